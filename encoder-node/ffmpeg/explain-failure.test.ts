@@ -1,0 +1,99 @@
+import { expect, it, test } from "vitest";
+import type { ErrorCode } from "#shared/errors.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { type CommandFailure, TOO_MANY_FRAMES } from "./run-command.ts";
+
+type Reason = CommandFailure["reason"];
+
+test.each<[string, string, Reason, ErrorCode, string]>([
+  [
+    "unknown encoder",
+    "[vost#0:0 @ 0x5598] Unknown encoder 'nosuch'\n[vost#0:0 @ 0x5598] Error selecting an encoder\nError opening output file -.\n",
+    "exit",
+    "encoder_not_available",
+    "The node's ffmpeg lacks an encoder that this output needs.",
+  ],
+  [
+    "a GPU encoder without GPU",
+    "[h264_nvenc @ 0x55ff] Cannot load libcuda.so.1\n[out#0/null @ 0x55ff] Nothing was written into output file",
+    "exit",
+    "encoder_not_available",
+    "The node's ffmpeg lacks an encoder that this output needs.",
+  ],
+  [
+    "full disk",
+    "[out#0/mp4 @ 0x558a] Could not write header: No space left on device\n[vf#0:0 @ 0x558a] Task finished with error code: -28",
+    "exit",
+    "node_failed",
+    "The node has no disk space left for this work.",
+  ],
+  ["no program", "Cannot start ffmpeg: ENOENT", "exit", "node_failed", "The node could not start its encoder program."],
+  [
+    "truncated mp4",
+    "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x563e] moov atom not found\n[in#0 @ 0x563e] Error opening input: Invalid data found\n",
+    "exit",
+    "input_not_media",
+    "The input is damaged or no media file that can be read.",
+  ],
+  [
+    "no media, as ffmpeg 5 says it",
+    "file:/srv/my jobs/1/input.bin: Invalid data found when processing input\n",
+    "exit",
+    "input_not_media",
+    "The input is damaged or no media file that can be read.",
+  ],
+  [
+    "a broken frame is not a broken input",
+    "Error while decoding stream #0:0: Invalid data found when processing input\n[libx264 @ 0x1] broken ffmpeg default settings detected\n",
+    "exit",
+    "encoding_failed",
+    "The encode failed: broken ffmpeg default settings detected.",
+  ],
+  [
+    "the line that says what happened, not those that follow from it",
+    "[Parsed_scale_0 @ 0x55f9] Invalid size 'bogus'\n[AVFilterGraph @ 0x55f9] Error initializing filters\nError opening output file -.\nError opening output files: Invalid argument\n",
+    "exit",
+    "encoding_failed",
+    "The encode failed: Invalid size 'bogus'.",
+  ],
+  [
+    "paths of the machine are cut",
+    "[out#0/mp4 @ 0x1] Error opening output /home/ann lee/work/j1/720p.mp4: Permission denied\nError opening output files: Permission denied\n",
+    "exit",
+    "encoding_failed",
+    "The encode failed: Error opening output 720p.mp4: Permission denied.",
+  ],
+  [
+    "quoted paths are cut, fractions are not",
+    "Unable to use '/var/lib/copra/wm.png' at 30000/1001 fps.",
+    "exit",
+    "encoding_failed",
+    "The encode failed: Unable to use 'wm.png' at 30000/1001 fps.",
+  ],
+  ["only empty words", "\nConversion failed!\n", "exit", "encoding_failed", "The encode failed: Conversion failed!."],
+  ["nothing said", "", "exit", "encoding_failed", "The encode failed: exit code 1."],
+  [
+    "killed from outside",
+    "[h264 @ 0x1] concealing 12 errors",
+    "signal",
+    "node_failed",
+    "The encode was killed on its node, most likely for lack of memory.",
+  ],
+  ["far too many frames", `warning\n${TOO_MANY_FRAMES}`, "signal", "encoding_failed", `${TOO_MANY_FRAMES}.`],
+  ["stalled", "", "stalled", "encoding_failed", "The encode stood still and was stopped."],
+  [
+    "stalled for lack of space",
+    "No space left on device",
+    "stalled",
+    "node_failed",
+    "The node has no disk space left for this work.",
+  ],
+  ["cancelled", "moov atom not found", "aborted", "cancelled", "The work was cancelled."],
+])("%s", (_, stderrTail, reason, code, message) => {
+  expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null })).toEqual({ code, message });
+});
+
+it("keeps quotes short", () => {
+  const { message } = explainFailure("x".repeat(8000), { reason: "exit", exitCode: 1 });
+  expect(message.length).toBeLessThan(400);
+});

@@ -1,0 +1,47 @@
+// Gives a packaged binary its run bit: some npm tarballs lack it, and the install scripts that set it may not have run.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { access, chmod, constants, copyFile, mkdir, rename } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A path under which the binary can be run by this user: its own after a chmod, or, where node_modules belongs to
+ * someone else or is read-only, that of a copy in `$XDG_CACHE_HOME/copra` (default `~/.cache/copra`).
+ * Throws what the file system says when neither works.
+ */
+export async function makeRunnable(path: string, env: Env): Promise<string> {
+  if (await isRunnable(path)) return path;
+  try {
+    await chmod(path, 0o755);
+    return path;
+  } catch {
+    return copyToCache(path, join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "copra", "bin"));
+  }
+}
+
+/** The copy's folder is named after the content, so that another version never runs in its place. */
+async function copyToCache(path: string, cache: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  const folder = join(cache, hash.digest("hex"));
+  const copy = join(folder, basename(path));
+  if (await isRunnable(copy)) return copy;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const unfinished = `${copy}.${process.pid}`;
+  await copyFile(path, unfinished);
+  await chmod(unfinished, 0o755);
+  // Two nodes may start at once: a rename shows each a whole file or none.
+  await rename(unfinished, copy);
+  return copy;
+}
+
+async function isRunnable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,48 @@
+import { expect, it, test } from "vitest";
+import { type Progress, progressFraction, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
+
+const readAll = (...pieces: string[]): Progress => pieces.reduce(readProgress, START_OF_PROGRESS).progress;
+
+const block = (frame: string, time: string, state = "continue") =>
+  `frame=${frame}\nfps=25.0\nbitrate= 512.3kbits/s\nout_time_us=${time}\nout_time_ms=${time}\nout_time=x\nspeed=2x\nprogress=${state}\n`;
+
+test.each<[string, string[], Progress]>([
+  ["nothing", [""], { frame: 0, outTimeMs: 0, ended: false }],
+  ["one block", [block("25", "1000000")], { frame: 25, outTimeMs: 1000, ended: false }],
+  ["padded numbers", [block(" 25", " 1000000")], { frame: 25, outTimeMs: 1000, ended: false }],
+  ["the last of several blocks", [block("1", "40000"), block("2", "80000")], { frame: 2, outTimeMs: 80, ended: false }],
+  ["N/A before anything is known", [block("0", "N/A")], { frame: 0, outTimeMs: 0, ended: false }],
+  ["N/A after a value", [block("5", "200000"), block("N/A", "N/A")], { frame: 5, outTimeMs: 200, ended: false }],
+  ["a time before zero", [block("0", "-66667")], { frame: 0, outTimeMs: 0, ended: false }],
+  [
+    "audio only, without frames",
+    ["out_time_us=500000\nprogress=continue\n"],
+    { frame: 0, outTimeMs: 500, ended: false },
+  ],
+  ["an unfinished block", [block("1", "40000"), "frame=9\nout_time_us=9"], { frame: 1, outTimeMs: 40, ended: false }],
+  ["the end", [block("50", "2000000", "end")], { frame: 50, outTimeMs: 2000, ended: true }],
+  ["Windows line ends", [block("7", "280000").replaceAll("\n", "\r\n")], { frame: 7, outTimeMs: 280, ended: false }],
+  ["noise", ["hello\n=\n\nframe=\n", block("3", "120000")], { frame: 3, outTimeMs: 120, ended: false }],
+])("reads %s", (_, pieces, expected) => {
+  expect(readAll(...pieces)).toEqual(expected);
+});
+
+it("reads the same however the text is cut", () => {
+  const text = block("10", "400000") + block("N/A", "N/A") + block("20", "800000", "end");
+  expect(readAll(...text)).toEqual(readAll(text));
+});
+
+test.each([
+  ["frames are preferred", { frame: 30, outTimeMs: 9000 }, { expectedFrames: 60, durationMs: 10_000 }, 0.5],
+  [
+    "time, when no frames are expected",
+    { frame: 30, outTimeMs: 2500 },
+    { expectedFrames: null, durationMs: 10_000 },
+    0.25,
+  ],
+  ["nothing expected", { frame: 30, outTimeMs: 2500 }, { expectedFrames: null, durationMs: null }, 0],
+  ["never above 1", { frame: 61, outTimeMs: 0 }, { expectedFrames: 60, durationMs: null }, 1],
+  ["zero frames of zero", { frame: 0, outTimeMs: 0 }, { expectedFrames: 0, durationMs: null }, 0],
+])("fraction: %s", (_, progress, expected, fraction) => {
+  expect(progressFraction({ ...progress, ended: false }, expected)).toBe(fraction);
+});

@@ -1,0 +1,133 @@
+import { tmpdir } from "node:os";
+import { expect, it } from "vitest";
+import { locateFfmpeg } from "./locate.ts";
+import type { Progress } from "./read-progress.ts";
+import { type Command, runCommand, TOO_MANY_FRAMES } from "./run-command.ts";
+
+const { ffmpeg } = await locateFfmpeg(process.env);
+const cwd = tmpdir();
+
+/** A command that encodes a generated clip as fast as it can. */
+const encode = (...output: string[]): Command => ({
+  path: ffmpeg.path,
+  argv: [
+    ...["-v", "error", "-nostdin", "-nostats", "-progress", "pipe:1", "-stats_period", "0.05"],
+    ...["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25", ...output],
+  ],
+  cwd,
+  stallMs: 10_000,
+});
+const shell = (script: string): Command => ({ path: "/bin/sh", argv: ["-c", script], cwd, stallMs: 10_000 });
+
+async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
+  const start = performance.now();
+  return { value: await work, tookMs: performance.now() - start };
+}
+
+/** Whether any process has this text in its command line. */
+async function isAlive(marker: string): Promise<boolean> {
+  let listed = "";
+  await runCommand({
+    ...shell(`ps -eo args | grep -c '[${marker[0]}]${marker.slice(1)}' >&2; exit 1`),
+  }).then((result) => {
+    if (!result.ok) listed = result.stderrTail.trim();
+  });
+  return listed !== "0";
+}
+
+it("reports progress up to the end of a successful encode", async () => {
+  const seen: Progress[] = [];
+  const command = encode("-frames:v", "100", "-c:v", "libx264", "-preset", "ultrafast", "-f", "null", "-");
+  const result = await runCommand({ ...command, onProgress: (progress) => seen.push(progress), expectedFrames: 100 });
+  expect(result).toEqual({ ok: true });
+  expect(seen.at(-1)).toEqual({ frame: 100, outTimeMs: expect.any(Number), ended: true });
+  expect(seen.map(({ frame }) => frame)).toEqual(seen.map(({ frame }) => frame).toSorted((a, b) => a - b));
+});
+
+it("keeps the last words of a failing command", async () => {
+  expect(await runCommand(encode("-c:v", "nosuch", "-f", "null", "-"))).toMatchObject({
+    ok: false,
+    reason: "exit",
+    exitCode: expect.any(Number),
+    stderrTail: expect.stringContaining("Unknown encoder 'nosuch'"),
+  });
+  const loud = await runCommand(shell("yes line | head -n 100000 >&2; echo last >&2; exit 7"));
+  expect(loud).toMatchObject({ ok: false, reason: "exit", exitCode: 7, stderrTail: expect.stringMatching(/last\n$/) });
+  expect(loud.ok ? 0 : loud.stderrTail.length).toBe(8192);
+});
+
+it("settles when the program cannot be started or dies of a signal", async () => {
+  const failed = { ok: false, exitCode: null };
+  const nowhere = { ...shell(""), path: "/nowhere/ffmpeg" };
+  expect(await runCommand(nowhere)).toEqual({ ...failed, reason: "exit", stderrTail: "Cannot start ffmpeg: ENOENT" });
+  const unspeakable = { ...shell(""), argv: ["a\0b"] };
+  expect(await runCommand(unspeakable)).toMatchObject({ ...failed, reason: "exit" });
+  expect(await runCommand(shell("kill -KILL $$"))).toMatchObject({ ...failed, reason: "signal" });
+});
+
+it("stops an encode when it is aborted", async () => {
+  const controller = new AbortController();
+  const command = { ...encode("-c:v", "libx264", "-f", "null", "-"), signal: controller.signal };
+  const { value, tookMs } = await timed(runCommand({ ...command, onProgress: () => controller.abort() }));
+  expect(value).toMatchObject({ ok: false, reason: "aborted" });
+  expect(tookMs).toBeLessThan(3000);
+  expect(await runCommand(command)).toMatchObject({ ok: false, reason: "aborted" });
+});
+
+it("kills a whole family that ignores SIGTERM within 3 s", async () => {
+  const marker = `397.${process.pid}`;
+  const controller = new AbortController();
+  const stubborn = shell(
+    `trap '' TERM; (trap '' TERM; sleep ${marker}) & echo frame=1; echo progress=continue; wait; sleep ${marker}`,
+  );
+  const run = runCommand({ ...stubborn, signal: controller.signal, onProgress: () => controller.abort() });
+  const { value, tookMs } = await timed(run);
+  expect(value).toMatchObject({ ok: false, reason: "aborted", exitCode: null });
+  expect(tookMs).toBeGreaterThan(1900);
+  expect(tookMs).toBeLessThan(3000);
+  expect(await isAlive(marker)).toBe(false);
+});
+
+it("leaves nothing behind when a command ends while its children hold the pipes", async () => {
+  const marker = `398.${process.pid}`;
+  const { value, tookMs } = await timed(runCommand(shell(`sleep ${marker} & exit 0`)));
+  expect(value).toEqual({ ok: true });
+  expect(tookMs).toBeLessThan(1000);
+  expect(await isAlive(marker)).toBe(false);
+});
+
+it("settles when a child that left the group holds the pipes", async () => {
+  const { value, tookMs } = await timed(runCommand(shell("setsid sleep 4 & sleep 0.2; exit 3")));
+  expect(value).toMatchObject({ ok: false, reason: "exit", exitCode: 3 });
+  expect(tookMs).toBeLessThan(2500);
+});
+
+it("stops a command that stands still, and lets one live that advances slowly", async () => {
+  const block = "echo frame=$i; echo progress=continue";
+  const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 300 };
+  expect(await runCommand(stuck)).toMatchObject({ ok: false, reason: "stalled" });
+  const slow = { ...shell(`for i in 1 2 3 4 5 6; do ${block}; sleep 0.1; done`), stallMs: 300 };
+  expect(await runCommand(slow)).toEqual({ ok: true });
+});
+
+it("stops a run that makes far more frames than expected", async () => {
+  const result = await runCommand({ ...encode("-f", "null", "-"), expectedFrames: 2 });
+  expect(result).toMatchObject({ ok: false, reason: "signal", stderrTail: expect.stringContaining(TOO_MANY_FRAMES) });
+});
+
+it("takes running commands along when the process exits", async () => {
+  const marker = `399.${process.pid}`;
+  const script = `
+    import { runCommand } from ${JSON.stringify(new URL("./run-command.ts", import.meta.url).href)};
+    runCommand({ path: "/bin/sleep", argv: ["${marker}"], cwd: "/", stallMs: 60000 });
+    setTimeout(() => process.exit(0), 100);
+  `;
+  const parent = {
+    ...shell(""),
+    path: process.execPath,
+    argv: ["--input-type=module", "--eval", script],
+    cwd: process.cwd(),
+  };
+  expect(await runCommand(parent)).toEqual({ ok: true });
+  expect(await isAlive(marker)).toBe(false);
+});

@@ -1,0 +1,85 @@
+// Which addresses a source, a watermark or a webhook may have: only public ones, unless the operator allows more.
+import ipaddr from "ipaddr.js";
+
+/** What is allowed beside public addresses: nothing, this machine itself, or this machine and its private networks. */
+export type AllowPrivate = "none" | "loopback" | "all";
+
+export type UrlVerdict = { ok: true; url: string } | { ok: false; reason: string };
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Ranges (in ipaddr.js's words) that each setting opens. */
+const OPENED: Record<AllowPrivate, readonly string[]> = {
+  none: [],
+  loopback: ["loopback"],
+  all: ["loopback", "private", "uniqueLocal"],
+};
+
+/**
+ * Services that hand secrets to whoever asks from inside a cloud, at addresses outside the link-local range: Azure's
+ * wire server (a public address), and the metadata servers of AWS and Google over IPv6 (private ones).
+ */
+const METADATA_SERVERS = new Set(["168.63.129.16", "fd00:ec2::254", "fd20:ce::254"]);
+
+/** Where the global unicast addresses of IPv6 lie. All other space is special even where no registry entry names it. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** Translators of RFC 6052: the well-known prefix only. RFC 8215's local one leads into private networks. */
+const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
+
+/**
+ * Whether a connection to this address may be made. Takes plain notation only, as resolvers and URL parsers give it:
+ * `0x7f.1` or `010.0.0.1` mean different things to different readers, so they are refused, as is all other text.
+ */
+export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
+  // ipaddr.js reads the long dead IPv4-compatible form `::8.8.8.8` as a mapped address, which it is not.
+  const plain = ipaddr.IPv4.isValidFourPartDecimal(ip) || (ipaddr.IPv6.isValid(ip) && !/^::\d+\./.test(ip));
+  return plain && allowed(ipaddr.parse(ip), allow);
+}
+
+function allowed(address: Address, allow: AllowPrivate): boolean {
+  if (METADATA_SERVERS.has(address.toString())) return false;
+  if (address instanceof ipaddr.IPv4) return inRange(address.range(), allow);
+  // A zone names an interface of this machine: only link-scoped addresses have one.
+  if (address.zoneId !== undefined) return false;
+  // The kernel itself turns a mapped address into the IPv4 one, so it is no more and no less than that.
+  if (address.isIPv4MappedAddress()) return allowed(address.toIPv4Address(), allow);
+  const embedded = translatedTarget(address);
+  // Behind a translator "private" means the translator's networks, which the operator did not speak of.
+  if (embedded) return allowed(embedded, "none");
+  const range = address.range();
+  return range === "unicast" ? address.match(GLOBAL_UNICAST) : inRange(range, allow);
+}
+
+const inRange = (range: string, allow: AllowPrivate): boolean => range === "unicast" || OPENED[allow].includes(range);
+
+/** The IPv4 address to which a NAT64 or 6to4 address leads; null for all others. */
+function translatedTarget(address: ipaddr.IPv6): Address | null {
+  const bytes = address.toByteArray();
+  if (address.match(NAT64)) return ipaddr.fromByteArray(bytes.slice(12));
+  if (address.range() === "6to4") return ipaddr.fromByteArray(bytes.slice(2, 6));
+  return null;
+}
+
+/**
+ * Checks a URL before anything is asked of the network: http or https, and a host that is no forbidden address and no
+ * name that only means something inside a network. The answer's `url` is the normalised text; a reason is one sentence
+ * that never repeats the URL, which may hold credentials. Names that pass must still be checked by address on connecting.
+ */
+export function checkUrl(url: string, allow: AllowPrivate): UrlVerdict {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed) return { ok: false, reason: "The URL is not valid" };
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
+    return { ok: false, reason: `The scheme \`${parsed.protocol.slice(0, -1)}\` is not supported; use http or https` };
+  }
+  const host = parsed.hostname.replace(/^\[|\]$|\.$/g, "");
+  const fine = ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, allow);
+  if (!fine) return { ok: false, reason: `The host \`${host}\` is not a public address` };
+  return { ok: true, url: parsed.href };
+}
+
+function nameAllowed(host: string, allow: AllowPrivate): boolean {
+  if (allow === "all") return host !== "";
+  if (host === "localhost" || host.endsWith(".localhost")) return allow === "loopback";
+  return host.includes(".") && !host.endsWith(".local") && !host.endsWith(".internal");
+}

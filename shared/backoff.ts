@@ -1,0 +1,13 @@
+/** Where a retry delay lies between zero and its ceiling: `random()` in [0, 1). */
+export type Random = () => number;
+
+export type BackoffPolicy = { readonly firstMs: number; readonly maxMs: number };
+
+/**
+ * Delay before retry number `attempt` (from 1), in ms: exponential with full jitter, which spreads a crowd of
+ * retrying clients best (AWS Architecture Blog, "Exponential Backoff And Jitter").
+ */
+export function backoffMs(attempt: number, policy: BackoffPolicy, random: Random): number {
+  const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(ceiling * random());
+}

@@ -1,0 +1,100 @@
+// The one table of error codes: what each means to HTTP, to retrying, and whose doing it is.
+
+/** Whose doing an error is: it decides the words, and whether another node may do better. */
+export type Blame = "client" | "source" | "storage" | "node" | "platform";
+
+export type ErrorTraits = {
+  /** HTTP status when the code answers a request; null for codes that only appear in statuses. */
+  readonly http: number | null;
+  /** Whether the same work may succeed when it is tried again. */
+  readonly retryable: boolean;
+  readonly blame: Blame;
+};
+
+const answer = (http: number, blame: Blame = "client"): ErrorTraits => ({ http, retryable: http >= 500, blame });
+const final = (blame: Blame): ErrorTraits => ({ http: null, retryable: false, blame });
+const retry = (blame: Blame): ErrorTraits => ({ http: null, retryable: true, blame });
+
+export const ERRORS = {
+  // Answers to requests (api-v2 §2).
+  json_not_valid: answer(400),
+  input_not_valid: answer(400),
+  input_url_not_valid: answer(400),
+  storage_not_valid: answer(400),
+  storage_service_not_valid: answer(400),
+  storage_credentials_not_valid: answer(400),
+  outputs_not_valid: answer(400),
+  output_not_valid: answer(400),
+  output_format_not_valid: answer(400),
+  output_param_not_valid: answer(400),
+  output_key_not_unique: answer(400),
+  output_path_not_unique: answer(400),
+  outputs_out_of_range: answer(400),
+  notification_not_valid: answer(400),
+  settings_not_valid: answer(400),
+  report_not_valid: answer(400),
+  authentication_failed: answer(401),
+  job_not_found: answer(404),
+  metadata_not_found: answer(404),
+  route_not_found: answer(404),
+  method_not_allowed: answer(405),
+  lease_superseded: answer(409),
+  body_too_large: answer(413),
+  internal_error: answer(500, "platform"),
+  service_unavailable: answer(503, "platform"),
+
+  // Reasons why an input failed.
+  input_address_not_allowed: final("client"),
+  input_not_media: final("source"),
+  input_too_large: final("source"),
+  input_unreachable: retry("source"),
+  input_timeout: retry("source"),
+
+  // Reasons why an output failed.
+  input_has_no_video: final("source"),
+  input_has_no_audio: final("source"),
+  encoding_failed: retry("node"),
+  encoder_not_available: retry("node"),
+  storage_denied: final("storage"),
+  storage_bucket_not_found: final("storage"),
+  storage_unreachable: retry("storage"),
+  node_failed: retry("node"),
+  node_lost: retry("node"),
+  cancelled: final("client"),
+} as const satisfies Record<string, ErrorTraits>;
+
+/** `input_http_<status>` carries the source server's answer and has its traits computed from it. */
+export type ErrorCode = keyof typeof ERRORS | `input_http_${number}`;
+
+/** HTTP statuses of a source server that say "later", not "no". */
+const RETRYABLE_SOURCE_STATUSES = new Set([408, 425, 429]);
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text) || /^input_http_[1-5]\d\d$/.test(text);
+}
+
+export function errorTraits(code: ErrorCode): ErrorTraits {
+  const known: ErrorTraits | undefined = ERRORS[code as keyof typeof ERRORS];
+  if (known) return known;
+  const status = Number(code.slice("input_http_".length));
+  return { http: null, retryable: status >= 500 || RETRYABLE_SOURCE_STATUSES.has(status), blame: "source" };
+}
+
+/** Why something failed, in the shape that statuses and reports carry. `message` is one plain sentence for people. */
+export type Failure = { readonly code: ErrorCode; readonly message: string };
+
+/** A broken expectation with a code of the table; the message may be shown to the client. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Ends a switch over a union: a member that is not handled does not compile. */
+export function assertNever(value: never): never {
+  throw new Error(`Unhandled case: ${JSON.stringify(value)}`);
+}

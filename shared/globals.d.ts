@@ -1,0 +1,13 @@
+// The few web globals that both Node and Workers have and that shared/ uses. Declared here because its tsconfig loads
+// no platform's types; only what is used, so that nothing else creeps in.
+
+interface URL {
+  readonly href: string;
+  readonly protocol: string;
+  readonly hostname: string;
+}
+
+declare var URL: {
+  new (url: string): URL;
+  canParse(url: string): boolean;
+};

@@ -1,0 +1,35 @@
+// Statuses of a job and of its input, with every legal move. Names and meanings: contract, "States and transitions".
+
+export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed"] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+export type JobMove = "complete" | "fail";
+
+export const JOB_TABLE = {
+  "job.starting": { complete: "job.completed", fail: "job.failed" },
+  "job.completed": {},
+  "job.failed": {},
+} as const satisfies Record<JobStatus, Partial<Record<JobMove, JobStatus>>>;
+
+export const INPUT_STATUSES = ["input.starting", "input.transferring", "input.transferred", "input.failed"] as const;
+export type InputStatus = (typeof INPUT_STATUSES)[number];
+export type InputMove = "transfer" | "transferred" | "fail";
+
+export const INPUT_TABLE = {
+  "input.starting": { transfer: "input.transferring", transferred: "input.transferred", fail: "input.failed" },
+  "input.transferring": { transferred: "input.transferred", fail: "input.failed" },
+  "input.transferred": {},
+  "input.failed": {},
+} as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
+
+export const isTerminalJob = (status: JobStatus): boolean => Object.keys(JOB_TABLE[status]).length === 0;
+
+/** The status after a move, or null when the table has no such move. */
+export function moveJob(from: JobStatus, move: JobMove): JobStatus | null {
+  const row: Partial<Record<JobMove, JobStatus>> = JOB_TABLE[from];
+  return row[move] ?? null;
+}
+
+export function moveInput(from: InputStatus, move: InputMove): InputStatus | null {
+  const row: Partial<Record<InputMove, InputStatus>> = INPUT_TABLE[from];
+  return row[move] ?? null;
+}

@@ -1,0 +1,120 @@
+// What ffprobe says of a file, and the few facts that planning needs from it.
+import * as z from "zod";
+
+const Tags = z.record(z.string(), z.string());
+
+/** One stream as ffprobe prints it: the fields that are read here are typed, all others are kept as they came. */
+export const ProbedStream = z.looseObject({
+  index: z.int(),
+  codec_type: z.string().optional(),
+  codec_name: z.string().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+  sample_aspect_ratio: z.string().optional(),
+  r_frame_rate: z.string().optional(),
+  avg_frame_rate: z.string().optional(),
+  duration: z.string().optional(),
+  bit_rate: z.string().optional(),
+  sample_rate: z.string().optional(),
+  channels: z.int().optional(),
+  nb_frames: z.string().optional(),
+  nb_read_packets: z.string().optional(),
+  disposition: z.record(z.string(), z.int()).optional(),
+  tags: Tags.optional(),
+  side_data_list: z.array(z.looseObject({ rotation: z.number().optional() })).optional(),
+});
+export type ProbedStream = z.infer<typeof ProbedStream>;
+
+export const MediaProbe = z.object({
+  streams: z.array(ProbedStream),
+  format: z.looseObject({
+    filename: z.string().optional(),
+    format_name: z.string().optional(),
+    duration: z.string().optional(),
+    size: z.string().optional(),
+    bit_rate: z.string().optional(),
+    tags: Tags.optional(),
+  }),
+});
+export type MediaProbe = z.infer<typeof MediaProbe>;
+
+export type VideoFacts = {
+  /** Of the coded frame, before rotation. */
+  codedWidth: number;
+  codedHeight: number;
+  /** Degrees clockwise that a player turns the picture: 0, 90, 180 or 270 (contract: `input.rotation`). */
+  rotation: number;
+  /** Of the upright picture with square pixels: what a viewer sees. */
+  displayWidth: number;
+  displayHeight: number;
+  /** Mean frames per second; null when ffprobe does not know. */
+  fps: number | null;
+  /** False when the stream's own rates disagree: its frames keep their own times. */
+  constantFrameRate: boolean;
+};
+
+export type SourceFacts = {
+  durationMs: number | null;
+  video: VideoFacts | null;
+  audio: { sampleRateHz: number | null; channels: number | null } | null;
+};
+
+/** The facts of a source: of its first real video stream (cover art is none) and its first audio stream. */
+export function sourceFacts(probe: MediaProbe): SourceFacts {
+  const video = probe.streams.find(isMovingPicture);
+  const audio = probe.streams.find((stream) => stream.codec_type === "audio");
+  const seconds = positive(probe.format.duration) ?? positive(video?.duration) ?? positive(audio?.duration);
+  return {
+    durationMs: seconds === null ? null : Math.round(seconds * 1000),
+    video: video ? videoFacts(video) : null,
+    audio: audio ? { sampleRateHz: positive(audio.sample_rate), channels: audio.channels ?? null } : null,
+  };
+}
+
+function isMovingPicture(stream: ProbedStream): boolean {
+  return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
+}
+
+function videoFacts(stream: ProbedStream): VideoFacts {
+  const codedWidth = stream.width ?? 0;
+  const codedHeight = stream.height ?? 0;
+  const rotation = rotationOf(stream);
+  const wide = Math.max(1, Math.round(codedWidth * (fraction(stream.sample_aspect_ratio) ?? 1)));
+  const sideways = rotation % 180 === 90;
+  const mean = fraction(stream.avg_frame_rate);
+  const base = fraction(stream.r_frame_rate);
+  return {
+    codedWidth,
+    codedHeight,
+    rotation,
+    displayWidth: sideways ? codedHeight : wide,
+    displayHeight: sideways ? wide : codedHeight,
+    fps: mean ?? base,
+    constantFrameRate: mean !== null && base !== null && Math.abs(base - mean) <= mean * 0.001,
+  };
+}
+
+/**
+ * Degrees clockwise to turn the picture. Newer ffprobe builds print the display matrix, whose angle runs the other
+ * way (side data 90 is the old `rotate` tag 270).
+ */
+export function rotationOf(stream: ProbedStream): number {
+  const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)?.rotation;
+  const degrees = matrix !== undefined ? -matrix : Number(stream.tags?.rotate ?? 0);
+  if (!Number.isFinite(degrees)) return 0;
+  const quarter = Math.round(degrees / 90) * 90;
+  return ((quarter % 360) + 360) % 360;
+}
+
+/** The value of `30000/1001` or `4:3`; null when it is missing or not positive. */
+export function fraction(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const [numerator, denominator = "1"] = text.split(/[/:]/);
+  const value = Number(numerator) / Number(denominator);
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+function positive(text: string | undefined): number | null {
+  const value = Number(text);
+  return text !== undefined && Number.isFinite(value) && value > 0 ? value : null;
+}

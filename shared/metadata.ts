@@ -1,0 +1,39 @@
+// Metadata as the contract lists it: ffprobe's own values, with the fields that newer builds no longer print.
+import { fraction, type MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
+
+/** ffprobe's answer with the contract's fields filled in and `filename` replaced; nothing that was printed is dropped. */
+export function contractMetadata(probe: MediaProbe, filename: string): MediaProbe {
+  return { streams: probe.streams.map(contractStream), format: { ...probe.format, filename } };
+}
+
+function contractStream(stream: ProbedStream): ProbedStream {
+  const codecTimeBase = stream.codec_time_base ?? codecTimeBaseOf(stream);
+  const rotation = rotationOf(stream);
+  return {
+    ...stream,
+    ...(codecTimeBase === null ? {} : { codec_time_base: codecTimeBase }),
+    // ffprobe before 4.4 printed the AAC encoder's peak, which every ffmpeg build sets to the mean.
+    ...(stream.codec_name === "aac" && stream.bit_rate ? { max_bit_rate: stream.max_bit_rate ?? stream.bit_rate } : {}),
+    ...(rotation === 0 ? {} : { tags: { ...stream.tags, rotate: String(rotation) } }),
+  };
+}
+
+/** Codecs whose time base counted fields, so that it was half a frame (ffprobe ≤ 4.3). */
+const FIELD_CODECS = new Set(["h264", "mpeg2video", "mpeg4"]);
+
+/** `codec_time_base` as ffprobe ≤ 4.3 printed it; verified against 4.0 for h264, hevc, vp9, opus and aac. */
+function codecTimeBaseOf(stream: ProbedStream): string | null {
+  if (stream.codec_type === "audio") return stream.sample_rate ? `1/${stream.sample_rate}` : null;
+  const [numerator, denominator = "1"] = (stream.avg_frame_rate ?? "").split("/");
+  if (stream.codec_type !== "video" || fraction(stream.avg_frame_rate) === null) return null;
+  const frames = Number(numerator) * (FIELD_CODECS.has(stream.codec_name ?? "") ? 2 : 1);
+  const divisor = greatestCommonDivisor(frames, Number(denominator));
+  return `${Number(denominator) / divisor}/${frames / divisor}`;
+}
+
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
+
+/** The url that metadata and answers may show: without user, password and query. */
+export function publicUrl(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/, "");
+}

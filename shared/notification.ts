@@ -1,0 +1,84 @@
+// Notifications: events, payloads (api-v2 §9) and the schedule of deliveries.
+import type { JobView, OutputView } from "./job-view.ts";
+import type { MediaProbe } from "./media-probe.ts";
+
+export const NOTIFICATION_EVENTS = [
+  "input.transferred",
+  "input.failed",
+  "output.completed",
+  "output.failed",
+  "job.completed",
+  "job.failed",
+] as const;
+export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
+
+/** Events that are sent whether or not the client asked for `events`. */
+export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.completed", "job.failed"]);
+
+/** Metadata for a payload, or null when the client did not ask for it: the input's, and an output's by its index. */
+export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (MediaProbe | null)[] } | null;
+
+export type NotificationPayload = {
+  job_id: string;
+  event: NotificationEvent;
+  /** Whether this payload carries metadata. */
+  metadata: boolean;
+  data: Readonly<Record<string, unknown>>;
+};
+
+/** The payload of an event of the input. */
+export function inputPayload(
+  event: "input.transferred" | "input.failed",
+  job: JobView,
+  metadata: PayloadMetadata,
+): NotificationPayload {
+  const data = { ...job.input, progress: "100%", ...(metadata?.input ? { metadata: metadata.input } : {}) };
+  return { job_id: job.id, event, metadata: !!metadata?.input, data };
+}
+
+/** The payload of an event of one output. */
+export function outputPayload(
+  event: "output.completed" | "output.failed",
+  job: JobView,
+  output: OutputView,
+  probe: MediaProbe | null,
+): NotificationPayload {
+  const { progress: _ownProgress, format: _format, ...view } = output;
+  const data = { ...view, progress: job.progress, ...(probe ? { metadata: probe } : {}) };
+  return { job_id: job.id, event, metadata: !!probe, data };
+}
+
+/** The payload of the end of a job. */
+export function jobPayload(
+  event: "job.completed" | "job.failed",
+  job: JobView,
+  metadata: PayloadMetadata,
+): NotificationPayload {
+  const { outputs, input, ...rest } = job;
+  const data = {
+    type: "job",
+    ...rest,
+    input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
+    outputs: outputs.map(({ progress: _progress, ...output }, index) => {
+      const probe = metadata?.outputs[index];
+      return probe ? { ...output, metadata: probe } : output;
+    }),
+  };
+  return { job_id: job.id, event, metadata: metadata !== null, data };
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Delays before each retry of a delivery, in ms (api-v2 §9, after the Standard Webhooks schedule). */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5000,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];

@@ -1,0 +1,58 @@
+// Phases of an output, the same for every type, with every legal move; and the contract's word for each phase and type.
+
+export const OUTPUT_TYPES = ["video", "image", "httpstream"] as const;
+export type OutputType = (typeof OUTPUT_TYPES)[number];
+
+export const OUTPUT_PHASES = ["waiting", "queued", "working", "packaging", "done", "failed", "skipped"] as const;
+export type OutputPhase = (typeof OUTPUT_PHASES)[number];
+
+/** `requeue` puts an output back whose node was lost or failed it. */
+export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip";
+
+export const OUTPUT_TABLE = {
+  waiting: { queue: "queued", skip: "skipped", fail: "failed" },
+  queued: { start: "working", finish: "done", fail: "failed" },
+  working: { package: "packaging", requeue: "queued", finish: "done", fail: "failed" },
+  packaging: { requeue: "queued", finish: "done", fail: "failed" },
+  done: {},
+  failed: {},
+  skipped: {},
+} as const satisfies Record<OutputPhase, Partial<Record<OutputMove, OutputPhase>>>;
+
+export const OUTPUT_STATUS = {
+  video: {
+    waiting: "video.waiting",
+    queued: "video.queued",
+    working: "video.encoding",
+    packaging: "video.encoding",
+    done: "video.encoded",
+    failed: "video.failed",
+    skipped: "video.skipped",
+  },
+  image: {
+    waiting: "image.waiting",
+    queued: "image.queued",
+    working: "image.processing",
+    packaging: "image.processing",
+    done: "image.created",
+    failed: "image.failed",
+    skipped: "image.skipped",
+  },
+  httpstream: {
+    waiting: "httpstream.waiting",
+    queued: "httpstream.queued",
+    working: "httpstream.variants.encoding",
+    packaging: "httpstream.packaging",
+    done: "httpstream.packaged",
+    failed: "httpstream.failed",
+    skipped: "httpstream.skipped",
+  },
+} as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
+
+export const isTerminalOutput = (phase: OutputPhase): boolean => Object.keys(OUTPUT_TABLE[phase]).length === 0;
+
+/** The phase after a move, or null when the table has no such move. */
+export function moveOutput(from: OutputPhase, move: OutputMove): OutputPhase | null {
+  const row: Partial<Record<OutputMove, OutputPhase>> = OUTPUT_TABLE[from];
+  return row[move] ?? null;
+}

@@ -1,0 +1,34 @@
+// Parsing one section of a request so that a refusal names the field and says what is allowed.
+import type * as z from "zod";
+import type { ErrorCode } from "./errors.ts";
+
+export type Refusal = { code: ErrorCode; message: string };
+export type Parsed<Value> = { ok: true; value: Value } | { ok: false; refusal: Refusal };
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const refuse = (code: ErrorCode, message: string): { ok: false; refusal: Refusal } => ({
+  ok: false,
+  refusal: { code, message },
+});
+
+/** Parses one section; the refusal names the field by its path in the body and says what is allowed. */
+export function parseSection<Value>(
+  schema: z.ZodType<Value>,
+  value: unknown,
+  path: string,
+  code: ErrorCode,
+): Parsed<Value> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const issue = parsed.error.issues[0];
+  const field = [path, ...(issue?.path ?? [])].join(".");
+  return refuse(code, `\`${field}\`: ${issue?.message ?? "not valid"}`);
+}
+
+/** Whether a path stays where it is joined to: no empty walk upwards, no control characters. */
+export function isCleanPath(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
+  return !/[\u0000-\u001f\u007f\\]/.test(path) && !path.split("/").some((part) => part === "." || part === "..");
+}

@@ -1,0 +1,83 @@
+// Which streams of a source are encoded, and when each ends.
+import { type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
+
+/** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
+export type Track = {
+  readonly streamIndex: number;
+  /** Null when neither the stream nor the file says. */
+  readonly durationMs: number | null;
+  readonly endMs: number | null;
+};
+
+export type VideoTrack = Track & {
+  readonly facts: VideoFacts;
+  /** Mean frames per second; null when unknown or not to be believed. */
+  readonly fps: number | null;
+  readonly constantRate: boolean;
+  /** Frames in the stream; null when nobody counted them. */
+  readonly frames: number | null;
+};
+
+export type SourceTracks = { readonly video: VideoTrack | null; readonly audio: Track | null };
+
+/**
+ * Rates above this are time bases, not frame rates: a recording by a browser (live webm without a default duration) is
+ * probed as 1000 fps.
+ */
+const MAX_CREDIBLE_FPS = 240;
+
+/** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
+export function chooseTracks(probe: MediaProbe): SourceTracks {
+  const { video: facts, durationMs } = sourceFacts(probe);
+  const originMs = milliseconds(probe.format["start_time"]) ?? 0;
+  const track = (stream: ProbedStream): Track => trackOf(stream, originMs, durationMs);
+  const picture = probe.streams.find(isMovingPicture);
+  const sound = chooseAudio(probe.streams);
+  return {
+    video: picture && facts ? { ...track(picture), ...rateOf(facts), facts, frames: frameCount(picture) } : null,
+    audio: sound ? track(sound) : null,
+  };
+}
+
+function rateOf(facts: VideoFacts): { fps: number | null; constantRate: boolean } {
+  const credible = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS;
+  return { fps: credible ? facts.fps : null, constantRate: credible && facts.constantFrameRate };
+}
+
+/** Cover art is a video stream with the disposition `attached_pic`. */
+function isMovingPicture(stream: ProbedStream): boolean {
+  return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
+}
+
+/** A stream without a codec name cannot be decoded (ffprobe leaves the name out): any other is better. */
+function chooseAudio(streams: readonly ProbedStream[]): ProbedStream | undefined {
+  const audio = streams.filter((stream) => stream.codec_type === "audio");
+  const known = audio.filter((stream) => stream.codec_name !== undefined);
+  return known.find((stream) => stream.disposition?.default === 1) ?? known[0] ?? audio[0];
+}
+
+function trackOf(stream: ProbedStream, originMs: number, fileMs: number | null): Track {
+  const startMs = Math.max(0, (milliseconds(stream["start_time"]) ?? originMs) - originMs);
+  const taggedEndMs = clockMs(stream.tags?.DURATION);
+  const ownMs = milliseconds(stream.duration) ?? (taggedEndMs === null ? null : taggedEndMs - originMs - startMs);
+  const durationMs = ownMs !== null && ownMs > 0 ? ownMs : fileMs === null ? null : Math.max(0, fileMs - startMs);
+  return { streamIndex: stream.index, durationMs, endMs: durationMs === null ? null : startMs + durationMs };
+}
+
+function frameCount(stream: ProbedStream): number | null {
+  const count = Number(stream.nb_frames ?? stream.nb_read_packets);
+  return Number.isInteger(count) && count > 0 ? count : null;
+}
+
+function milliseconds(seconds: unknown): number | null {
+  const value = typeof seconds === "string" ? Number(seconds) * 1000 : Number.NaN;
+  return Number.isFinite(value) ? Math.round(value) : null;
+}
+
+/** Matroska keeps a stream's end in a tag: `00:00:05.005000000`. */
+function clockMs(text: string | undefined): number | null {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text ?? "") ?? [];
+  return seconds === undefined
+    ? null
+    : Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
+}

@@ -1,0 +1,189 @@
+// Everything that control plane and nodes say to each other: frames on the socket, tasks, and reports over HTTP.
+import * as z from "zod";
+import { type ErrorCode, isErrorCode } from "./errors.ts";
+import { type LeaseId, parseLeaseId } from "./ids.ts";
+import { MediaProbe } from "./media-probe.ts";
+import { OutputSpec } from "./output-spec.ts";
+
+export const PROTOCOL_VERSION = 1;
+/** Text that a node sends to keep its socket alive, and what the hub's runtime answers without waking the hub. */
+export const PING = "ping";
+export const PONG = "pong";
+
+/** How long a lease lives without a sign of life from its node. */
+export const LEASE_MS = 45_000;
+/** How long a fresh lease waits for its first sign of life: an assign frame may have been lost on its way. */
+export const OFFER_MS = 20_000;
+
+/** Classes of slots: inspecting is light and mostly waits for the network, encoding fills a machine. */
+export const SLOT_CLASSES = ["inspect", "encode"] as const;
+export type SlotClass = (typeof SLOT_CLASSES)[number];
+export const SlotCounts = z.object({ inspect: z.int().min(0), encode: z.int().min(0) });
+export type SlotCounts = z.infer<typeof SlotCounts>;
+
+const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
+  error: "not a lease id",
+});
+const Code = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
+  error: "not an error code",
+});
+export const FailureReport = z.object({ code: Code, message: z.string().min(1).max(2000) });
+
+/** Proof that a report speaks for the grant it names. */
+const leaseProof = { lease: LeaseIdText, token: z.string().min(1).max(100) };
+export const LeaseProof = z.object(leaseProof);
+export type LeaseProof = z.infer<typeof LeaseProof>;
+
+// ── Tasks ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const Task = z.discriminatedUnion("kind", [
+  /** Fetch the source and probe it. */
+  z.object({ kind: z.literal("inspect"), sourceUrl: z.string() }),
+  /** Make outputs of one source with one decode, and upload them. */
+  z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),
+]);
+export type Task = z.infer<typeof Task>;
+export type TaskOf<Kind extends Task["kind"]> = Extract<Task, { kind: Kind }>;
+
+export const Assignment = z.object({ ...leaseProof, jobId: z.string(), task: Task });
+export type Assignment = z.infer<typeof Assignment>;
+
+// ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const Capabilities = z.object({
+  ffmpegVersion: z.string(),
+  encoders: z.array(z.string()),
+  cpus: z.int(),
+});
+export type Capabilities = z.infer<typeof Capabilities>;
+
+export const TASK_STAGES = ["transferring", "encoding", "uploading"] as const;
+export type TaskStage = (typeof TASK_STAGES)[number];
+
+export const ProgressItem = z.object({
+  ...leaseProof,
+  stage: z.enum(TASK_STAGES),
+  /** Share of the stage that is done, 0 to 1. */
+  fraction: z.number().min(0).max(1),
+});
+export type ProgressItem = z.infer<typeof ProgressItem>;
+
+export const NodeFrame = z.discriminatedUnion("type", [
+  /** First on every connection. `slots` are the free ones; `running` is all this process still works on. */
+  z.object({
+    type: z.literal("hello"),
+    protocol: z.int(),
+    nodeId: z.string().min(1).max(64),
+    /** New with every start of the node's process. */
+    session: z.string().min(1).max(64),
+    capabilities: Capabilities,
+    slots: SlotCounts,
+    running: z.array(LeaseProof).max(64),
+  }),
+  /**
+   * Grants further slots (increments, so that crossing frames cannot miscount; an assign frame uses one up) and names
+   * the leases that no longer run.
+   */
+  z.object({ type: z.literal("slots"), grant: SlotCounts, released: z.array(LeaseIdText).max(64) }),
+  /** Lossy; also renews the leases it names. */
+  z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(64) }),
+  /** The node drains: it wants no more work on this connection. */
+  z.object({ type: z.literal("bye") }),
+]);
+export type NodeFrame = z.infer<typeof NodeFrame>;
+export type NodeFrameOf<Type extends NodeFrame["type"]> = Extract<NodeFrame, { type: Type }>;
+
+export const HubFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("welcome"), protocol: z.int(), progressEveryMs: z.int().min(100) }),
+  z.object({ type: z.literal("assign"), assignment: Assignment }),
+  /** The job no longer wants this grant's work: stop it and forget it. */
+  z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
+  /** Finish what runs, take nothing new. */
+  z.object({ type: z.literal("drain") }),
+]);
+export type HubFrame = z.infer<typeof HubFrame>;
+
+export type Decoded<Frame> =
+  | { ok: true; frame: Frame }
+  /** Unknown types are skipped, so that a newer peer can say more; invalid frames close the socket. */
+  | { ok: false; reason: "unknown-type" | "invalid"; detail: string };
+
+const NODE_FRAME_TYPES: ReadonlySet<unknown> = new Set(NodeFrame.options.map((option) => option.shape.type.value));
+const HUB_FRAME_TYPES: ReadonlySet<unknown> = new Set(HubFrame.options.map((option) => option.shape.type.value));
+
+export const decodeNodeFrame = (text: string): Decoded<NodeFrame> => decode(text, NodeFrame, NODE_FRAME_TYPES);
+export const decodeHubFrame = (text: string): Decoded<HubFrame> => decode(text, HubFrame, HUB_FRAME_TYPES);
+
+function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySet<unknown>): Decoded<Frame> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: "invalid", detail: "not JSON" };
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, frame: parsed.data };
+  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  if (typeof type === "string" && !types.has(type)) return { ok: false, reason: "unknown-type", detail: type };
+  return { ok: false, reason: "invalid", detail: z.prettifyError(parsed.error) };
+}
+
+// ── Reports: POST /v2/nodes/leases/:lease/{uploads,complete,fail} ──────────────────────────────────────────────────
+
+/** Names a file of an output within one grant: the output's index and the file's ordinal, from 1. */
+const fileName = { output: z.int().min(0), ordinal: z.int().min(1) };
+
+export const UploadsRequest = z.object({
+  token: LeaseProof.shape.token,
+  files: z
+    .array(z.object({ ...fileName, sizeBytes: z.int().min(0) }))
+    .min(1)
+    .max(200),
+});
+export type UploadsRequest = z.infer<typeof UploadsRequest>;
+
+/** One signed request that puts one range of the file. */
+export const UploadPart = z.object({
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  offset: z.int().min(0),
+  sizeBytes: z.int().min(0),
+});
+export type UploadPart = z.infer<typeof UploadPart>;
+
+/** What a node must PUT for one file, part by part; the control plane completes what has more than one. */
+export const UploadTicket = z.object({ ...fileName, parts: z.array(UploadPart).min(1) });
+export type UploadTicket = z.infer<typeof UploadTicket>;
+/** The tickets, or why the storage gives none: that fails the outputs asked for. */
+export const UploadsAnswer = z.union([
+  z.object({ uploads: z.array(UploadTicket) }),
+  z.object({ failure: FailureReport }),
+]);
+export type UploadsAnswer = z.infer<typeof UploadsAnswer>;
+
+/** A file that lies in the storage, with the storage's answer to each part. */
+export const UploadedFile = z.object({ ...fileName, sizeBytes: z.int().min(0), etags: z.array(z.string()).min(1) });
+export type UploadedFile = z.infer<typeof UploadedFile>;
+
+export const OutputReport = z.discriminatedUnion("status", [
+  z.object({
+    status: z.literal("made"),
+    output: z.int().min(0),
+    files: z.array(UploadedFile).min(1),
+    /** Null for images, which have no metadata. */
+    probe: MediaProbe.nullable(),
+  }),
+  z.object({ status: z.literal("failed"), output: z.int().min(0), failure: FailureReport }),
+]);
+export type OutputReport = z.infer<typeof OutputReport>;
+
+export const TaskResult = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("inspect"), probe: MediaProbe }),
+  z.object({ kind: z.literal("encode"), outputs: z.array(OutputReport).min(1) }),
+]);
+export type TaskResult = z.infer<typeof TaskResult>;
+
+export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: TaskResult });
+export type CompleteReport = z.infer<typeof CompleteReport>;
+export const FailReport = z.object({ token: LeaseProof.shape.token, failure: FailureReport });
+export type FailReport = z.infer<typeof FailReport>;

@@ -1,0 +1,44 @@
+// Tables of D1: accounts, credentials by digest, and the index of jobs. Times in ms since 1970.
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const accounts = sqliteTable("accounts", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  /** Signs the account's notifications; sealed to `account:<id>`. */
+  sealedWebhookSecret: text("sealed_webhook_secret").notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const apiKeys = sqliteTable("api_keys", {
+  /** HMAC-SHA-256 of the key under the operator's pepper, in hex. */
+  digest: text("digest").primaryKey(),
+  accountId: text("account_id")
+    .notNull()
+    .references(() => accounts.id),
+  createdAt: integer("created_at").notNull(),
+  revokedAt: integer("revoked_at"),
+});
+
+export const nodeTokens = sqliteTable("node_tokens", {
+  digest: text("digest").primaryKey(),
+  name: text("name").notNull(),
+  createdAt: integer("created_at").notNull(),
+  revokedAt: integer("revoked_at"),
+});
+
+/** One row a job, written a few times in its life; the job's object is the truth. */
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    status: text("status").notNull(),
+    /** Guards against writes that arrive out of order. */
+    version: integer("version").notNull(),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+    /** The job as clients see it, in JSON: the answer for an ended job. */
+    view: text("view").notNull(),
+  },
+  (table) => [index("jobs_by_account").on(table.accountId, table.createdAt)],
+);

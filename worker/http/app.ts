@@ -1,0 +1,19 @@
+// The HTTP surface: every route of the service, and the answer to what is none.
+import { Hono } from "hono";
+import type { Env } from "../env.ts";
+import { onError, problem } from "./problem.ts";
+import { admin } from "./routes/admin.ts";
+import { health } from "./routes/health.ts";
+import { jobs } from "./routes/jobs.ts";
+import { metadata } from "./routes/metadata.ts";
+import { nodes } from "./routes/nodes.ts";
+
+export const app = new Hono<{ Bindings: Env }>({ strict: false })
+  .route("/v2/health", health)
+  .route("/v2/jobs", jobs)
+  .route("/v2/metadata/jobs", metadata)
+  .route("/v2/nodes", nodes)
+  .route("/v2/admin", admin);
+
+app.onError(onError);
+app.notFound((context) => problem(context, "route_not_found", `There is nothing at ${context.req.path}`));

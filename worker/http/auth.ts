@@ -1,0 +1,64 @@
+// Who is asking: clients by API key (Basic), nodes and the operator by token (Bearer).
+
+import type { MiddlewareHandler } from "hono";
+import { AppError } from "#shared/errors.ts";
+import { type Account, accountOfKey, digestOf, isNodeToken } from "../db/credentials.ts";
+import { type Env, settingsOf } from "../env.ts";
+
+export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
+export type NodeEnv = { Bindings: Env };
+
+const MAX_CREDENTIAL_CHARS = 512;
+
+/** Lets clients with a valid API key through and names their account. */
+export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
+  const key = basicUser(context.req.header("authorization"));
+  const digest = key === null ? null : await digestOf(key, settingsOf(context.env).keyPepper);
+  const account = digest === null ? null : await accountOfKey(context.env.DB, digest);
+  if (!account) {
+    throw new AppError(
+      "authentication_failed",
+      "The API key is missing or not valid; send it as the user name of HTTP Basic authentication",
+    );
+  }
+  context.set("account", account);
+  await next();
+};
+
+/** Lets nodes with a valid token through. */
+export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
+  const token = bearer(context.req.header("authorization"));
+  const digest = token === null ? null : await digestOf(token, settingsOf(context.env).keyPepper);
+  if (digest === null || !(await isNodeToken(context.env.DB, digest))) {
+    throw new AppError("authentication_failed", "The node token is missing or not valid");
+  }
+  await next();
+};
+
+/** Lets the operator through. */
+export const adminAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
+  const { adminToken } = settingsOf(context.env);
+  if (!(await sameText(bearer(context.req.header("authorization")) ?? "", adminToken))) {
+    throw new AppError("authentication_failed", "The admin token is missing or not valid");
+  }
+  await next();
+};
+
+/** The user name of a Basic header (RFC 7617), or null. */
+export function basicUser(header: string | undefined): string | null {
+  const encoded = /^basic +([\w+/=-]+) *$/i.exec(header ?? "")?.[1];
+  if (!encoded || encoded.length > MAX_CREDENTIAL_CHARS) return null;
+  try {
+    return atob(encoded).split(":", 1)[0] || null;
+  } catch {
+    return null;
+  }
+}
+
+const bearer = (header: string | undefined): string | null => /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
+
+/** Compares two texts in a time that tells nothing of where they differ. */
+async function sameText(one: string, other: string): Promise<boolean> {
+  const hash = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return crypto.subtle.timingSafeEqual(await hash(one), await hash(other));
+}

@@ -1,0 +1,36 @@
+// Request bodies: JSON whatever the content type says, of a size that a specification may have.
+
+import type { HonoRequest } from "hono";
+import * as z from "zod";
+import { AppError, type ErrorCode } from "#shared/errors.ts";
+
+const MAX_BODY_BYTES = 2 ** 20;
+
+/** The body as JSON. Throws AppError(body_too_large | json_not_valid). */
+export async function readJson(request: HonoRequest): Promise<unknown> {
+  const bytes = await readLimited(request.raw.body, MAX_BODY_BYTES);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    throw new AppError("json_not_valid", "The body is not valid JSON");
+  }
+}
+
+/** The body parsed by a schema. Throws AppError(code) that names the field. */
+export async function readBody<Value>(request: HonoRequest, schema: z.ZodType<Value>, code: ErrorCode): Promise<Value> {
+  const parsed = schema.safeParse(await readJson(request));
+  if (!parsed.success) throw new AppError(code, z.prettifyError(parsed.error));
+  return parsed.data;
+}
+
+/** Reads a body to its end; a chunked one has no length to trust beforehand. */
+async function readLimited(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body ?? []) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > maxBytes) throw new AppError("body_too_large", `The body is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}

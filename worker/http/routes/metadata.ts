@@ -1,0 +1,52 @@
+// GET /v2/metadata/jobs/:id and /v2/metadata/jobs/:id/:key.
+
+import { type Context, Hono } from "hono";
+import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
+import { MediaProbe } from "#shared/media-probe.ts";
+import { jobOf } from "../../env.ts";
+import { type ClientEnv, clientAuth } from "../auth.ts";
+import { answer, problem } from "../problem.ts";
+import { ownJob } from "./jobs.ts";
+
+/** Key names that mean the source (api-v2 §10). */
+const SOURCE_NAMES = new Set(["input", "source"]);
+
+const Metadata = z.object({
+  input: z.union([MediaProbe, z.strictObject({})]),
+  outputs: z.array(z.record(z.string(), MediaProbe)),
+});
+type Metadata = z.infer<typeof Metadata>;
+
+const notAllowed = (context: Context): Response =>
+  problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
+
+export const metadata = new Hono<ClientEnv>({ strict: false })
+  .use(clientAuth)
+  .get("/:id", async (context) => {
+    const id = context.req.param("id");
+    return answer(context, { job_id: id, metadata: await metadataOf(context, id) });
+  })
+  .all("/:id", notAllowed)
+  .get("/:id/:key{.+}", async (context) => {
+    const id = context.req.param("id");
+    const key = context.req.param("key").replace(/\/$/, "");
+    const { input, outputs } = await metadataOf(context, id);
+    const named = outputs.find((output) => Object.hasOwn(output, key))?.[key];
+    const found = named ?? (SOURCE_NAMES.has(key) && "streams" in input ? input : null);
+    if (!found) {
+      throw new AppError(
+        "metadata_not_found",
+        `The job has no metadata for \`${key}\`: no such key, not finished yet, or of a kind without metadata`,
+      );
+    }
+    return answer(context, { job_id: id, metadata: { [key]: found } });
+  })
+  .all("/:id/:key{.+}", notAllowed);
+
+async function metadataOf(context: Context<ClientEnv>, id: string): Promise<Metadata> {
+  await ownJob(context, id);
+  const known = await jobOf(context.env, id).metadata();
+  if (!known.ok) throw new AppError("metadata_not_found", "The metadata of this job is no longer kept");
+  return Metadata.parse(JSON.parse(known.value));
+}

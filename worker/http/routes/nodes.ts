@@ -1,0 +1,44 @@
+// What nodes ask for: their socket, and the reports on their leases.
+
+import { type Context, Hono } from "hono";
+import { AppError } from "#shared/errors.ts";
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import { CompleteReport, FailReport, UploadsRequest } from "#shared/protocol.ts";
+import { hubOf, jobOf } from "../../env.ts";
+import type { Answer, JobObject } from "../../job/job-object.ts";
+import { type NodeEnv, nodeAuth } from "../auth.ts";
+import { answer, problem } from "../problem.ts";
+import { readBody } from "../read-body.ts";
+
+export const nodes = new Hono<NodeEnv>({ strict: false })
+  .use(nodeAuth)
+  .get("/connect", async (context) => {
+    if (context.req.header("upgrade")?.toLowerCase() !== "websocket") {
+      throw new AppError("report_not_valid", "This address is for WebSocket connections of encoder nodes");
+    }
+    return hubOf(context.env).fetch(context.req.raw);
+  })
+  .post("/leases/:lease/uploads", async (context) => {
+    const body = await readBody(context.req, UploadsRequest, "report_not_valid");
+    return report(context, (job, lease) => job.uploads(lease, body));
+  })
+  .post("/leases/:lease/complete", async (context) => {
+    const body = await readBody(context.req, CompleteReport, "report_not_valid");
+    return report(context, (job, lease) => job.complete(lease, body));
+  })
+  .post("/leases/:lease/fail", async (context) => {
+    const body = await readBody(context.req, FailReport, "report_not_valid");
+    return report(context, (job, lease) => job.fail(lease, body));
+  });
+
+/** Hands a report to the job that the lease names. */
+async function report<Value>(
+  context: Context<NodeEnv, "/leases/:lease/:verb">,
+  tell: (job: DurableObjectStub<JobObject>, lease: LeaseId) => Promise<Answer<Value>>,
+): Promise<Response> {
+  const lease = context.req.param("lease");
+  const named = parseLeaseId(lease);
+  if (!named) throw new AppError("report_not_valid", "The path holds no lease id");
+  const told = await tell(jobOf(context.env, named.job), lease as LeaseId);
+  return told.ok ? answer(context, told.value ?? {}) : problem(context, told.code, told.message);
+}

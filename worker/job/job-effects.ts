@@ -1,0 +1,104 @@
+// What a job still owes the world, derived from its state alone: a step that a lost object never took is found again.
+import { backoffMs, type Random } from "#shared/backoff.ts";
+import { isTerminalJob } from "#shared/job-status.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
+import { type Delivery, type JobState, type MultipartUpload, RETENTION_MS, type TaskState } from "./job-state.ts";
+import { runnableTasks } from "./leases.ts";
+
+export type Effect =
+  /** Tell the hub how many tasks of a class wait. */
+  | { kind: "advertise"; slotClass: SlotClass }
+  /** Have the storage complete the multipart uploads of a task that a node has finished. */
+  | { kind: "publish"; task: TaskState }
+  | { kind: "abort-upload"; upload: MultipartUpload }
+  /** Bring the job's row in the index up to date. */
+  | { kind: "index" }
+  | { kind: "deliver"; delivery: Delivery }
+  /** Forget everything: the retention is over. */
+  | { kind: "purge" };
+
+export type PendingEffect = { name: string; dueAt: number; effect: Effect };
+
+/** How long the hub may forget a job's demand before it is told again. */
+const READVERTISE_MS = 60_000;
+const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
+/** Multipart uploads that could not be aborted so often are left to the bucket's own lifecycle rules. */
+const MAX_ABORTS = 8;
+
+/** All effects of a state with their due times, earlier ones of a kind first. */
+export function pendingEffects(state: JobState): PendingEffect[] {
+  const owed = (name: string, dueAt: number, effect: Effect): PendingEffect => ({
+    name,
+    dueAt: Math.max(dueAt, state.retries[name]?.at ?? 0),
+    effect,
+  });
+  const pending: PendingEffect[] = [];
+  for (const slotClass of SLOT_CLASSES) {
+    const dueAt = advertiseDueAt(state, slotClass);
+    if (dueAt !== null) pending.push(owed(`advertise:${slotClass}`, dueAt, { kind: "advertise", slotClass }));
+  }
+  for (const task of state.tasks) {
+    if (task.phase === "publishing") pending.push(owed(`publish:${task.id}`, 0, { kind: "publish", task }));
+  }
+  for (const upload of state.orphans) {
+    pending.push(owed(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
+  }
+  if (state.indexedVersion < state.version) pending.push(owed("index", 0, { kind: "index" }));
+  // One delivery at a time keeps the events of a job in order.
+  const delivery = state.outbox.find((candidate) => candidate.state === "due");
+  if (delivery)
+    pending.push({ name: `deliver:${delivery.id}`, dueAt: delivery.nextAt, effect: { kind: "deliver", delivery } });
+  if (pending.length === 0 && isTerminalJob(state.status)) {
+    pending.push(owed("purge", (state.completedAt ?? 0) + RETENTION_MS, { kind: "purge" }));
+  }
+  return pending;
+}
+
+function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
+  const advertisedAt = state.advertisedAt[slotClass] ?? null;
+  const startTimes = runnableTasks(state, slotClass).map((task) => task.notBefore);
+  if (startTimes.length === 0) return null;
+  return advertisedAt === null ? Math.min(...startTimes) : advertisedAt + READVERTISE_MS;
+}
+
+/**
+ * When the job's alarm must ring next: the soonest effect, no sooner than `notBefore` its name, or the soonest end of
+ * a lease; null when nothing is left to do.
+ */
+export function nextAlarmAt(state: JobState, notBefore: (name: string) => number): number | null {
+  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.grant ? [task.grant.expiresAt] : []));
+  const times = [...pendingEffects(state).map(({ name, dueAt }) => Math.max(dueAt, notBefore(name))), ...leases];
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
+/** An effect went well: forget its failures. */
+export function effectDone(state: JobState, name: string): JobState {
+  if (!state.retries[name]) return state;
+  const { [name]: _done, ...retries } = state.retries;
+  return { ...state, retries };
+}
+
+/** An effect failed: try again later, each time later still. */
+export function effectFailed(state: JobState, name: string, now: number, random: Random): JobState {
+  const attempts = (state.retries[name]?.attempts ?? 0) + 1;
+  const at = now + RETRY.firstMs + backoffMs(attempts, RETRY, random);
+  return { ...state, retries: { ...state.retries, [name]: { attempts, at } } };
+}
+
+export const advertised = (state: JobState, slotClass: SlotClass, now: number): JobState => ({
+  ...state,
+  advertisedAt: { ...state.advertisedAt, [slotClass]: now },
+});
+
+export const indexed = (state: JobState, version: number): JobState => ({
+  ...state,
+  indexedVersion: Math.max(state.indexedVersion, version),
+});
+
+/** The upload is gone, or so often not to be aborted that nobody will try again. */
+export function uploadAborted(state: JobState, upload: MultipartUpload): JobState {
+  return { ...state, orphans: state.orphans.filter(({ uploadId }) => uploadId !== upload.uploadId) };
+}
+
+export const mayAbortAgain = (state: JobState, upload: MultipartUpload): boolean =>
+  (state.retries[`abort-upload:${upload.uploadId}`]?.attempts ?? 0) < MAX_ABORTS;

@@ -1,0 +1,77 @@
+// The small moves that a job's decisions are made of. Every change of a phase goes through its table.
+import type { Failure } from "#shared/errors.ts";
+import { type LeaseId, leaseId } from "#shared/ids.ts";
+import { type InputMove, moveInput } from "#shared/job-status.ts";
+import { moveOutput, type OutputMove } from "#shared/output-status.ts";
+import type { SlotClass } from "#shared/protocol.ts";
+import { record } from "./job-ending.ts";
+import type { JobState, OutputState, TaskState } from "./job-state.ts";
+import { moveTask, type TaskMove } from "./task-table.ts";
+
+export const slotClassOf = (task: TaskState): SlotClass => (task.kind === "inspect" ? "inspect" : "encode");
+export const leaseOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
+/** Names a file within a grant: the key of its upload. */
+export const uploadKey = (file: { output: number; ordinal: number }): string => `${file.output}/${file.ordinal}`;
+
+export function taskOf(state: JobState, taskId: string): TaskState {
+  const task = state.tasks.find((candidate) => candidate.id === taskId);
+  if (!task) throw new Error(`No task ${taskId}`);
+  return task;
+}
+
+export function patchTask(state: JobState, taskId: string, patch: Partial<TaskState>): JobState {
+  return { ...state, tasks: state.tasks.map((task) => (task.id === taskId ? { ...task, ...patch } : task)) };
+}
+
+/** Moves a task; a move that its table lacks is a mistake of ours. */
+export function moveTaskTo(state: JobState, taskId: string, move: TaskMove, patch: Partial<TaskState> = {}): JobState {
+  const { phase: from } = taskOf(state, taskId);
+  const phase = moveTask(from, move);
+  if (!phase) throw new Error(`Task ${taskId} cannot ${move} from ${from}`);
+  return patchTask(state, taskId, { ...patch, phase });
+}
+
+/** Moves outputs; one that cannot make the move (it has ended) stays as it is. */
+export function moveOutputs(
+  state: JobState,
+  indices: readonly number[],
+  move: OutputMove,
+  patch: Partial<OutputState> = {},
+): JobState {
+  const outputs = state.outputs.map((output, index) => {
+    const phase = indices.includes(index) ? moveOutput(output.phase, move) : null;
+    return phase ? { ...output, ...patch, phase } : output;
+  });
+  return { ...state, outputs };
+}
+
+export function moveInputTo(state: JobState, move: InputMove): JobState {
+  const status = moveInput(state.input.status, move);
+  return status ? { ...state, input: { ...state.input, status } } : state;
+}
+
+/** Ends one output as failed and says so. */
+export function failOutput(state: JobState, index: number, failure: Failure, now: number): JobState {
+  return record(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
+}
+
+/** Marks a change that the index must learn of. */
+export const bump = (state: JobState): JobState => ({ ...state, version: state.version + 1 });
+
+/** Marks the hub's knowledge of a class's runnable tasks as out of date. */
+export const demand = (state: JobState, slotClass: SlotClass): JobState => ({
+  ...state,
+  advertisedAt: { ...state.advertisedAt, [slotClass]: null },
+});
+
+export const addTask = (state: JobState, task: TaskState): JobState =>
+  demand({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
+
+/** Sets a task's multipart uploads aside to be aborted, but for those of outputs that were made. */
+export function orphanUploads(state: JobState, taskId: string): JobState {
+  const made = new Set(state.outputs.flatMap((output) => output.files.map((file) => file.objectName)));
+  const orphans = Object.values(taskOf(state, taskId).uploads).flatMap(({ objectName, uploadId }) =>
+    uploadId !== null && !made.has(objectName) ? [{ objectName, uploadId }] : [],
+  );
+  return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads: {} });
+}

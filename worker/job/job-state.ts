@@ -1,0 +1,160 @@
+// Everything that is true of one job, as it lies in the object's storage.
+
+import * as z from "zod";
+import type { JobId } from "#shared/ids.ts";
+import { isJobId } from "#shared/ids.ts";
+import { InputSpec, NotificationSpec, SettingsSpec, StorageSpec } from "#shared/job-request.ts";
+import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job-status.ts";
+import { MediaProbe } from "#shared/media-probe.ts";
+import { NOTIFICATION_EVENTS } from "#shared/notification.ts";
+import { OutputSpec } from "#shared/output-spec.ts";
+import { OUTPUT_PHASES } from "#shared/output-status.ts";
+import { FailureReport, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
+import { TASK_PHASES } from "./task-table.ts";
+
+/** Points in time: ms since 1970. */
+const Time = z.number();
+
+export const JobSpec = z.object({
+  id: z.custom<JobId>((value) => typeof value === "string" && isJobId(value)),
+  accountId: z.string(),
+  createdAt: Time,
+  input: InputSpec,
+  storage: StorageSpec,
+  outputs: z.array(OutputSpec),
+  notification: NotificationSpec,
+  settings: SettingsSpec,
+  /** The storage's credentials and the account's webhook secret, sealed to this job. */
+  sealedSecrets: z.string(),
+});
+export type JobSpec = z.infer<typeof JobSpec>;
+
+/** A multipart upload that was begun at the storage. */
+export const MultipartUpload = z.object({ objectName: z.string(), uploadId: z.string() });
+export type MultipartUpload = z.infer<typeof MultipartUpload>;
+
+/** One upload that a grant was given, keyed by `<output>/<ordinal>`. */
+export const GrantedUpload = z.object({
+  objectName: z.string(),
+  sizeBytes: z.int(),
+  partCount: z.int(),
+  /** Null for a single PUT. */
+  uploadId: z.string().nullable(),
+});
+export type GrantedUpload = z.infer<typeof GrantedUpload>;
+
+export const TaskState = z.object({
+  id: z.string(),
+  kind: z.enum(["inspect", "encode"]),
+  /** Indices of the outputs that the task makes. */
+  outputs: z.array(z.int()),
+  phase: z.enum(TASK_PHASES),
+  /** Counts the grants, from 1 with the first claim. */
+  attempt: z.int(),
+  /** The latest grant. It stays after the task ended, so that a repeated report is known as one. */
+  grant: z.object({ nodeId: z.string(), session: z.string(), token: z.string(), expiresAt: Time }).nullable(),
+  stage: z.enum(TASK_STAGES).nullable(),
+  fraction: z.number(),
+  /** Grants that ended without a word from the node, and grants that ended in a failure of the work. */
+  losses: z.int(),
+  failures: z.int(),
+  /** Nodes that failed or lost this task; others come first. */
+  avoid: z.array(z.string()),
+  notBefore: Time,
+  uploads: z.record(z.string(), GrantedUpload),
+  /** What the node reported, while the storage still has to complete multipart uploads. */
+  reports: z.array(OutputReport),
+});
+export type TaskState = z.infer<typeof TaskState>;
+
+export const OutputState = z.object({
+  phase: z.enum(OUTPUT_PHASES),
+  failure: FailureReport.nullable(),
+  files: z.array(z.object({ objectName: z.string(), sizeBytes: z.int() })),
+  probe: MediaProbe.nullable(),
+});
+export type OutputState = z.infer<typeof OutputState>;
+
+export const Delivery = z.object({
+  /** Stable over retries: the receiver's key against duplicates. */
+  id: z.string(),
+  event: z.enum(NOTIFICATION_EVENTS),
+  /** Frozen when the event happened, so that every attempt sends the same bytes. */
+  body: z.string(),
+  createdAt: Time,
+  attempts: z.int(),
+  state: z.enum(["due", "delivered", "abandoned"]),
+  /** When the next attempt is due. */
+  nextAt: Time,
+  lastResult: z.string().nullable(),
+});
+export type Delivery = z.infer<typeof Delivery>;
+
+export const JobState = z.object({
+  spec: JobSpec,
+  status: z.enum(JOB_STATUSES),
+  completedAt: Time.nullable(),
+  /** Counts the changes that the index must learn of, and the last one it confirmed. */
+  version: z.int(),
+  indexedVersion: z.int(),
+  /** The highest percentage that a client has seen: progress never goes back. */
+  shownPercent: z.int(),
+  input: z.object({ status: z.enum(INPUT_STATUSES), failure: FailureReport.nullable(), probe: MediaProbe.nullable() }),
+  outputs: z.array(OutputState),
+  tasks: z.array(TaskState),
+  /** When each slot class was last advertised; null when the hub does not know the present demand. */
+  advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
+  /** The node that holds the source: its tasks go there first. */
+  sourceNode: z.string().nullable(),
+  /** Multipart uploads of grants that came to nothing, to be aborted at the storage. */
+  orphans: z.array(MultipartUpload),
+  outbox: z.array(Delivery),
+  /** Effects that failed: how often, and when to try again. Keyed by the effect's name. */
+  retries: z.record(z.string(), z.object({ attempts: z.int(), at: Time })),
+});
+export type JobState = z.infer<typeof JobState>;
+
+/** Grants of one task that may end without a word from the node, and that may end in a failure of the work. */
+export const MAX_LOSSES = 5;
+export const MAX_FAILURES = 2;
+/** How long an ended job's storage (secrets, metadata, deliveries) is kept. */
+export const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** The state of a job that was just asked for: its first task is to inspect the source. */
+export function newJob(spec: JobSpec): JobState {
+  return {
+    spec,
+    status: "job.starting",
+    completedAt: null,
+    version: 1,
+    indexedVersion: 1,
+    shownPercent: 0,
+    input: { status: "input.starting", failure: null, probe: null },
+    outputs: spec.outputs.map(() => ({ phase: "waiting", failure: null, files: [], probe: null })),
+    tasks: [newTask("inspect", "inspect", [])],
+    advertisedAt: { inspect: null, encode: null },
+    sourceNode: null,
+    orphans: [],
+    outbox: [],
+    retries: {},
+  };
+}
+
+export function newTask(id: string, kind: TaskState["kind"], outputs: number[]): TaskState {
+  return {
+    id,
+    kind,
+    outputs,
+    phase: "pending",
+    attempt: 0,
+    grant: null,
+    stage: null,
+    fraction: 0,
+    losses: 0,
+    failures: 0,
+    avoid: [],
+    notBefore: 0,
+    uploads: {},
+    reports: [],
+  };
+}

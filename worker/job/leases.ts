@@ -1,0 +1,127 @@
+// Claims and leases: who may work on a task, for how long, and whose word counts. Pure: (state, what, now) → next state.
+import { parseLeaseId } from "#shared/ids.ts";
+import {
+  type Assignment,
+  LEASE_MS,
+  type LeaseProof,
+  OFFER_MS,
+  type ProgressItem,
+  type SlotClass,
+  type Task,
+} from "#shared/protocol.ts";
+import { endIfDone } from "./job-ending.ts";
+import {
+  demand,
+  leaseOf,
+  moveInputTo,
+  moveOutputs,
+  moveTaskTo,
+  orphanUploads,
+  patchTask,
+  slotClassOf,
+} from "./job-moves.ts";
+import { type JobState, MAX_LOSSES, type TaskState } from "./job-state.ts";
+import { abandonTask } from "./reports.ts";
+import { moveTask } from "./task-table.ts";
+
+export type Claim = { nodeId: string; session: string; slotClass: SlotClass; max: number; tokens: readonly string[] };
+
+/** What the job makes of a report: `current` speaks for a live grant, `repeat` was taken before, `superseded` is stale. */
+export type Verdict = "current" | "repeat" | "superseded";
+
+/** Grants up to `max` runnable tasks of a class to a node, one token each. */
+export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
+  const assignments: Assignment[] = [];
+  let next = state;
+  for (const task of runnableTasks(state, claim.slotClass)) {
+    const token = claim.tokens[assignments.length];
+    if (assignments.length >= claim.max || token === undefined) break;
+    if (task.notBefore > now) continue;
+    const grant = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS };
+    const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: [] };
+    next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", fresh);
+    const lease = leaseOf(state, { ...task, ...fresh });
+    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task) });
+  }
+  return { state: next, assignments };
+}
+
+/** Tasks that wait for a node of this class, whether or not their time has come. */
+export const runnableTasks = (state: JobState, slotClass: SlotClass): TaskState[] =>
+  state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
+
+/** What a node is told of a task: never a secret of the client's storage. */
+function taskFor(state: JobState, task: TaskState): Task {
+  const sourceUrl = state.spec.input.url;
+  if (task.kind === "inspect") return { kind: "inspect", sourceUrl };
+  const { probe } = state.input;
+  if (!probe) throw new Error("An encode task needs the source's probe");
+  const outputs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
+  return { kind: "encode", sourceUrl, probe, outputs };
+}
+
+/** The task that a report speaks of, and whether it may. */
+export function judge(state: JobState, proof: LeaseProof): { verdict: Verdict; task: TaskState | null } {
+  const named = parseLeaseId(proof.lease);
+  const task = state.tasks.find((candidate) => candidate.id === named?.task) ?? null;
+  if (!task?.grant || task.attempt !== named?.attempt || task.grant.token !== proof.token) {
+    return { verdict: "superseded", task };
+  }
+  if (task.phase === "publishing" || task.phase === "done") return { verdict: "repeat", task };
+  return { verdict: moveTask(task.phase, "renew") ? "current" : "superseded", task };
+}
+
+/** Renews a lease by any sign of life from its node; one that lapsed lives again if nobody else took the task. */
+export function renewLease(
+  state: JobState,
+  proof: LeaseProof,
+  now: number,
+): { state: JobState; verdict: Verdict; task: TaskState | null } {
+  const { verdict, task } = judge(state, proof);
+  if (verdict !== "current" || !task?.grant) return { state, verdict, task };
+  const grant = { ...task.grant, expiresAt: now + LEASE_MS };
+  return { state: moveTaskTo(state, task.id, "renew", { grant }), verdict, task };
+}
+
+/** Takes a node's progress; statuses follow the stage that the node is in. */
+export function recordProgress(
+  state: JobState,
+  item: ProgressItem,
+  now: number,
+): { state: JobState; verdict: Verdict } {
+  const { state: renewed, verdict, task } = renewLease(state, item, now);
+  if (verdict !== "current" || !task) return { state: renewed, verdict };
+  const fraction = item.stage === task.stage ? Math.max(task.fraction, item.fraction) : item.fraction;
+  const next = patchTask(renewed, task.id, { stage: item.stage, fraction });
+  if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
+  return { state: item.stage === "transferring" ? next : moveOutputs(next, task.outputs, "start"), verdict };
+}
+
+/** A node's connection is gone: its leases live `graceMs` longer at the most. */
+export function suspectSession(state: JobState, session: string, graceMs: number, now: number): JobState {
+  const tasks = state.tasks.map((task) => {
+    if (task.phase !== "leased" || task.grant?.session !== session) return task;
+    return { ...task, grant: { ...task.grant, expiresAt: Math.min(task.grant.expiresAt, now + graceMs) } };
+  });
+  return { ...state, tasks };
+}
+
+/** Takes back every lease whose time is up. The grant stays, so that its node may still report until another claims. */
+export function expireLeases(state: JobState, now: number): JobState {
+  let next = state;
+  for (const task of state.tasks) {
+    if (task.phase !== "leased" || !task.grant || task.grant.expiresAt > now) continue;
+    const losses = task.losses + 1;
+    const avoid = [...new Set([...task.avoid, task.grant.nodeId])];
+    next = patchTask(next, task.id, { losses, avoid });
+    if (losses > MAX_LOSSES) {
+      next = abandonTask(next, task.id, { code: "node_lost", message: NODE_LOST }, now);
+    } else {
+      next = moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 });
+      next = demand(moveOutputs(next, task.outputs, "requeue"), slotClassOf(task));
+    }
+  }
+  return next === state ? state : endIfDone(next, now);
+}
+
+const NODE_LOST = "The encoder nodes that worked on this stopped answering, one after the other";

@@ -1,0 +1,136 @@
+// Carries out what a job owes: each effect talks to one neighbour and puts what came of it into the state.
+import { AppError, assertNever, errorTraits } from "#shared/errors.ts";
+import type { OutputReport } from "#shared/protocol.ts";
+import { upsertJob } from "../db/jobs.ts";
+import type { TicketOffer } from "../dispatch/tickets.ts";
+import { type Env, hubOf, settingsOf } from "../env.ts";
+import { deliver } from "../notify/deliver.ts";
+import { afterAttempt } from "../notify/outbox.ts";
+import { abortMultipart, type Bucket, completeMultipart } from "../storage/s3.ts";
+import { advertised, type Effect, indexed, mayAbortAgain, uploadAborted } from "./job-effects.ts";
+import { demand, uploadKey } from "./job-moves.ts";
+import { openJobSecrets } from "./job-secrets.ts";
+import type { JobState, TaskState } from "./job-state.ts";
+import { viewJob } from "./job-view.ts";
+import { runnableTasks } from "./leases.ts";
+import { settleOutputs } from "./reports.ts";
+
+export interface EffectDeps {
+  readonly env: Env;
+  state(): JobState;
+  /** Changes the state as it is by then: others may have changed it while an effect waited. */
+  apply(change: (state: JobState) => JobState): void;
+  now(): number;
+  purge(): Promise<void>;
+}
+
+/** How long the node that has the source is waited for before any other may take its work. */
+const PREFERENCE_MS = 2000;
+/** Attempts to have the storage complete uploads before the outputs fail. */
+const MAX_PUBLISH_ATTEMPTS = 5;
+
+/** Carries out one effect. Throws when it must be tried again. */
+export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void> {
+  switch (effect.kind) {
+    case "advertise":
+      return advertise(effect, deps);
+    case "publish":
+      return publish(effect.task, deps);
+    case "abort-upload": {
+      const { objectName, uploadId } = effect.upload;
+      const { bucket } = await openSecrets(deps);
+      if (mayAbortAgain(deps.state(), effect.upload)) await abortMultipart(bucket, objectName, uploadId);
+      return deps.apply((state) => uploadAborted(state, effect.upload));
+    }
+    case "index":
+      return index(deps);
+    case "deliver": {
+      const { webhookSecret } = await openSecrets(deps);
+      const { notification } = deps.state().spec;
+      const { allowPrivate } = settingsOf(deps.env);
+      const result = await deliver(effect.delivery, notification, webhookSecret, allowPrivate, deps.now());
+      const after = afterAttempt(effect.delivery, result, deps.now());
+      return deps.apply((state) => ({
+        ...state,
+        outbox: state.outbox.map((delivery) => (delivery.id === after.id ? after : delivery)),
+      }));
+    }
+    case "purge":
+      return deps.purge();
+    default:
+      return assertNever(effect);
+  }
+}
+
+async function openSecrets({ env, state }: EffectDeps): Promise<{ bucket: Bucket; webhookSecret: string }> {
+  const { spec } = state();
+  const { credentials, webhookSecret } = await openJobSecrets(spec.id, spec.sealedSecrets, settingsOf(env).sealingKeys);
+  return { bucket: { storage: spec.storage, credentials }, webhookSecret };
+}
+
+async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: EffectDeps): Promise<void> {
+  const now = deps.now();
+  const state = deps.state();
+  const tasks = runnableTasks(state, slotClass);
+  const offer: TicketOffer = {
+    jobId: state.spec.id,
+    slotClass,
+    count: tasks.length,
+    prefer: state.sourceNode,
+    avoid: [...new Set(tasks.flatMap((task) => task.avoid))],
+    openAt: now + PREFERENCE_MS,
+  };
+  // Marked before the call: demand that arises while the hub answers must not be taken for told.
+  deps.apply((before) => advertised(before, slotClass, now));
+  try {
+    await hubOf(deps.env).advertise(offer);
+  } catch (error) {
+    deps.apply((before) => demand(before, slotClass));
+    throw error;
+  }
+}
+
+async function index(deps: EffectDeps): Promise<void> {
+  const state = deps.state();
+  await upsertJob(deps.env.DB, {
+    id: state.spec.id,
+    accountId: state.spec.accountId,
+    status: state.status,
+    version: state.version,
+    createdAt: state.spec.createdAt,
+    completedAt: state.completedAt,
+    view: JSON.stringify(viewJob(state)),
+  });
+  deps.apply((before) => indexed(before, state.version));
+}
+
+/** Completes a task's multipart uploads, then ends its outputs; an output whose file the storage refuses has failed. */
+async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
+  const { bucket } = await openSecrets(deps);
+  const lastTry = (deps.state().retries[`publish:${task.id}`]?.attempts ?? 0) + 1 >= MAX_PUBLISH_ATTEMPTS;
+  const reports: OutputReport[] = [];
+  for (const report of task.reports) {
+    try {
+      await completeFiles(bucket, task, report);
+      reports.push(report);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (errorTraits(error.code).retryable && !lastTry) throw error;
+      reports.push({ status: "failed", output: report.output, failure: { code: error.code, message: error.message } });
+    }
+  }
+  deps.apply((state) => {
+    const current = state.tasks.find(({ id }) => id === task.id);
+    if (current?.phase !== "publishing" || current.attempt !== task.attempt) return state;
+    return settleOutputs(state, task.id, reports, deps.now());
+  });
+}
+
+async function completeFiles(bucket: Bucket, task: TaskState, report: OutputReport): Promise<void> {
+  if (report.status !== "made") return;
+  for (const file of report.files) {
+    const upload = task.uploads[uploadKey(file)];
+    if (!upload?.uploadId) continue;
+    await completeMultipart(bucket, upload.objectName, upload.uploadId, file.etags, file.sizeBytes);
+  }
+}

@@ -1,0 +1,146 @@
+// What the control plane asks of an S3 bucket: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
+
+import { AwsClient } from "aws4fetch";
+import { AppError } from "#shared/errors.ts";
+import type { StorageCredentials, StorageSpec } from "#shared/job-request.ts";
+import { messageOf } from "#shared/log.ts";
+import type { UploadPart } from "#shared/protocol.ts";
+import { objectUrl, s3Target } from "./s3-target.ts";
+
+export type Bucket = { storage: StorageSpec; credentials: StorageCredentials };
+
+/** How long a signed PUT may begin; the node asks anew if it needs longer. */
+const SIGNED_SECONDS = 6 * 60 * 60;
+const REQUEST_LIMIT_MS = 30_000;
+/** Below this a file goes up in one PUT: a retry costs little, and small files need no three requests. */
+const SINGLE_PUT_MAX_BYTES = 16 * 2 ** 20;
+/** Parts are 16 MiB (S3's least is 5), or larger so that a file has at most this many (S3 allows 10,000). */
+const PART_BYTES = 16 * 2 ** 20;
+const MAX_PARTS = 500;
+
+/** Sizes of the parts that a file goes up in; one part means a single PUT. All but the last are equal (R2 wants that). */
+export function partSizes(sizeBytes: number): number[] {
+  if (sizeBytes <= SINGLE_PUT_MAX_BYTES) return [sizeBytes];
+  const part = Math.max(PART_BYTES, Math.ceil(sizeBytes / MAX_PARTS));
+  const full = Math.floor((sizeBytes - 1) / part);
+  return [...new Array<number>(full).fill(part), sizeBytes - full * part];
+}
+
+const client = ({ storage, credentials }: Bucket): AwsClient =>
+  new AwsClient({ ...credentials, service: "s3", region: s3Target(storage).region, retries: 0 });
+
+/** Signed PUTs for all parts of an object: one for a single PUT, numbered ones for a multipart upload. */
+export async function signParts(
+  bucket: Bucket,
+  objectName: string,
+  contentType: string,
+  sizes: readonly number[],
+  uploadId: string | null,
+): Promise<UploadPart[]> {
+  const signer = client(bucket);
+  let offset = 0;
+  const parts: UploadPart[] = [];
+  for (const [index, sizeBytes] of sizes.entries()) {
+    const url = new URL(objectUrl(bucket.storage, objectName));
+    url.searchParams.set("X-Amz-Expires", String(SIGNED_SECONDS));
+    if (uploadId !== null) {
+      url.searchParams.set("partNumber", String(index + 1));
+      url.searchParams.set("uploadId", uploadId);
+    }
+    const headers: Record<string, string> = uploadId === null ? { "content-type": contentType } : {};
+    const signed = await signer.sign(url.href, { method: "PUT", headers, aws: { signQuery: true, allHeaders: true } });
+    parts.push({ url: signed.url, headers, offset, sizeBytes });
+    offset += sizeBytes;
+  }
+  return parts;
+}
+
+/** Begins a multipart upload and answers its id. Throws AppError(storage_*). */
+export async function beginMultipart(bucket: Bucket, objectName: string, contentType: string): Promise<string> {
+  const url = `${objectUrl(bucket.storage, objectName)}?uploads=`;
+  const answer = await request(bucket, url, { method: "POST", headers: { "content-type": contentType } });
+  const uploadId = xmlText(answer, "UploadId");
+  if (!uploadId) throw new AppError("storage_unreachable", "The storage began no multipart upload");
+  return uploadId;
+}
+
+/**
+ * Completes a multipart upload. One that was completed before, whose answer was lost, counts as done when the object
+ * is there in its full size. Throws AppError(storage_*).
+ */
+export async function completeMultipart(
+  bucket: Bucket,
+  objectName: string,
+  uploadId: string,
+  etags: readonly string[],
+  sizeBytes: number,
+): Promise<void> {
+  const base = objectUrl(bucket.storage, objectName);
+  const parts = etags.map(
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+  );
+  const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+  try {
+    const url = `${base}?uploadId=${encodeURIComponent(uploadId)}`;
+    const answer = await request(bucket, url, { method: "POST", headers: { "content-type": "application/xml" }, body });
+    // S3 may answer 200 and tell of a failure in the body (CompleteMultipartUpload, API reference).
+    if (answer.includes("<Error>")) throw storageError(503, answer);
+  } catch (error) {
+    if (!isNoSuchUpload(error) || (await storedSize(bucket, base)) !== sizeBytes) throw error;
+  }
+}
+
+/** Aborts a multipart upload; one that is gone already is fine. */
+export async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
+  const url = `${objectUrl(bucket.storage, objectName)}?uploadId=${encodeURIComponent(uploadId)}`;
+  try {
+    await request(bucket, url, { method: "DELETE" });
+  } catch (error) {
+    if (!isNoSuchUpload(error)) throw error;
+  }
+}
+
+const isNoSuchUpload = (error: unknown): boolean => error instanceof AppError && error.message.includes("NoSuchUpload");
+
+/** Size in bytes of an object, or null when it cannot be seen. */
+async function storedSize(bucket: Bucket, url: string): Promise<number | null> {
+  try {
+    const response = await send(bucket, url, { method: "HEAD" });
+    const length = response.headers.get("content-length");
+    return response.ok && length !== null ? Number(length) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function request(bucket: Bucket, url: string, init: RequestInit): Promise<string> {
+  const response = await send(bucket, url, init);
+  const body = await response.text();
+  if (!response.ok) throw storageError(response.status, body);
+  return body;
+}
+
+async function send(bucket: Bucket, url: string, init: RequestInit): Promise<Response> {
+  try {
+    const signed = await client(bucket).sign(url, init);
+    return await fetch(signed, { redirect: "manual", signal: AbortSignal.timeout(REQUEST_LIMIT_MS) });
+  } catch (error) {
+    const { host } = new URL(url);
+    throw new AppError("storage_unreachable", `The storage ${host} cannot be reached: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function storageError(status: number, body: string): AppError {
+  const code = xmlText(body, "Code") ?? `HTTP ${status}`;
+  if (code === "NoSuchBucket") return new AppError("storage_bucket_not_found", "The storage has no such bucket");
+  if (status === 401 || status === 403)
+    return new AppError("storage_denied", `The storage denied the upload (${code})`);
+  return new AppError("storage_unreachable", `The storage answered ${status} (${code})`);
+}
+
+const xmlText = (xml: string, element: string): string | null =>
+  new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1]?.replaceAll("&quot;", '"').replaceAll("&amp;", "&") ??
+  null;
+const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");

@@ -1,0 +1,46 @@
+// Secrets at rest: AES-256-GCM under a key of the operator, bound to the context that they belong to.
+
+/** Keys by id; the first seals, all open, so that keys can be rotated. */
+export type SealingKeys = readonly { id: string; bytes: Uint8Array<ArrayBuffer> }[];
+
+/** Parses `<id>:<base64 of 32 bytes>`, several separated by commas. Throws with a sentence for the operator. */
+export function parseSealingKeys(text: string): SealingKeys {
+  return text.split(",").map((entry) => {
+    const [id = "", encoded = ""] = entry.trim().split(":");
+    const bytes = fromBase64(encoded);
+    if (!/^\w{1,16}$/.test(id) || bytes.length !== 32) {
+      throw new Error("SEALING_KEYS must be <id>:<base64 of 32 bytes>, several separated by commas");
+    }
+    return { id, bytes };
+  });
+}
+
+const FORMAT = "s1";
+
+/** Seals text; the answer is `s1.<key id>.<base64 of nonce and ciphertext>` and opens only with the same context. */
+export async function seal(plain: string, context: string, keys: SealingKeys): Promise<string> {
+  const key = keys[0];
+  if (!key) throw new Error("SEALING_KEYS is empty");
+  const nonce = crypto.getRandomValues(new Uint8Array(12));
+  const algorithm = { name: "AES-GCM", iv: nonce, additionalData: associated(key.id, context) };
+  const sealed = await crypto.subtle.encrypt(algorithm, await importKey(key.bytes), new TextEncoder().encode(plain));
+  return `${FORMAT}.${key.id}.${toBase64(new Uint8Array([...nonce, ...new Uint8Array(sealed)]))}`;
+}
+
+/** Opens what `seal` made. Throws when the key is not known, the context is another, or the text was changed. */
+export async function unseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
+  const [format, keyId = "", payload = ""] = sealed.split(".");
+  const key = keys.find(({ id }) => id === keyId);
+  if (format !== FORMAT || !key) throw new Error(`No sealing key "${keyId}" is configured`);
+  const bytes = fromBase64(payload);
+  const algorithm = { name: "AES-GCM", iv: bytes.slice(0, 12), additionalData: associated(keyId, context) };
+  const plain = await crypto.subtle.decrypt(algorithm, await importKey(key.bytes), bytes.slice(12));
+  return new TextDecoder().decode(plain);
+}
+
+const associated = (keyId: string, context: string): Uint8Array =>
+  new TextEncoder().encode(`${FORMAT}|${keyId}|${context}`);
+const importKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
