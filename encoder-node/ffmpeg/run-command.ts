@@ -32,6 +32,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Reason = CommandFailure["reason"];
 
 const STDERR_KEEP_BYTES = 8192;
+/** Always needed with ffmpeg 7.0: under `-nostdin` it catches SIGTERM and never looks at it. */
 const KILL_AFTER_MS = 2000;
 /** Output pipes may be held open by a process that left the group; the result does not wait for those. */
 const PIPES_CLOSE_MS = 1000;

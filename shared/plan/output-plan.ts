@@ -11,17 +11,19 @@ export type PlannedOutput = {
   readonly expectedDurationMs: number | null;
 };
 
-export type OutputPlan = {
-  readonly planned: PlannedOutput;
+/** A part of the command that writes something. */
+export type CommandPart = {
   /** From the decoded video; null for an output of sound only. */
   readonly branch: Branch | null;
-  /** Everything of the command that concerns this output, its file name last. */
+  /** ffmpeg's options for what it writes, the file name last. */
   readonly argv: readonly string[];
   /** Pictures that the encoder is given; null when there are none or nobody knows. */
   readonly expectedFrames: number | null;
-  /** Where on the source's time line (ms) this output needs no more of it; null: unknown. */
+  /** Where on the source's time line (ms) it needs no more of it; null: unknown. */
   readonly endMs: number | null;
 };
+
+export type OutputPlan = CommandPart & { readonly planned: PlannedOutput };
 
 export type PlanResult =
   | { readonly ok: true; readonly plan: OutputPlan }

@@ -4,9 +4,10 @@ import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { filterGraph } from "./filter-graph.ts";
-import type { OutputPlan, PlannedOutput, PlanResult } from "./output-plan.ts";
+import type { CommandPart, OutputPlan, PlannedOutput, PlanResult } from "./output-plan.ts";
 import { planImages } from "./plan-images.ts";
 import { planVideo } from "./plan-video.ts";
+import { progressGoal, progressTicks } from "./progress-ticks.ts";
 import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
 
 export type { PlannedOutput } from "./output-plan.ts";
@@ -28,9 +29,6 @@ export type PlannedCommand = {
   readonly durationMs: number | null;
 };
 
-/** A first output that ends before this share of the longest one is no measure of the whole. */
-const WHOLE_SHARE = 0.9;
-
 /** Plans all outputs of one source as one command. `source` is the absolute path of a local file. */
 export function planEncode(request: { source: string; probe: MediaProbe; outputs: readonly OutputSpec[] }): EncodePlan {
   const tracks = chooseTracks(request.probe);
@@ -38,10 +36,7 @@ export function planEncode(request: { source: string; probe: MediaProbe; outputs
   const refusals = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.failure }],
   );
-  const plans = results
-    .flatMap(({ spec, result }) => (result.ok ? [{ plan: result.plan, rank: progressRank(spec, result.plan) }] : []))
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ plan }) => plan);
+  const plans = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
   return { command: plans.length === 0 ? null : command(request.source, tracks, plans), refusals };
 }
 
@@ -56,33 +51,35 @@ function planOutput(spec: OutputSpec, tracks: SourceTracks): PlanResult {
   }
 }
 
-/** ffmpeg's `frame` counts the pictures of the first output that has any: the best measure goes first. */
-function progressRank(spec: OutputSpec, plan: OutputPlan): number {
-  if (plan.branch === null || spec.type === "image") return 2;
-  return spec.durationMs === null ? 0 : 1;
-}
-
-function command(source: string, tracks: SourceTracks, plans: readonly OutputPlan[]): PlannedCommand {
-  const branches = plans.flatMap((plan) => (plan.branch ? [plan.branch] : []));
-  const graph = tracks.video && branches.length > 0 ? filterGraph(tracks.video.streamIndex, branches) : null;
+/**
+ * ffmpeg's `frame` counts the pictures of the first output that has any, so the best measure of the whole goes first:
+ * films, uncut ones before cut ones, then what has no frames to count or few.
+ */
+function command(source: string, tracks: SourceTracks, plans: readonly SpecifiedPlan[]): PlannedCommand {
+  const films = plans.filter(isFilm).toSorted((a, b) => rank(b) - rank(a));
+  const others = plans.filter((plan) => !isFilm(plan));
+  const images = others.filter((plan) => plan.spec.type === "image");
+  const ticks = tracks.video ? progressTicks(films, images, tracks.video) : null;
+  const outputs = [...films, ...others];
+  const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
   return {
     argv: [
       ...["-nostdin", "-hide_banner", "-v", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
       ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, "-i", `file:${source}`],
-      ...(graph === null ? [] : ["-filter_complex", graph]),
-      ...plans.flatMap((plan) => plan.argv),
+      ...graphArguments(tracks, parts),
+      ...parts.flatMap((part) => part.argv),
     ],
-    outputs: plans.map((plan) => plan.planned),
-    ...progressGoal(plans),
+    outputs: outputs.map((plan) => plan.planned),
+    ...progressGoal(parts),
   };
 }
 
-function progressGoal(plans: readonly OutputPlan[]): Pick<PlannedCommand, "expectedFrames" | "durationMs"> {
-  const ends = plans.map((plan) => plan.endMs);
-  const known = ends.filter((end) => end !== null);
-  const durationMs = known.length < ends.length || known.length === 0 ? null : Math.max(...known);
-  const first = plans.find((plan) => plan.branch !== null);
-  const wholeMs = known.length === 0 ? 0 : Math.max(...known);
-  const measuresAll = first && (first.endMs === null || first.endMs >= wholeMs * WHOLE_SHARE);
-  return { expectedFrames: measuresAll ? first.expectedFrames : null, durationMs };
+type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
+
+const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
+const isFilm = ({ spec, branch }: SpecifiedPlan): boolean => spec.type === "video" && branch !== null;
+
+function graphArguments({ video }: SourceTracks, parts: readonly CommandPart[]): string[] {
+  const branches = parts.flatMap((part) => (part.branch ? [part.branch] : []));
+  return video && branches.length > 0 ? ["-filter_complex", filterGraph(video.streamIndex, branches)] : [];
 }

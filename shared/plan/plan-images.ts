@@ -7,8 +7,13 @@ import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 /** Scale of mjpeg's quantiser, 2 (best) to 31. */
 const JPEG_QUALITY = "2";
 
-/** JPEG (JFIF) means full range and the colour matrix of BT.601; video is mostly limited range and, in HD, BT.709. */
-const JPEG_COLOUR = "out_color_matrix=bt601:out_range=pc";
+/**
+ * JPEG (JFIF) means full range and the colour matrix of BT.601; video is mostly limited range and, in HD, BT.709. The way
+ * leads over RGB because 7.0 keeps the matrix when it scales straight to `yuvj420p`, and because `pad` in 4:2:0 would
+ * round odd sizes down.
+ */
+const TO_RGB = "format=gbrp";
+const TO_JPEG = ["scale=out_color_matrix=bt601:out_range=pc", "format=yuvj420p"];
 
 /** Plans one image output: `number` files named `<index>-00001.jpg` and so on. */
 export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult {
@@ -25,7 +30,7 @@ export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult 
         ...["-c:v", "mjpeg", "-q:v", JPEG_QUALITY, "-f", "image2", `${spec.index}-%05d.jpg`],
       ],
       expectedFrames: spec.number,
-      endMs: source.video.endMs,
+      endMs: source.video.startMs + (spec.number - 0.5) * slotMs(spec.number, source.video),
     },
   };
 }
@@ -34,16 +39,20 @@ export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult 
  * Cuts the D seconds of the picture track into n slots and takes of slot k what is on the screen in its middle, at
  * (k + 0.5)·D/n from the first frame: `fps` puts the last frame that rounds to k on tick k. It repeats a frame where
  * there are fewer frames than slots, and `tpad` repeats the last one where the track is shorter than declared, so that
- * n pictures come out of every source that has a frame. The length being unknown, they are a second apart.
+ * n pictures come out of every source that has a frame.
  */
 function pickFilters(number: number, track: VideoTrack): string[] {
-  const rate = track.durationMs ? `${number * 1000}/${track.durationMs}` : "1";
   return [
     // The first frame may come late; slots count from it.
     "setpts=PTS-STARTPTS",
-    `fps=${rate}:round=near:eof_action=pass`,
+    `fps=1000/${slotMs(number, track)}:round=near:eof_action=pass`,
     `tpad=stop_mode=clone:stop=${number}`,
   ];
+}
+
+/** Without a length to divide, pictures are a second apart. */
+function slotMs(number: number, track: VideoTrack): number {
+  return track.durationMs ? track.durationMs / number : 1000;
 }
 
 /** These come after the choice: only chosen frames are scaled. */
@@ -51,13 +60,11 @@ function pictureFilters(spec: ImageOutput, track: VideoTrack): string[] {
   const source = { width: track.facts.displayWidth, height: track.facts.displayHeight };
   if (spec.square) {
     const side = squareSide(source, spec.size);
-    return [centreSquare(source), `scale=${side}:${side}:flags=bicubic:${JPEG_COLOUR}`, "setsar=1", "format=yuvj420p"];
+    return [centreSquare(source), `scale=${side}:${side}:flags=bicubic`, TO_RGB, "setsar=1", ...TO_JPEG];
   }
   const { frame, picture, pad } = fitFrame(source, spec.size, 1);
-  const scale = `scale=${picture.width}:${picture.height}:flags=bicubic:${JPEG_COLOUR}`;
-  // With shared colour samples, `pad` would round odd sizes down.
-  const padded = pad ? ["format=yuvj444p", `pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
-  return [scale, ...padded, "setsar=1", "format=yuvj420p"];
+  const padded = pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
+  return [`scale=${picture.width}:${picture.height}:flags=bicubic`, TO_RGB, ...padded, "setsar=1", ...TO_JPEG];
 }
 
 /** In shares of the decoded frame, because its pixels need not be square: `source` is the size it is displayed at. */

@@ -5,6 +5,7 @@ import type { AudioTrackSpec, VideoOutput, VideoTrackSpec } from "../output-spec
 import { X264_PRESET, x264RateArguments } from "./encoder-table.ts";
 import { type FittedFrame, fitFrame } from "./fit-frame.ts";
 import { type PlanResult, refuse } from "./output-plan.ts";
+import { seconds } from "./progress-ticks.ts";
 import type { SourceTracks, Track, VideoTrack } from "./source-tracks.ts";
 
 /** Time base for frames that keep their own times: MPEG's clock, finer than any frame distance, exact for whole ms. */
@@ -103,5 +104,3 @@ function frameCount(output: VideoOutput, spec: VideoTrackSpec, track: VideoTrack
   const durationMs = cut ? output.durationMs : track.durationMs;
   return fps === null || durationMs === null ? null : Math.round((durationMs / 1000) * fps);
 }
-
-const seconds = (ms: number): string => String(Number((ms / 1000).toFixed(6)));

@@ -1,9 +1,10 @@
 // Which streams of a source are encoded, and when each ends.
-import { type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
+import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
 export type Track = {
   readonly streamIndex: number;
+  readonly startMs: number;
   /** Null when neither the stream nor the file says. */
   readonly durationMs: number | null;
   readonly endMs: number | null;
@@ -29,19 +30,31 @@ const MAX_CREDIBLE_FPS = 240;
 /** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts, durationMs } = sourceFacts(probe);
-  const originMs = milliseconds(probe.format["start_time"]) ?? 0;
+  const originMs = milliseconds(probe.format.start_time) ?? 0;
   const track = (stream: ProbedStream): Track => trackOf(stream, originMs, durationMs);
   const picture = probe.streams.find(isMovingPicture);
   const sound = chooseAudio(probe.streams);
   return {
-    video: picture && facts ? { ...track(picture), ...rateOf(facts), facts, frames: frameCount(picture) } : null,
+    video:
+      picture && facts ? { ...track(picture), ...rateOf(picture, facts), facts, frames: frameCount(picture) } : null,
     audio: sound ? track(sound) : null,
   };
 }
 
-function rateOf(facts: VideoFacts): { fps: number | null; constantRate: boolean } {
-  const credible = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS;
-  return { fps: credible ? facts.fps : null, constantRate: credible && facts.constantFrameRate };
+function rateOf(stream: ProbedStream, facts: VideoFacts): { fps: number | null; constantRate: boolean } {
+  const fps = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS ? facts.fps : null;
+  return {
+    fps,
+    constantRate: fps !== null && facts.constantFrameRate && isUsualRate(fraction(stream.r_frame_rate) ?? fps),
+  };
+}
+
+/**
+ * Whole frames per second, or those of NTSC (n·1000/1001). Matroska's one declared duration of a frame may be the mean of
+ * frames that vary: then both rates of ffprobe agree and are neither.
+ */
+function isUsualRate(fps: number): boolean {
+  return [fps, fps * 1.001].some((rate) => Math.abs(rate - Math.round(rate)) <= rate * 0.0002);
 }
 
 /** Cover art is a video stream with the disposition `attached_pic`. */
@@ -57,11 +70,11 @@ function chooseAudio(streams: readonly ProbedStream[]): ProbedStream | undefined
 }
 
 function trackOf(stream: ProbedStream, originMs: number, fileMs: number | null): Track {
-  const startMs = Math.max(0, (milliseconds(stream["start_time"]) ?? originMs) - originMs);
+  const startMs = Math.max(0, (milliseconds(stream.start_time) ?? originMs) - originMs);
   const taggedEndMs = clockMs(stream.tags?.DURATION);
   const ownMs = milliseconds(stream.duration) ?? (taggedEndMs === null ? null : taggedEndMs - originMs - startMs);
   const durationMs = ownMs !== null && ownMs > 0 ? ownMs : fileMs === null ? null : Math.max(0, fileMs - startMs);
-  return { streamIndex: stream.index, durationMs, endMs: durationMs === null ? null : startMs + durationMs };
+  return { streamIndex: stream.index, startMs, durationMs, endMs: durationMs === null ? null : startMs + durationMs };
 }
 
 function frameCount(stream: ProbedStream): number | null {

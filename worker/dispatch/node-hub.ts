@@ -147,11 +147,12 @@ export class NodeHub extends DurableObject<Env> {
   async #forEachJob<Item extends LeaseProof>(
     node: SocketNode,
     items: readonly Item[],
-    tell: (job: DurableObjectStub<import("../job/job-object.ts").JobObject>, items: Item[]) => Promise<LeaseId[]>,
+    tell: (job: ReturnType<typeof jobOf>, items: Item[]) => Promise<LeaseId[]>,
   ): Promise<void> {
-    const byJob = Map.groupBy(items, ({ lease }) => parseLeaseId(lease)?.job ?? "");
+    const ids = new Set(items.map(({ lease }) => parseLeaseId(lease)?.job ?? ""));
     await Promise.all(
-      [...byJob].map(async ([id, own]) => {
+      [...ids].map(async (id) => {
+        const own = items.filter(({ lease }) => parseLeaseId(lease)?.job === id);
         for (const lease of await this.#ask(id, (job) => tell(job, own))) this.#send(node, { type: "cancel", lease });
       }),
     );

@@ -10,18 +10,9 @@ import {
   type Task,
 } from "#shared/protocol.ts";
 import { endIfDone } from "./job-ending.ts";
-import {
-  demand,
-  leaseOf,
-  moveInputTo,
-  moveOutputs,
-  moveTaskTo,
-  orphanUploads,
-  patchTask,
-  slotClassOf,
-} from "./job-moves.ts";
-import { type JobState, MAX_LOSSES, type TaskState } from "./job-state.ts";
-import { abandonTask } from "./reports.ts";
+import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask, slotClassOf } from "./job-moves.ts";
+import type { JobState, TaskState } from "./job-state.ts";
+import { loseTask } from "./reports.ts";
 import { moveTask } from "./task-table.ts";
 
 export type Claim = { nodeId: string; session: string; slotClass: SlotClass; max: number; tokens: readonly string[] };
@@ -110,18 +101,7 @@ export function suspectSession(state: JobState, session: string, graceMs: number
 export function expireLeases(state: JobState, now: number): JobState {
   let next = state;
   for (const task of state.tasks) {
-    if (task.phase !== "leased" || !task.grant || task.grant.expiresAt > now) continue;
-    const losses = task.losses + 1;
-    const avoid = [...new Set([...task.avoid, task.grant.nodeId])];
-    next = patchTask(next, task.id, { losses, avoid });
-    if (losses > MAX_LOSSES) {
-      next = abandonTask(next, task.id, { code: "node_lost", message: NODE_LOST }, now);
-    } else {
-      next = moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 });
-      next = demand(moveOutputs(next, task.outputs, "requeue"), slotClassOf(task));
-    }
+    if (task.phase === "leased" && task.grant && task.grant.expiresAt <= now) next = loseTask(next, task.id, now);
   }
   return next === state ? state : endIfDone(next, now);
 }
-
-const NODE_LOST = "The encoder nodes that worked on this stopped answering, one after the other";

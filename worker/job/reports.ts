@@ -18,7 +18,7 @@ import {
   taskOf,
   uploadKey,
 } from "./job-moves.ts";
-import { type GrantedUpload, type JobState, MAX_FAILURES, newTask, type TaskState } from "./job-state.ts";
+import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, newTask, type TaskState } from "./job-state.ts";
 
 /** How long a task rests after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
@@ -93,9 +93,10 @@ function finishOutput(
   return record(done, "output.completed", report.output, now);
 }
 
-/** The whole task failed on its node. */
+/** The whole task failed on its node, or the node hands it back (`node_lost`), which is nobody's failure. */
 export function failTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
+  if (failure.code === "node_lost") return endIfDone(bump(loseTask(state, taskId, now)), now);
   const next = mayRetry(task, failure)
     ? retryTask(state, taskId, task.outputs, now)
     : abandonTask(state, taskId, failure, now);
@@ -117,6 +118,22 @@ function retryTask(state: JobState, taskId: string, outputs: number[], now: numb
   });
   return demand(moveOutputs(next, outputs, "requeue"), slotClassOf(task));
 }
+
+/** A grant ended without a result: the task goes back, until it was lost too often. */
+export function loseTask(state: JobState, taskId: string, now: number): JobState {
+  const task = taskOf(state, taskId);
+  const losses = task.losses + 1;
+  const avoid = task.grant ? [...new Set([...task.avoid, task.grant.nodeId])] : task.avoid;
+  const next = patchTask(state, taskId, { losses, avoid });
+  if (losses > MAX_LOSSES) return abandonTask(next, taskId, NODE_LOST, now);
+  const released = moveTaskTo(next, taskId, "release", { stage: null, fraction: 0 });
+  return demand(moveOutputs(released, task.outputs, "requeue"), slotClassOf(task));
+}
+
+const NODE_LOST: Failure = {
+  code: "node_lost",
+  message: "The encoder nodes that worked on this stopped answering, one after the other",
+};
 
 /** Gives a task up: its input or its outputs fail. */
 export function abandonTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {

@@ -1,0 +1,79 @@
+// How this node was started: flags, with the environment behind them.
+import { parseArgs } from "node:util";
+import * as z from "zod";
+
+const Config = z.object({
+  url: z.url({ protocol: /^https?$/, error: "--url must be the http or https address of the control plane" }),
+  token: z.string("--token is missing: it is the node token that the operator made").min(1),
+  work: z.string(),
+  name: z.string().max(64).optional(),
+  "allow-private": z.enum(["none", "loopback", "all"], "--allow-private must be none, loopback or all"),
+  slots: z.coerce.number("--slots must be a number").int().min(1, "--slots must be 1 or more").max(64),
+  "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
+  "drain-seconds": z.coerce.number("--drain-seconds must be a number").min(0),
+});
+
+export const USAGE = `Usage: npm run node -- --url <control plane> --token <node token> [options]
+
+  --url             address of the control plane, such as https://copra.example.workers.dev   (COPRA_URL)
+  --token           node token, made by the operator                                           (COPRA_NODE_TOKEN)
+  --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
+  --name            what this node is called; default: an id kept in its work folder
+  --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
+  --allow-private   private addresses that sources may have: none, loopback or all             (default none)
+  --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
+  --drain-seconds   how long running work may go on after SIGTERM                              (default 600)`;
+
+export type NodeConfig = {
+  url: string;
+  token: string;
+  workFolder: string;
+  name: string | null;
+  allowPrivate: "none" | "loopback" | "all";
+  slots: { inspect: number; encode: number };
+  maxSourceBytes: number;
+  drainMs: number;
+};
+
+/** Inspecting waits for the network far more than for the processor. */
+const INSPECT_SLOTS = 4;
+
+/** Parses flags and environment. Throws a sentence that names what is wrong. */
+export function readConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): NodeConfig {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: text,
+      token: text,
+      work: text,
+      name: text,
+      "allow-private": text,
+      slots: text,
+      "max-source-gib": text,
+      "drain-seconds": text,
+    },
+  });
+  const parsed = Config.safeParse({
+    url: env.COPRA_URL,
+    token: env.COPRA_NODE_TOKEN,
+    work: env.COPRA_NODE_WORK ?? ".copra-node",
+    "allow-private": "none",
+    slots: 1,
+    "max-source-gib": 100,
+    "drain-seconds": 600,
+    ...values,
+  });
+  if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => issue.message).join("\n"));
+  const config = parsed.data;
+  return {
+    url: config.url.replace(/\/+$/, ""),
+    token: config.token,
+    workFolder: config.work,
+    name: config.name ?? null,
+    allowPrivate: config["allow-private"],
+    slots: { inspect: INSPECT_SLOTS, encode: config.slots },
+    maxSourceBytes: config["max-source-gib"] * 2 ** 30,
+    drainMs: config["drain-seconds"] * 1000,
+  };
+}

@@ -1,0 +1,79 @@
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sourceFacts } from "#shared/media-probe.ts";
+import { locateFfmpeg } from "../ffmpeg/locate.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
+import { probeFile } from "./probe.ts";
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra probe-"));
+  const video = ["-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1"];
+  const argv = [
+    "-v",
+    "error",
+    "-nostdin",
+    ...video,
+    "-c:v",
+    "libx264",
+    "-preset",
+    "ultrafast",
+    "-c:a",
+    "aac",
+    "clip.mp4",
+  ];
+  expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("probeFile", () => {
+  it("says what a media file holds, and not where it lies", async () => {
+    const probe = await probeFile(ffprobe, join(folder, "clip.mp4"));
+    expect(sourceFacts(probe)).toMatchObject({
+      durationMs: 1000,
+      video: { displayWidth: 320, displayHeight: 180, fps: 25, constantFrameRate: true },
+      audio: { sampleRateHz: 44_100, channels: 1 },
+    });
+    expect(probe.format.filename).toBe("clip.mp4");
+  });
+
+  it("goes by content, not by name", async () => {
+    const odd = join(folder, "http:odd %d -name.txt");
+    await copyFile(join(folder, "clip.mp4"), odd);
+    expect((await probeFile(ffprobe, odd)).format.format_name).toContain("mp4");
+  });
+
+  const playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n";
+  it.each<[string, string | Uint8Array]>([
+    ["text", "This is not a film.\n".repeat(200)],
+    ["an empty file", ""],
+    ["noise", Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 2_654_435_761) >>> 13)],
+    ["HTML", "<!doctype html><title>Not found</title>"],
+    ["a playlist that names another file", playlist],
+    ["a concat script that names another file", "ffconcat version 1.0\nfile clip.mp4\n"],
+    ["a drawing", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'],
+    ["subtitles", "WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n"],
+  ])("refuses %s named .mp4", async (name, content) => {
+    const path = join(folder, `${name}.mp4`);
+    await writeFile(path, content);
+    await expect(probeFile(ffprobe, path)).rejects.toMatchObject({ name: "AppError", code: "input_not_media" });
+  });
+
+  it("blames the node when ffprobe cannot run", async () => {
+    const gone = { ...ffprobe, path: join(folder, "ffprobe") };
+    await expect(probeFile(gone, join(folder, "clip.mp4"))).rejects.toMatchObject({ code: "node_failed" });
+  });
+
+  it("rejects with the reason of an abort", async () => {
+    const reason = new Error("superseded");
+    await expect(probeFile(ffprobe, join(folder, "clip.mp4"), AbortSignal.abort(reason))).rejects.toBe(reason);
+    const controller = new AbortController();
+    const probing = probeFile(ffprobe, join(folder, "clip.mp4"), controller.signal);
+    controller.abort(reason);
+    await expect(probing).rejects.toBe(reason);
+  });
+});

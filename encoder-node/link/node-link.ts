@@ -1,0 +1,116 @@
+// The socket to the hub: it is for latency alone, so whatever it loses is made good by leases and reports.
+
+import WebSocket from "ws";
+import { backoffMs } from "#shared/backoff.ts";
+import { assertNever } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import type { Logger } from "#shared/log.ts";
+import {
+  type Assignment,
+  decodeHubFrame,
+  type HubFrame,
+  type NodeFrame,
+  type NodeFrameOf,
+  PING,
+  PROTOCOL_VERSION,
+} from "#shared/protocol.ts";
+
+/** What the link needs to know and whom it tells. */
+export interface LinkHandlers {
+  /** What is true right now: it is asked anew for every connection. */
+  hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
+  assign(assignment: Assignment): void;
+  cancel(lease: LeaseId): void;
+  drain(): void;
+  welcome(progressEveryMs: number): void;
+}
+
+export interface NodeLink {
+  /** Sends a frame; without a connection it is dropped, and the next hello says what is true then. */
+  send(frame: NodeFrame): void;
+  close(): void;
+}
+
+const PING_EVERY_MS = 15_000;
+/** A connection over which nothing was heard for so long is dead, whatever the system says. */
+const SILENCE_LIMIT_MS = 40_000;
+const RECONNECT = { firstMs: 500, maxMs: 30_000 };
+
+/** Connects to the control plane and stays connected until closed. */
+export function openLink(options: { url: string; token: string; log: Logger }, handlers: LinkHandlers): NodeLink {
+  const { token, log } = options;
+  const url = `${options.url.replace(/^http/, "ws")}/v2/nodes/connect`;
+  let socket: WebSocket | null = null;
+  let retry: NodeJS.Timeout | null = null;
+  let failures = 0;
+  let closed = false;
+
+  const connect = (): void => {
+    const current = new WebSocket(url, { headers: { authorization: `Bearer ${token}` }, handshakeTimeout: 15_000 });
+    let heardAt = Date.now();
+    const ping = setInterval(() => {
+      if (Date.now() - heardAt > SILENCE_LIMIT_MS) current.terminate();
+      else if (current.readyState === WebSocket.OPEN) current.send(PING);
+    }, PING_EVERY_MS);
+    current.on("open", () => {
+      socket = current;
+      send(current, { type: "hello", protocol: PROTOCOL_VERSION, ...handlers.hello() });
+    });
+    current.on("message", (data) => {
+      heardAt = Date.now();
+      const text = data.toString();
+      if (text.startsWith("{")) take(text);
+    });
+    current.on("error", (error) => log.warn("Connection failed", { error: error.message }));
+    current.on("close", (code, reason) => {
+      clearInterval(ping);
+      if (socket === current) socket = null;
+      if (closed) return;
+      failures += 1;
+      const delayMs = backoffMs(failures, RECONNECT, Math.random);
+      log.warn("Not connected to the control plane, trying again", { code, reason: reason.toString(), delayMs });
+      retry = setTimeout(connect, delayMs);
+    });
+  };
+
+  const take = (text: string): void => {
+    const decoded = decodeHubFrame(text);
+    if (!decoded.ok)
+      return log.warn("Frame of the hub not understood", { reason: decoded.reason, detail: decoded.detail });
+    const { frame } = decoded;
+    if (frame.type === "welcome") {
+      failures = 0;
+      log.info("Connected to the control plane");
+    }
+    dispatch(frame, handlers);
+  };
+
+  connect();
+  return {
+    send: (frame) => {
+      if (socket?.readyState === WebSocket.OPEN) send(socket, frame);
+    },
+    close: () => {
+      closed = true;
+      if (retry) clearTimeout(retry);
+      socket?.close(1000, "node stops");
+    },
+  };
+}
+
+function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
+  switch (frame.type) {
+    case "welcome":
+      return handlers.welcome(frame.progressEveryMs);
+    case "assign":
+      return handlers.assign(frame.assignment);
+    case "cancel":
+      return handlers.cancel(frame.lease);
+    case "drain":
+      return handlers.drain();
+    default:
+      return assertNever(frame);
+  }
+}
+
+const send = (socket: WebSocket, frame: NodeFrame): void => socket.send(JSON.stringify(frame));

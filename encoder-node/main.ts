@@ -1,0 +1,64 @@
+// Entry of an encoder node.
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { createLogger, type Logger, messageOf } from "#shared/log.ts";
+import { type NodeConfig, readConfig, USAGE } from "./config.ts";
+import { probeCapabilities } from "./ffmpeg/capabilities.ts";
+import { locateFfmpeg } from "./ffmpeg/locate.ts";
+import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
+
+const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" });
+
+/** The node's name on its disk, so that it is the same node after a restart; the session is new each time. */
+async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity> {
+  await mkdir(workFolder, { recursive: true, mode: 0o700 });
+  const session = randomUUID();
+  if (name) return { nodeId: name, session };
+  const file = join(workFolder, "node-id");
+  const known = await readFile(file, "utf8").catch(() => "");
+  if (known) return { nodeId: known.trim(), session };
+  const nodeId = `node-${randomUUID().slice(0, 8)}`;
+  await writeFile(file, nodeId);
+  return { nodeId, session };
+}
+
+/** How long reports may take to arrive once the work was handed back. */
+const LAST_WORDS_MS = 3000;
+
+/** First signal: finish what runs, within the deadline. Second signal, or the deadline: hand it back at once. */
+function stopOnSignals(node: EncoderNode, drainMs: number, log: Logger): void {
+  let signals = 0;
+  const handBack = (): void => {
+    node.handBack();
+    // A report that cannot be delivered lies in the spool and is sent at the next start.
+    setTimeout(() => process.exit(0), LAST_WORDS_MS).unref();
+  };
+  const onSignal = (): void => {
+    signals += 1;
+    if (signals > 1) return handBack();
+    log.info("Stopping: running work may finish; signal again to hand it back at once");
+    setTimeout(handBack, drainMs).unref();
+    void node.drain().then(() => process.exit(0));
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}
+
+async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes("--help")) return console.log(USAGE);
+  const parsed = readConfig(args, process.env);
+  const config = { ...parsed, workFolder: resolve(parsed.workFolder) };
+  const identity = await identify(config);
+  const nodeLog = log.child({ node: identity.nodeId });
+  const tools = await locateFfmpeg(process.env, nodeLog);
+  const capabilities = await probeCapabilities(tools);
+  const node = await startNode({ config, identity, capabilities, tools, log: nodeLog });
+  stopOnSignals(node, config.drainMs, nodeLog);
+}
+
+main().catch((error: unknown) => {
+  console.error(`${messageOf(error)}\n\n${USAGE}`);
+  process.exit(1);
+});

@@ -1,0 +1,98 @@
+// Sources on disk: fetched once for all tasks of a job that run here, kept a while for the tasks that follow.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+export type FetchTo = (destination: string, signal: AbortSignal) => Promise<unknown>;
+
+/** A source on disk; whoever holds one gives it back. */
+export type HeldSource = { readonly path: string; release(): void };
+
+export interface SourceCache {
+  /** A job's source, fetched if need be. Rejects with the fetch's error, or when `signal` aborts. */
+  acquire(jobId: string, fetchTo: FetchTo, signal: AbortSignal): Promise<HeldSource>;
+  /** Removes everything. */
+  clear(): Promise<void>;
+}
+
+type Entry = {
+  path: Promise<string>;
+  here: boolean;
+  users: number;
+  abort: AbortController;
+  expiry: NodeJS.Timeout | null;
+};
+
+/** How long a source that nobody uses is kept: the job's next task comes within seconds, if it comes here. */
+const KEEP_MS = 2 * 60_000;
+
+export function createSourceCache(folder: string): SourceCache {
+  const entries = new Map<string, Entry>();
+
+  const remove = async (jobId: string, entry: Entry): Promise<void> => {
+    if (entries.get(jobId) === entry) entries.delete(jobId);
+    if (entry.expiry) clearTimeout(entry.expiry);
+    entry.abort.abort();
+    await entry.path.catch(() => null);
+    await rm(join(folder, jobId), { recursive: true, force: true });
+  };
+
+  const start = (jobId: string, fetchTo: FetchTo): Entry => {
+    const abort = new AbortController();
+    const fetched = async (): Promise<string> => {
+      const own = join(folder, jobId);
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      // A neutral name: what a file claims to be by its name decides nothing.
+      const path = join(own, "input.bin");
+      await fetchTo(path, abort.signal);
+      return path;
+    };
+    const entry: Entry = { path: fetched(), here: false, users: 0, abort, expiry: null };
+    entries.set(jobId, entry);
+    entry.path.then(
+      () => {
+        entry.here = true;
+      },
+      // A failed fetch is not kept: the next attempt begins anew.
+      () => remove(jobId, entry),
+    );
+    return entry;
+  };
+
+  const release = (jobId: string, entry: Entry): void => {
+    entry.users -= 1;
+    if (entry.users > 0 || entries.get(jobId) !== entry) return;
+    entry.expiry = setTimeout(() => void remove(jobId, entry), entry.here ? KEEP_MS : 0);
+    entry.expiry.unref();
+  };
+
+  return {
+    async acquire(jobId, fetchTo, signal) {
+      const entry = entries.get(jobId) ?? start(jobId, fetchTo);
+      if (entry.expiry) clearTimeout(entry.expiry);
+      entry.users += 1;
+      try {
+        return { path: await untilAborted(entry.path, signal), release: () => release(jobId, entry) };
+      } catch (error) {
+        release(jobId, entry);
+        throw error;
+      }
+    },
+    async clear() {
+      await Promise.all([...entries].map(([jobId, entry]) => remove(jobId, entry)));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The promise's outcome, or the signal's reason if that comes first. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,43 @@
+// What the work on a task needs from its node.
+import type { AllowPrivate } from "#shared/address-policy.ts";
+import type { Logger } from "#shared/log.ts";
+import type { Assignment, TaskStage, UploadsAnswer, UploadsRequest } from "#shared/protocol.ts";
+import type { Tool } from "../ffmpeg/locate.ts";
+import { fetchSource } from "../input/fetch-source.ts";
+import type { HeldSource, SourceCache } from "./source-cache.ts";
+
+export interface NodeDeps {
+  readonly ffmpeg: Tool;
+  readonly ffprobe: Tool;
+  readonly sources: SourceCache;
+  readonly workFolder: string;
+  readonly allowPrivate: AllowPrivate;
+  readonly maxSourceBytes: number;
+  readonly log: Logger;
+}
+
+/** The deps of one lease's work. */
+export interface TaskDeps extends NodeDeps {
+  readonly assignment: Assignment;
+  /** Aborts when the job no longer wants the work. */
+  readonly signal: AbortSignal;
+  progress(stage: TaskStage, fraction: number): void;
+  /** Asks for signed uploads, as long as it takes. Throws AppError(cancelled) when the lease is no longer ours. */
+  askUploads(files: UploadsRequest["files"]): Promise<UploadsAnswer>;
+}
+
+/** The job's source on this node's disk, fetched if need be, with progress. */
+export function acquireSource(deps: TaskDeps): Promise<HeldSource> {
+  const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes } = deps;
+  const fetchTo = (destination: string, signal: AbortSignal): Promise<unknown> =>
+    fetchSource({
+      url: assignment.task.sourceUrl,
+      destination,
+      allow,
+      maxBytes,
+      signal,
+      onProgress: (received, total) => deps.progress("transferring", total ? received / total : 0),
+    });
+  deps.progress("transferring", 0);
+  return deps.sources.acquire(assignment.jobId, fetchTo, deps.signal);
+}

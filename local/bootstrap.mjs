@@ -1,0 +1,143 @@
+// Runs one of this repository's scripts on a machine that has only Node 20 and npm: installs what package-lock.json
+// names when it is not there, then starts the script with the Node that npm brought.
+// Usage: node local/bootstrap.mjs <script> [arguments]. Plain JavaScript, and nothing but Node itself is imported.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const binFolder = join(root, "node_modules", ".bin");
+// `npm ci` deletes node_modules, so the lock cannot lie in there.
+const installLock = join(root, ".copra", "install.lock");
+
+/** From here on Node runs TypeScript files without a flag. */
+const OLDEST_NODE = [22, 18];
+const PARENT_CHECK_MS = 1000;
+const LOCK_CHECK_MS = 200;
+
+const [script, ...scriptArguments] = process.argv.slice(2);
+if (script === undefined) {
+  leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
+} else {
+  await install();
+  run(findNode(), [script, ...scriptArguments]);
+}
+
+async function install() {
+  if (isInstalled()) return;
+  await takeInstallLock();
+  try {
+    // Another run may have installed everything while this one waited for the lock.
+    if (!isInstalled()) npmInstall();
+  } finally {
+    rmSync(installLock, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Whether node_modules holds what package-lock.json names. Compares npm's own record of what it installed, because
+ * times of files change with every checkout. npm writes that record last, so a broken-off install has none.
+ */
+function isInstalled() {
+  const installed = packagesOf(join(root, "node_modules", ".package-lock.json"));
+  if (installed === null) return false;
+  const wanted = packagesOf(join(root, "package-lock.json"));
+  // Without a lock file there is nothing to compare to: what is installed will have to do.
+  return Object.entries(wanted ?? {}).every(([path, entry]) => {
+    if (path === "") return true;
+    const found = installed[path];
+    // What is optional may be absent: it is made for other machines.
+    return found === undefined ? Boolean(entry.optional || entry.devOptional) : found.version === entry.version;
+  });
+}
+
+function packagesOf(lockFile) {
+  try {
+    return JSON.parse(readFileSync(lockFile, "utf8")).packages ?? {};
+  } catch {
+    return null;
+  }
+}
+
+function npmInstall() {
+  const command = existsSync(join(root, "package-lock.json")) ? "ci" : "install";
+  console.error(`Installing Copra's npm packages (npm ${command}); this takes a minute the first time …`);
+  const options = { cwd: root, stdio: ["ignore", "inherit", "inherit"], shell: process.platform === "win32" };
+  const npm = spawnSync("npm", [command, "--no-audit", "--no-fund", "--loglevel=error"], options);
+  if (npm.error) leave(1, `npm could not be started (${npm.error.message}). Install npm and try again.`);
+  if (npm.status !== 0) leave(1, `npm ${command} failed; its own words are above. Mend that and try again.`);
+}
+
+async function takeInstallLock() {
+  mkdirSync(dirname(installLock), { recursive: true });
+  for (let told = false; !tryLock(); told = true) {
+    if (!told) console.error("Another run is installing Copra's npm packages; waiting for it …");
+    await sleep(LOCK_CHECK_MS);
+    if (!holderLives()) rmSync(installLock, { recursive: true, force: true });
+  }
+}
+
+function tryLock() {
+  try {
+    mkdirSync(installLock);
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
+  }
+  writeFileSync(join(installLock, "pid"), String(process.pid));
+  return true;
+}
+
+function holderLives() {
+  try {
+    process.kill(Number(readFileSync(join(installLock, "pid"), "utf8")), 0);
+    return true;
+  } catch (error) {
+    // No pid yet: the holder is between making the folder and writing the file.
+    return error.code === "ENOENT" ? existsSync(installLock) : error.code !== "ESRCH";
+  }
+}
+
+function findNode() {
+  const brought = join(binFolder, "node");
+  if (existsSync(brought)) {
+    const answer = spawnSync(brought, ["--version"], { encoding: "utf8" });
+    if (answer.status === 0 && isRecent(answer.stdout.trim())) return brought;
+  }
+  if (isRecent(process.version)) return process.execPath;
+  const have = `this is Node ${process.version}, and npm brought none that runs on ${process.platform}-${process.arch}`;
+  return leave(1, `Copra needs Node ${OLDEST_NODE.join(".")} or newer: ${have}. Install Node 24 and try again.`);
+}
+
+function isRecent(version) {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+}
+
+function run(node, argv) {
+  const env = {
+    ...process.env,
+    PATH: [binFolder, process.env.PATH ?? ""].join(delimiter),
+    COPRA_PARENT_PID: String(process.pid),
+  };
+  const child = spawn(node, argv, { stdio: "inherit", env });
+  child.on("error", (error) => leave(1, `${node} could not be started: ${error.message}`));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  leaveWithNpm(child);
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+/** npm cannot pass on a SIGKILL: without this, the script would live on when `npm start` is killed. */
+function leaveWithNpm(child) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), PARENT_CHECK_MS).unref();
+}
+
+function leave(code, words) {
+  console.error(words);
+  process.exit(code);
+}

@@ -1,0 +1,79 @@
+// A process of its own: the Worker in workerd, with everything it keeps in $COPRA_HOME/control-plane.
+import { join } from "node:path";
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  type V4MiniflareOptions,
+  type V4WorkerOptions,
+} from "miniflare";
+import { createLogger, messageOf } from "#shared/log.ts";
+import { applyMigrations } from "./migrations.ts";
+import { ROOT } from "./places.ts";
+import { becomesFree } from "./ports.ts";
+import { loadSecrets, type Secrets } from "./secrets.ts";
+import { readSettings, type StackSettings } from "./settings.ts";
+import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
+
+/** A predecessor that was killed frees its port within a second or two (run-workerd.sh). */
+const PORT_WAIT_MS = 10_000;
+
+const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
+
+async function startControlPlane({ home, port }: StackSettings, secrets: Secrets): Promise<Miniflare> {
+  tieWorkerdToThisProcess();
+  const worker = await workerOptions({
+    ADMIN_TOKEN: secrets.adminToken,
+    KEY_PEPPER: secrets.keyPepper,
+    SEALING_KEYS: secrets.sealingKeys,
+    ALLOW_PRIVATE: "loopback",
+  });
+  const shared = {
+    host: "127.0.0.1",
+    // Where `wrangler --persist-to $COPRA_HOME/control-plane` looks, so that its d1 commands work on this database.
+    resourcePersistencePath: join(home, "control-plane", "v3"),
+    log: new Log(LogLevel.WARN),
+    handleStructuredLogs: ({ level, message }: { level: string; message: string }) => writeWorkerLine(level, message),
+    // No request to Cloudflare for a description of this machine's place in the world.
+    cf: false,
+    telemetry: { enabled: false },
+  };
+  if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is taken by another program`);
+  await migrate({ ...shared, name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) });
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port }));
+  await miniflare.ready;
+  return miniflare;
+}
+
+const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d1Databases"> =>
+  d1Databases === undefined ? {} : { d1Databases };
+
+const NOTHING = "export default { fetch: () => new Response() }";
+
+/** Before the Worker runs: nodes and alarms come back at once, and must find the schema that the code expects. */
+async function migrate(options: V4MiniflareOptions): Promise<void> {
+  const miniflare = new Miniflare(convertV4MiniflareOptions(options));
+  try {
+    const applied = await applyMigrations(await miniflare.getD1Database("DB"), join(ROOT, "migrations"));
+    if (applied.length > 0) log.info("migrations applied", { names: applied.join(" ") });
+  } finally {
+    await miniflare.dispose();
+  }
+}
+
+/** The Worker's own lines are JSON already; what else the runtime says becomes such a line. */
+function writeWorkerLine(level: string, message: string): void {
+  if (message.startsWith("{")) console.log(message);
+  else log[level === "error" || level === "warn" ? level : "info"]("workerd says", { text: message.trimEnd() });
+}
+
+try {
+  const settings = readSettings(process.env);
+  const controlPlane = await startControlPlane(settings, loadSecrets(settings.home));
+  log.info("listening", { port: settings.port });
+  process.once("SIGTERM", () => void controlPlane.dispose().then(() => process.exit(0)));
+} catch (error) {
+  log.error("the control plane cannot start", { reason: messageOf(error) });
+  process.exit(1);
+}

@@ -1,0 +1,36 @@
+// Ports of the loopback interface.
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const CHECK_EVERY_MS = 100;
+
+/** Below the range from which systems take ports for outgoing connections, so that none is taken in between. */
+const FREE_FROM = 20_000;
+const FREE_TO = 32_000;
+
+/** Whether a server could listen on `127.0.0.1:<port>`. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+/** Waits until the port is free; false when it is still taken after `limitMs`. */
+export async function becomesFree(port: number, limitMs: number): Promise<boolean> {
+  const deadline = Date.now() + limitMs;
+  while (!(await isFree(port))) {
+    if (Date.now() > deadline) return false;
+    await sleep(CHECK_EVERY_MS);
+  }
+  return true;
+}
+
+/** A port that nobody listens on; not one of `except`. */
+export async function findFree(...except: number[]): Promise<number> {
+  for (;;) {
+    const port = FREE_FROM + Math.floor(Math.random() * (FREE_TO - FREE_FROM));
+    if (!except.includes(port) && (await isFree(port))) return port;
+  }
+}

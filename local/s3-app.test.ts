@@ -1,0 +1,136 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AwsClient } from "aws4fetch";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import { type S3Server, startS3 } from "./s3-app.ts";
+
+const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
+const credentials = { accessKeyId: "COPRATEST", secretAccessKey: "right" };
+const clientWith = (keys: typeof credentials): AwsClient =>
+  new AwsClient({ ...keys, service: "s3", region: "us-east-1", retries: 0 });
+const client = clientWith(credentials);
+
+let directory: string;
+let server: S3Server;
+let base: string;
+
+const start = async (): Promise<void> => {
+  server = await startS3({ port: 0, directory, bucket: "copra", credentials }, silent);
+  base = `http://127.0.0.1:${server.port}/copra`;
+};
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "copra-s3-"));
+  await start();
+});
+afterAll(async () => {
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+const presign = async (path: string, headers: Record<string, string>, with_ = client): Promise<string> => {
+  const url = new URL(base + path);
+  url.searchParams.set("X-Amz-Expires", "600");
+  const signed = await with_.sign(url.href, { method: "PUT", headers, aws: { signQuery: true, allHeaders: true } });
+  return signed.url;
+};
+const codeOf = async (answer: Response): Promise<string> =>
+  `${answer.status} ${/<Code>(\w+)/.exec(await answer.text())?.[1]}`;
+const begin = async (name: string): Promise<string> => {
+  const xml = await (await client.fetch(`${base}/${name}?uploads=`, { method: "POST" })).text();
+  return /<UploadId>(.*?)</.exec(xml)?.[1] ?? "";
+};
+const putPart = async (name: string, uploadId: string, part: number, body: string): Promise<Response> =>
+  fetch(await presign(`/${name}?partNumber=${part}&uploadId=${uploadId}`, {}), { method: "PUT", body });
+const complete = async (name: string, uploadId: string, etags: (string | null)[]): Promise<Response> => {
+  const parts = etags.map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
+  const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+  return client.fetch(`${base}/${name}?uploadId=${uploadId}`, { method: "POST", body });
+};
+
+describe("signatures", () => {
+  it("takes a presigned PUT with the headers that were signed, and serves the object to anyone, in ranges too", async () => {
+    const headers = { "content-type": "video/mp4" };
+    const put = await fetch(await presign("/a%20b/%C3%BC%2B1.mp4", headers), {
+      method: "PUT",
+      headers,
+      body: "0123456789",
+    });
+    expect([put.status, put.headers.get("etag")]).toEqual([200, '"781e5e245d69b566979b86e28d23f2c7"']);
+    const got = await fetch(`${base}/a%20b/%C3%BC%2B1.mp4`);
+    expect([got.headers.get("content-type"), await got.text()]).toEqual(["video/mp4", "0123456789"]);
+    const range = await fetch(`${base}/a%20b/%C3%BC%2B1.mp4`, { headers: { range: "bytes=2-4" } });
+    expect([range.status, await range.text()]).toEqual([206, "234"]);
+    const beyond = await fetch(`${base}/a%20b/%C3%BC%2B1.mp4`, { headers: { range: "bytes=10-" } });
+    expect(beyond.status).toBe(416);
+  });
+
+  it("refuses a wrong secret, a wrong key, a header other than the signed one, and the pair that s3rver ships with", async () => {
+    const put = async (url: string, headers = {}): Promise<string> =>
+      codeOf(await fetch(url, { method: "PUT", headers, body: "x" }));
+    const wrongSecret = clientWith({ ...credentials, secretAccessKey: "wrong" });
+    expect(await put(await presign("/x", {}, wrongSecret))).toBe("403 SignatureDoesNotMatch");
+    expect(await codeOf(await wrongSecret.fetch(`${base}/x`, { method: "PUT", body: "x" }))).toBe(
+      "403 SignatureDoesNotMatch",
+    );
+    expect(await put((await presign("/x", {})).replace("/x?", "/y?"))).toBe("403 SignatureDoesNotMatch");
+    const signedHeader = await presign("/x", { "content-type": "video/mp4" });
+    expect(await put(signedHeader, { "content-type": "text/html" })).toBe("403 SignatureDoesNotMatch");
+    const shipped = clientWith({ accessKeyId: "S3RVER", secretAccessKey: "S3RVER" });
+    expect(await put(await presign("/x", {}, shipped))).toBe("403 InvalidAccessKeyId");
+  });
+
+  it("lets strangers neither write, nor delete, nor list", async () => {
+    const answers = await Promise.all([
+      fetch(`${base}/x`, { method: "PUT", body: "x" }),
+      fetch(`${base}/x`, { method: "DELETE" }),
+      fetch(base),
+      fetch(`${base}/`),
+    ]);
+    expect(await Promise.all(answers.map(codeOf))).toEqual(Array(4).fill("403 AccessDenied"));
+  });
+});
+
+describe("multipart uploads", () => {
+  it("survive a restart of the server, and are gone once completed", async () => {
+    const uploadId = await begin("big");
+    const first = await putPart("big", uploadId, 1, "first ");
+    await server.close();
+    await start();
+    const second = await putPart("big", uploadId, 2, "second");
+    const etags = [first.headers.get("etag"), second.headers.get("etag")];
+    expect((await complete("big", uploadId, etags)).status).toBe(200);
+    expect(await (await fetch(`${base}/big`)).text()).toBe("first second");
+    expect(await codeOf(await complete("big", uploadId, etags))).toBe("404 NoSuchUpload");
+  });
+
+  it("can be aborted by who may write, and take no part afterwards", async () => {
+    const uploadId = await begin("never");
+    expect((await putPart("never", uploadId, 1, "x")).status).toBe(200);
+    const address = `${base}/never?uploadId=${uploadId}`;
+    const stranger = clientWith({ ...credentials, secretAccessKey: "wrong" });
+    expect((await stranger.fetch(address, { method: "DELETE" })).status).toBe(403);
+    expect((await client.fetch(address, { method: "DELETE" })).status).toBe(204);
+    expect(await codeOf(await client.fetch(address, { method: "DELETE" }))).toBe("404 NoSuchUpload");
+    expect(await codeOf(await putPart("never", uploadId, 1, "x"))).toBe("404 NoSuchUpload");
+    expect((await fetch(`${base}/never`)).status).toBe(404);
+  });
+});
+
+it("keeps no object of a PUT that broke off", async () => {
+  const url = await presign("/broken", {});
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode("half")),
+    pull: async () => new Promise((resolve) => setTimeout(resolve, 60_000)),
+  });
+  const broken = new AbortController();
+  setTimeout(() => broken.abort(), 300);
+  const init = { method: "PUT", body, duplex: "half" as const, signal: broken.signal };
+  await expect(fetch(url, init)).rejects.toThrow();
+  await expect.poll(async () => (await fetch(`${base}/broken`)).status).toBe(404);
+  const left = async (): Promise<string[]> =>
+    (await readdir(join(directory, "copra"))).filter((n) => n.includes("broken"));
+  await expect.poll(left).toEqual([]);
+});

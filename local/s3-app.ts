@@ -1,0 +1,59 @@
+// The S3 server of the local system: s3rver with one account, on the loopback interface.
+import S3rver from "@20minutes/s3rver";
+import account from "@20minutes/s3rver/lib/models/account.js";
+import { type Logger, messageOf } from "#shared/log.ts";
+import { abortUploads, refuseStrangers, tighten } from "./s3-rules.ts";
+
+export type S3Options = {
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly directory: string;
+  readonly bucket: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+};
+
+export type S3Server = { readonly port: number; close(): Promise<void> };
+
+/** Serves the bucket at `http://127.0.0.1:<port>/<bucket>/`. The account is the process's: one server per process. */
+export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
+  const { port, directory, bucket, credentials } = options;
+  // The pair that s3rver ships with is known to everybody.
+  account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
+  account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
+  const server = new S3rver({
+    address: "127.0.0.1",
+    port,
+    directory,
+    silent: true,
+    vhostBuckets: false,
+    configureBuckets: [{ name: bucket }],
+  });
+  tighten(server.store);
+  // s3rver's own middleware comes first in the list already; these have to run before it.
+  server.middleware.unshift(logRequests(log), refuseStrangers, abortUploads(server.store));
+  server.on("error", () => {}); // Koa prints to stderr unless somebody listens; the request's log line has the words.
+  const address = await server.run();
+  // A large file over a slow pipe takes longer than Node's five minutes.
+  server.httpServer.requestTimeout = 0;
+  return {
+    port: address.port,
+    close: async () => {
+      server.httpServer.closeIdleConnections();
+      await server.close();
+    },
+  };
+}
+
+/** One line per request, without the query: a signature in it would let others repeat the request. */
+const logRequests =
+  (log: Logger): S3rver.Middleware =>
+  async (context, next) => {
+    const { method, path } = context;
+    try {
+      await next();
+      log.info("answered", { method, path, status: context.status });
+    } catch (error) {
+      log.warn("refused", { method, path, reason: messageOf(error) });
+      throw error;
+    }
+  };

@@ -1,0 +1,60 @@
+// The parts of s3rver that the local S3 server touches; the package brings no types.
+declare module "@20minutes/s3rver" {
+  import type { IncomingMessage, Server } from "node:http";
+
+  namespace S3rver {
+    type Context = {
+      method: string;
+      path: string;
+      status: number;
+      body: unknown;
+      readonly query: Readonly<Record<string, string | string[] | undefined>>;
+      readonly req: IncomingMessage;
+      /** Set once the request's signature was found right. */
+      readonly state: { readonly account?: unknown };
+    };
+    type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<unknown>;
+    /** Content is a stream or a buffer; the answer is the size and the MD5. */
+    type Store = {
+      getResourcePath(bucket: string, key: string | undefined, resource: string): string;
+      putContent(path: string, content: unknown): Promise<[number, string]>;
+      putPart(bucket: string, uploadId: string, part: string, content: unknown): Promise<unknown>;
+      putObjectMultipart(bucket: string, uploadId: string, parts: unknown): Promise<unknown>;
+    };
+  }
+  class S3rver {
+    constructor(options: {
+      address: string;
+      port: number;
+      directory: string;
+      silent: boolean;
+      vhostBuckets: boolean;
+      configureBuckets: { name: string }[];
+    });
+    readonly store: S3rver.Store;
+    readonly middleware: S3rver.Middleware[];
+    readonly httpServer: Server;
+    on(event: "error", listener: (error: unknown) => void): this;
+    run(): Promise<{ port: number }>;
+    close(): Promise<void>;
+  }
+  export = S3rver;
+}
+
+declare module "@20minutes/s3rver/lib/models/account.js" {
+  const account: {
+    DUMMY_ACCOUNT: {
+      createKeyPair(accessKeyId: string, secretAccessKey: string): void;
+      revokeAccessKey(accessKeyId: string): void;
+    };
+  };
+  export = account;
+}
+
+declare module "@20minutes/s3rver/lib/models/error.js" {
+  class S3Error extends Error {
+    constructor(code: string, message: string);
+    readonly code: string;
+  }
+  export = S3Error;
+}

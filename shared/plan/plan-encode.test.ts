@@ -1,0 +1,209 @@
+import { expect, test } from "vitest";
+import { parseFormat } from "../format-spec.ts";
+import type { MediaProbe, ProbedStream } from "../media-probe.ts";
+import type { OutputSpec } from "../output-spec.ts";
+import { ALLOWED_DEMUXERS } from "./demuxers.ts";
+import { planEncode } from "./plan-encode.ts";
+
+const PICTURE = {
+  codec_type: "video",
+  codec_name: "h264",
+  width: 1920,
+  height: 1080,
+  r_frame_rate: "30000/1001",
+  avg_frame_rate: "30000/1001",
+};
+const SOUND = { codec_type: "audio", codec_name: "aac" };
+const COVER = { codec_type: "video", codec_name: "mjpeg", width: 600, height: 600, disposition: { attached_pic: 1 } };
+
+const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
+  streams: streams.map((stream, index) => ({ ...stream, index })),
+  format: { duration: "60.000000" },
+});
+
+type Ask = { format: string; number?: number; square?: boolean; durationMs?: number };
+
+function specOf({ format, number = 1, square = false, durationMs }: Ask, index: number): OutputSpec {
+  const parsed = parseFormat(format);
+  if (!parsed.ok) throw new Error(parsed.message);
+  const { spec } = parsed;
+  const base = { index, key: format, format, path: "x" };
+  return spec.kind === "image"
+    ? { ...base, type: "image", container: spec.container, size: spec.size, number, square }
+    : {
+        ...base,
+        type: "video",
+        container: spec.container,
+        video: spec.video,
+        audio: spec.audio,
+        durationMs: durationMs ?? null,
+      };
+}
+
+const plan = (probe: MediaProbe, ...asks: Ask[]): ReturnType<typeof planEncode> =>
+  planEncode({ source: "/work/job 1/input.bin", probe, outputs: asks.map(specOf) });
+
+const HEAD =
+  `-nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 -protocol_whitelist file ` +
+  `-format_whitelist ${ALLOWED_DEMUXERS} -i file:/work/job 1/input.bin `;
+const X264 = "-c:v libx264 -preset medium";
+const TAIL = "-map_chapters -1 -movflags +faststart -f mp4";
+const JPEG = "-fps_mode passthrough -c:v mjpeg -q:v 2 -f image2";
+const TO_JPEG = "setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p";
+const TICKS = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/90000";
+
+type Row = { name: string; probe: MediaProbe; asks: Ask[]; argv: string; frames: number | null; durationMs: number };
+
+const ROWS: Row[] = [
+  {
+    name: "one film",
+    probe: probeOf(PICTURE, SOUND),
+    asks: [{ format: "mp4:480p" }],
+    argv:
+      `-filter_complex [0:0]scale=854:480:flags=bicubic,setsar=1,format=yuv420p[v0] ` +
+      `-map [v0] -map 0:1 ${X264} -b:v 1000k -maxrate 1500k -bufsize 2000k -fps_mode vfr -c:a aac -b:a 128k ${TAIL} 0.mp4`,
+    frames: 1798,
+    durationMs: 60_000,
+  },
+  {
+    name: "films and pictures from one decode, the uncut film first",
+    probe: probeOf({ ...PICTURE, nb_frames: "1800" }, SOUND),
+    asks: [
+      { format: "jpg:300x300", number: 3 },
+      { format: "mp4:320x240_24fps:x:quality=2,maxrate=400k", durationMs: 2500 },
+      { format: "mp4:720p:64k_mono_44100hz" },
+    ],
+    argv:
+      `-filter_complex [0:0]split=3[v2in][v1in][v0in];` +
+      `[v2in]scale=1280:720:flags=bicubic,setsar=1,format=yuv420p[v2];` +
+      `[v1in]fps=24,scale=320:180:flags=bicubic,pad=320:240:0:30,setsar=1,format=yuv420p[v1];` +
+      `[v0in]setpts=PTS-STARTPTS,fps=1000/20000:round=near:eof_action=pass,tpad=stop_mode=clone:stop=3,` +
+      `scale=300:169:flags=bicubic,format=gbrp,pad=300:300:0:65,${TO_JPEG}[v0] ` +
+      `-map [v2] -map 0:1 ${X264} -b:v 2000k -maxrate 3000k -bufsize 4000k -fps_mode vfr ` +
+      `-c:a aac -b:a 64k -ar 44100 -ac 1 ${TAIL} 2.mp4 ` +
+      `-map [v1] ${X264} -crf 28 -maxrate 400k -bufsize 800k -fps_mode vfr -t 2.5 ${TAIL} 1.mp4 ` +
+      `-map [v0] -frames:v 3 ${JPEG} 0-%05d.jpg`,
+    frames: 1800,
+    durationMs: 60_000,
+  },
+  {
+    name: "the default sound, not the first; the film, not the cover; tall pixels; a rate that varies",
+    probe: probeOf(
+      COVER,
+      SOUND,
+      { ...SOUND, disposition: { default: 1 } },
+      { ...PICTURE, width: 720, height: 576, sample_aspect_ratio: "64:45", avg_frame_rate: "24900/1000" },
+    ),
+    asks: [{ format: "mp4" }],
+    argv:
+      `-filter_complex [0:3]scale=1024:576:flags=bicubic,setsar=1,format=yuv420p[v0] -map [v0] -map 0:2 ${X264} ` +
+      `-b:v 1300k -maxrate 1950k -bufsize 2600k -fps_mode vfr -enc_time_base 1/90000 -x264-params fps=24.9 ` +
+      `-c:a aac -b:a 128k ${TAIL} 0.mp4`,
+    frames: 1494,
+    durationMs: 60_000,
+  },
+  {
+    name: "a rotated film without sound, its length in a tag",
+    probe: probeOf({ ...PICTURE, side_data_list: [{ rotation: -90 }], tags: { DURATION: "00:00:10.010000000" } }),
+    asks: [{ format: "mp4:240p" }],
+    argv:
+      `-filter_complex [0:0]scale=136:240:flags=bicubic,setsar=1,format=yuv420p[v0] -map [v0] ${X264} ` +
+      `-b:v 500k -maxrate 750k -bufsize 1000k -fps_mode vfr ${TAIL} 0.mp4`,
+    frames: 300,
+    durationMs: 10_010,
+  },
+  {
+    name: "sound alone",
+    probe: probeOf(PICTURE, SOUND),
+    asks: [{ format: "mp4:x:64k_stereo", durationMs: 1000 }],
+    argv: `-map 0:1 -c:a aac -b:a 64k -ac 2 -t 1 ${TAIL} 0.mp4`,
+    frames: null,
+    durationMs: 1000,
+  },
+  {
+    name: "pictures alone, with a part that counts frames for the progress",
+    probe: probeOf({ ...PICTURE, start_time: "2.000000", duration: "40.000000" }, SOUND),
+    asks: [{ format: "jpg:99x", number: 2, square: true }],
+    argv:
+      `-filter_complex [0:0]split=2[ticksin][v0in];[ticksin]null[ticks];` +
+      `[v0in]setpts=PTS-STARTPTS,fps=1000/20000:round=near:eof_action=pass,tpad=stop_mode=clone:stop=2,` +
+      `crop=iw*1080/1920:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0] ` +
+      `${TICKS} -t 32 -f null - -map [v0] -frames:v 2 ${JPEG} 0-%05d.jpg`,
+    frames: 899,
+    durationMs: 32_000,
+  },
+  {
+    name: "pictures from beyond the end of a cut film",
+    probe: probeOf(PICTURE),
+    asks: [{ format: "mp4:240p", durationMs: 5000 }, { format: "jpg" }],
+    argv:
+      `-filter_complex [0:0]split=3[ticksin][v0in][v1in];[ticksin]null[ticks];` +
+      `[v0in]scale=426:240:flags=bicubic,setsar=1,format=yuv420p[v0];` +
+      `[v1in]setpts=PTS-STARTPTS,fps=1000/60000:round=near:eof_action=pass,tpad=stop_mode=clone:stop=1,` +
+      `scale=1920:1080:flags=bicubic,format=gbrp,${TO_JPEG}[v1] ` +
+      `${TICKS} -t 30 -f null - ` +
+      `-map [v0] ${X264} -b:v 500k -maxrate 750k -bufsize 1000k -fps_mode vfr -t 5 ${TAIL} 0.mp4 ` +
+      `-map [v1] -frames:v 1 ${JPEG} 1-%05d.jpg`,
+    frames: 899,
+    durationMs: 30_000,
+  },
+];
+
+test.each(ROWS)("$name", ({ probe, asks, argv, frames, durationMs }) => {
+  const { command, refusals } = plan(probe, ...asks);
+  expect(refusals).toEqual([]);
+  expect(command?.argv.join(" ")).toBe(HEAD + argv);
+  expect(command).toMatchObject({ expectedFrames: frames, durationMs });
+});
+
+test("outputs say their files and how long they should be, in the order of the command", () => {
+  const probe = probeOf({ ...PICTURE, duration: "50.000000" }, { ...SOUND, duration: "60.000000" });
+  const asks = [{ format: "jpg", number: 2 }, { format: "mp4" }, { format: "mp4:x" }, { format: "mp4::x" }];
+  expect(plan(probe, ...asks, { format: "mp4", durationMs: 90_000 }).command?.outputs).toEqual([
+    { output: 1, files: ["1.mp4"], expectedDurationMs: 60_000 },
+    { output: 4, files: ["4.mp4"], expectedDurationMs: 60_000 },
+    { output: 3, files: ["3.mp4"], expectedDurationMs: 50_000 },
+    { output: 0, files: ["0-00001.jpg", "0-00002.jpg"], expectedDurationMs: null },
+    { output: 2, files: ["2.mp4"], expectedDurationMs: 60_000 },
+  ]);
+});
+
+test("without a length pictures are a second apart and nothing is promised of films", () => {
+  // What a browser records: no length, and a time base in place of a rate.
+  const live = { ...probeOf({ ...PICTURE, r_frame_rate: "1000/1", avg_frame_rate: "1000/1" }), format: {} };
+  const { command } = plan(live, { format: "mp4:240p" }, { format: "jpg", number: 2 });
+  expect(command?.argv.join(" ")).toContain("fps=1000/1000:round=near");
+  expect(command?.argv.join(" ")).toContain("-enc_time_base 1/90000 -x264-params fps=30 ");
+  expect(command).toMatchObject({
+    expectedFrames: null,
+    durationMs: null,
+    outputs: [{ expectedDurationMs: null }, {}],
+  });
+});
+
+test.each([
+  ["30000/1001", "30000/1001", "-fps_mode vfr -c:a"],
+  ["25/1", "24983/1000", "-fps_mode vfr -c:a"],
+  ["60/1", "2997/100", "-fps_mode vfr -enc_time_base 1/90000 -x264-params fps=29.97 -c:a"],
+  ["26921/1000", "26921/1000", "-fps_mode vfr -enc_time_base 1/90000 -x264-params fps=26.921 -c:a"],
+  ["1000/1", "1000/1", "-fps_mode vfr -enc_time_base 1/90000 -x264-params fps=30 -c:a"],
+  ["0/0", "0/0", "-fps_mode vfr -enc_time_base 1/90000 -x264-params fps=30 -c:a"],
+])("a source of %s, on average %s frames per second, is timed by %s", (r_frame_rate, avg_frame_rate, timing) => {
+  const { command } = plan(probeOf({ ...PICTURE, r_frame_rate, avg_frame_rate }, SOUND), { format: "mp4" });
+  expect(command?.argv.join(" ")).toContain(` ${timing}`);
+});
+
+test.each([
+  ["mp4", COVER, SOUND, "input_has_no_video"],
+  ["mp4:240p:x", SOUND, SOUND, "input_has_no_video"],
+  ["jpg", SOUND, COVER, "input_has_no_video"],
+  ["mp4:x:64k", PICTURE, COVER, "input_has_no_audio"],
+])("%s of what it lacks is refused, and only that", (format, first, second, code) => {
+  const failure = { code, message: expect.stringMatching(/^The input has no (video|audio) stream/) };
+  const probe = probeOf(first, second);
+  expect(plan(probe, { format })).toEqual({ command: null, refusals: [{ output: 0, failure }] });
+  const other = code === "input_has_no_video" ? "mp4:x" : "mp4:240p";
+  const both = plan(probe, { format }, { format: other });
+  expect(both.refusals).toEqual([{ output: 0, failure }]);
+  expect(both.command?.outputs.map(({ output }) => output)).toEqual([1]);
+});

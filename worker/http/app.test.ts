@@ -1,0 +1,200 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, SECRET_KEY, send } from "../test-jobs.ts";
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+let nodeToken: string;
+beforeAll(async () => {
+  account = await newAccount();
+  nodeToken = await newNodeToken();
+});
+
+const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
+const storage = (changes: Record<string, unknown>) => ({ ...(jobBody().storage as object), ...changes });
+const countJobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
+
+describe("POST /v2/jobs", () => {
+  it("answers 201 with the job as it begins", async () => {
+    const { status, headers, body } = await post(jobBody());
+    expect(status).toBe(201);
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[A-Za-z0-9]{14}$/),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/),
+      completed_at: null,
+      status: "job.starting",
+      progress: "0%",
+      input: { status: "input.starting" },
+      outputs: [
+        { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+        { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
+      ],
+    });
+    const read = await send(`/v2/jobs/${body.id}/`, { headers: basic(account.key) });
+    expect(read).toMatchObject({ status: 200, body: { id: body.id, status: "job.starting" } });
+  });
+
+  it("makes one output of each object of an array, with keys that count from 1", async () => {
+    const outputs = { "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }], "jpg:100x100": { key: "thumb", path: "t.jpg" } };
+    const { body } = await post(jobBody({ outputs }));
+    expect(body.outputs.map(({ key }: { key: string }) => key)).toEqual(["mp4:240p:1", "mp4:240p:2", "thumb"]);
+  });
+
+  const video = { path: "a.mp4" };
+  const refusals: [string, string, Record<string, unknown>, RegExp][] = [
+    ["no input", "input_not_valid", { input: undefined }, /^The job 'input' is not a valid object\.$/],
+    ["an input that is no object", "input_not_valid", { input: "http://x" }, /'input'/],
+    ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
+    ["an input that is no url", "input_url_not_valid", { input: { url: "film.mp4" } }, /input\.url/],
+    ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
+    ["an input at a private address", "input_url_not_valid", { input: { url: "http://169.254.169.254/" } }, /input\.url/],
+    ["no storage", "storage_not_valid", { storage: undefined }, /`storage`/],
+    ["an unknown service", "storage_service_not_valid", { storage: storage({ service: "ftp" }) }, /`ftp`.*s3, s3other/],
+    ["no secret key", "storage_credentials_not_valid", { storage: storage({ credentials: { access_key_id: "a" } }) }, /`access_key_id`.*`secret_access_key`/],
+    ["no credentials", "storage_credentials_not_valid", { storage: storage({ credentials: undefined }) }, /`access_key_id`.*`secret_access_key`/],
+    ["an empty key id", "storage_credentials_not_valid", { storage: storage({ credentials: { access_key_id: "", secret_access_key: "b" } }) }, /`access_key_id`/],
+    ["no bucket", "storage_not_valid", { storage: storage({ bucket: undefined }) }, /storage\.bucket/],
+    ["no endpoint", "storage_not_valid", { storage: storage({ endpoint: undefined }) }, /storage\.endpoint/],
+    ["an endpoint at a private address", "storage_not_valid", { storage: storage({ endpoint: "http://10.0.0.1" }) }, /storage\.endpoint/],
+    ["s3 without region", "storage_not_valid", { storage: storage({ service: "s3", region: undefined }) }, /storage\.region/],
+    ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
+    ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
+    ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
+    ["an empty array", "outputs_not_valid", { outputs: { "mp4:240p": [] } }, /outputs/],
+    ["an output that is no object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
+    ["an unknown container", "output_format_not_valid", { outputs: { "mkw:240p": video } }, /`mkw`.*mp4/],
+    ["an unknown preset", "output_format_not_valid", { outputs: { "mp4:241p": video } }, /`241p`.*240p/],
+    ["an unknown parameter", "output_param_not_valid", { outputs: { "mp4:240p": { ...video, colour: 1 } } }, /mp4:240p.*colour/],
+    ["an ill-typed parameter", "output_param_not_valid", { outputs: { "mp4:240p": { ...video, duration: "5" } } }, /mp4:240p\.duration/],
+    ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
+    ["several pictures without a counter", "output_param_not_valid", { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } }, /path.*%02d/],
+    ["too many pictures", "output_param_not_valid", { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } }, /number.*100/],
+    ["one key twice", "output_key_not_unique", { outputs: { "mp4:240p": { key: "k", path: "a" }, "mp4:360p": { key: "k", path: "b" } } }, /`k`/],
+    ["one object twice", "output_path_not_unique", { outputs: { "mp4:240p": { path: "/a" }, "mp4:360p": { path: "a" } } }, /`a`/],
+    ["31 outputs", "outputs_out_of_range", { outputs: { "mp4:240p": Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` })) } }, /30/],
+    ["no notification", "notification_not_valid", { notification: undefined }, /notification/],
+    ["an unknown notification", "notification_not_valid", { notification: { type: "fax", url: "http://127.0.0.1/" } }, /notification\.type/],
+    ["a notification without url", "notification_not_valid", { notification: { type: "http" } }, /notification\.url/],
+    ["a notification to a private address", "notification_not_valid", { notification: { type: "http", url: "http://192.168.1.1/" } }, /notification\.url/],
+    ["odd settings", "settings_not_valid", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/],
+  ];
+  it.each(refusals)("refuses %s with %s, and stores nothing", async (_, code, changes, message) => {
+    const before = await countJobs();
+    const { status, body } = await post(jobBody(changes));
+    expect({ status, ...body }).toEqual({ status: "error", error_code: code, message: expect.stringMatching(message) });
+    expect(await countJobs()).toBe(before);
+  });
+
+  it("names the first wrong section in the order input, storage, outputs, notification, settings", async () => {
+    expect((await post({})).body.error_code).toBe("input_not_valid");
+    expect((await post({ input: { url: "http://127.0.0.1/a" } })).body.error_code).toBe("storage_not_valid");
+    expect((await post(jobBody({ outputs: 1, notification: 1 }))).body.error_code).toBe("outputs_not_valid");
+  });
+
+  it("refuses what is no JSON object, and what is too large", async () => {
+    const rows: [string, number, string][] = [
+      ["", 400, "json_not_valid"],
+      ["{", 400, "json_not_valid"],
+      ["[]", 400, "json_not_valid"],
+      ["\xff\xfe", 400, "json_not_valid"],
+      [`{"input":"${"x".repeat(2 ** 20)}"}`, 413, "body_too_large"],
+    ];
+    for (const [raw, status, code] of rows) {
+      const answer = await send("/v2/jobs", { method: "POST", raw, headers: basic(account.key) });
+      expect([answer.status, answer.body.error_code], raw.slice(0, 10)).toEqual([status, code]);
+    }
+  });
+
+  it("keeps the storage's secret out of the database", async () => {
+    await post(jobBody());
+    const dump = JSON.stringify(await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))));
+    expect(dump).not.toContain(SECRET_KEY);
+    expect(dump).not.toContain(account.key);
+    expect(dump).not.toContain(account.webhookSecret.slice(6));
+  });
+});
+
+describe("access", () => {
+  const paths: [string, string][] = [
+    ["POST", "/v2/jobs"],
+    ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
+    ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
+    ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p"],
+    ["GET", "/v2/nodes/connect"],
+    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/uploads"],
+    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/complete"],
+    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail"],
+    ["POST", "/v2/admin/accounts"],
+    ["POST", "/v2/admin/node-tokens"],
+  ];
+  it.each(paths)("%s %s is closed to anyone without the right credential", async (method, path) => {
+    const wrong = path.includes("/nodes/") ? account.key : path.includes("/admin/") ? nodeToken : ADMIN;
+    for (const headers of [{}, basic("k-wrong"), bearer("wrong"), basic(wrong), bearer(wrong), { authorization: "Basic %%%" }]) {
+      const { status, body, headers: answered } = await send(path, { method, headers: headers as Record<string, string> });
+      expect([status, body.error_code, body.status]).toEqual([401, "authentication_failed", "error"]);
+      expect(answered.get("www-authenticate")).toMatch(/^Basic /);
+    }
+  });
+
+  it("shows an account its own jobs only", async () => {
+    const { body: job } = await post(jobBody());
+    const stranger = basic((await newAccount()).key);
+    for (const path of [`/v2/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}/input`]) {
+      expect(await send(path, { headers: stranger })).toMatchObject({ status: 404, body: { error_code: "job_not_found" } });
+    }
+  });
+});
+
+describe("what is not there", () => {
+  const rows: [string, string, number, string][] = [
+    ["GET", "/v2/jobs/AAAAAAAAAAAAAA", 404, "job_not_found"],
+    ["GET", "/v2/jobs/..%2f..", 404, "job_not_found"],
+    ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA", 404, "job_not_found"],
+    ["GET", "/v2/nothing", 404, "route_not_found"],
+    ["GET", "/", 404, "route_not_found"],
+    ["PUT", "/v2/jobs", 405, "method_not_allowed"],
+    ["PATCH", "/v2/jobs/AAAAAAAAAAAAAA", 405, "method_not_allowed"],
+    ["POST", "/v2/metadata/jobs/AAAAAAAAAAAAAA", 405, "method_not_allowed"],
+  ];
+  it.each(rows)("%s %s answers %i %s", async (method, path, status, code) => {
+    const answer = await send(path, { method, headers: basic(account.key) });
+    expect([answer.status, answer.body.error_code]).toEqual([status, code]);
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+});
+
+describe("GET /v2/metadata/jobs", () => {
+  it("answers from creation on, and 404 for a key it does not know yet", async () => {
+    const { body: job } = await post(jobBody());
+    const all = await send(`/v2/metadata/jobs/${job.id}`, { headers: basic(account.key) });
+    expect(all).toMatchObject({ status: 200, body: { job_id: job.id, metadata: { input: {}, outputs: [] } } });
+    for (const key of ["input", "source", "mp4:240p", "toString"]) {
+      const one = await send(`/v2/metadata/jobs/${job.id}/${key}`, { headers: basic(account.key) });
+      expect([one.status, one.body.error_code]).toEqual([404, "metadata_not_found"]);
+    }
+  });
+});
+
+describe("reports of nodes", () => {
+  const rows: [string, string, unknown, number, string][] = [
+    ["no lease id", "nonsense/complete", { token: "t", result: { kind: "encode", outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }] } }, 400, "report_not_valid"],
+    ["an unknown job", "AAAAAAAAAAAAAA.encode.1/fail", { token: "t", failure: { code: "node_lost", message: "m" } }, 409, "lease_superseded"],
+    ["an unknown error code", "AAAAAAAAAAAAAA.encode.1/fail", { token: "t", failure: { code: "oops", message: "m" } }, 400, "report_not_valid"],
+    ["no token", "AAAAAAAAAAAAAA.encode.1/uploads", { files: [{ output: 0, ordinal: 1, sizeBytes: 1 }] }, 400, "report_not_valid"],
+  ];
+  it.each(rows)("refuse %s", async (_, path, body, status, code) => {
+    const answer = await send(`/v2/nodes/leases/${path}`, { method: "POST", body, headers: bearer(nodeToken) });
+    expect([answer.status, answer.body.error_code]).toEqual([status, code]);
+  });
+
+  it("do not take a plain request for a socket", async () => {
+    const answer = await send("/v2/nodes/connect", { headers: bearer(nodeToken) });
+    expect(answer).toMatchObject({ status: 400, body: { error_code: "report_not_valid" } });
+  });
+});
+
+describe("GET /v2/health", () => {
+  it("needs no key", async () => {
+    expect(await send("/v2/health")).toMatchObject({ status: 200, body: { status: "ok", nodes: 0 } });
+  });
+});

@@ -1,0 +1,292 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { JOB_STATUSES, moveJob } from "#shared/job-status.ts";
+import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
+import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
+import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
+import { jobPercent, viewJob } from "./job-view.ts";
+import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
+import { completeTask, failTask, recordUploads, settleOutputs } from "./reports.ts";
+import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "./task-table.ts";
+
+const NOW = 1_000_000;
+let spec: JobSpec;
+beforeAll(async () => {
+  spec = await newSpec();
+});
+
+const claim = (state: JobState, token: string, now = NOW, nodeId = "node-a", slotClass: "inspect" | "encode" = "encode") =>
+  claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token] }, now);
+
+/** A job whose source was inspected, and whose encode task a node has taken with token `t2`. */
+function encoding(of: JobSpec = spec): JobState {
+  const inspecting = claim(newJob(of), "t1", NOW, "node-a", "inspect").state;
+  return claim(completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW), "t2").state;
+}
+
+const proof = (task: string, attempt: number, token: string) => ({ lease: `${spec.id}.${task}.${attempt}` as never, token });
+const upload = (objectName: string, uploadId: string | null = null) => ({ objectName, sizeBytes: 5, partCount: 1, uploadId });
+const file = (output: number, ordinal: number) => ({ output, ordinal, sizeBytes: 5, etags: ['"e"'] });
+const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
+const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
+const failed = (output: number, code: "encoding_failed" | "storage_denied"): OutputReport => ({
+  status: "failed",
+  output,
+  failure: { code, message: "It broke" },
+});
+const UPLOADS = { "0/1": upload("out/240p.mp4"), "1/1": upload("out/01.jpg"), "1/2": upload("out/02.jpg") };
+
+describe("tables", () => {
+  it("moves a task and a job only as their tables say", () => {
+    const moves: TaskMove[] = ["claim", "renew", "release", "publish", "finish", "abandon"];
+    const rows = TASK_PHASES.map((from) => `${from}: ${moves.map((move) => moveTask(from, move) ?? "-").join(" ")}`);
+    expect([`task: ${moves.join(" ")}`, ...rows]).toMatchInlineSnapshot(`
+      [
+        "task: claim renew release publish finish abandon",
+        "pending: leased leased - - - failed",
+        "leased: - leased pending publishing done failed",
+        "publishing: - - pending - done failed",
+        "done: - - - - - -",
+        "failed: - - - - - -",
+      ]
+    `);
+    expect(Object.keys(TASK_TABLE)).toEqual([...TASK_PHASES]);
+    expect(JOB_STATUSES.map((from) => [from, moveJob(from, "complete"), moveJob(from, "fail")])).toEqual([
+      ["job.starting", "job.completed", "job.failed"],
+      ["job.completed", null, null],
+      ["job.failed", null, null],
+    ]);
+  });
+});
+
+describe("the way of a job", () => {
+  it("begins as the contract says, with one inspection to do", () => {
+    const view = viewJob(newJob(spec));
+    expect(view).toEqual({
+      id: spec.id,
+      created_at: "2026-01-02 03:04:05 +0000",
+      completed_at: null,
+      status: "job.starting",
+      progress: "0%",
+      input: { status: "input.starting" },
+      outputs: [
+        { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+        { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
+      ],
+    });
+    expect(pendingEffects(newJob(spec)).map(({ name }) => name)).toEqual(["advertise:inspect"]);
+  });
+
+  it("goes from inspection through encoding to its end, and announces each step", async () => {
+    const eager = await newSpec({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true } });
+    const inspecting = claim(newJob(eager), "t1", NOW, "node-a", "inspect");
+    expect(inspecting.assignments).toEqual([
+      {
+        lease: `${eager.id}.inspect.1`,
+        token: "t1",
+        jobId: eager.id,
+        task: { kind: "inspect", sourceUrl: "https://media.example.com/film.mp4" },
+      },
+    ]);
+    const inspected = completeTask(inspecting.state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+    expect(viewJob(inspected).input.status).toBe("input.transferred");
+    expect(viewJob(inspected).outputs.map(({ status }) => status)).toEqual(["video.queued", "image.queued"]);
+
+    const { state, assignments } = claim(inspected, "t2");
+    expect(assignments[0]?.task).toMatchObject({ kind: "encode", probe: PROBE, outputs: [{ index: 0 }, { index: 1 }] });
+    const progressed = recordProgress(state, { ...assignments[0], stage: "encoding", fraction: 0.5 } as never, NOW).state;
+    expect(viewJob(progressed).outputs.map(({ status }) => status)).toEqual(["video.encoding", "image.processing"]);
+    expect(viewJob(progressed).progress).toBe("50%");
+
+    const ended = completeTask(
+      recordUploads(progressed, "encode", UPLOADS),
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW + 5,
+    );
+    expect(viewJob(ended)).toMatchObject({ status: "job.completed", progress: "100%", completed_at: "1970-01-01 00:16:40 +0000" });
+    expect(viewJob(ended).outputs).toEqual([
+      {
+        key: "mp4:240p",
+        type: "video",
+        format: "mp4:240p",
+        status: "video.encoded",
+        url: "http://127.0.0.1:9/bucket/out/240p.mp4",
+      },
+      {
+        key: "jpg:320x",
+        type: "image",
+        format: "jpg:320x",
+        status: "image.created",
+        urls: ["http://127.0.0.1:9/bucket/out/01.jpg", "http://127.0.0.1:9/bucket/out/02.jpg"],
+      },
+    ]);
+    expect(ended.outbox.map(({ event, body }) => [event, JSON.parse(body).metadata])).toEqual([
+      ["input.transferred", true],
+      ["output.completed", true],
+      ["output.completed", false],
+      ["job.completed", true],
+    ]);
+    const last = JSON.parse(ended.outbox.at(-1)?.body ?? "");
+    expect(last.data.outputs[0].metadata.format.filename).toBe("http://127.0.0.1:9/bucket/out/240p.mp4");
+    expect(last.data.input.metadata.format.filename).toBe("https://media.example.com/film.mp4");
+  });
+
+  it("fails outputs that the source cannot give as soon as it is known, and does the others", async () => {
+    const mixed = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4" }, "mp4:x:64k": { path: "a.m4a" } } });
+    const inspecting = claim(newJob(mixed), "t1", NOW, "node-a", "inspect").state;
+    const state = completeTask(inspecting, "inspect", { kind: "inspect", probe: AUDIO_PROBE }, NOW);
+    expect(viewJob(state).outputs.map(({ status, error_code }) => [status, error_code])).toEqual([
+      ["video.failed", "input_has_no_video"],
+      ["video.queued", undefined],
+    ]);
+    expect(claim(state, "t2").assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }] });
+  });
+
+  it("fails the input and the job when the source is no media, without a second try", () => {
+    const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const state = failTask(inspecting, "inspect", { code: "input_not_media", message: "This is no media file" }, NOW);
+    expect(viewJob(state)).toMatchObject({
+      status: "job.failed",
+      progress: "100%",
+      input: { status: "input.failed", error: "This is no media file", error_code: "input_not_media" },
+      outputs: [{ status: "video.failed", error_code: "input_not_media" }, { status: "image.failed" }],
+    });
+    expect(state.outbox.map(({ event }) => event)).toEqual(["job.failed"]);
+  });
+});
+
+describe("failures of the work", () => {
+  it("encodes again only the output that failed, on another node, and gives it up after the second failure", () => {
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const once = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] }, NOW);
+    expect(viewJob(once)).toMatchObject({ status: "job.starting", outputs: [{ status: "video.queued" }, { status: "image.created" }] });
+    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0], avoid: ["node-a"], failures: 1 });
+    expect(claim(once, "t3").assignments).toEqual([]);
+    const again = claim(once, "t3", NOW + 1000, "node-b");
+    expect(again.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
+    const twice = completeTask(again.state, "encode", { kind: "encode", outputs: [failed(0, "encoding_failed")] }, NOW + 2000);
+    expect(viewJob(twice)).toMatchObject({
+      status: "job.failed",
+      outputs: [{ status: "video.failed", error: "It broke", error_code: "encoding_failed" }, { status: "image.created" }],
+    });
+  });
+
+  it("does not try again what cannot get better", () => {
+    const state = completeTask(encoding(), "encode", { kind: "encode", outputs: [failed(0, "storage_denied"), failed(1, "storage_denied")] }, NOW);
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "storage_denied" }, {}] });
+  });
+
+  it("fails an output of which the node said nothing", () => {
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const once = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo] }, NOW);
+    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [1] });
+  });
+});
+
+describe("leases", () => {
+  it("grants a task once", () => {
+    const first = claim(newJob(spec), "t1", NOW, "node-a", "inspect");
+    expect(claim(first.state, "t2", NOW, "node-b", "inspect").assignments).toEqual([]);
+    expect(claim(newJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
+  });
+
+  it("knows a current report from a stale and from a repeated one", () => {
+    const state = encoding();
+    const done = completeTask(recordUploads(state, "encode", UPLOADS), "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
+    const rows: [JobState, string, number, string, string][] = [
+      [state, "encode", 1, "t2", "current"],
+      [state, "encode", 1, "wrong", "superseded"],
+      [state, "encode", 2, "t2", "superseded"],
+      [state, "other", 1, "t2", "superseded"],
+      [state, "inspect", 1, "t1", "repeat"],
+      [done, "encode", 1, "t2", "repeat"],
+    ];
+    for (const [of, task, attempt, token, verdict] of rows) {
+      expect(judge(of, proof(task, attempt, token)).verdict, `${task} ${attempt} ${token}`).toBe(verdict);
+    }
+  });
+
+  it("lives as long as it is renewed, and goes to another node when it is not", () => {
+    const state = encoding();
+    expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0)).toBe(NOW + OFFER_MS);
+    const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
+    expect(expireLeases(renewed, NOW + 5000 + LEASE_MS - 1)).toBe(renewed);
+    const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
+    expect(lost.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0, avoid: ["node-a"] });
+    const { state: elsewhere } = claim(lost, "t3", NOW + 60_000, "node-b");
+    expect(judge(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(judge(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
+  });
+
+  it("takes the word of a node whose lease lapsed while nobody else has the task", () => {
+    const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + OFFER_MS);
+    const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + OFFER_MS + 5);
+    expect(revived.verdict).toBe("current");
+    const ended = completeTask(revived.state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW + OFFER_MS + 5);
+    expect(ended.status).toBe("job.completed");
+  });
+
+  it("gives the task up when node after node is lost", () => {
+    let state = encoding();
+    for (let loss = 1; loss <= MAX_LOSSES; loss++) {
+      state = claim(expireLeases(state, NOW + loss * OFFER_MS), `r${loss}`, NOW + loss * OFFER_MS).state;
+      expect(state.status).toBe("job.starting");
+    }
+    state = expireLeases(state, NOW + 100 * OFFER_MS);
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "node_lost" }, { error_code: "node_lost" }] });
+  });
+
+  it("shortens the leases of a lost connection, of that session only", () => {
+    const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
+    expect(suspectSession(state, "another", 10_000, NOW).tasks[1]?.grant?.expiresAt).toBe(NOW + LEASE_MS);
+    expect(suspectSession(state, "s-node-a", 10_000, NOW).tasks[1]?.grant?.expiresAt).toBe(NOW + 10_000);
+  });
+
+  it("does not count work that was handed back as a failure", () => {
+    const state = failTask(encoding(), "encode", { code: "node_lost", message: "handed back" }, NOW);
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0 });
+  });
+});
+
+describe("multipart uploads", () => {
+  const multipart = { "0/1": upload("out/240p.mp4", "u-1"), "1/1": upload("out/01.jpg"), "1/2": upload("out/02.jpg") };
+
+  it("wait for the storage before their output is done", () => {
+    const state = recordUploads(encoding(), "encode", multipart);
+    const publishing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
+    expect(publishing.status).toBe("job.starting");
+    expect(pendingEffects(publishing).map(({ name }) => name)).toContain("publish:encode");
+    expect(expireLeases(publishing, NOW + 100 * LEASE_MS)).toBe(publishing);
+    const settled = settleOutputs(publishing, "encode", [madeVideo, madeImages], NOW);
+    expect(settled.status).toBe("job.completed");
+    expect(settled.orphans).toEqual([]);
+  });
+
+  it("are aborted when their grant came to nothing", () => {
+    const lost = expireLeases(recordUploads(encoding(), "encode", multipart), NOW + OFFER_MS);
+    expect(lost.orphans).toEqual([]);
+    const { state } = claim(lost, "t3", NOW + OFFER_MS, "node-b");
+    expect(state.orphans).toEqual([{ objectName: "out/240p.mp4", uploadId: "u-1" }]);
+    expect(pendingEffects(state).map(({ name }) => name)).toContain("abort-upload:u-1");
+  });
+
+  it("are aborted when their output fails beside one that is done", () => {
+    const state = recordUploads(encoding(), "encode", multipart);
+    const publishing = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, "storage_denied"), madeImages] }, NOW);
+    const settled = settleOutputs(publishing, "encode", publishing.tasks[1]?.reports ?? [], NOW);
+    expect(settled).toMatchObject({ status: "job.failed", orphans: [{ uploadId: "u-1" }] });
+  });
+});
+
+describe("progress", () => {
+  it("never goes back below what was shown, and is 100 only at the end", () => {
+    const item = { ...proof("encode", 1, "t2"), stage: "encoding" as const, fraction: 0.8 };
+    const state = recordProgress(encoding(), item, NOW).state;
+    expect(jobPercent(state)).toBeGreaterThan(70);
+    const shown = { ...state, shownPercent: jobPercent(state) };
+    expect(jobPercent(expireLeases(shown, NOW + 10 * LEASE_MS))).toBe(jobPercent(shown));
+    const uploading = recordProgress(state, { ...item, stage: "uploading", fraction: 1 }, NOW).state;
+    expect(jobPercent(uploading)).toBe(99);
+  });
+});

@@ -1,0 +1,84 @@
+// What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
+import { env, exports } from "cloudflare:workers";
+import { newJobId } from "#shared/ids.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import { parseJobRequest } from "#shared/job-request.ts";
+import { settingsOf } from "./env.ts";
+import { sealJobSecrets } from "./job/job-secrets.ts";
+import type { JobSpec } from "./job/job-state.ts";
+import { newWebhookSecret } from "./notify/signature.ts";
+
+export const ADMIN = "test-admin-token";
+
+type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<string, string> };
+
+/** A request to the Worker; the answer with its body parsed. */
+export async function send(path: string, { method = "GET", body, raw, headers = {} }: Sent = {}) {
+  const text = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers, body: text }));
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+}
+
+export const basic = (key: string): Record<string, string> => ({ authorization: `Basic ${btoa(`${key}:`)}` });
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+export async function newAccount(): Promise<{ id: string; key: string; webhookSecret: string }> {
+  const { body } = await send("/v2/admin/accounts", { method: "POST", body: { name: "test" }, headers: bearer(ADMIN) });
+  return { id: body.account_id, key: body.api_key, webhookSecret: body.webhook_secret };
+}
+
+export async function newNodeToken(): Promise<string> {
+  const { body } = await send("/v2/admin/node-tokens", { method: "POST", body: { name: "test" }, headers: bearer(ADMIN) });
+  return body.node_token;
+}
+
+export const SECRET_KEY = "very-secret-storage-key";
+
+/** A valid body of POST /v2/jobs; nothing listens at its addresses. */
+export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  input: { url: "https://media.example.com/film.mp4" },
+  storage: {
+    service: "s3other",
+    endpoint: "http://127.0.0.1:9",
+    bucket: "bucket",
+    region: "us-east-1",
+    force_path_style: true,
+    credentials: { access_key_id: "AKID", secret_access_key: SECRET_KEY },
+  },
+  outputs: { "mp4:240p": { path: "/out/240p.mp4" }, "jpg:320x": { path: "/out/%02d.jpg", number: 2 } },
+  notification: { type: "http", url: "http://127.0.0.1:9/hook" },
+  ...changes,
+});
+
+/** A job's specification as the Worker makes it. */
+export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
+  const parsed = parseJobRequest(jobBody(changes), "loopback");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const { credentials, ...request } = parsed.value;
+  const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+  const webhookSecret = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
+  const sealedSecrets = await sealJobSecrets(id, { credentials, webhookSecret }, settingsOf(env).sealingKeys);
+  return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, sealedSecrets };
+}
+
+/** ffprobe's answer for a 10 s film of 1280×720 with sound. */
+export const PROBE: MediaProbe = {
+  streams: [
+    {
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1280,
+      height: 720,
+      r_frame_rate: "30000/1001",
+      avg_frame_rate: "30000/1001",
+      duration: "10.010000",
+      nb_frames: "300",
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, bit_rate: "128000" },
+  ],
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.010000", size: "1000000" },
+};
+
+export const AUDIO_PROBE: MediaProbe = { streams: PROBE.streams.slice(1), format: PROBE.format };
