@@ -17,33 +17,39 @@ export type FormatResult = { ok: true; spec: FormatSpec } | { ok: false; message
 type Preset = { size: FrameSize; bitrateKbps: number };
 
 /** Preset names: size and default bitrate. A width makes the size a box into which the picture is fitted (api-v2 §4). */
-export const PRESETS: Readonly<Record<string, Preset>> = {
-  "240p": { size: { width: null, height: 240 }, bitrateKbps: 500 },
-  "360p": { size: { width: null, height: 360 }, bitrateKbps: 800 },
-  "480p": { size: { width: null, height: 480 }, bitrateKbps: 1000 },
-  "540p": { size: { width: null, height: 540 }, bitrateKbps: 1000 },
-  "576p": { size: { width: null, height: 576 }, bitrateKbps: 1000 },
-  "720p": { size: { width: 1280, height: 720 }, bitrateKbps: 2000 },
-  "1080p": { size: { width: 1920, height: 1080 }, bitrateKbps: 4000 },
-  "1440p": { size: { width: 2560, height: 1440 }, bitrateKbps: 6000 },
-  "2160p": { size: { width: 3840, height: 2160 }, bitrateKbps: 8000 },
-};
+const PRESETS: ReadonlyMap<string, Preset> = new Map(
+  Object.entries({
+    "240p": { size: { width: null, height: 240 }, bitrateKbps: 500 },
+    "360p": { size: { width: null, height: 360 }, bitrateKbps: 800 },
+    "480p": { size: { width: null, height: 480 }, bitrateKbps: 1000 },
+    "540p": { size: { width: null, height: 540 }, bitrateKbps: 1000 },
+    "576p": { size: { width: null, height: 576 }, bitrateKbps: 1000 },
+    "720p": { size: { width: 1280, height: 720 }, bitrateKbps: 2000 },
+    "1080p": { size: { width: 1920, height: 1080 }, bitrateKbps: 4000 },
+    "1440p": { size: { width: 2560, height: 1440 }, bitrateKbps: 6000 },
+    "2160p": { size: { width: 3840, height: 2160 }, bitrateKbps: 8000 },
+  }),
+);
 
 /** Frame rates of the grammar and the exact fraction each stands for; `0fps` is the source's own. */
-const FRAME_RATES: Readonly<Record<string, string | null>> = {
-  "0": null,
-  "15": "15",
-  "23.98": "24000/1001",
-  "24": "24",
-  "25": "25",
-  "29.97": "30000/1001",
-  "30": "30",
-  "50": "50",
-  "60": "60",
-};
+const FRAME_RATES: ReadonlyMap<string, string | null> = new Map(
+  Object.entries({
+    "0": null,
+    "15": "15",
+    "23.98": "24000/1001",
+    "24": "24",
+    "25": "25",
+    "29.97": "30000/1001",
+    "30": "30",
+    "50": "50",
+    "60": "60",
+  }),
+);
 
 const SAMPLE_RATES_HZ = [8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000];
-const CONTAINERS: Readonly<Record<string, VideoContainer | ImageContainer>> = { mp4: "mp4", jpg: "jpg", jpeg: "jpg" };
+const CONTAINERS: ReadonlyMap<string, VideoContainer | ImageContainer> = new Map(
+  Object.entries({ mp4: "mp4", jpg: "jpg", jpeg: "jpg" } as const),
+);
 
 /** Largest frame side: what H.264 level 6.2 and the service's memory limits allow. */
 const MAX_SIDE = 8192;
@@ -66,7 +72,7 @@ export function parseFormat(text: string): FormatResult {
 
 function parse(text: string): FormatSpec {
   const [containerName = "", ...segments] = text.toLowerCase().split(":");
-  const container = CONTAINERS[containerName];
+  const container = CONTAINERS.get(containerName);
   if (!container) throw unknown("container", containerName, "mp4, jpg and, as an output of its own shape, httpstream");
   if (container === "jpg") {
     refuseRest(segments.slice(1), "An image format has a size only, as in `jpg:300x200`");
@@ -82,7 +88,7 @@ function parse(text: string): FormatSpec {
 
 function parseImageSize(segment: string): FrameSize {
   if (segment === "") return AUTOMATIC;
-  return PRESETS[segment]?.size ?? parseSize(segment) ?? fail("image size", segment, SIZE_HINT);
+  return PRESETS.get(segment)?.size ?? parseSize(segment) ?? fail("image size", segment, SIZE_HINT);
 }
 
 function parseVideo(segment: string, quality: RateTarget | null): VideoTrackSpec | null {
@@ -90,7 +96,7 @@ function parseVideo(segment: string, quality: RateTarget | null): VideoTrackSpec
   const track: VideoTrackSpec = { codec: "h264", size: AUTOMATIC, rate: null, fps: null };
   const once = onlyOnce("video");
   for (const token of tokens(segment)) {
-    const preset = PRESETS[token];
+    const preset = PRESETS.get(token);
     const size = parseSize(token);
     const fps = /^([\d.]+)fps$/.exec(token)?.[1];
     if (preset) {
@@ -105,8 +111,8 @@ function parseVideo(segment: string, quality: RateTarget | null): VideoTrackSpec
       track.rate = { bitrateKbps: kbps(token, MAX_VIDEO_KBPS) };
     } else if (fps !== undefined) {
       once("frame rate", token);
-      const fraction = FRAME_RATES[fps];
-      if (fraction === undefined) throw unknown("frame rate", token, `${Object.keys(FRAME_RATES).join(", ")} and fps`);
+      const fraction = FRAME_RATES.get(fps);
+      if (fraction === undefined) throw unknown("frame rate", token, `${[...FRAME_RATES.keys()].join(", ")} and fps`);
       track.fps = fraction;
     } else if (token === "h264") {
       once("codec", token);
@@ -192,7 +198,7 @@ function onlyOnce(segment: string): (what: string, token: string) => void {
   };
 }
 
-const SIZE_HINT = `${Object.keys(PRESETS).join(", ")} or <width>x<height>`;
+const SIZE_HINT = `${[...PRESETS.keys()].join(", ")} or <width>x<height>`;
 const VIDEO_HINT = `${SIZE_HINT}, <n>k, <n>fps, h264, or x for no video`;
 const AUDIO_HINT = "<n>k, <n>hz, mono, stereo, aac, or x for no audio";
 

@@ -71,7 +71,8 @@ export function sourceFacts(probe: MediaProbe): SourceFacts {
   };
 }
 
-function isMovingPicture(stream: ProbedStream): boolean {
+/** A video stream with a picture that moves: cover art is a video stream too, with the disposition `attached_pic`. */
+export function isMovingPicture(stream: ProbedStream): boolean {
   return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
 }
 

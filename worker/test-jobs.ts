@@ -1,8 +1,8 @@
 // What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
 import { env, exports } from "cloudflare:workers";
 import { newJobId } from "#shared/ids.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
 import { parseJobRequest } from "#shared/job-request.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
 import { settingsOf } from "./env.ts";
 import { sealJobSecrets } from "./job/job-secrets.ts";
 import type { JobSpec } from "./job/job-state.ts";
@@ -15,7 +15,9 @@ type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<st
 /** A request to the Worker; the answer with its body parsed. */
 export async function send(path: string, { method = "GET", body, raw, headers = {} }: Sent = {}) {
   const text = raw ?? (body === undefined ? null : JSON.stringify(body));
-  const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers, body: text }));
+  const response = await exports.default.fetch(
+    new Request(`https://copra.test${path}`, { method, headers, body: text }),
+  );
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
@@ -29,7 +31,11 @@ export async function newAccount(): Promise<{ id: string; key: string; webhookSe
 }
 
 export async function newNodeToken(): Promise<string> {
-  const { body } = await send("/v2/admin/node-tokens", { method: "POST", body: { name: "test" }, headers: bearer(ADMIN) });
+  const { body } = await send("/v2/admin/node-tokens", {
+    method: "POST",
+    body: { name: "test" },
+    headers: bearer(ADMIN),
+  });
   return body.node_token;
 }
 

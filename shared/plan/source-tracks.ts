@@ -1,5 +1,12 @@
 // Which streams of a source are encoded, and when each ends.
-import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
+import {
+  fraction,
+  isMovingPicture,
+  type MediaProbe,
+  type ProbedStream,
+  sourceFacts,
+  type VideoFacts,
+} from "../media-probe.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
 export type Track = {
@@ -55,11 +62,6 @@ function rateOf(stream: ProbedStream, facts: VideoFacts): { fps: number | null; 
  */
 function isUsualRate(fps: number): boolean {
   return [fps, fps * 1.001].some((rate) => Math.abs(rate - Math.round(rate)) <= rate * 0.0002);
-}
-
-/** Cover art is a video stream with the disposition `attached_pic`. */
-function isMovingPicture(stream: ProbedStream): boolean {
-  return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
 }
 
 /** A stream without a codec name cannot be decoded (ffprobe leaves the name out): any other is better. */

@@ -35,7 +35,10 @@ describe("POST /v2/jobs", () => {
   });
 
   it("makes one output of each object of an array, with keys that count from 1", async () => {
-    const outputs = { "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }], "jpg:100x100": { key: "thumb", path: "t.jpg" } };
+    const outputs = {
+      "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }],
+      "jpg:100x100": { key: "thumb", path: "t.jpg" },
+    };
     const { body } = await post(jobBody({ outputs }));
     expect(body.outputs.map(({ key }: { key: string }) => key)).toEqual(["mp4:240p:1", "mp4:240p:2", "thumb"]);
   });
@@ -47,16 +50,46 @@ describe("POST /v2/jobs", () => {
     ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
     ["an input that is no url", "input_url_not_valid", { input: { url: "film.mp4" } }, /input\.url/],
     ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
-    ["an input at a private address", "input_url_not_valid", { input: { url: "http://169.254.169.254/" } }, /input\.url/],
+    [
+      "an input at a private address",
+      "input_url_not_valid",
+      { input: { url: "http://169.254.169.254/" } },
+      /input\.url/,
+    ],
     ["no storage", "storage_not_valid", { storage: undefined }, /`storage`/],
     ["an unknown service", "storage_service_not_valid", { storage: storage({ service: "ftp" }) }, /`ftp`.*s3, s3other/],
-    ["no secret key", "storage_credentials_not_valid", { storage: storage({ credentials: { access_key_id: "a" } }) }, /`access_key_id`.*`secret_access_key`/],
-    ["no credentials", "storage_credentials_not_valid", { storage: storage({ credentials: undefined }) }, /`access_key_id`.*`secret_access_key`/],
-    ["an empty key id", "storage_credentials_not_valid", { storage: storage({ credentials: { access_key_id: "", secret_access_key: "b" } }) }, /`access_key_id`/],
+    [
+      "no secret key",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: { access_key_id: "a" } }) },
+      /`access_key_id`.*`secret_access_key`/,
+    ],
+    [
+      "no credentials",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: undefined }) },
+      /`access_key_id`.*`secret_access_key`/,
+    ],
+    [
+      "an empty key id",
+      "storage_credentials_not_valid",
+      { storage: storage({ credentials: { access_key_id: "", secret_access_key: "b" } }) },
+      /`access_key_id`/,
+    ],
     ["no bucket", "storage_not_valid", { storage: storage({ bucket: undefined }) }, /storage\.bucket/],
     ["no endpoint", "storage_not_valid", { storage: storage({ endpoint: undefined }) }, /storage\.endpoint/],
-    ["an endpoint at a private address", "storage_not_valid", { storage: storage({ endpoint: "http://10.0.0.1" }) }, /storage\.endpoint/],
-    ["s3 without region", "storage_not_valid", { storage: storage({ service: "s3", region: undefined }) }, /storage\.region/],
+    [
+      "an endpoint at a private address",
+      "storage_not_valid",
+      { storage: storage({ endpoint: "http://10.0.0.1" }) },
+      /storage\.endpoint/,
+    ],
+    [
+      "s3 without region",
+      "storage_not_valid",
+      { storage: storage({ service: "s3", region: undefined }) },
+      /storage\.region/,
+    ],
     ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
     ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
     ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
@@ -64,18 +97,63 @@ describe("POST /v2/jobs", () => {
     ["an output that is no object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
     ["an unknown container", "output_format_not_valid", { outputs: { "mkw:240p": video } }, /`mkw`.*mp4/],
     ["an unknown preset", "output_format_not_valid", { outputs: { "mp4:241p": video } }, /`241p`.*240p/],
-    ["an unknown parameter", "output_param_not_valid", { outputs: { "mp4:240p": { ...video, colour: 1 } } }, /mp4:240p.*colour/],
-    ["an ill-typed parameter", "output_param_not_valid", { outputs: { "mp4:240p": { ...video, duration: "5" } } }, /mp4:240p\.duration/],
+    [
+      "an unknown parameter",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, colour: 1 } } },
+      /mp4:240p.*colour/,
+    ],
+    [
+      "an ill-typed parameter",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, duration: "5" } } },
+      /mp4:240p\.duration/,
+    ],
     ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
-    ["several pictures without a counter", "output_param_not_valid", { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } }, /path.*%02d/],
-    ["too many pictures", "output_param_not_valid", { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } }, /number.*100/],
-    ["one key twice", "output_key_not_unique", { outputs: { "mp4:240p": { key: "k", path: "a" }, "mp4:360p": { key: "k", path: "b" } } }, /`k`/],
-    ["one object twice", "output_path_not_unique", { outputs: { "mp4:240p": { path: "/a" }, "mp4:360p": { path: "a" } } }, /`a`/],
-    ["31 outputs", "outputs_out_of_range", { outputs: { "mp4:240p": Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` })) } }, /30/],
+    [
+      "several pictures without a counter",
+      "output_param_not_valid",
+      { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } },
+      /path.*%02d/,
+    ],
+    [
+      "too many pictures",
+      "output_param_not_valid",
+      { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } },
+      /number.*100/,
+    ],
+    [
+      "one key twice",
+      "output_key_not_unique",
+      { outputs: { "mp4:240p": { key: "k", path: "a" }, "mp4:360p": { key: "k", path: "b" } } },
+      /`k`/,
+    ],
+    [
+      "one object twice",
+      "output_path_not_unique",
+      { outputs: { "mp4:240p": { path: "/a" }, "mp4:360p": { path: "a" } } },
+      /`a`/,
+    ],
+    [
+      "31 outputs",
+      "outputs_out_of_range",
+      { outputs: { "mp4:240p": Array.from({ length: 31 }, (_, i) => ({ path: `${i}.mp4` })) } },
+      /30/,
+    ],
     ["no notification", "notification_not_valid", { notification: undefined }, /notification/],
-    ["an unknown notification", "notification_not_valid", { notification: { type: "fax", url: "http://127.0.0.1/" } }, /notification\.type/],
+    [
+      "an unknown notification",
+      "notification_not_valid",
+      { notification: { type: "fax", url: "http://127.0.0.1/" } },
+      /notification\.type/,
+    ],
     ["a notification without url", "notification_not_valid", { notification: { type: "http" } }, /notification\.url/],
-    ["a notification to a private address", "notification_not_valid", { notification: { type: "http", url: "http://192.168.1.1/" } }, /notification\.url/],
+    [
+      "a notification to a private address",
+      "notification_not_valid",
+      { notification: { type: "http", url: "http://192.168.1.1/" } },
+      /notification\.url/,
+    ],
     ["odd settings", "settings_not_valid", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/],
   ];
   it.each(refusals)("refuses %s with %s, and stores nothing", async (_, code, changes, message) => {
@@ -107,7 +185,9 @@ describe("POST /v2/jobs", () => {
 
   it("keeps the storage's secret out of the database", async () => {
     await post(jobBody());
-    const dump = JSON.stringify(await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))));
+    const dump = JSON.stringify(
+      await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))),
+    );
     expect(dump).not.toContain(SECRET_KEY);
     expect(dump).not.toContain(account.key);
     expect(dump).not.toContain(account.webhookSecret.slice(6));
@@ -129,8 +209,19 @@ describe("access", () => {
   ];
   it.each(paths)("%s %s is closed to anyone without the right credential", async (method, path) => {
     const wrong = path.includes("/nodes/") ? account.key : path.includes("/admin/") ? nodeToken : ADMIN;
-    for (const headers of [{}, basic("k-wrong"), bearer("wrong"), basic(wrong), bearer(wrong), { authorization: "Basic %%%" }]) {
-      const { status, body, headers: answered } = await send(path, { method, headers: headers as Record<string, string> });
+    for (const headers of [
+      {},
+      basic("k-wrong"),
+      bearer("wrong"),
+      basic(wrong),
+      bearer(wrong),
+      { authorization: "Basic %%%" },
+    ]) {
+      const {
+        status,
+        body,
+        headers: answered,
+      } = await send(path, { method, headers: headers as Record<string, string> });
       expect([status, body.error_code, body.status]).toEqual([401, "authentication_failed", "error"]);
       expect(answered.get("www-authenticate")).toMatch(/^Basic /);
     }
@@ -140,7 +231,10 @@ describe("access", () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     for (const path of [`/v2/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}/input`]) {
-      expect(await send(path, { headers: stranger })).toMatchObject({ status: 404, body: { error_code: "job_not_found" } });
+      expect(await send(path, { headers: stranger })).toMatchObject({
+        status: 404,
+        body: { error_code: "job_not_found" },
+      });
     }
   });
 });
@@ -177,10 +271,40 @@ describe("GET /v2/metadata/jobs", () => {
 
 describe("reports of nodes", () => {
   const rows: [string, string, unknown, number, string][] = [
-    ["no lease id", "nonsense/complete", { token: "t", result: { kind: "encode", outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }] } }, 400, "report_not_valid"],
-    ["an unknown job", "AAAAAAAAAAAAAA.encode.1/fail", { token: "t", failure: { code: "node_lost", message: "m" } }, 409, "lease_superseded"],
-    ["an unknown error code", "AAAAAAAAAAAAAA.encode.1/fail", { token: "t", failure: { code: "oops", message: "m" } }, 400, "report_not_valid"],
-    ["no token", "AAAAAAAAAAAAAA.encode.1/uploads", { files: [{ output: 0, ordinal: 1, sizeBytes: 1 }] }, 400, "report_not_valid"],
+    [
+      "no lease id",
+      "nonsense/complete",
+      {
+        token: "t",
+        result: {
+          kind: "encode",
+          outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }],
+        },
+      },
+      400,
+      "report_not_valid",
+    ],
+    [
+      "an unknown job",
+      "AAAAAAAAAAAAAA.encode.1/fail",
+      { token: "t", failure: { code: "node_lost", message: "m" } },
+      409,
+      "lease_superseded",
+    ],
+    [
+      "an unknown error code",
+      "AAAAAAAAAAAAAA.encode.1/fail",
+      { token: "t", failure: { code: "oops", message: "m" } },
+      400,
+      "report_not_valid",
+    ],
+    [
+      "no token",
+      "AAAAAAAAAAAAAA.encode.1/uploads",
+      { files: [{ output: 0, ordinal: 1, sizeBytes: 1 }] },
+      400,
+      "report_not_valid",
+    ],
   ];
   it.each(rows)("refuse %s", async (_, path, body, status, code) => {
     const answer = await send(`/v2/nodes/leases/${path}`, { method: "POST", body, headers: bearer(nodeToken) });

@@ -15,8 +15,13 @@ beforeAll(async () => {
   spec = await newSpec();
 });
 
-const claim = (state: JobState, token: string, now = NOW, nodeId = "node-a", slotClass: "inspect" | "encode" = "encode") =>
-  claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token] }, now);
+const claim = (
+  state: JobState,
+  token: string,
+  now = NOW,
+  nodeId = "node-a",
+  slotClass: "inspect" | "encode" = "encode",
+) => claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token] }, now);
 
 /** A job whose source was inspected, and whose encode task a node has taken with token `t2`. */
 function encoding(of: JobSpec = spec): JobState {
@@ -24,8 +29,16 @@ function encoding(of: JobSpec = spec): JobState {
   return claim(completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW), "t2").state;
 }
 
-const proof = (task: string, attempt: number, token: string) => ({ lease: `${spec.id}.${task}.${attempt}` as never, token });
-const upload = (objectName: string, uploadId: string | null = null) => ({ objectName, sizeBytes: 5, partCount: 1, uploadId });
+const proof = (task: string, attempt: number, token: string) => ({
+  lease: `${spec.id}.${task}.${attempt}` as never,
+  token,
+});
+const upload = (objectName: string, uploadId: string | null = null) => ({
+  objectName,
+  sizeBytes: 5,
+  partCount: 1,
+  uploadId,
+});
 const file = (output: number, ordinal: number) => ({ output, ordinal, sizeBytes: 5, etags: ['"e"'] });
 const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
 const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
@@ -78,7 +91,9 @@ describe("the way of a job", () => {
   });
 
   it("goes from inspection through encoding to its end, and announces each step", async () => {
-    const eager = await newSpec({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true } });
+    const eager = await newSpec({
+      notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true },
+    });
     const inspecting = claim(newJob(eager), "t1", NOW, "node-a", "inspect");
     expect(inspecting.assignments).toEqual([
       {
@@ -94,7 +109,11 @@ describe("the way of a job", () => {
 
     const { state, assignments } = claim(inspected, "t2");
     expect(assignments[0]?.task).toMatchObject({ kind: "encode", probe: PROBE, outputs: [{ index: 0 }, { index: 1 }] });
-    const progressed = recordProgress(state, { ...assignments[0], stage: "encoding", fraction: 0.5 } as never, NOW).state;
+    const progressed = recordProgress(
+      state,
+      { ...assignments[0], stage: "encoding", fraction: 0.5 } as never,
+      NOW,
+    ).state;
     expect(viewJob(progressed).outputs.map(({ status }) => status)).toEqual(["video.encoding", "image.processing"]);
     expect(viewJob(progressed).progress).toBe("50%");
 
@@ -104,7 +123,11 @@ describe("the way of a job", () => {
       { kind: "encode", outputs: [madeVideo, madeImages] },
       NOW + 5,
     );
-    expect(viewJob(ended)).toMatchObject({ status: "job.completed", progress: "100%", completed_at: "1970-01-01 00:16:40 +0000" });
+    expect(viewJob(ended)).toMatchObject({
+      status: "job.completed",
+      progress: "100%",
+      completed_at: "1970-01-01 00:16:40 +0000",
+    });
     expect(viewJob(ended).outputs).toEqual([
       {
         key: "mp4:240p",
@@ -159,21 +182,42 @@ describe("the way of a job", () => {
 describe("failures of the work", () => {
   it("encodes again only the output that failed, on another node, and gives it up after the second failure", () => {
     const state = recordUploads(encoding(), "encode", UPLOADS);
-    const once = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] }, NOW);
-    expect(viewJob(once)).toMatchObject({ status: "job.starting", outputs: [{ status: "video.queued" }, { status: "image.created" }] });
+    const once = completeTask(
+      state,
+      "encode",
+      { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] },
+      NOW,
+    );
+    expect(viewJob(once)).toMatchObject({
+      status: "job.starting",
+      outputs: [{ status: "video.queued" }, { status: "image.created" }],
+    });
     expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0], avoid: ["node-a"], failures: 1 });
     expect(claim(once, "t3").assignments).toEqual([]);
     const again = claim(once, "t3", NOW + 1000, "node-b");
     expect(again.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
-    const twice = completeTask(again.state, "encode", { kind: "encode", outputs: [failed(0, "encoding_failed")] }, NOW + 2000);
+    const twice = completeTask(
+      again.state,
+      "encode",
+      { kind: "encode", outputs: [failed(0, "encoding_failed")] },
+      NOW + 2000,
+    );
     expect(viewJob(twice)).toMatchObject({
       status: "job.failed",
-      outputs: [{ status: "video.failed", error: "It broke", error_code: "encoding_failed" }, { status: "image.created" }],
+      outputs: [
+        { status: "video.failed", error: "It broke", error_code: "encoding_failed" },
+        { status: "image.created" },
+      ],
     });
   });
 
   it("does not try again what cannot get better", () => {
-    const state = completeTask(encoding(), "encode", { kind: "encode", outputs: [failed(0, "storage_denied"), failed(1, "storage_denied")] }, NOW);
+    const state = completeTask(
+      encoding(),
+      "encode",
+      { kind: "encode", outputs: [failed(0, "storage_denied"), failed(1, "storage_denied")] },
+      NOW,
+    );
     expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "storage_denied" }, {}] });
   });
 
@@ -193,7 +237,12 @@ describe("leases", () => {
 
   it("knows a current report from a stale and from a repeated one", () => {
     const state = encoding();
-    const done = completeTask(recordUploads(state, "encode", UPLOADS), "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
+    const done = completeTask(
+      recordUploads(state, "encode", UPLOADS),
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW,
+    );
     const rows: [JobState, string, number, string, string][] = [
       [state, "encode", 1, "t2", "current"],
       [state, "encode", 1, "wrong", "superseded"],
@@ -223,7 +272,12 @@ describe("leases", () => {
     const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + OFFER_MS);
     const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + OFFER_MS + 5);
     expect(revived.verdict).toBe("current");
-    const ended = completeTask(revived.state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW + OFFER_MS + 5);
+    const ended = completeTask(
+      revived.state,
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW + OFFER_MS + 5,
+    );
     expect(ended.status).toBe("job.completed");
   });
 
@@ -234,7 +288,10 @@ describe("leases", () => {
       expect(state.status).toBe("job.starting");
     }
     state = expireLeases(state, NOW + 100 * OFFER_MS);
-    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "node_lost" }, { error_code: "node_lost" }] });
+    expect(viewJob(state)).toMatchObject({
+      status: "job.failed",
+      outputs: [{ error_code: "node_lost" }, { error_code: "node_lost" }],
+    });
   });
 
   it("shortens the leases of a lost connection, of that session only", () => {
@@ -273,7 +330,12 @@ describe("multipart uploads", () => {
 
   it("are aborted when their output fails beside one that is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);
-    const publishing = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, "storage_denied"), madeImages] }, NOW);
+    const publishing = completeTask(
+      state,
+      "encode",
+      { kind: "encode", outputs: [failed(0, "storage_denied"), madeImages] },
+      NOW,
+    );
     const settled = settleOutputs(publishing, "encode", publishing.tasks[1]?.reports ?? [], NOW);
     expect(settled).toMatchObject({ status: "job.failed", orphans: [{ uploadId: "u-1" }] });
   });

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { choose, nextOpening } from "./choose.ts";
+import type { ConnectedNode } from "./roster.ts";
+import type { Ticket } from "./tickets.ts";
+
+const NOW = 10_000;
+const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
+  nodeId,
+  session: `s-${nodeId}`,
+  capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2 },
+  free: { inspect, encode },
+  leases: [],
+});
+const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
+  jobId,
+  slotClass: "encode",
+  count: 1,
+  prefer: null,
+  avoid: [],
+  openAt: NOW + 2000,
+  advertisedAt: NOW,
+  ...changes,
+});
+
+describe("choose", () => {
+  const rows: [string, ConnectedNode[], Ticket[], string | null][] = [
+    ["no node", [], [ticket("j")], null],
+    ["no ticket", [node("a", 1)], [], null],
+    ["no free slot", [node("a", 0)], [ticket("j")], null],
+    ["only slots of another class", [node("a", 0, 4)], [ticket("j")], null],
+    ["a free slot", [node("a", 1)], [ticket("j")], "j on a ×1"],
+    ["several tasks, as far as slots go", [node("a", 2)], [ticket("j", { count: 5 })], "j on a ×2"],
+    ["the node with the most free slots", [node("a", 1), node("b", 3)], [ticket("j")], "j on b ×1"],
+    ["the oldest ticket first", [node("a", 1)], [ticket("new"), ticket("old", { advertisedAt: 1 })], "old on a ×1"],
+    [
+      "the preferred node, though another has more slots",
+      [node("a", 1), node("b", 3)],
+      [ticket("j", { prefer: "a" })],
+      "j on a ×1",
+    ],
+    ["wait for a busy preferred node", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a" })], null],
+    ["but not for ever", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a", openAt: NOW })], "j on b ×1"],
+    ["nor for one that is gone", [node("b", 3)], [ticket("j", { prefer: "a" })], "j on b ×1"],
+    [
+      "and do other work meanwhile",
+      [node("a", 0), node("b", 3)],
+      [ticket("j", { prefer: "a" }), ticket("k")],
+      "k on b ×1",
+    ],
+    ["pass by a node that failed it", [node("a", 3), node("b", 1)], [ticket("j", { avoid: ["a"] })], "j on b ×1"],
+    ["even if the other is busy", [node("a", 3), node("b", 0)], [ticket("j", { avoid: ["a"] })], null],
+    ["but take it when there is no other", [node("a", 1)], [ticket("j", { avoid: ["a"], prefer: "a" })], "j on a ×1"],
+  ];
+  it.each(rows)("%s", (_, nodes, tickets, expected) => {
+    const offer = choose(nodes, tickets, NOW);
+    expect(offer && `${offer.ticket.jobId} on ${offer.node.nodeId} ×${offer.slots}`).toBe(expected);
+  });
+
+  it("says when to look again", () => {
+    expect(nextOpening([], NOW)).toBeNull();
+    expect(nextOpening([ticket("j", { openAt: NOW }), ticket("k", { openAt: NOW + 5 }), ticket("l")], NOW)).toBe(
+      NOW + 5,
+    );
+  });
+});

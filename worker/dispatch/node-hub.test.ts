@@ -1,0 +1,195 @@
+import { applyD1Migrations, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type HubFrame, PROTOCOL_VERSION, type SlotCounts } from "#shared/protocol.ts";
+import { hubOf, jobOf } from "../env.ts";
+import { loadState } from "../job/job-store.ts";
+import { bearer, newNodeToken, newSpec, PROBE } from "../test-jobs.ts";
+
+let token: string;
+const open: WebSocket[] = [];
+
+beforeEach(async () => {
+  await applyD1Migrations(env.DB, env.MIGRATIONS);
+  token = await newNodeToken();
+});
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.close();
+  await reset();
+});
+
+/** A node's side of the socket: what it received, and frames by type as they come. */
+async function connect() {
+  const headers = { ...bearer(token), upgrade: "websocket" };
+  const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
+  const socket = response.webSocket;
+  if (!socket) throw new Error(`No socket: ${response.status}`);
+  const frames: HubFrame[] = [];
+  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+  socket.addEventListener("message", ({ data }) => {
+    if (String(data).startsWith("{")) frames.push(JSON.parse(String(data)));
+  });
+  socket.accept();
+  open.push(socket);
+  const next = <Type extends HubFrame["type"]>(type: Type) =>
+    vi.waitFor(() => {
+      const index = frames.findIndex((frame) => frame.type === type);
+      if (index < 0) throw new Error(`No ${type} among ${JSON.stringify(frames)}`);
+      return frames.splice(index, 1)[0] as Extract<HubFrame, { type: Type }>;
+    });
+  const say = (frame: unknown): void => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  return { socket, frames, closed, next, say };
+}
+
+const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: unknown[] = []) => ({
+  type: "hello",
+  protocol: PROTOCOL_VERSION,
+  nodeId,
+  session,
+  capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
+  slots,
+  running,
+});
+
+async function joined(nodeId: string, slots: SlotCounts, session?: string, running?: unknown[]) {
+  const node = await connect();
+  node.say(hello(nodeId, slots, session, running));
+  await node.next("welcome");
+  return node;
+}
+
+async function newJob() {
+  const spec = await newSpec();
+  await jobOf(env, spec.id).create(spec);
+  return spec;
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+describe("the hub", () => {
+  it("assigns a waiting task to a node that comes, and a new one to a node that waits", async () => {
+    const early = await newJob();
+    const node = await joined("a", { inspect: 2, encode: 0 });
+    expect((await node.next("assign")).assignment).toMatchObject({ jobId: early.id, task: { kind: "inspect" } });
+    const late = await newJob();
+    expect((await node.next("assign")).assignment).toMatchObject({ jobId: late.id });
+    expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
+  });
+
+  it("sends nothing beyond the slots it was granted", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const jobs = [await newJob(), await newJob()];
+    const { assignment } = await node.next("assign");
+    await settle();
+    expect(node.frames).toEqual([]);
+    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    expect(jobs.map(({ id }) => id)).toContain((await node.next("assign")).assignment.jobId);
+  });
+
+  it("gives the encoding to the node that inspected, and waits a while for its slot", async () => {
+    const reader = await joined("reader", { inspect: 1, encode: 0 });
+    const other = await joined("other", { inspect: 0, encode: 1 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await reader.next("assign")).assignment;
+    await jobOf(env, spec.id).complete(lease, { token: proof, result: { kind: "inspect", probe: PROBE } });
+    await settle();
+    expect(other.frames).toEqual([]);
+    reader.say({ type: "slots", grant: { inspect: 1, encode: 1 }, released: [lease] });
+    expect((await reader.next("assign")).assignment.task.kind).toBe("encode");
+  });
+
+  it("gives it to another when the preferred node stays busy", async () => {
+    const reader = await joined("reader", { inspect: 1, encode: 0 });
+    const other = await joined("other", { inspect: 0, encode: 1 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await reader.next("assign")).assignment;
+    await jobOf(env, spec.id).complete(lease, { token: proof, result: { kind: "inspect", probe: PROBE } });
+    const { assignment } = await vi.waitFor(() => other.next("assign"), { timeout: 5000 });
+    expect(assignment.task.kind).toBe("encode");
+  });
+
+  it("carries on after hibernation with sockets, slots and tickets", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const first = await newJob();
+    const { assignment } = await node.next("assign");
+    const second = await newJob();
+    await settle();
+    await evictDurableObject(hubOf(env), { webSockets: "hibernate" });
+    expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 1 });
+    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
+  });
+
+  it("passes progress to the job, and tells the node to drop what the job no longer wants", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await node.next("assign")).assignment;
+    node.say({ type: "progress", items: [{ lease, token: proof, stage: "transferring", fraction: 0.5 }] });
+    await vi.waitFor(async () => {
+      const view = await jobOf(env, spec.id).view();
+      expect(view.ok && view.value.input.status).toBe("input.transferring");
+    });
+    node.say({ type: "progress", items: [{ lease, token: "stale", stage: "transferring", fraction: 0.6 }] });
+    expect((await node.next("cancel")).lease).toBe(lease);
+  });
+
+  it("has the leases of a lost connection shortened, and those of a returning node renewed", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await node.next("assign")).assignment;
+    node.say({ type: "progress", items: [{ lease, token: proof, stage: "transferring", fraction: 0.5 }] });
+    const expiresIn = () =>
+      runInDurableObject(
+        jobOf(env, spec.id),
+        (_, { storage }) => (loadState(storage.kv)?.tasks[0]?.grant?.expiresAt ?? 0) - Date.now(),
+      );
+    await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
+    node.socket.close();
+    await vi.waitFor(async () => expect(await expiresIn()).toBeLessThan(11_000));
+    const back = await joined("a", { inspect: 0, encode: 0 }, "s-a", [
+      { lease, token: proof },
+      { lease, token: "stale" },
+    ]);
+    await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
+    expect((await back.next("cancel")).lease).toBe(lease);
+  });
+
+  it("forgets the slots of a node that drains or whose process was replaced", async () => {
+    const old = await joined("a", { inspect: 1, encode: 1 }, "old");
+    const fresh = await joined("a", { inspect: 0, encode: 0 }, "new");
+    expect(await old.closed).toBe(1000);
+    const draining = await joined("b", { inspect: 1, encode: 1 });
+    draining.say({ type: "bye" });
+    await settle();
+    await newJob();
+    await settle();
+    expect([...fresh.frames, ...draining.frames]).toEqual([]);
+  });
+
+  it("closes the socket of who speaks out of turn, and skips what it does not know", async () => {
+    const rows: [string, unknown[]][] = [
+      ["no hello", [{ type: "bye" }]],
+      ["no JSON", ["hello"]],
+      ["an invalid frame", [hello("a", { inspect: 1, encode: 0 }), { type: "slots", grant: {} }]],
+      ["another protocol", [{ ...hello("a", { inspect: 1, encode: 0 }), protocol: 99 }]],
+    ];
+    for (const [what, frames] of rows) {
+      const node = await connect();
+      for (const frame of frames) node.say(frame);
+      expect(await node.closed, what).toBe(1008);
+    }
+    const tolerant = await joined("a", { inspect: 1, encode: 0 });
+    tolerant.say({ type: "weather", sunny: true });
+    await newJob();
+    await tolerant.next("assign");
+  });
+
+  it("answers pings without being woken", async () => {
+    const node = await connect();
+    const pong = new Promise((resolve) =>
+      node.socket.addEventListener("message", ({ data }) => resolve(data), { once: true }),
+    );
+    node.socket.send("ping");
+    expect(await pong).toBe("pong");
+  });
+});
