@@ -5,6 +5,7 @@ import {
   Log,
   LogLevel,
   Miniflare,
+  MiniflareCoreError,
   type V4MiniflareOptions,
   type V4WorkerOptions,
 } from "miniflare";
@@ -33,7 +34,7 @@ async function startControlPlane({ home, port }: StackSettings, secrets: Secrets
     host: "127.0.0.1",
     // Where `wrangler --persist-to $COPRA_HOME/control-plane` looks, so that its d1 commands work on this database.
     resourcePersistencePath: join(home, "control-plane", "v3"),
-    log: new Log(LogLevel.WARN),
+    log: new RuntimeLog(LogLevel.WARN),
     handleStructuredLogs: ({ level, message }: { level: string; message: string }) => writeWorkerLine(level, message),
     // No request to Cloudflare for a description of this machine's place in the world.
     cf: false,
@@ -59,6 +60,17 @@ async function migrate(options: V4MiniflareOptions): Promise<void> {
     if (applied.length > 0) log.info("migrations applied", { names: applied.join(" ") });
   } finally {
     await miniflare.dispose();
+  }
+}
+
+/** Miniflare's words as JSON lines; its failures, which it would survive without a Worker, end this process. */
+class RuntimeLog extends Log {
+  override error(error: Error): void {
+    log.error("Miniflare failed", { reason: messageOf(error) });
+    if (error instanceof MiniflareCoreError && error.code === "ERR_RUNTIME_FAILURE") process.exit(1);
+  }
+  override logWithLevel(level: LogLevel, message: string): void {
+    if (level <= this.level) log.warn("Miniflare says", { text: message.trimEnd() });
   }
 }
 

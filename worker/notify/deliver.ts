@@ -2,6 +2,7 @@
 import { type AllowPrivate, checkUrl } from "#shared/address-policy.ts";
 import type { NotificationSpec } from "#shared/job-request.ts";
 import { messageOf } from "#shared/log.ts";
+import { fetchWithin } from "../fetch-within.ts";
 import type { Delivery } from "../job/job-state.ts";
 import type { DeliveryResult } from "./outbox.ts";
 import { signatureHeaders } from "./signature.ts";
@@ -21,19 +22,16 @@ export async function deliver(
   const checked = checkUrl(url, allow);
   if (!checked.ok) return { error: checked.reason };
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json; charset=utf-8",
-        "user-agent": "copra-notify/1",
-        ...(await signatureHeaders(secret, delivery.id, now, delivery.body)),
-      },
-      body: delivery.body,
-      redirect: "manual",
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    const headers = {
+      "content-type": "application/json; charset=utf-8",
+      "user-agent": "copra-notify/1",
+      ...(await signatureHeaders(secret, delivery.id, now, delivery.body)),
+    };
+    const request = new Request(url, { method: "POST", headers, body: delivery.body });
+    return await fetchWithin(ANSWER_LIMIT_MS, request, async (response) => {
+      await response.body?.cancel();
+      return { status: response.status };
     });
-    await response.body?.cancel();
-    return { status: response.status };
   } catch (error) {
     return { error: `No answer: ${messageOf(error)}` };
   }

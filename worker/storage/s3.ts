@@ -5,6 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import type { StorageCredentials, StorageSpec } from "#shared/job-request.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadPart } from "#shared/protocol.ts";
+import { fetchWithin } from "../fetch-within.ts";
 import { objectUrl, s3Target } from "./s3-target.ts";
 
 export type Bucket = { storage: StorageSpec; credentials: StorageCredentials };
@@ -104,27 +105,31 @@ const isNoSuchUpload = (error: unknown): boolean => error instanceof AppError &&
 
 /** Size in bytes of an object, or null when it cannot be seen. */
 async function storedSize(bucket: Bucket, url: string): Promise<number | null> {
-  try {
-    const response = await send(bucket, url, { method: "HEAD" });
+  const size = async (response: Response): Promise<number | null> => {
     const length = response.headers.get("content-length");
     return response.ok && length !== null ? Number(length) : null;
-  } catch {
-    return null;
-  }
+  };
+  return await send(bucket, url, { method: "HEAD" }, size).catch(() => null);
 }
 
 async function request(bucket: Bucket, url: string, init: RequestInit): Promise<string> {
-  const response = await send(bucket, url, init);
-  const body = await response.text();
-  if (!response.ok) throw storageError(response.status, body);
-  return body;
+  return await send(bucket, url, init, async (response) => {
+    const body = await response.text();
+    if (!response.ok) throw storageError(response.status, body);
+    return body;
+  });
 }
 
-async function send(bucket: Bucket, url: string, init: RequestInit): Promise<Response> {
+async function send<Value>(
+  bucket: Bucket,
+  url: string,
+  init: RequestInit,
+  read: (response: Response) => Promise<Value>,
+): Promise<Value> {
   try {
-    const signed = await client(bucket).sign(url, init);
-    return await fetch(signed, { redirect: "manual", signal: AbortSignal.timeout(REQUEST_LIMIT_MS) });
+    return await fetchWithin(REQUEST_LIMIT_MS, await client(bucket).sign(url, init), read);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     const { host } = new URL(url);
     throw new AppError("storage_unreachable", `The storage ${host} cannot be reached: ${messageOf(error)}`, {
       cause: error,

@@ -1,0 +1,55 @@
+// What went wrong between this node and a source's server, in words that name the host and nothing else of the URL.
+import { AppError } from "#shared/errors.ts";
+
+const NAME_ERRORS = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NODATA", "EAI_NONAME"]);
+const TIMEOUTS = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+const NO_WAY = new Set(["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
+
+/** A failed connection or transfer as AppError; one that is AppError already, or was caused by one, stays what it is. */
+export function connectionFailure(error: unknown, host: string): AppError {
+  const refusal = causes(error).find((cause) => cause instanceof AppError);
+  if (refusal) return refusal;
+  const code =
+    causes(error)
+      .map(codeOf)
+      .find((text) => text !== null) ?? "no reason given";
+  const [kind, words] = explain(code);
+  return new AppError(kind, `The host \`${host}\` of the input ${words}.`, { cause: error });
+}
+
+function explain(code: string): ["input_unreachable" | "input_timeout", string] {
+  if (TIMEOUTS.has(code)) return ["input_timeout", "did not answer or stopped sending; try again later"];
+  if (NAME_ERRORS.has(code)) return ["input_unreachable", "cannot be found; check the URL"];
+  if (code === "ECONNREFUSED") return ["input_unreachable", "refuses connections; check the URL and its port"];
+  if (NO_WAY.has(code)) return ["input_unreachable", "cannot be reached from this node; check the URL"];
+  if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)) {
+    return [
+      "input_unreachable",
+      `has no valid certificate (${code}); mend it, or use a URL whose certificate is valid`,
+    ];
+  }
+  return ["input_unreachable", `broke the connection off (${code}); try again later`];
+}
+
+/** A source server's refusal. `status` is any HTTP status but success. */
+export function httpFailure(status: number, host: string): AppError {
+  return new AppError(
+    `input_http_${status}`,
+    `The host \`${host}\` of the input answered with HTTP ${status}: ${hint(status)}.`,
+  );
+}
+
+function hint(status: number): string {
+  if (status === 401 || status === 403) return "access is refused; check the URL's credentials or signature";
+  if (status === 404 || status === 410) return "there is no such file; check the URL";
+  if (status === 429 || status >= 500) return "the server is in trouble or busy; try again later";
+  return "this is no file that can be fetched; check the URL";
+}
+
+function causes(error: unknown): unknown[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : [];
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}

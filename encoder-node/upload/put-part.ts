@@ -1,0 +1,113 @@
+// One signed PUT of one range of a file, streamed from disk, tried again while that may help.
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent, request } from "undici";
+import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
+import { AppError } from "#shared/errors.ts";
+import type { UploadPart } from "#shared/protocol.ts";
+import { isPassing, storageErrorCode, storageFailure } from "./storage-failure.ts";
+
+export type PartUpload = {
+  readonly path: string;
+  readonly part: UploadPart;
+  readonly signal: AbortSignal;
+  /** Bytes of this part handed to the network in the present try. */
+  readonly onProgress: (bytesSent: number) => void;
+};
+
+const RETRIES = 4;
+const BACKOFF: BackoffPolicy = { firstMs: 500, maxMs: 10_000 };
+/** How long neither the sending nor the storage's answer may stand still. */
+const STALL_MS = 60_000;
+const READ_BYTES = 256 * 1024;
+const ERROR_BODY_BYTES = 16 * 1024;
+
+/** Shared by all uploads, so that the many small files of a stream reuse connections. HTTP/1.1 for its plain bodies. */
+const connections = new Agent({ allowH2: false, keepAliveTimeout: 10_000, connect: { timeout: 15_000 } });
+
+/**
+ * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors, 408, 429 and
+ * 5xx are tried again, up to 4 times. Throws AppError `storage_denied`, `storage_bucket_not_found`,
+ * `storage_unreachable`, `node_failed`. An abort rejects with the signal's reason.
+ */
+export async function putPart(upload: PartUpload, backoff: BackoffPolicy = BACKOFF): Promise<string> {
+  const { signal } = upload;
+  for (let failures = 1; ; failures++) {
+    const outcome = await tryPart(upload);
+    if (outcome.ok) return outcome.etag;
+    signal.throwIfAborted();
+    if (!outcome.passing || failures > RETRIES) throw outcome.error;
+    upload.onProgress(0);
+    await sleep(backoffMs(failures, backoff, Math.random), undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+  }
+}
+
+type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; error: AppError };
+
+async function tryPart(upload: PartUpload): Promise<Outcome> {
+  const disk: DiskError = { error: null };
+  try {
+    const { statusCode, headers, body } = await send(upload, disk);
+    if (statusCode >= 200 && statusCode < 300) {
+      await body.dump();
+      return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
+    }
+    const code = storageErrorCode(await beginning(body));
+    return { ok: false, passing: isPassing(statusCode), error: storageFailure(statusCode, code) };
+  } catch (error) {
+    if (disk.error === null) return { ok: false, passing: true, error: networkFailure(error) };
+    const message = "The node cannot read a finished file from its disk.";
+    return { ok: false, passing: false, error: new AppError("node_failed", message, { cause: disk.error }) };
+  }
+}
+
+type DiskError = { error: unknown };
+
+function send({ path, part, signal, onProgress }: PartUpload, disk: DiskError) {
+  const headers = { ...part.headers, "content-length": String(part.sizeBytes) };
+  const limits = { headersTimeout: STALL_MS, bodyTimeout: STALL_MS };
+  // An empty stream would be sent chunked, which storage services refuse.
+  const body = part.sizeBytes === 0 ? "" : Readable.from(rangeOf(path, part, onProgress, disk), { objectMode: false });
+  return request(part.url, { dispatcher: connections, method: "PUT", headers, body, signal, ...limits });
+}
+
+async function* rangeOf(
+  path: string,
+  { offset, sizeBytes }: UploadPart,
+  onProgress: (bytesSent: number) => void,
+  disk: DiskError,
+): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { start: offset, end: offset + sizeBytes - 1, highWaterMark: READ_BYTES });
+  file.once("error", (error) => {
+    disk.error = error;
+  });
+  let sent = 0;
+  for await (const chunk of file as AsyncIterable<Buffer>) {
+    yield chunk;
+    sent += chunk.length;
+    onProgress(sent);
+  }
+}
+
+/** The start of an error body, whatever its size; what cannot be read is left out. */
+async function beginning(body: Readable): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.length > ERROR_BODY_BYTES) break;
+    }
+  } catch {
+    // The status is known; the body would only have explained it.
+  }
+  return text;
+}
+
+function networkFailure(error: unknown): AppError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "no reason given";
+  return new AppError("storage_unreachable", `The storage cannot be reached (${code}); try again later.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,70 @@
+// Executes upload tickets: signed requests for the ranges of one file. Knows no storage service.
+import { stat } from "node:fs/promises";
+import type { BackoffPolicy } from "#shared/backoff.ts";
+import { AppError } from "#shared/errors.ts";
+import type { UploadPart, UploadTicket } from "#shared/protocol.ts";
+import { putPart } from "./put-part.ts";
+
+export type Upload = {
+  readonly path: string;
+  readonly ticket: Pick<UploadTicket, "parts">;
+  readonly signal: AbortSignal;
+  /** Bytes of the whole file handed to the network; never falls. */
+  readonly onProgress?: ((bytesSent: number) => void) | undefined;
+  readonly backoff?: BackoffPolicy | undefined;
+};
+
+const PARALLEL_PARTS = 4;
+
+/**
+ * Uploads a file part by part, up to 4 at a time, and answers the ETag of each part, in the ticket's order.
+ * Throws the first part's failure that cannot be mended (see put-part.ts), after stopping the others, and AppError
+ * `node_failed` when the file is not as long as the ticket says. An abort rejects with the signal's reason.
+ */
+export async function uploadFile(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
+  const { path, ticket, signal, backoff } = upload;
+  signal.throwIfAborted();
+  const sizeBytes = await checkSize(path, ticket.parts);
+  const report = progressOf(upload);
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const etags: string[] = ticket.parts.map(() => "");
+  const queue = ticket.parts.entries();
+  const sendParts = async (): Promise<void> => {
+    for (const [index, part] of queue) {
+      either.throwIfAborted();
+      const onProgress = (bytes: number): void => report(index, bytes);
+      etags[index] = await putPart({ path, part, signal: either, onProgress }, backoff);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: PARALLEL_PARTS }, sendParts));
+    return { etags, sizeBytes };
+  } finally {
+    stop.abort();
+  }
+}
+
+/** The file's size, which the parts must cover: a storage would take a wrong one without complaint. */
+async function checkSize(path: string, parts: readonly UploadPart[]): Promise<number> {
+  const planned = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+  const actual = await stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+  if (actual === planned) return planned;
+  const found = actual === null ? "is gone" : `has ${actual} bytes where ${planned} were announced`;
+  throw new AppError("node_failed", `A finished file ${found}.`);
+}
+
+/** Adds the parts up; a part that is sent again does not take the sum back. */
+function progressOf({ ticket, onProgress }: Upload): (index: number, bytesSent: number) => void {
+  const sent = ticket.parts.map(() => 0);
+  let highest = 0;
+  return (index, bytesSent) => {
+    sent[index] = bytesSent;
+    const sum = sent.reduce((total, bytes) => total + bytes, 0);
+    if (sum > highest) onProgress?.(sum);
+    highest = Math.max(highest, sum);
+  };
+}

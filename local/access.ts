@@ -1,0 +1,39 @@
+// An account with its API key, and a token for the nodes: asked of the control plane once per home.
+import * as z from "zod";
+import { type Secrets, saveSecrets } from "./secrets.ts";
+
+export type Access = NonNullable<Secrets["access"]>;
+
+const Account = z.object({ api_key: z.string(), webhook_secret: z.string() });
+const NodeToken = z.object({ node_token: z.string() });
+
+export const basicAuth = (apiKey: string): string => `Basic ${Buffer.from(`${apiKey}:`).toString("base64")}`;
+
+/** The access kept in the home, or a new one when there is none or the control plane has forgotten it. */
+export async function ensureAccess(api: string, home: string, secrets: Secrets): Promise<Access> {
+  if (secrets.access && (await isKnown(api, secrets.access.apiKey))) return secrets.access;
+  const account = Account.parse(await ask(api, "accounts", secrets.adminToken));
+  const node = NodeToken.parse(await ask(api, "node-tokens", secrets.adminToken));
+  const { api_key: apiKey, webhook_secret: webhookSecret } = account;
+  const access = { apiKey, webhookSecret, nodeToken: node.node_token };
+  saveSecrets(home, { ...secrets, access });
+  return access;
+}
+
+/** Whoever deletes `$COPRA_HOME/control-plane` but not the secrets has a key that no longer opens anything. */
+async function isKnown(api: string, apiKey: string): Promise<boolean> {
+  const response = await fetch(`${api}/jobs/none`, { headers: { authorization: basicAuth(apiKey) } });
+  await response.body?.cancel();
+  return response.status !== 401;
+}
+
+async function ask(api: string, what: string, adminToken: string): Promise<unknown> {
+  const response = await fetch(`${api}/admin/${what}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "local" }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`The control plane gave no ${what}: HTTP ${response.status} ${text}`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,107 @@
+// A child process that is kept alive: what dies unasked is started again.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PARENT_VARIABLE } from "./parent.ts";
+import { ROOT } from "./places.ts";
+import { markOf } from "./processes.ts";
+
+export type ChildPlan = {
+  readonly home: string;
+  /** For people. */
+  readonly name: string;
+  /** A TypeScript file, from the repository's root. */
+  readonly script: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+};
+
+export interface Child {
+  readonly plan: ChildPlan;
+  /** Null between a death and the next start. */
+  pid(): number | null;
+  /** Resolves with words for people when the process ends before `watch` was called. */
+  readonly broken: Promise<string>;
+  /** From now on a death leads to a new start. */
+  watch(): void;
+  /** SIGTERM, and SIGKILL when that did not help in time. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const RESTART_AFTER_MS = 1000;
+
+/** Starts the child. `changed` is called whenever its pid did; `tell` gets words for people. */
+export function startChild(plan: ChildPlan, changed: () => void, tell: (words: string) => void): Child {
+  let running: ChildProcess | null = null;
+  let watched = false;
+  let stopping = false;
+  let restart: NodeJS.Timeout | undefined;
+  const broken = Promise.withResolvers<string>();
+
+  function start(): void {
+    const child = launch(plan);
+    running = child;
+    child.once("error", (error) => ended(child, error.message));
+    child.once("exit", (code, signal) => ended(child, signal ? `killed with ${signal}` : `ended with code ${code}`));
+    changed();
+  }
+
+  function ended(child: ChildProcess, how: string): void {
+    if (running !== child) return;
+    running = null;
+    if (stopping) return;
+    changed();
+    if (!watched) return broken.resolve(`${plan.name} ${how}. ${lastWords(plan.logFile)}`);
+    tell(`${plan.name} ${how}; starting it again. Its log: ${plan.logFile}`);
+    restart = setTimeout(start, RESTART_AFTER_MS);
+  }
+
+  start();
+  return {
+    plan,
+    pid: () => running?.pid ?? null,
+    broken: broken.promise,
+    watch() {
+      watched = true;
+      if (running === null) start();
+    },
+    async stop(graceMs) {
+      stopping = true;
+      clearTimeout(restart);
+      if (running?.pid !== undefined) await end(running, graceMs);
+    },
+  };
+}
+
+function launch({ home, script, argv, env, logFile }: ChildPlan): ChildProcess {
+  const log = openSync(logFile, "a", 0o600);
+  try {
+    return spawn(process.execPath, ["--import", markOf(home), join(ROOT, script), ...argv], {
+      stdio: ["ignore", log, log],
+      cwd: ROOT,
+      env: { ...process.env, ...env, [PARENT_VARIABLE]: String(process.pid) },
+      // Its own process group: Ctrl-C in the terminal is for the stack, which ends its children in order.
+      detached: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function end(child: ChildProcess, graceMs: number): Promise<void> {
+  const gone = once(child, "exit");
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  const deadline = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  await gone;
+  clearTimeout(deadline);
+}
+
+const LAST_LINES = 5;
+
+function lastWords(logFile: string): string {
+  const lines = readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LAST_LINES);
+  return `The end of ${logFile}:\n${lines.join("\n")}`;
+}

@@ -1,0 +1,57 @@
+// Answers a request with a file, whole or in one range (RFC 9110, section 14).
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".mp4": "video/mp4",
+  ".mov": "video/quicktime",
+  ".mkv": "video/x-matroska",
+  ".webm": "video/webm",
+  ".ts": "video/mp2t",
+  ".m4a": "audio/mp4",
+  ".jpg": "image/jpeg",
+  ".png": "image/png",
+};
+
+/** The file to GET and HEAD, 405 to other methods. Rejects when the file cannot be read; a client that leaves is fine. */
+export async function sendFile(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.writeHead(405, { allow: "GET, HEAD" }).end();
+    return;
+  }
+  const { size, mtimeMs } = await stat(path);
+  const headers = {
+    "accept-ranges": "bytes",
+    "content-type": TYPES[extname(path).toLowerCase()] ?? "application/octet-stream",
+    etag: `"${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}"`,
+  };
+  const range = parseRange(request.headers.range, size);
+  if (range === "beyond") {
+    response.writeHead(416, { "content-range": `bytes */${size}` }).end();
+    return;
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const partial = range ? { "content-range": `bytes ${start}-${end}/${size}` } : {};
+  response.writeHead(range ? 206 : 200, { ...headers, ...partial, "content-length": end - start + 1 });
+  if (request.method === "HEAD" || end < start) {
+    response.end();
+    return;
+  }
+  await pipeline(createReadStream(path, { start, end }), response).catch(() => response.destroy());
+}
+
+type Range = { start: number; end: number };
+
+/** Null for none, and for what is not understood, which is to be ignored. */
+export function parseRange(header: string | undefined, size: number): Range | "beyond" | null {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
+  if (!match || (match[1] === "" && match[2] === "")) return null;
+  const [, first, last] = match;
+  if (!first) return Number(last) === 0 ? "beyond" : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  if (last && Number(last) < Number(first)) return null;
+  const end = last ? Math.min(Number(last), size - 1) : size - 1;
+  return Number(first) < size ? { start: Number(first), end } : "beyond";
+}

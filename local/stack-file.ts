@@ -1,0 +1,28 @@
+// $COPRA_HOME/stack.json: where a running stack can be reached. Tests and other tools read it.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { readPrivateJson, writePrivateJson } from "./private-file.ts";
+
+export const StackFile = z.object({
+  /** Address of the API, with `/v2`. */
+  api: z.string(),
+  apiKey: z.string(),
+  adminToken: z.string(),
+  nodeToken: z.string(),
+  s3: z.object({
+    endpoint: z.string(),
+    region: z.string(),
+    bucket: z.string(),
+    accessKeyId: z.string(),
+    secretAccessKey: z.string(),
+  }),
+  pids: z.object({ controlPlane: z.int(), s3: z.int(), nodes: z.array(z.int()) }),
+});
+export type StackFile = z.infer<typeof StackFile>;
+
+const fileIn = (home: string): string => join(home, "stack.json");
+
+export const readStackFile = (home: string): StackFile | null => readPrivateJson(fileIn(home), StackFile);
+export const writeStackFile = (home: string, stack: StackFile): void => writePrivateJson(fileIn(home), stack);
+export const removeStackFile = (home: string): void => rmSync(fileIn(home), { force: true });

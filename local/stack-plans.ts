@@ -1,0 +1,37 @@
+// How each process of the local system is started.
+import { join } from "node:path";
+import type { ChildPlan } from "./child.ts";
+import { origin } from "./places.ts";
+import type { StackSettings } from "./settings.ts";
+
+export const s3Plan = ({ home, s3Port }: StackSettings): ChildPlan => ({
+  home,
+  name: "The S3 server",
+  script: "local/s3-server.ts",
+  argv: [],
+  env: { COPRA_HOME: home, COPRA_S3_PORT: String(s3Port) },
+  logFile: join(home, "s3.log"),
+});
+
+export const controlPlanePlan = ({ home, port }: StackSettings): ChildPlan => ({
+  home,
+  name: "The control plane",
+  script: "local/control-plane.ts",
+  argv: [],
+  env: { COPRA_HOME: home, COPRA_PORT: String(port) },
+  logFile: join(home, "control-plane.log"),
+});
+
+/** The `number`th encoder node, from 1. */
+export function nodePlan({ home, port }: StackSettings, nodeToken: string, number: number): ChildPlan {
+  const work = join(home, "nodes", String(number));
+  return {
+    home,
+    name: `Encoder node ${number}`,
+    script: "encoder-node/main.ts",
+    argv: ["--url", origin(port), "--work", work, "--allow-private", "loopback", "--name", `local-${number}`],
+    // Not among the arguments, which everybody on the machine can read.
+    env: { COPRA_NODE_TOKEN: nodeToken },
+    logFile: join(home, `node-${number}.log`),
+  };
+}

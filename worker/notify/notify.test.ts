@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { RETRY_DELAYS_MS } from "#shared/notification.ts";
+import type { Delivery } from "../job/job-state.ts";
+import { afterAttempt, type DeliveryResult } from "./outbox.ts";
+import { newWebhookSecret, signatureHeaders } from "./signature.ts";
+
+describe("signatures", () => {
+  it("are those of Standard Webhooks (the specification's own example)", async () => {
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const headers = await signatureHeaders(
+      secret,
+      "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      1614265330_000,
+      '{"test": 2432232314}',
+    );
+    expect(headers).toEqual({
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    });
+  });
+
+  it("have secrets of 32 bytes", () => {
+    expect(newWebhookSecret(new Uint8Array(32))).toBe(`whsec_${"A".repeat(43)}=`);
+  });
+});
+
+describe("deliveries", () => {
+  const delivery: Delivery = {
+    id: "msg_1",
+    event: "job.completed",
+    body: "{}",
+    createdAt: 0,
+    attempts: 0,
+    state: "due",
+    nextAt: 0,
+    lastResult: null,
+  };
+  const rows: [string, DeliveryResult, Partial<Delivery>][] = [
+    ["200", { status: 200 }, { state: "delivered", lastResult: "HTTP 200" }],
+    ["204", { status: 204 }, { state: "delivered" }],
+    ["302", { status: 302 }, { state: "due", nextAt: 1000 + 5000 }],
+    ["404", { status: 404 }, { state: "due", nextAt: 1000 + 5000 }],
+    ["410", { status: 410 }, { state: "abandoned" }],
+    ["500", { status: 500 }, { state: "due", nextAt: 1000 + 5000, lastResult: "HTTP 500" }],
+    [
+      "no answer",
+      { error: "No answer: refused" },
+      { state: "due", nextAt: 1000 + 5000, lastResult: "No answer: refused" },
+    ],
+  ];
+  it.each(rows)("after %s", (_, result, expected) => {
+    expect(afterAttempt(delivery, result, 1000)).toEqual({
+      ...delivery,
+      attempts: 1,
+      lastResult: expect.any(String),
+      ...expected,
+    });
+  });
+
+  it("are tried by the schedule, then abandoned", () => {
+    let tried = delivery;
+    const delays: number[] = [];
+    for (let now = 0; tried.state === "due"; now = tried.nextAt) {
+      tried = afterAttempt(tried, { status: 500 }, now);
+      if (tried.state === "due") delays.push(tried.nextAt - now);
+    }
+    expect(delays).toEqual(RETRY_DELAYS_MS);
+    expect(tried).toMatchObject({ state: "abandoned", attempts: RETRY_DELAYS_MS.length + 1 });
+  });
+});
