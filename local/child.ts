@@ -20,12 +20,15 @@ export type ChildPlan = {
 
 export interface Child {
   readonly plan: ChildPlan;
-  /** Null between a death and the next start. */
-  pid(): number | null;
+  /** The newest process, which may have died a moment ago. */
+  pid(): number;
+  lives(): boolean;
   /** Resolves with words for people when the process ends before `watch` was called. */
   readonly broken: Promise<string>;
   /** From now on a death leads to a new start. */
   watch(): void;
+  /** SIGKILL. */
+  kill(): void;
   /** SIGTERM, and SIGKILL when that did not help in time. */
   stop(graceMs: number): Promise<void>;
 }
@@ -35,6 +38,7 @@ const RESTART_AFTER_MS = 1000;
 /** Starts the child. `changed` is called whenever its pid did; `tell` gets words for people. */
 export function startChild(plan: ChildPlan, changed: () => void, tell: (words: string) => void): Child {
   let running: ChildProcess | null = null;
+  let pid = 0;
   let watched = false;
   let stopping = false;
   let restart: NodeJS.Timeout | undefined;
@@ -43,6 +47,8 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
   function start(): void {
     const child = launch(plan);
     running = child;
+    // A program that cannot be started has none, and says so by an error event.
+    pid = child.pid ?? pid;
     child.once("error", (error) => ended(child, error.message));
     child.once("exit", (code, signal) => ended(child, signal ? `killed with ${signal}` : `ended with code ${code}`));
     changed();
@@ -61,12 +67,14 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
   start();
   return {
     plan,
-    pid: () => running?.pid ?? null,
+    pid: () => pid,
+    lives: () => running !== null,
     broken: broken.promise,
     watch() {
       watched = true;
       if (running === null) start();
     },
+    kill: () => void running?.kill("SIGKILL"),
     async stop(graceMs) {
       stopping = true;
       clearTimeout(restart);

@@ -20,6 +20,8 @@ export interface Stack {
   readonly webhookSecret: string;
   /** Ends everything in order. Nodes may finish what they work on for `drainMs`. */
   stop(drainMs?: number): Promise<void>;
+  /** Ends the nodes' work at once while `stop` waits for it; others get it when the system is started again. */
+  cutOff(): void;
 }
 
 export type StackOptions = {
@@ -94,9 +96,12 @@ class Family {
   }
 
   #record(): void {
-    const pids = this.#members.flatMap((child) => child.pid() ?? []);
-    recordProcesses(this.home, pids);
-    if (pids.length === this.#members.length) this.#changed();
+    const alive = this.#members.filter((child) => child.lives());
+    recordProcesses(
+      this.home,
+      alive.map((child) => child.pid()),
+    );
+    if (alive.length === this.#members.length) this.#changed();
   }
 }
 
@@ -125,12 +130,15 @@ async function startParts(settings: StackSettings, family: Family, signal: Abort
     adminToken: secrets.adminToken,
     nodeToken,
     s3: { endpoint, region: S3_REGION, bucket: BUCKET, ...secrets.s3 },
-    pids: { controlPlane: controlPlane.pid() ?? 0, s3: s3.pid() ?? 0, nodes: nodes.map((node) => node.pid() ?? 0) },
+    pids: { controlPlane: controlPlane.pid(), s3: s3.pid(), nodes: nodes.map((node) => node.pid()) },
   });
   family.watch(() => writeStackFile(home, describe()));
   let stopped: Promise<void> | undefined;
   const stop = (drainMs = DRAIN_MS): Promise<void> => (stopped ??= stopParts(family, drainMs));
-  return { home, describe, webhookSecret, stop };
+  const cutOff = (): void => {
+    for (const node of nodes) node.kill();
+  };
+  return { home, describe, webhookSecret, stop, cutOff };
 }
 
 /** Nodes first, which may need the control plane and the storage for their last words; then the others. */

@@ -178,7 +178,7 @@ describe("a server that lies about the size", () => {
     const { origin } = await serve((request, response) => {
       response.on("error", () => undefined);
       answer(request, response);
-      setTimeout(() => response.destroy(), 20);
+      setTimeout(() => request.socket.destroy(), 20);
     });
     await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_unreachable" });
   });

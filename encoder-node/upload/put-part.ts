@@ -66,7 +66,8 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
 type DiskError = { error: unknown };
 
 function send({ path, part, signal, onProgress }: PartUpload, disk: DiskError) {
-  const headers = { ...part.headers, "content-length": String(part.sizeBytes) };
+  const signed = Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const headers: Record<string, string> = { ...Object.fromEntries(signed), "content-length": String(part.sizeBytes) };
   const limits = { headersTimeout: STALL_MS, bodyTimeout: STALL_MS };
   // An empty stream would be sent chunked, which storage services refuse.
   const body = part.sizeBytes === 0 ? "" : Readable.from(rangeOf(path, part, onProgress, disk), { objectMode: false });

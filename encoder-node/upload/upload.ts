@@ -37,11 +37,14 @@ export async function uploadFile(upload: Upload): Promise<{ etags: string[]; siz
       etags[index] = await putPart({ path, part, signal: either, onProgress }, backoff);
     }
   };
+  const senders = Array.from({ length: PARALLEL_PARTS }, sendParts);
   try {
-    await Promise.all(Array.from({ length: PARALLEL_PARTS }, sendParts));
+    await Promise.all(senders);
     return { etags, sizeBytes };
   } finally {
     stop.abort();
+    // The caller may remove the file as soon as this returns.
+    await Promise.allSettled(senders);
   }
 }
 
@@ -58,12 +61,13 @@ async function checkSize(path: string, parts: readonly UploadPart[]): Promise<nu
 }
 
 /** Adds the parts up; a part that is sent again does not take the sum back. */
-function progressOf({ ticket, onProgress }: Upload): (index: number, bytesSent: number) => void {
-  const sent = ticket.parts.map(() => 0);
+function progressOf({ onProgress }: Upload): (index: number, bytesSent: number) => void {
+  const sent = new Map<number, number>();
+  let sum = 0;
   let highest = 0;
   return (index, bytesSent) => {
-    sent[index] = bytesSent;
-    const sum = sent.reduce((total, bytes) => total + bytes, 0);
+    sum += bytesSent - (sent.get(index) ?? 0);
+    sent.set(index, bytesSent);
     if (sum > highest) onProgress?.(sum);
     highest = Math.max(highest, sum);
   };

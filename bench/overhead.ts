@@ -1,0 +1,106 @@
+// What the service adds to ffmpeg: wall time of a job minus that of the same single ffmpeg command by hand, in pairs.
+// `npm run bench -- [pairs]` starts a system of its own on free ports and prints one line a pair, then the medians.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { parseJobRequest } from "#shared/job-request.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { probeFile } from "../encoder-node/input/probe.ts";
+import { type ApiClient, apiClient } from "../local/api-client.ts";
+import { demoJob } from "../local/demo-job.ts";
+import { serveLoopback } from "../local/loopback-server.ts";
+import { sendFile } from "../local/send-file.ts";
+import { readSettings } from "../local/settings.ts";
+import { startStack } from "../local/stack.ts";
+
+const run = promisify(execFile);
+const POLL_MS = 20;
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const show = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+
+/** Wall time in ms of a job, from the POST to the first answer that shows its end. */
+async function timeJob(client: ApiClient, body: unknown): Promise<number> {
+  const startedAt = performance.now();
+  const { id } = await client.submit(body);
+  for (;;) {
+    const job = await client.job(id);
+    if (job.status === "job.completed") return performance.now() - startedAt;
+    if (job.status !== "job.starting") throw new Error(`The job ended as ${job.status}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Wall time in ms of one ffmpeg command in an empty folder. */
+async function timeCommand(ffmpeg: string, argv: readonly string[], folder: string): Promise<number> {
+  await mkdir(folder);
+  const startedAt = performance.now();
+  await run(ffmpeg, [...argv], { cwd: folder });
+  return performance.now() - startedAt;
+}
+
+async function main(): Promise<void> {
+  const pairs = Number(process.argv[2] ?? 5);
+  const folder = await mkdtemp(join(tmpdir(), "copra-bench-"));
+  const tools = await locateFfmpeg(process.env);
+  const clip = join(folder, "source.mp4");
+  const inputs = [
+    "-f",
+    "lavfi",
+    "-i",
+    "testsrc2=size=1920x1080:rate=30000/1001",
+    "-f",
+    "lavfi",
+    "-i",
+    "sine=frequency=440",
+  ];
+  const encode = ["-t", "10", "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", clip];
+  await run(tools.ffmpeg.path, ["-v", "error", "-nostdin", ...inputs, ...encode]);
+
+  const stack = await startStack(
+    readSettings({ COPRA_HOME: join(folder, "home"), COPRA_PORT: "0", COPRA_S3_PORT: "0" }),
+  );
+  const source = await serveLoopback((request, response) => {
+    if (request.method === "POST") response.end();
+    else void sendFile(request, response, clip);
+  });
+  try {
+    const { api, apiKey } = stack.describe();
+    const bodyOf = (pair: number) =>
+      demoJob(stack.describe(), `${source.origin}/source.mp4`, `${source.origin}/hook`, `bench-${pair}`);
+    const parsed = parseJobRequest(bodyOf(0), "loopback");
+    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    const { command } = planEncode({
+      source: clip,
+      probe: await probeFile(tools.ffprobe, clip),
+      outputs: parsed.value.outputs,
+    });
+    if (!command) throw new Error("Nothing to encode");
+
+    const rows: { job: number; bare: number }[] = [];
+    // The first pair warms up and does not count.
+    for (let pair = 0; pair <= pairs; pair++) {
+      const job = await timeJob(apiClient(api, apiKey), bodyOf(pair));
+      const bare = await timeCommand(tools.ffmpeg.path, command.argv, join(folder, `bare-${pair}`));
+      console.log(
+        `${pair === 0 ? "warm-up" : `pair ${pair} `}  job ${show(job)}  ffmpeg ${show(bare)}  difference ${show(job - bare)}`,
+      );
+      if (pair > 0) rows.push({ job, bare });
+    }
+    const [job, bare] = [median(rows.map((row) => row.job)), median(rows.map((row) => row.bare))];
+    console.log(
+      `median   job ${show(job)}  ffmpeg ${show(bare)}  difference ${show(median(rows.map((row) => row.job - row.bare)))}  ratio ${median(rows.map((row) => row.job / row.bare)).toFixed(3)}`,
+    );
+  } finally {
+    await stack.stop(0);
+    await source.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

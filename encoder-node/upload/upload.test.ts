@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
+import type { UploadPart } from "#shared/protocol.ts";
+import { type Upload, uploadFile } from "./upload.ts";
+
+const FILM = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
+
+let path: string;
+const servers: Server[] = [];
+beforeAll(async () => {
+  path = join(await mkdtemp(join(tmpdir(), "copra-upload-")), "out put.mp4");
+  await writeFile(path, FILM);
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+afterAll(() => rm(join(path, ".."), { recursive: true, force: true }));
+
+type Received = { url: string; method: string; headers: IncomingHttpHeaders; body: Buffer };
+type Refuse = (request: IncomingMessage, response: ServerResponse, tries: number) => boolean;
+
+/** A storage on loopback that keeps what it takes; `refuse` may answer in its place, and is told how often it was asked. */
+async function storage(refuse: Refuse = () => false) {
+  const taken: Received[] = [];
+  const tries = new Map<string, number>();
+  let [open, mostOpen] = [0, 0];
+  const server = createServer(async (request, response) => {
+    const url = request.url ?? "";
+    tries.set(url, (tries.get(url) ?? 0) + 1);
+    if (refuse(request, response, tries.get(url) ?? 0)) return;
+    mostOpen = Math.max(mostOpen, ++open);
+    const body = Buffer.concat(await request.toArray().catch(() => []));
+    taken.push({ url, method: request.method ?? "", headers: request.headers, body });
+    open--;
+    response.setHeader("etag", `"${createHash("md5").update(body).digest("hex")}"`).end();
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, taken, tries, mostOpen: () => mostOpen };
+}
+
+/** Parts of `partBytes` each that cover `sizeBytes`. */
+function partsOf(origin: string, partBytes: number, sizeBytes = FILM.length): UploadPart[] {
+  return Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partBytes)) }, (_, i) => ({
+    url: `${origin}/bucket/out.mp4?partNumber=${i + 1}&X-Amz-Signature=secret`,
+    headers: { "Content-Type": "video/mp4", "x-amz-acl": "private" },
+    offset: i * partBytes,
+    sizeBytes: Math.min(partBytes, sizeBytes - i * partBytes),
+  }));
+}
+
+const upload = (parts: UploadPart[], options: Partial<Upload> = {}) =>
+  uploadFile({
+    path,
+    ticket: { parts },
+    signal: new AbortController().signal,
+    backoff: { firstMs: 5, maxMs: 5 },
+    ...options,
+  });
+
+describe("parts", () => {
+  it("arrive byte for byte, four at a time, with their length and headers", async () => {
+    const { origin, taken, mostOpen } = await storage();
+    const progress: number[] = [];
+    const result = await upload(partsOf(origin, 500_000), { onProgress: (bytes) => progress.push(bytes) });
+    taken.sort((a, b) => Number(/=(\d+)&/.exec(a.url)?.[1]) - Number(/=(\d+)&/.exec(b.url)?.[1]));
+    expect(taken.length).toBe(13);
+    expect(Buffer.concat(taken.map(({ body }) => body)).equals(FILM)).toBe(true);
+    for (const { method, headers, body } of taken) {
+      expect(method).toBe("PUT");
+      expect(headers).toMatchObject({
+        "content-length": String(body.length),
+        "content-type": "video/mp4",
+        "x-amz-acl": "private",
+      });
+      expect(headers).not.toHaveProperty("transfer-encoding");
+    }
+    expect(result.sizeBytes).toBe(FILM.length);
+    expect(result.etags).toEqual(taken.map(({ body }) => `"${createHash("md5").update(body).digest("hex")}"`));
+    expect(mostOpen()).toBe(4);
+    expect(progress.at(-1)).toBe(FILM.length);
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  });
+
+  it("may be one, and empty", async () => {
+    const { origin, taken } = await storage();
+    expect((await upload(partsOf(origin, FILM.length))).etags.length).toBe(1);
+    const empty = `${path}.empty`;
+    await writeFile(empty, "");
+    expect(await upload(partsOf(origin, 1000, 0), { path: empty })).toMatchObject({ sizeBytes: 0 });
+    expect(taken.map(({ body, headers }) => [body.length, headers["content-length"]])).toEqual([
+      [FILM.length, String(FILM.length)],
+      [0, "0"],
+    ]);
+  });
+});
+
+describe("passing trouble", () => {
+  test.each<[string, Refuse]>([
+    ["503", (_, response) => !response.writeHead(503).end().destroyed],
+    ["429", (_, response) => !response.writeHead(429).end().destroyed],
+    ["a reset connection", (request) => !!request.socket.resetAndDestroy()],
+    ["a connection that closes amid the body", (request) => !!request.once("data", () => request.socket.destroy())],
+  ])("is outlived: %s", async (_, trouble) => {
+    const { origin, taken, tries } = await storage(
+      (request, response, asked) => asked <= 2 && trouble(request, response, asked),
+    );
+    const progress: number[] = [];
+    await upload(partsOf(origin, 2_000_000), { onProgress: (bytes) => progress.push(bytes) });
+    expect([...tries.values()]).toEqual([3, 3, 3, 3]);
+    expect(taken.reduce((sum, { body }) => sum + body.length, 0)).toBe(FILM.length);
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  });
+
+  it("is given up after four further tries", async () => {
+    const body = "<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please</Message></Error>";
+    const { origin, tries } = await storage((_, response) => !response.writeHead(503).end(body).destroyed);
+    await expect(upload(partsOf(origin, FILM.length))).rejects.toMatchObject({
+      code: "storage_unreachable",
+      message: "The storage refused the upload (HTTP 503, SlowDown); check the storage's settings, or try again later.",
+    });
+    expect([...tries.values()]).toEqual([5]);
+  });
+
+  it("is storage_unreachable when nobody listens", async () => {
+    const { origin } = await storage();
+    servers.splice(0)[0]?.close();
+    await expect(upload(partsOf(origin, FILM.length))).rejects.toMatchObject({
+      code: "storage_unreachable",
+      message: "The storage cannot be reached (ECONNREFUSED); try again later.",
+    });
+  });
+});
+
+describe("refusals", () => {
+  test.each([
+    [403, "SignatureDoesNotMatch", "storage_denied"],
+    [401, null, "storage_denied"],
+    [404, "NoSuchBucket", "storage_bucket_not_found"],
+    [404, "NoSuchUpload", "storage_unreachable"],
+    [400, "EntityTooLarge", "storage_unreachable"],
+    [301, "PermanentRedirect", "storage_unreachable"],
+  ])("HTTP %i %s is %s, at once, and quotes no signature", async (status, s3Code, code) => {
+    const body = s3Code
+      ? `<Error><Code>${s3Code}</Code><Resource>/bucket?X-Amz-Signature=secret</Resource></Error>`
+      : "";
+    const { origin, tries } = await storage((request, response) => {
+      request.resume().once("end", () => response.writeHead(status).end(body));
+      return true;
+    });
+    const failure = await upload(partsOf(origin, FILM.length)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: "AppError", code });
+    expect(String(failure)).toContain(s3Code ?? String(status));
+    expect(String(failure)).not.toMatch(/secret|127\.0\.0\.1/);
+    expect([...tries.values()]).toEqual([1]);
+  });
+
+  it("of one part stop the others", async () => {
+    const { origin, tries } = await storage((request, response) => {
+      request.resume();
+      if (request.url?.includes("partNumber=2&")) response.writeHead(403).end();
+      return true;
+    });
+    await expect(upload(partsOf(origin, 500_000))).rejects.toMatchObject({ code: "storage_denied" });
+    expect(tries.size).toBeLessThanOrEqual(4);
+  });
+});
+
+it("blames the node when the file is not what was announced", async () => {
+  const { origin, tries } = await storage();
+  await expect(upload(partsOf(origin, 500_000, 400_000))).rejects.toMatchObject({ code: "node_failed" });
+  await expect(upload(partsOf(origin, 500_000), { path: `${path}.gone` })).rejects.toMatchObject({
+    code: "node_failed",
+    message: "A finished file is gone.",
+  });
+  expect(tries.size).toBe(0);
+});
+
+it("rejects with the reason of an abort, at once", async () => {
+  const { origin } = await storage((request) => !!request.resume());
+  const controller = new AbortController();
+  const reason = new Error("superseded");
+  const onProgress = (): void => controller.abort(reason);
+  await expect(upload(partsOf(origin, 500_000), { signal: controller.signal, onProgress })).rejects.toBe(reason);
+  await expect(upload(partsOf(origin, 500_000), { signal: controller.signal })).rejects.toBe(reason);
+});

@@ -1,0 +1,57 @@
+// The API as a client of it sees it; what the demo needs of it.
+import * as z from "zod";
+import { basicAuth } from "./access.ts";
+
+const Output = z.object({
+  key: z.string(),
+  type: z.string(),
+  status: z.string(),
+  progress: z.string().optional(),
+  url: z.string().optional(),
+  urls: z.array(z.union([z.string(), z.object({ url: z.string() })])).optional(),
+  error: z.string().optional(),
+});
+
+export const JobView = z.object({
+  id: z.string(),
+  status: z.string(),
+  progress: z.string(),
+  completed_at: z.string().nullable(),
+  input: z.object({ status: z.string(), error: z.string().optional() }),
+  outputs: z.array(Output),
+});
+export type JobView = z.infer<typeof JobView>;
+
+const MediaFile = z.object({
+  streams: z.array(z.object({ codec_type: z.string(), width: z.number().optional(), height: z.number().optional() })),
+  format: z.object({ duration: z.string().optional(), size: z.string().optional() }),
+});
+export type MediaFile = z.infer<typeof MediaFile>;
+
+const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), MediaFile)) }) });
+
+export interface ApiClient {
+  /** Throws with the service's own words when it refuses the job. */
+  submit(job: unknown): Promise<JobView>;
+  job(id: string): Promise<JobView>;
+  /** What the outputs are made of, by their keys. */
+  metadata(id: string): Promise<Record<string, MediaFile>>;
+}
+
+/** `api` ends in `/v2`. */
+export function apiClient(api: string, apiKey: string): ApiClient {
+  async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+    const response = await fetch(`${api}${path}`, { ...init, headers: { authorization: basicAuth(apiKey) } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`The API answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+  return {
+    submit: async (job) => JobView.parse(await ask("/jobs", { method: "POST", body: JSON.stringify(job) })),
+    job: async (id) => JobView.parse(await ask(`/jobs/${id}`)),
+    metadata: async (id) => {
+      const { metadata } = Metadata.parse(await ask(`/metadata/jobs/${id}`));
+      return Object.assign({}, ...metadata.outputs);
+    },
+  };
+}

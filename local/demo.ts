@@ -1,0 +1,88 @@
+// npm run demo [-- file or URL]: encodes it on this machine and says where the results are.
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "#shared/log.ts";
+import { type ApiClient, apiClient, type JobView } from "./api-client.ts";
+import { demoJob, newFolder } from "./demo-job.ts";
+import { reportFailure, reportResults } from "./demo-report.ts";
+import { type DemoStack, demoStack } from "./demo-stack.ts";
+import { serveFile } from "./file-server.ts";
+import { listenForTheEnd, Stopped } from "./own-signals.ts";
+import { whenParentIsGone } from "./parent.ts";
+import { describeProgress, progressLine } from "./progress-line.ts";
+import { sampleClip } from "./sample.ts";
+import { openInbox, type Webhook } from "./webhook-inbox.ts";
+
+const LOOK_EVERY_MS = 500;
+/** The webhook follows the job's end at once; what comes later is a repeat. */
+const WEBHOOK_WAIT_MS = 5000;
+
+const { first: stopWish } = listenForTheEnd();
+whenParentIsGone(() => process.kill(process.pid, "SIGTERM"));
+
+const toClose: (() => Promise<void>)[] = [];
+try {
+  process.exitCode = (await main(process.argv[2])) ? 0 : 1;
+} catch (error) {
+  console.error(`\n${messageOf(error)}`);
+  process.exitCode = error instanceof Stopped ? 130 : 1;
+} finally {
+  for (const close of toClose.reverse()) await close();
+}
+
+/** Whether the job was completed. */
+async function main(given: string | undefined): Promise<boolean> {
+  const isUrl = given !== undefined && /^https?:\/\//i.test(given);
+  if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {
+    throw new Error(`There is no file ${resolve(given)}.`);
+  }
+  const stack = await demoStack(process.env, stopWish);
+  toClose.push(stack.leave);
+  const sourceUrl = isUrl ? given : await publish(given ? resolve(given) : await sampleClip(stack.home));
+  const webhooks: Webhook[] = [];
+  const inbox = await openInbox(stack.webhookSecret, (webhook) => webhooks.push(webhook));
+  toClose.push(inbox.close);
+
+  console.log(`Encoding ${given ?? "a sample clip; npm run demo -- <file or URL> takes your own"}`);
+  const folder = newFolder(new Date());
+  const api = apiClient(stack.api, stack.apiKey);
+  const { id } = await api.submit(demoJob(stack, sourceUrl, inbox.origin, folder));
+  const job = await follow(api, id);
+  const completed = job.status === "job.completed";
+  if (completed) await reportResults(job, await api.metadata(id), join(stack.home, folder));
+  else reportFailure(job);
+  await reportWebhook(webhooks, stack);
+  return completed;
+}
+
+async function publish(path: string): Promise<string> {
+  const server = await serveFile(path);
+  toClose.push(server.close);
+  return server.url;
+}
+
+/** Shows the job's progress until it ends. */
+async function follow(api: ApiClient, id: string): Promise<JobView> {
+  const line = progressLine(process.stdout);
+  try {
+    for (;;) {
+      stopWish.throwIfAborted();
+      const job = await api.job(id);
+      line.show(describeProgress(job));
+      if (job.completed_at !== null) return job;
+      await sleep(LOOK_EVERY_MS);
+    }
+  } finally {
+    line.end();
+  }
+}
+
+async function reportWebhook(webhooks: readonly Webhook[], { api }: DemoStack): Promise<void> {
+  const last = (): Webhook | undefined => webhooks.find(({ event }) => event.startsWith("job."));
+  const deadline = Date.now() + WEBHOOK_WAIT_MS;
+  while (!last() && Date.now() < deadline) await sleep(LOOK_EVERY_MS);
+  const webhook = last();
+  if (!webhook) console.log(`No webhook came from ${api}.`);
+  else console.log(`The webhook ${webhook.event} came; its signature is ${webhook.signed ? "right" : "WRONG"}.`);
+}
