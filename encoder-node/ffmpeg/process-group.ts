@@ -12,17 +12,17 @@ export function rememberGroup(leader: number): void {
 }
 
 function killAll(): void {
-  for (const leader of running) signalGroup(leader, "SIGKILL");
+  for (const leader of running) killGroup(leader);
 }
 
 export function forgetGroup(leader: number): void {
   running.delete(leader);
 }
 
-/** Signals all processes of a group; one that has already gone is no error. */
-export function signalGroup(leader: number, signal: NodeJS.Signals): void {
+/** Kills all processes of a group; one that has already gone is no error. */
+export function killGroup(leader: number): void {
   try {
-    process.kill(-leader, signal);
+    process.kill(-leader, "SIGKILL");
   } catch {
     // ESRCH: nothing is left of the group.
   }

@@ -74,7 +74,7 @@ it("stops an encode when it is aborted", async () => {
   expect(await runCommand(command)).toMatchObject({ ok: false, reason: "aborted" });
 });
 
-it("kills a whole family that ignores SIGTERM within 3 s", async () => {
+it("kills a whole family at once, though it ignores SIGTERM", async () => {
   const marker = `397.${process.pid}`;
   const controller = new AbortController();
   const stubborn = shell(
@@ -83,8 +83,7 @@ it("kills a whole family that ignores SIGTERM within 3 s", async () => {
   const run = runCommand({ ...stubborn, signal: controller.signal, onProgress: () => controller.abort() });
   const { value, tookMs } = await timed(run);
   expect(value).toMatchObject({ ok: false, reason: "aborted", exitCode: null });
-  expect(tookMs).toBeGreaterThan(1900);
-  expect(tookMs).toBeLessThan(3000);
+  expect(tookMs).toBeLessThan(2000);
   expect(await isAlive(marker)).toBe(false);
 });
 

@@ -2,8 +2,9 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
-import { forgetGroup, rememberGroup, signalGroup } from "./process-group.ts";
+import { forgetGroup, killGroup, rememberGroup } from "./process-group.ts";
 import { type Progress, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
+import { toolEnvironment } from "./tool-environment.ts";
 
 export type Command = {
   readonly path: string;
@@ -33,7 +34,6 @@ type Reason = CommandFailure["reason"];
 
 const STDERR_KEEP_BYTES = 8192;
 /** Always needed with ffmpeg 7.0: under `-nostdin` it catches SIGTERM and never looks at it. */
-const KILL_AFTER_MS = 2000;
 /** Output pipes may be held open by a process that left the group; the result does not wait for those. */
 const PIPES_CLOSE_MS = 1000;
 
@@ -41,8 +41,8 @@ const PIPES_CLOSE_MS = 1000;
 const isRunaway = (frame: number, expected: number): boolean => frame > expected * 1.5 + 250;
 
 /**
- * Runs a command to its end, whatever that is. Never rejects, and always settles: after an abort or a stall the group
- * gets SIGTERM and, 2 s later, SIGKILL.
+ * Runs a command to its end, whatever that is. Never rejects, and always settles. After an abort or a stall the group is
+ * killed outright: nobody wants what it was making, and ffmpeg 7 under `-nostdin` encodes on after SIGTERM.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
@@ -71,7 +71,6 @@ async function watch(child: Child, command: Command): Promise<CommandResult> {
     return { ok: false, reason, exitCode, stderrTail: stderr() + (why?.note ?? "") };
   } finally {
     clearTimeout(stall);
-    stopping.clear();
     command.signal?.removeEventListener("abort", abort);
   }
 }
@@ -87,7 +86,7 @@ function cannotStart({ path }: Command, error: unknown): string {
 
 function start({ path, argv, cwd }: Command): Child {
   // Detached makes it the leader of a group of its own, which can be signalled as a whole.
-  const child = spawn(path, argv, { cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(path, argv, { cwd, env: toolEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
   if (child.pid !== undefined) rememberGroup(child.pid);
   return child;
 }
@@ -103,22 +102,18 @@ function keepTail(stream: Readable): () => string {
 type Stopper = {
   stop(reason: Reason, note?: string): void;
   why(): { reason: Reason; note: string } | null;
-  clear(): void;
 };
 
 /** Ends the group once, for the first reason given. */
 function stopper({ pid }: Child): Stopper {
   let why: ReturnType<Stopper["why"]> = null;
-  let kill: NodeJS.Timeout | undefined;
   return {
     stop(reason, note = "") {
       if (why || pid === undefined) return;
       why = { reason, note };
-      signalGroup(pid, "SIGTERM");
-      kill = setTimeout(() => signalGroup(pid, "SIGKILL"), KILL_AFTER_MS);
+      killGroup(pid);
     },
     why: () => why,
-    clear: () => clearTimeout(kill),
   };
 }
 
@@ -146,7 +141,7 @@ function ended(child: Child): Promise<number | null> {
     });
     child.once("exit", (exitCode) => {
       if (child.pid !== undefined) {
-        signalGroup(child.pid, "SIGKILL");
+        killGroup(child.pid);
         forgetGroup(child.pid);
       }
       pipes = setTimeout(() => {

@@ -26,7 +26,10 @@ beforeAll(async () => {
     "aac",
     "clip.mp4",
   ];
-  expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
+  const tool = { path: ffmpeg.path, cwd: folder, stallMs: 20_000 };
+  expect(await runCommand({ ...tool, argv })).toEqual({ ok: true });
+  const remux = ["-v", "error", "-nostdin", "-i", "clip.mp4", "-c", "copy", "clip.ts"];
+  expect(await runCommand({ ...tool, argv: remux })).toEqual({ ok: true });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -39,6 +42,12 @@ describe("probeFile", () => {
       audio: { sampleRateHz: 44_100, channels: 1 },
     });
     expect(probe.format.filename).toBe("clip.mp4");
+  });
+
+  it("reads a transport stream, whose names of services crash static builds", async () => {
+    const probe = await probeFile(ffprobe, join(folder, "clip.ts"));
+    expect(probe.format.format_name).toBe("mpegts");
+    expect(sourceFacts(probe).video).toMatchObject({ displayWidth: 320, fps: 25 });
   });
 
   it("goes by content, not by name", async () => {

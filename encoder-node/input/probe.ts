@@ -5,6 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media-probe.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
+import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -48,8 +49,9 @@ function runFfprobe(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<
     ...["-show_format", "-show_streams", "-of", "json", `file:${path}`],
   ];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
+  const options = { ...limits, env: toolEnvironment() };
   return new Promise((resolve, reject) => {
-    execFile(ffprobe.path, argv, limits, (error, stdout) => {
+    execFile(ffprobe.path, argv, options, (error, stdout) => {
       if (!error) resolve(stdout);
       else reject(signal?.aborted ? signal.reason : probeFailure(error));
     });

@@ -15,6 +15,7 @@ export interface SourceCache {
 }
 
 type Entry = {
+  folder: string;
   path: Promise<string>;
   here: boolean;
   users: number;
@@ -27,26 +28,29 @@ const KEEP_MS = 2 * 60_000;
 
 export function createSourceCache(folder: string): SourceCache {
   const entries = new Map<string, Entry>();
+  let fetches = 0;
 
   const remove = async (jobId: string, entry: Entry): Promise<void> => {
     if (entries.get(jobId) === entry) entries.delete(jobId);
     if (entry.expiry) clearTimeout(entry.expiry);
     entry.abort.abort();
     await entry.path.catch(() => null);
-    await rm(join(folder, jobId), { recursive: true, force: true });
+    await rm(entry.folder, { recursive: true, force: true });
   };
 
   const start = (jobId: string, fetchTo: FetchTo): Entry => {
     const abort = new AbortController();
+    // Of its own: an earlier fetch of the same source may be about to be removed.
+    const own = join(folder, `${jobId}-${++fetches}`);
     const fetched = async (): Promise<string> => {
-      const own = join(folder, jobId);
       await mkdir(own, { recursive: true, mode: 0o700 });
+      abort.signal.throwIfAborted();
       // A neutral name: what a file claims to be by its name decides nothing.
       const path = join(own, "input.bin");
       await fetchTo(path, abort.signal);
       return path;
     };
-    const entry: Entry = { path: fetched(), here: false, users: 0, abort, expiry: null };
+    const entry: Entry = { folder: own, path: fetched(), here: false, users: 0, abort, expiry: null };
     entries.set(jobId, entry);
     entry.path.then(
       () => {

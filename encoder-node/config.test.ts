@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "./config.ts";
+
+const NEEDED = ["--url", "https://copra.example.com/", "--token", "n-1"];
+
+describe("readConfig", () => {
+  it("needs an address and a token, and has sensible defaults", () => {
+    expect(readConfig(NEEDED, {})).toEqual({
+      url: "https://copra.example.com",
+      token: "n-1",
+      workFolder: ".copra-node",
+      name: null,
+      allowPrivate: "none",
+      slots: { inspect: 4, encode: 1 },
+      maxSourceBytes: 100 * 2 ** 30,
+      drainMs: 600_000,
+    });
+  });
+
+  it("takes the environment, and flags over it", () => {
+    const env = { COPRA_URL: "http://10.0.0.1:8787", COPRA_NODE_TOKEN: "n-2", COPRA_NODE_WORK: "/var/copra" };
+    expect(readConfig([], env)).toMatchObject({ url: "http://10.0.0.1:8787", token: "n-2", workFolder: "/var/copra" });
+    expect(readConfig([...NEEDED, "--slots", "3", "--name", "attic"], env)).toMatchObject({
+      token: "n-1",
+      name: "attic",
+      slots: { encode: 3 },
+    });
+  });
+
+  const refusals: [string[], RegExp][] = [
+    [[], /--url.*\n--token/],
+    [["--url", "copra.example.com", "--token", "n"], /--url/],
+    [["--url", "ftp://x", "--token", "n"], /--url/],
+    [[...NEEDED, "--slots", "0"], /--slots/],
+    [[...NEEDED, "--slots", "many"], /--slots/],
+    [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
+    [[...NEEDED, "--colour", "red"], /--colour/],
+  ];
+  it.each(refusals)("refuses %j", (args, message) => {
+    expect(() => readConfig(args, {})).toThrow(message);
+  });
+});

@@ -1,0 +1,14 @@
+// The environment that ffmpeg and ffprobe run in.
+
+/** This node's own secrets are none of a media tool's business. */
+const SECRET = /^COPRA_/;
+
+/**
+ * The process's environment without the node's secrets. Static builds load the system's character-set modules into
+ * themselves and crash on it when an MPEG-TS names its services (packaged ffprobe and ffmpeg 5.1, rc 139); a
+ * GCONV_PATH that leads nowhere stops that, and nothing here needs those modules.
+ */
+export function toolEnvironment(): Record<string, string | undefined> {
+  const open = Object.entries(process.env).filter(([name]) => !SECRET.test(name));
+  return { ...Object.fromEntries(open), GCONV_PATH: "/nonexistent" };
+}

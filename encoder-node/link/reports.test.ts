@@ -1,0 +1,78 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { LeaseId } from "#shared/ids.ts";
+import { createLogger } from "#shared/log.ts";
+import { controlPlaneAt } from "./control-plane.ts";
+import { openReports, type Report } from "./reports.ts";
+
+const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
+const LEASE = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
+const REPORT: Report = {
+  lease: LEASE,
+  verb: "fail",
+  body: { token: "t", failure: { code: "node_failed", message: "m" } },
+};
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-reports-"));
+});
+const cleanUp: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of cleanUp.splice(0)) await end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A control plane that answers these statuses in turn, the last one for ever; 0 cuts the connection. */
+async function controlPlane(...statuses: number[]) {
+  const taken: { path: string; authorization: string | undefined; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    taken.push({ path: request.url ?? "", authorization: request.headers.authorization, body });
+    const status = statuses.length > 1 ? statuses.shift() : statuses[0];
+    if (status) response.writeHead(status, { "content-type": "application/json" }).end("{}");
+    else request.socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanUp.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { at: controlPlaneAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, "secret"), taken };
+}
+
+describe("reports", () => {
+  it("are sent until the control plane takes them", async () => {
+    const { at, taken } = await controlPlane(0, 503, 500, 200);
+    await openReports(folder, at, log).send(REPORT);
+    expect(taken).toHaveLength(4);
+    expect(taken[3]).toEqual({
+      path: `/v2/nodes/leases/${LEASE}/fail`,
+      authorization: "Bearer secret",
+      body: JSON.stringify(REPORT.body),
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each([409, 404, 400])("are forgotten when the answer is %i", async (status) => {
+    const { at, taken } = await controlPlane(status);
+    await openReports(folder, at, log).send(REPORT);
+    expect(taken).toHaveLength(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("lie on disk until then, and are sent by the node's next process", async () => {
+    const dead = controlPlaneAt("http://127.0.0.1:9", "secret");
+    void openReports(folder, dead, log).send(REPORT);
+    await vi.waitFor(async () => expect(await readdir(folder)).toEqual([`${LEASE}.json`]));
+    const { at, taken } = await controlPlane(200);
+    await openReports(folder, at, log).resume();
+    expect(taken.map(({ body }) => body)).toEqual([JSON.stringify(REPORT.body)]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createSourceCache, type SourceCache } from "./source-cache.ts";
+
+let folder: string;
+let cache: SourceCache;
+const never = new AbortController().signal;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
+  cache = createSourceCache(folder);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+it("fetches a source once for all who want it, and keeps it for the next", async () => {
+  const fetchTo = vi.fn((path: string) => writeFile(path, "film"));
+  const both = await Promise.all([cache.acquire("job", fetchTo, never), cache.acquire("job", fetchTo, never)]);
+  for (const held of both) held.release();
+  const later = await cache.acquire("job", fetchTo, never);
+  expect(await readFile(later.path, "utf8")).toBe("film");
+  expect(fetchTo).toHaveBeenCalledOnce();
+  await cache.clear();
+  await expect(readdir(folder)).rejects.toThrow();
+});
+
+it("keeps nothing of a fetch that failed", async () => {
+  const broken = vi.fn(() => Promise.reject(new Error("gone")));
+  await expect(cache.acquire("job", broken, never)).rejects.toThrow("gone");
+  const held = await cache.acquire("job", (path) => writeFile(path, "film"), never);
+  expect(await readFile(held.path, "utf8")).toBe("film");
+});
+
+it("stops a fetch that nobody wants any more, but not one that another still wants", async () => {
+  const stopped = vi.fn();
+  const fetchTo = (path: string, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => void writeFile(path, "film").then(resolve), 200);
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        stopped();
+        reject(signal.reason);
+      });
+    });
+  const one = new AbortController();
+  const first = cache.acquire("shared", fetchTo, one.signal);
+  const second = cache.acquire("shared", fetchTo, never);
+  one.abort(new Error("not wanted"));
+  await expect(first).rejects.toThrow("not wanted");
+  expect(await readFile((await second).path, "utf8")).toBe("film");
+  expect(stopped).not.toHaveBeenCalled();
+
+  const two = new AbortController();
+  const begun = vi.fn(fetchTo);
+  const alone = cache.acquire("alone", begun, two.signal);
+  await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+  two.abort(new Error("not wanted"));
+  await expect(alone).rejects.toThrow("not wanted");
+  await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
+  await vi.waitFor(async () => expect(await readdir(folder)).toEqual(["shared-1"]));
+});
