@@ -50,7 +50,9 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
     // A program that cannot be started has none, and says so by an error event.
     pid = child.pid ?? pid;
     child.once("error", (error) => ended(child, error.message));
-    child.once("exit", (code, signal) => ended(child, signal ? `was killed with ${signal}` : `ended with code ${code}`));
+    child.once("exit", (code, signal) =>
+      ended(child, signal ? `was killed with ${signal}` : `ended with code ${code}`),
+    );
     changed();
   }
 

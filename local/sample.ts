@@ -17,7 +17,8 @@ const ENCODE = [
   ...["-t", String(SECONDS), "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p"],
   ...["-c:a", "aac", "-movflags", "+faststart", "-f", "mp4", "-y"],
 ];
-const TIMECODE = "drawtext=timecode='00\\:00\\:00;00':rate=30000/1001:fontsize=72:fontcolor=white:box=1:boxcolor=black:boxborderw=12:x=40:y=h-120";
+const TIMECODE =
+  "drawtext=timecode='00\\:00\\:00;00':rate=30000/1001:fontsize=72:fontcolor=white:box=1:boxcolor=black:boxborderw=12:x=40:y=h-120";
 
 /** Path of the clip in the home; makes it when it is not there yet. */
 export async function sampleClip(home: string): Promise<string> {

@@ -1,7 +1,7 @@
 // The Worker as Miniflare wants it: bindings as wrangler.toml states them, code bundled from its entry.
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, stop as stopEsbuild } from "esbuild";
 import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
@@ -45,6 +45,8 @@ async function bundle(entry: string): Promise<string> {
     keepNames: true,
     logLevel: "silent",
   });
+  // Its process would stay, waiting for more to build.
+  await stopEsbuild();
   const [output] = built.outputFiles;
   if (!output) throw new Error(`${entry} gave no bundle`);
   return output.text;

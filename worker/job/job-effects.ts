@@ -62,12 +62,13 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
 }
 
 /**
- * When the job's alarm must ring next: the soonest effect, no sooner than `notBefore` its name, or the soonest end of
- * a lease; null when nothing is left to do.
+ * When the job's alarm must ring next: for the soonest effect, each no sooner than `notBefore` says, or for the soonest
+ * end of a lease; null when nothing is left to do.
  */
-export function nextAlarmAt(state: JobState, notBefore: (name: string) => number): number | null {
+export function nextAlarmAt(state: JobState, notBefore: (pending: PendingEffect) => number): number | null {
   const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.grant ? [task.grant.expiresAt] : []));
-  const times = [...pendingEffects(state).map(({ name, dueAt }) => Math.max(dueAt, notBefore(name))), ...leases];
+  const effects = pendingEffects(state).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
+  const times = [...effects, ...leases];
   return times.length > 0 ? Math.min(...times) : null;
 }
 
