@@ -10,6 +10,7 @@ const Output = z.object({
   url: z.string().optional(),
   urls: z.array(z.union([z.string(), z.object({ url: z.string() })])).optional(),
   error: z.string().optional(),
+  error_code: z.string().optional(),
 });
 
 export const JobView = z.object({
@@ -17,7 +18,7 @@ export const JobView = z.object({
   status: z.string(),
   progress: z.string(),
   completed_at: z.string().nullable(),
-  input: z.object({ status: z.string(), error: z.string().optional() }),
+  input: z.object({ status: z.string(), error: z.string().optional(), error_code: z.string().optional() }),
   outputs: z.array(Output),
 });
 export type JobView = z.infer<typeof JobView>;

@@ -2,7 +2,7 @@
 // names when it is not there, then starts the script with the Node that npm brought.
 // Usage: node local/bootstrap.mjs <script> [arguments]. Plain JavaScript, and nothing but Node itself is imported.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +33,7 @@ async function install() {
     // Another run may have installed everything while this one waited for the lock.
     if (!isInstalled()) npmInstall();
   } finally {
-    rmSync(installLock, { recursive: true, force: true });
+    rmSync(installLock, { force: true });
   }
 }
 
@@ -76,28 +76,32 @@ async function takeInstallLock() {
   for (let told = false; !tryLock(); told = true) {
     if (!told) console.error("Another run is installing Copra's npm packages; waiting for it …");
     await sleep(LOCK_CHECK_MS);
-    if (!holderLives()) rmSync(installLock, { recursive: true, force: true });
+    if (!holderLives()) rmSync(installLock, { force: true });
   }
 }
 
+/** The lock is a file that names its holder. A link makes it appear with its content, unlike writing it in place. */
 function tryLock() {
+  const draft = `${installLock}.${process.pid}`;
+  writeFileSync(draft, String(process.pid));
   try {
-    mkdirSync(installLock);
+    linkSync(draft, installLock);
+    return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
+  } finally {
+    rmSync(draft);
   }
-  writeFileSync(join(installLock, "pid"), String(process.pid));
-  return true;
 }
 
 function holderLives() {
   try {
-    process.kill(Number(readFileSync(join(installLock, "pid"), "utf8")), 0);
+    process.kill(Number(readFileSync(installLock, "utf8")), 0);
     return true;
   } catch (error) {
-    // No pid yet: the holder is between making the folder and writing the file.
-    return error.code === "ENOENT" ? existsSync(installLock) : error.code !== "ESRCH";
+    // ENOENT: released a moment ago. EPERM: somebody else's process.
+    return error.code !== "ESRCH";
   }
 }
 

@@ -5,6 +5,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
 
 const run = promisify(execFile);
 
@@ -27,7 +28,7 @@ export async function sampleClip(home: string): Promise<string> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const draft = `${path}.${process.pid}.new`;
   const encode = (filter: string[]): Promise<unknown> =>
-    run(ffmpeg.path, ["-v", "error", "-nostdin", ...INPUTS, ...filter, ...ENCODE, draft]);
+    run(ffmpeg.path, ["-v", "error", "-nostdin", ...INPUTS, ...filter, ...ENCODE, draft], { env: toolEnvironment() });
   // Many builds have no drawtext, or find no font: the clip does without the timecode then.
   await encode(["-vf", TIMECODE]).catch(() => encode([]));
   await rename(draft, path);

@@ -20,8 +20,8 @@ export type Env = {
 };
 
 const Settings = z.object({
-  ADMIN_TOKEN: z.string().min(8),
-  KEY_PEPPER: z.string().min(8),
+  ADMIN_TOKEN: z.string().trim().min(8),
+  KEY_PEPPER: z.string().trim().min(8),
   SEALING_KEYS: z.string().transform(parseSealingKeys),
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
 });

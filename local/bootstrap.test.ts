@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ROOT } from "./places.ts";
+
+/** A repository with a lock file, and an npm that installs what it names and counts how often it was asked. */
+let root: string;
+
+const FAKE_NPM = `#!/bin/sh
+echo "$*" >> npm-calls
+sleep 0.3
+mkdir -p node_modules
+cp package-lock.json node_modules/.package-lock.json
+`;
+const lock = (version: string): string =>
+  JSON.stringify({
+    packages: {
+      "": { name: "repository" },
+      "node_modules/thing": { version },
+      "node_modules/thing-for-another-machine": { version, optional: true },
+    },
+  });
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "copra-bootstrap-"));
+  for (const folder of ["local", "bin"]) mkdirSync(join(root, folder));
+  copyFileSync(join(ROOT, "local", "bootstrap.mjs"), join(root, "local", "bootstrap.mjs"));
+  writeFileSync(join(root, "bin", "npm"), FAKE_NPM);
+  chmodSync(join(root, "bin", "npm"), 0o755);
+  writeFileSync(join(root, "package-lock.json"), lock("1.0.0"));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function start(program: string, ...argv: string[]): ChildProcess {
+  writeFileSync(join(root, "program.ts"), program);
+  const PATH = [join(root, "bin"), process.env.PATH ?? ""].join(delimiter);
+  return spawn(process.execPath, ["local/bootstrap.mjs", "program.ts", ...argv], {
+    cwd: root,
+    env: { ...process.env, PATH },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+async function end(child: ChildProcess): Promise<{ code: unknown; out: string }> {
+  const out = child.stdout ? text(child.stdout) : "";
+  const [code] = await once(child, "exit");
+  return { code, out: await out };
+}
+const npmCalls = (): string[] =>
+  existsSync(join(root, "npm-calls")) ? readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n") : [];
+const CI = "ci --no-audit --no-fund --loglevel=error";
+
+describe("installing", () => {
+  it("happens before the first run, and again only when the lock file names something else", async () => {
+    expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
+    await end(start(""));
+    expect(npmCalls()).toEqual([CI]);
+    writeFileSync(join(root, "package-lock.json"), lock("1.0.1"));
+    await end(start(""));
+    await end(start(""));
+    expect(npmCalls()).toEqual([CI, CI]);
+  });
+
+  it("does without what is optional, and without a lock file", async () => {
+    mkdirSync(join(root, "node_modules"));
+    const installed = { packages: { "node_modules/thing": { version: "1.0.0" } } };
+    writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify(installed));
+    await end(start(""));
+    rmSync(join(root, "package-lock.json"));
+    await end(start(""));
+    expect(npmCalls()).toEqual([]);
+  });
+
+  it("is done once when two start at the same time, also after one that was killed while it installed", async () => {
+    const dead = start("");
+    await end(dead);
+    writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
+    writeFileSync(join(root, ".copra", "install.lock"), String(dead.pid));
+    const runs = await Promise.all([end(start("console.log(1)")), end(start("console.log(1)"))]);
+    expect(runs.map(({ code, out }) => [code, out])).toEqual(Array(2).fill([0, "1\n"]));
+    expect(npmCalls()).toEqual([CI, CI]);
+  });
+});
+
+describe("running", () => {
+  it("passes on arguments and the exit code, with the packages' programs first in PATH", async () => {
+    const program = "console.log(process.argv.slice(2).join('|'), process.env.PATH.split(':')[0]); process.exit(7)";
+    const { code, out } = await end(start(program, "--a b", "c"));
+    expect([code, out]).toEqual([7, `--a b|c ${join(root, "node_modules", ".bin")}\n`]);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("passes on %s", async (signal) => {
+    const child = start(`
+      setInterval(() => {}, 1000);
+      process.on("${signal}", () => { console.log("asked to end"); process.exit(3); });
+      console.log("ready");
+    `);
+    child.stdout?.once("data", () => child.kill(signal));
+    const { code, out } = await end(child);
+    expect([code, out]).toEqual([3, "ready\nasked to end\n"]);
+  });
+
+  it("ends like a shell would when the program was killed", async () => {
+    expect((await end(start("process.kill(process.pid, 'SIGKILL')"))).code).toBe(137);
+  });
+});

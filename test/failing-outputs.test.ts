@@ -1,0 +1,77 @@
+// An output that ffmpeg cannot make does not take the others along; a large one goes up in parts.
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { look } from "./look.ts";
+import { makeClip, makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-failing-"));
+  const { ffmpeg } = await locateFfmpeg(process.env);
+  // The real ffmpeg, but for a size that it says it cannot do.
+  const picky = join(folder, "picky-ffmpeg");
+  writeFileSync(
+    picky,
+    `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "Size 322x182 is unlucky" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`,
+  );
+  chmodSync(picky, 0o755);
+  process.env.FFMPEG_PATH = picky;
+  sources = await startSourceServer(folder);
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  delete process.env.FFMPEG_PATH;
+  await stack?.stop();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it("fails only the output that ffmpeg cannot make", async () => {
+  const clip = await makeClip("ntsc.mp4", folder);
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(clip) },
+    outputs: {
+      "mp4:240p": { path: "good.mp4" },
+      "mp4:322x182": { path: "bad.mp4" },
+      "jpg:90x": { path: "good-%d.jpg", number: 2 },
+    },
+  });
+  const job = await stack.waitForJob(id);
+  expect(job).toMatchObject({
+    status: "job.failed",
+    outputs: [
+      { status: "video.encoded" },
+      {
+        status: "video.failed",
+        error: expect.stringContaining("Size 322x182 is unlucky"),
+        error_code: "encoding_failed",
+      },
+      { status: "image.created" },
+    ],
+  });
+  expect((await look(job.outputs[0]?.url)).frames).toBe(90);
+  expect(readdirSync(join(stack.home, "nodes", "1", "tasks"))).toEqual([]);
+});
+
+it("sends a large file in parts, which the control plane puts together", async () => {
+  const clip = await makeLongClip(folder, 6);
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(clip) },
+    outputs: { "mp4:1920x1080_60000k": { path: "large/film.mp4" } },
+  });
+  const job = await stack.waitForJob(id);
+  expect(job).toMatchObject({ status: "job.completed" });
+  const { frames, probe } = await look(job.outputs[0]?.url);
+  expect(frames).toBe(180);
+  expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
+  const puts = stack.log("s3").match(/"PUT".*large\/film.mp4/g);
+  expect(puts?.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,65 @@
+// The local system keeps its word: nothing is lost when its processes are killed, or when it is started anew.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startStack } from "../local/stack.ts";
+import { isSigned } from "../local/webhook-signature.ts";
+import { makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let webhooks: WebhookReceiver;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
+  sources = await startSourceServer(folder);
+  webhooks = await startWebhookReceiver({ failFirst: 1 });
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await webhooks?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const progressOf = async (id: string): Promise<number> => {
+  const { body } = await stack.request("GET", `/jobs/${id}`);
+  return Number.parseInt((body as { progress: string }).progress, 10);
+};
+
+it("refuses a second stack on its home", async () => {
+  const settings = { home: stack.home, port: 0, s3Port: 0, nodes: 0 };
+  await expect(startStack(settings)).rejects.toThrow(`A stack already runs on ${stack.home} (process ${process.pid})`);
+});
+
+it("completes a job although every process is killed on the way, and after a new start still knows it", async () => {
+  const clip = await makeLongClip(folder, 20);
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(clip) },
+    outputs: { "mp4:720p": { path: "/killed.mp4" } },
+    notification: { type: "http", url: webhooks.url },
+  });
+  await expect.poll(() => progressOf(id), { timeout: 60_000 }).toBeGreaterThan(10);
+  const all = ({ controlPlane, s3, nodes }: ReturnType<TestStack["pids"]>): number[] => [controlPlane, s3, ...nodes];
+  const killed = all(stack.pids());
+  for (const pid of killed) process.kill(pid, "SIGKILL");
+
+  const job = await stack.waitForJob(id, 150_000);
+  expect([job.status, job.outputs[0]?.status]).toEqual(["job.completed", "video.encoded"]);
+  expect(all(stack.pids()).filter((pid) => killed.includes(pid))).toEqual([]);
+  // The receiver refused the first delivery; the next comes by an alarm, five seconds later.
+  const webhook = await webhooks.waitFor(({ body }) => body?.job_id === id);
+  expect(isSigned(webhook.headers, webhook.raw, stack.webhookSecret, webhook.at)).toBe(true);
+
+  stack = await stack.restart();
+  const { body } = await stack.request("GET", `/jobs/${id}`);
+  expect(body).toMatchObject({ id, status: "job.completed" });
+  const stored = await fetch(String(job.outputs[0]?.url), { method: "HEAD" });
+  expect([stored.status, stored.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+});

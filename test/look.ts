@@ -1,0 +1,80 @@
+// Looks at what was stored: a status is no proof.
+import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type MediaProbe, type ProbedStream, sourceFacts } from "#shared/media-probe.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+import { probeFile } from "../encoder-node/input/probe.ts";
+
+const run = promisify(execFile);
+const tools = await locateFfmpeg(process.env);
+const folder = mkdtempSync(join(tmpdir(), "copra-look-"));
+let files = 0;
+
+export type Looked = {
+  /** Where the file lies now. */
+  path: string;
+  probe: MediaProbe;
+  video: ProbedStream | undefined;
+  audio: ProbedStream | undefined;
+  durationMs: number | null;
+  /** Frames that came out of a full decode, which printed no error. */
+  frames: number;
+};
+
+/** Fetches a stored object, probes it and decodes all of it. Throws when anything is wrong with it. */
+export async function look(url: string | undefined): Promise<Looked> {
+  const response = await fetch(String(url));
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  // A neutral name: what it is must show in what is in it.
+  const path = join(folder, `${++files}.bin`);
+  await writeFile(path, new Uint8Array(await response.arrayBuffer()));
+  return lookAtFile(path);
+}
+
+/** The same for a file on this machine. */
+export async function lookAtFile(path: string): Promise<Looked> {
+  const probe = await probeFile(tools.ffprobe, path);
+  const stream = (type: string): ProbedStream | undefined =>
+    probe.streams.find(({ codec_type }) => codec_type === type);
+  return {
+    path,
+    probe,
+    video: stream("video"),
+    audio: stream("audio"),
+    durationMs: sourceFacts(probe).durationMs,
+    frames: await decode(path, stream("video") !== undefined),
+  };
+}
+
+async function decode(path: string, hasVideo: boolean): Promise<number> {
+  const argv = [
+    "-v",
+    "error",
+    "-xerror",
+    "-nostats",
+    "-progress",
+    "pipe:1",
+    "-i",
+    path,
+    "-fps_mode",
+    "passthrough",
+    "-f",
+    "null",
+    "-",
+  ];
+  const { stdout, stderr } = await run(tools.ffmpeg.path, argv, { env: toolEnvironment() });
+  if (stderr !== "") throw new Error(`Decoding ${path} said: ${stderr}`);
+  return hasVideo
+    ? Number(
+        stdout
+          .match(/frame=\s*(\d+)/g)
+          ?.at(-1)
+          ?.replace(/\D/g, ""),
+      )
+    : 0;
+}

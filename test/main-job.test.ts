@@ -1,0 +1,255 @@
+// The main job from the request to the stored files, on real sources, with every file looked at.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JobView } from "../local/api-client.ts";
+import { isSigned } from "../local/webhook-signature.ts";
+import { look, lookAtFile } from "./look.ts";
+import { type ClipName, makeClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let webhooks: WebhookReceiver;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
+  sources = await startSourceServer(folder);
+  webhooks = await startWebhookReceiver();
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await webhooks?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function encode(clip: ClipName, outputs: object, more: object = {}): Promise<JobView> {
+  const path = await makeClip(clip, folder);
+  const { id } = await stack.submit({ input: { url: sources.urlOf(path) }, outputs, ...more });
+  return stack.waitForJob(id);
+}
+
+const output = (job: JobView, key: string): JobView["outputs"][number] => {
+  const found = job.outputs.find((candidate) => candidate.key === key);
+  if (!found) throw new Error(`No output ${key}`);
+  return found;
+};
+
+describe("a film of 29.97 frames a second with sound", () => {
+  let job: JobView;
+  beforeAll(async () => {
+    const outputs = {
+      "mp4:240p": { path: "/ntsc/240p.mp4" },
+      "mp4:720p": { key: "big", path: "ntsc/720p.mp4" },
+      "mp4:x180:x:quality=2": { path: "ntsc/silent cut.mp4", duration: 1 },
+      "jpg:160x90": [
+        { path: "ntsc/thumb-%02d.jpg", number: 5 },
+        { path: "ntsc/square.jpg", square: true },
+      ],
+    };
+    const notification = { type: "http", url: webhooks.url, events: true, metadata: true, params: { ref: "a b&c" } };
+    job = await encode("ntsc.mp4", outputs, { notification });
+  });
+
+  it("comes out as ordered", async () => {
+    expect(job).toMatchObject({ status: "job.completed", progress: "100%", input: { status: "input.transferred" } });
+    expect(job.outputs.map(({ key, status }) => `${key} ${status}`)).toEqual([
+      "mp4:240p video.encoded",
+      "big video.encoded",
+      "mp4:x180:x:quality=2 video.encoded",
+      "jpg:160x90:1 image.created",
+      "jpg:160x90:2 image.created",
+    ]);
+    const source = await lookAtFile(join(folder, "ntsc.mp4"));
+    for (const [key, width, height] of [
+      ["mp4:240p", 426, 240],
+      ["big", 1280, 720],
+    ] as const) {
+      const { video, audio, frames, durationMs } = await look(output(job, key).url);
+      expect([video?.codec_name, video?.width, video?.height, video?.avg_frame_rate]).toEqual([
+        "h264",
+        width,
+        height,
+        "30000/1001",
+      ]);
+      expect([audio?.codec_name, audio?.channels]).toEqual(["aac", 2]);
+      expect(frames).toBe(source.frames);
+      expect(Math.abs((durationMs ?? 0) - (source.durationMs ?? 0))).toBeLessThan(40);
+    }
+  });
+
+  it("is cut, silenced and scaled where that was ordered", async () => {
+    const { url } = output(job, "mp4:x180:x:quality=2");
+    expect(url).toBe(`${stack.s3.endpoint}/${stack.s3.bucket}/ntsc/silent%20cut.mp4`);
+    const { video, audio, frames } = await look(url);
+    expect([video?.width, video?.height, audio, frames]).toEqual([320, 180, undefined, 30]);
+  });
+
+  it("gives pictures of the size asked for", async () => {
+    const { urls = [] } = output(job, "jpg:160x90:1");
+    expect(urls.map((url) => String(url).split("/").at(-1))).toEqual([1, 2, 3, 4, 5].map((n) => `thumb-0${n}.jpg`));
+    const sizes = await Promise.all(
+      [...urls, ...(output(job, "jpg:160x90:2").urls ?? [])].map((url) => look(String(url))),
+    );
+    expect(sizes.map(({ video }) => `${video?.codec_name} ${video?.width}x${video?.height}`)).toEqual([
+      ...Array.from({ length: 5 }, () => "mjpeg 160x90"),
+      "mjpeg 160x160",
+    ]);
+  });
+
+  it("has its metadata told, complete", async () => {
+    const { body } = await stack.request("GET", `/metadata/jobs/${job.id}`);
+    const { metadata } = body as {
+      metadata: { input: object; outputs: Record<string, { format: object; streams: object[] }>[] };
+    };
+    expect(metadata.outputs.map((entry) => Object.keys(entry)[0])).toEqual(["mp4:240p", "big", "mp4:x180:x:quality=2"]);
+    expect(metadata.input).toMatchObject({
+      format: { filename: sources.urlOf("ntsc.mp4"), nb_streams: 2, probe_score: 100 },
+    });
+    const one = await stack.request("GET", `/metadata/jobs/${job.id}/mp4:240p`);
+    expect(one.body).toMatchObject({ job_id: job.id, metadata: metadata.outputs[0] });
+    expect(metadata.outputs[0]?.["mp4:240p"]).toMatchObject({
+      format: { filename: output(job, "mp4:240p").url, size: expect.stringMatching(/^\d+$/), probe_score: 100 },
+      streams: [
+        {
+          codec_name: "h264",
+          codec_long_name: expect.any(String),
+          profile: "High",
+          codec_time_base: "1001/60000",
+          codec_tag_string: "avc1",
+          pix_fmt: "yuv420p",
+          nb_frames: expect.stringMatching(/^\d+$/),
+          bit_rate: expect.stringMatching(/^\d+$/),
+          has_b_frames: 2,
+          is_avc: "true",
+          disposition: expect.objectContaining({ default: 1 }),
+        },
+        {
+          codec_name: "aac",
+          sample_rate: "44100",
+          channel_layout: "stereo",
+          max_bit_rate: expect.stringMatching(/^\d+$/),
+        },
+      ],
+    });
+    for (const name of ["input", "source"]) {
+      const { body: named } = await stack.request("GET", `/metadata/jobs/${job.id}/${name}`);
+      expect(named).toEqual({ job_id: job.id, metadata: { [name]: metadata.input } });
+    }
+  });
+
+  it("is announced by signed webhooks, in order", async () => {
+    await webhooks.waitFor(({ body }) => body?.event === "job.completed");
+    const events = webhooks.received.map(({ body }) => body?.event);
+    expect(events).toEqual([
+      "input.transferred",
+      ...Array.from({ length: 5 }, () => "output.completed"),
+      "job.completed",
+    ]);
+    for (const webhook of webhooks.received) {
+      expect(isSigned(webhook.headers, webhook.raw, stack.webhookSecret, webhook.at)).toBe(true);
+      expect([webhook.method, webhook.path]).toEqual(["POST", "/webhook?ref=a+b%26c"]);
+    }
+    const last = webhooks.received.at(-1)?.body;
+    expect(last).toMatchObject({
+      job_id: job.id,
+      event: "job.completed",
+      metadata: true,
+      data: { type: "job", id: job.id, status: "job.completed", progress: "100%", completed_at: job.completed_at },
+    });
+  });
+});
+
+describe("other sources", () => {
+  it("turned by their metadata come out upright", async () => {
+    const job = await encode("rotated.mp4", {
+      "mp4:240p": { path: "rotated.mp4" },
+      "jpg:x90": { path: "rotated.jpg" },
+    });
+    const { video } = await look(output(job, "mp4:240p").url);
+    expect([video?.width, video?.height, video?.side_data_list, video?.tags?.rotate]).toEqual([
+      136,
+      240,
+      undefined,
+      undefined,
+    ]);
+    const picture = await look(String(output(job, "jpg:x90").urls?.[0]));
+    expect([picture.video?.width, picture.video?.height]).toEqual([51, 90]);
+    const { body } = await stack.request("GET", `/metadata/jobs/${job.id}/input`);
+    expect(body).toMatchObject({ metadata: { input: { streams: [{ tags: { rotate: "270" } }, {}] } } });
+  });
+
+  it("without sound make silent files, of any size", async () => {
+    const job = await encode("silent.mp4", { mp4: { path: "silent.mp4" } });
+    const { video, audio, frames } = await look(output(job, "mp4").url);
+    expect([video?.width, video?.height, audio, frames]).toEqual([322, 182, undefined, 75]);
+  });
+
+  it("of a varying frame rate keep their frames, and transport streams their length", async () => {
+    const uneven = await encode("uneven.mkv", { mp4: { path: "uneven.mp4" } });
+    const source = await lookAtFile(join(folder, "uneven.mkv"));
+    expect((await look(output(uneven, "mp4").url)).frames).toBe(source.frames);
+    const broadcast = await encode("broadcast.ts", { mp4: { path: "broadcast.mp4" } });
+    const { frames, durationMs } = await look(output(broadcast, "mp4").url);
+    expect(frames).toBe(75);
+    expect(Math.abs((durationMs ?? 0) - 3000)).toBeLessThan(60);
+  });
+
+  it("with sound alone give sound, and a sentence for each picture asked of them", async () => {
+    const job = await encode("sound-only.m4a", {
+      "mp4:240p": { path: "no.mp4" },
+      "mp4:x:64k": { path: "sound.mp4" },
+      "jpg:90x": { path: "no.jpg" },
+    });
+    expect(job.status).toBe("job.failed");
+    expect(job.outputs).toMatchObject([
+      { status: "video.failed", error: expect.stringMatching(/no video/i), error_code: "input_has_no_video" },
+      { status: "video.encoded" },
+      { status: "image.failed", error_code: "input_has_no_video" },
+    ]);
+    const { video, audio } = await look(job.outputs[1]?.url);
+    expect([video, audio?.codec_name]).toEqual([undefined, "aac"]);
+  });
+
+  it("that are no media, or not there, fail the input with a sentence", async () => {
+    const text = await encode("text.mp4", { mp4: { path: "text.mp4" } });
+    expect(text).toMatchObject({
+      status: "job.failed",
+      progress: "100%",
+      input: { status: "input.failed", error: expect.stringMatching(/\w+ .*\./), error_code: "input_not_media" },
+      outputs: [{ status: "video.failed" }],
+    });
+    const { id } = await stack.submit({
+      input: { url: `${sources.origin}/nowhere.mp4` },
+      outputs: { mp4: { path: "no.mp4" } },
+    });
+    expect(await stack.waitForJob(id)).toMatchObject({ status: "job.failed", input: { error_code: "input_http_404" } });
+  });
+});
+
+describe("storage", () => {
+  const storage = (changes: object) => ({ ...stack.storage, ...changes });
+
+  it("that denies the upload, or has no such bucket, fails the outputs with a sentence", async () => {
+    const credentials = { access_key_id: stack.s3.accessKeyId, secret_access_key: "wrong" };
+    const denied = await encode("silent.mp4", { mp4: { path: "denied.mp4" } }, { storage: storage({ credentials }) });
+    expect(denied.outputs).toMatchObject([{ status: "video.failed", error_code: "storage_denied" }]);
+    const lost = await encode(
+      "silent.mp4",
+      { mp4: { path: "lost.mp4" } },
+      { storage: storage({ bucket: "no-such-bucket" }) },
+    );
+    expect(lost.outputs).toMatchObject([{ status: "video.failed", error_code: "storage_bucket_not_found" }]);
+  });
+
+  it("keeps its secret out of everything that is written down", () => {
+    const secret = stack.s3.secretAccessKey;
+    for (const log of ["control-plane", "node-1", "s3"]) expect(stack.log(log), log).not.toContain(secret);
+  });
+});

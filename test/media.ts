@@ -1,0 +1,79 @@
+// Clips as they come from the world, made by ffmpeg on the spot: small, but each with a trait that breaks encoders.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+
+const run = promisify(execFile);
+
+const SECONDS = "3";
+const picture = (size: string, rate: string): string[] => ["-f", "lavfi", "-i", `testsrc2=size=${size}:rate=${rate}`];
+const tone = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100"];
+const h264 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"];
+const aac = ["-c:a", "aac", "-ac", "2"];
+
+/** The frames between a quarter and a half of each second are missing, as phones leave them out in the dark. */
+const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))'";
+
+/** ffmpeg's arguments before the name of the file; null for what ffmpeg does not make in one go. */
+const CLIPS = {
+  /** 640x360, 30000/1001 frames a second, stereo sound. */
+  "ntsc.mp4": [...picture("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
+  /** 640x360 coded, to be shown upright at 360x640. */
+  "rotated.mp4": null,
+  /** Odd size, no sound. */
+  "silent.mp4": [...picture("322x182", "25"), "-t", SECONDS, ...h264],
+  "sound-only.m4a": [...tone, "-t", SECONDS, ...aac],
+  /** Variable frame rate. */
+  "uneven.mkv": [
+    ...picture("320x240", "30"),
+    ...tone,
+    "-t",
+    SECONDS,
+    "-vf",
+    UNEVEN,
+    "-fps_mode",
+    "vfr",
+    ...h264,
+    ...aac,
+  ],
+  /** MPEG-TS, whose timestamps start at 1.4 s and whose duration is an estimate. */
+  "broadcast.ts": [...picture("320x240", "25"), ...tone, "-t", SECONDS, ...h264, ...aac, "-f", "mpegts"],
+  /** Plain text under a name that promises a film. */
+  "text.mp4": null,
+} as const satisfies Record<string, readonly string[] | null>;
+
+export type ClipName = keyof typeof CLIPS;
+
+/** Path of the clip in the folder; makes it when it is not there yet. */
+export async function makeClip(name: ClipName, folder: string): Promise<string> {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const draft = join(folder, `new-${process.pid}-${name}`);
+  if (name === "text.mp4") await writeFile(draft, "This is no film.\n".repeat(1000));
+  else await ffmpeg([...(CLIPS[name] ?? (await rotation(folder))), draft]);
+  await rename(draft, path);
+  return path;
+}
+
+/** A copy that says it has to be turned; the pictures in it stay as they are. */
+const rotation = async (folder: string): Promise<string[]> => {
+  const upright = await makeClip("ntsc.mp4", folder);
+  return ["-display_rotation", "90", "-i", upright, "-c", "copy"];
+};
+
+/** A clip of any size and length, for what takes its time: `seconds` of moving pictures with a tone. */
+export async function makeLongClip(folder: string, seconds: number, size = "1280x720"): Promise<string> {
+  const path = join(folder, `long-${size}-${seconds}.mp4`);
+  if (existsSync(path)) return path;
+  await ffmpeg([...picture(size, "30"), ...tone, "-t", String(seconds), ...h264, ...aac, path]);
+  return path;
+}
+
+async function ffmpeg(argv: readonly string[]): Promise<void> {
+  const { ffmpeg: tool } = await locateFfmpeg(process.env);
+  await run(tool.path, ["-v", "error", "-nostdin", "-y", ...argv], { env: toolEnvironment() });
+}
