@@ -63,12 +63,20 @@ function packagesOf(lockFile) {
 }
 
 function npmInstall() {
-  const command = existsSync(join(root, "package-lock.json")) ? "ci" : "install";
-  console.error(`Installing Copra's npm packages (npm ${command}); this takes a minute the first time …`);
-  const options = { cwd: root, stdio: ["ignore", "inherit", "inherit"], shell: process.platform === "win32" };
-  const npm = spawnSync("npm", [command, "--no-audit", "--no-fund", "--loglevel=error"], options);
-  if (npm.error) leave(1, `npm could not be started (${npm.error.message}). Install npm and try again.`);
-  if (npm.status !== 0) leave(1, `npm ${command} failed; its own words are above. Mend that and try again.`);
+  console.error("Installing Copra's npm packages; this takes a minute the first time …");
+  const hasLock = existsSync(join(root, "package-lock.json"));
+  // `npm ci` refuses lock files that do not name the packages of all platforms, as those written on a machine that
+  // could not see them all. `npm install` takes the versions that are named, and --no-save leaves the file as it is.
+  if (hasLock && npm("ci", "pipe") === 0) return;
+  const status = npm("install", "inherit", "--no-save");
+  if (status !== 0) leave(1, "npm could not install the packages; its own words are above. Mend that and try again.");
+}
+
+function npm(command, stdio, ...options) {
+  const argv = [command, ...options, "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status, error } = spawnSync("npm", argv, { cwd: root, stdio: ["ignore", stdio, stdio] });
+  if (error) leave(1, `npm could not be started (${error.message}). Install npm and try again.`);
+  return status;
 }
 
 async function takeInstallLock() {

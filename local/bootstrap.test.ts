@@ -22,6 +22,7 @@ let root: string;
 const FAKE_NPM = `#!/bin/sh
 echo "$*" >> npm-calls
 sleep 0.3
+[ "$1" = ci ] && [ -e refuse-ci ] && exit 1
 mkdir -p node_modules
 cp package-lock.json node_modules/.package-lock.json
 `;
@@ -71,6 +72,12 @@ describe("installing", () => {
     await end(start(""));
     await end(start(""));
     expect(npmCalls()).toEqual([CI, CI]);
+  });
+
+  it("goes another way when npm ci refuses the lock file", async () => {
+    writeFileSync(join(root, "refuse-ci"), "");
+    expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
+    expect(npmCalls()).toEqual([CI, CI.replace("ci", "install --no-save")]);
   });
 
   it("does without what is optional, and without a lock file", async () => {

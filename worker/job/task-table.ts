@@ -22,5 +22,3 @@ export function moveTask(from: TaskPhase, move: TaskMove): TaskPhase | null {
   const row: Partial<Record<TaskMove, TaskPhase>> = TASK_TABLE[from];
   return row[move] ?? null;
 }
-
-export const isTerminalTask = (phase: TaskPhase): boolean => Object.keys(TASK_TABLE[phase]).length === 0;
