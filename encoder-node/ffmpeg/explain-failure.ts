@@ -17,7 +17,7 @@ const PATTERNS: readonly Pattern[] = [
     message: "The node has not enough memory for this work",
   },
   {
-    seen: /^Cannot start \w+: |error while loading shared libraries/im,
+    seen: /^Cannot start \w+: |^setpriv: failed to execute|error while loading shared libraries/im,
     code: "node_failed",
     message: "The node could not start its encoder program",
   },

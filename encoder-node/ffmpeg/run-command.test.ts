@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
+import { explainFailure } from "./explain-failure.ts";
 import { locateFfmpeg } from "./locate.ts";
 import type { Progress } from "./read-progress.ts";
 import { type Command, runCommand, TOO_MANY_FRAMES } from "./run-command.ts";
@@ -58,8 +59,15 @@ it("keeps the last words of a failing command", async () => {
 
 it("settles when the program cannot be started or dies of a signal", async () => {
   const failed = { ok: false, exitCode: null };
-  const nowhere = { ...shell(""), path: "/nowhere/ffmpeg" };
-  expect(await runCommand(nowhere)).toEqual({ ...failed, reason: "exit", stderrTail: "Cannot start ffmpeg: ENOENT" });
+  const nowhere = await runCommand({ ...shell(""), path: "/nowhere/ffmpeg" });
+  expect(nowhere).toMatchObject({ ok: false, reason: "exit" });
+  expect(nowhere.ok ? null : explainFailure(nowhere.stderrTail, nowhere).code).toBe("node_failed");
+  const noFolder = await runCommand({ ...shell("true"), cwd: "/nowhere" });
+  expect(noFolder).toEqual({
+    ...failed,
+    reason: "exit",
+    stderrTail: expect.stringMatching(/^Cannot start \w+: ENOENT$/),
+  });
   const unspeakable = { ...shell(""), argv: ["a\0b"] };
   expect(await runCommand(unspeakable)).toMatchObject({ ...failed, reason: "exit" });
   expect(await runCommand(shell("kill -KILL $$"))).toMatchObject({ ...failed, reason: "signal" });
@@ -114,19 +122,15 @@ it("stops a run that makes far more frames than expected", async () => {
   expect(result).toMatchObject({ ok: false, reason: "signal", stderrTail: expect.stringContaining(TOO_MANY_FRAMES) });
 });
 
-it("takes running commands along when the process exits", async () => {
+const ends = ["process.exit(0)", ...(process.platform === "linux" ? ["process.kill(process.pid, 'SIGKILL')"] : [])];
+it.each(ends)("takes running commands along when its own process ends by %s", async (end) => {
   const marker = `399.${process.pid}`;
   const script = `
     import { runCommand } from ${JSON.stringify(new URL("./run-command.ts", import.meta.url).href)};
     runCommand({ path: "/bin/sleep", argv: ["${marker}"], cwd: "/", stallMs: 60000 });
-    setTimeout(() => process.exit(0), 100);
+    setTimeout(() => ${end}, 300);
   `;
-  const parent = {
-    ...shell(""),
-    path: process.execPath,
-    argv: ["--input-type=module", "--eval", script],
-    cwd: process.cwd(),
-  };
-  expect(await runCommand(parent)).toEqual({ ok: true });
-  expect(await isAlive(marker)).toBe(false);
+  const argv = ["--input-type=module", "--eval", script];
+  await runCommand({ ...shell(""), path: process.execPath, argv, cwd: process.cwd() });
+  await expect.poll(() => isAlive(marker)).toBe(false);
 });

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { forgetGroup, killGroup, rememberGroup } from "./process-group.ts";
 import { type Progress, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
+import { tiePrefix } from "./tie-to-parent.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 export type Command = {
@@ -45,9 +46,10 @@ const isRunaway = (frame: number, expected: number): boolean => frame > expected
  * killed outright: nobody wants what it was making, and ffmpeg 7 under `-nostdin` encodes on after SIGTERM.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
+  const prefix = await tiePrefix();
   if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
   try {
-    return await watch(start(command), command);
+    return await watch(start(command, prefix), command);
   } catch (error) {
     return { ok: false, reason: "exit", exitCode: null, stderrTail: cannotStart(command, error) };
   }
@@ -84,9 +86,15 @@ function cannotStart({ path }: Command, error: unknown): string {
   return `Cannot start ${basename(path)}: ${code}`;
 }
 
-function start({ path, argv, cwd }: Command): Child {
+function start({ path, argv, cwd }: Command, prefix: readonly string[]): Child {
+  const [program = path, ...rest] = [...prefix, path, ...argv];
   // Detached makes it the leader of a group of its own, which can be signalled as a whole.
-  const child = spawn(path, argv, { cwd, env: toolEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, rest, {
+    cwd,
+    env: toolEnvironment(),
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   if (child.pid !== undefined) rememberGroup(child.pid);
   return child;
 }
