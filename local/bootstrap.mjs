@@ -44,9 +44,9 @@ async function install() {
 function isInstalled() {
   const installed = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (installed === null) return false;
-  const wanted = packagesOf(join(root, "package-lock.json"));
   // Without a lock file there is nothing to compare to: what is installed will have to do.
-  return Object.entries(wanted ?? {}).every(([path, entry]) => {
+  const wanted = packagesOf(join(root, "package-lock.json")) ?? {};
+  return Object.entries(wanted).every(([path, entry]) => {
     if (path === "") return true;
     const found = installed[path];
     // What is optional may be absent: it is made for other machines.
@@ -81,10 +81,14 @@ function npm(command, stdio, ...options) {
 
 async function takeInstallLock() {
   mkdirSync(dirname(installLock), { recursive: true });
-  for (let told = false; !tryLock(); told = true) {
+  for (let told = false; !tryLock(); ) {
+    if (!holderLives()) {
+      rmSync(installLock, { force: true });
+      continue;
+    }
     if (!told) console.error("Another run is installing Copra's npm packages; waiting for it …");
+    told = true;
     await sleep(LOCK_CHECK_MS);
-    if (!holderLives()) rmSync(installLock, { force: true });
   }
 }
 
@@ -115,10 +119,8 @@ function holderLives() {
 
 function findNode() {
   const brought = join(binFolder, "node");
-  if (existsSync(brought)) {
-    const answer = spawnSync(brought, ["--version"], { encoding: "utf8" });
-    if (answer.status === 0 && isRecent(answer.stdout.trim())) return brought;
-  }
+  const answer = spawnSync(brought, ["--version"], { encoding: "utf8" });
+  if (answer.status === 0 && isRecent(answer.stdout.trim())) return brought;
   if (isRecent(process.version)) return process.execPath;
   const have = `this is Node ${process.version}, and npm brought none that runs on ${process.platform}-${process.arch}`;
   return leave(1, `Copra needs Node ${OLDEST_NODE.join(".")} or newer: ${have}. Install Node 24 and try again.`);

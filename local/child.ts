@@ -27,13 +27,17 @@ export interface Child {
   readonly broken: Promise<string>;
   /** From now on a death leads to a new start. */
   watch(): void;
-  /** SIGKILL. */
-  kill(): void;
-  /** SIGTERM, and SIGKILL when that did not help in time. */
+  /** Asks it to end; asks again after `graceMs`, which cuts an encoder node's work off; kills it in the end. */
   stop(graceMs: number): Promise<void>;
+  /** Asks again now. */
+  hurry(): void;
 }
 
 const RESTART_AFTER_MS = 1000;
+/** Signals that come closer together may reach a process as one. */
+const TWO_SIGNALS_MS = 300;
+/** A node that is asked twice ends within three seconds. */
+const LAST_WORDS_MS = 5000;
 
 /** Starts the child. `changed` is called whenever its pid did; `tell` gets words for people. */
 export function startChild(plan: ChildPlan, changed: () => void, tell: (words: string) => void): Child {
@@ -76,12 +80,12 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
       watched = true;
       if (running === null) start();
     },
-    kill: () => void running?.kill("SIGKILL"),
     async stop(graceMs) {
       stopping = true;
       clearTimeout(restart);
       if (running?.pid !== undefined) await end(running, graceMs);
     },
+    hurry: () => void running?.kill("SIGTERM"),
   };
 }
 
@@ -104,9 +108,13 @@ async function end(child: ChildProcess, graceMs: number): Promise<void> {
   const gone = once(child, "exit");
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGTERM");
-  const deadline = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  const again = Math.max(graceMs, TWO_SIGNALS_MS);
+  const deadlines = [
+    setTimeout(() => child.kill("SIGTERM"), again),
+    setTimeout(() => child.kill("SIGKILL"), again + LAST_WORDS_MS),
+  ];
   await gone;
-  clearTimeout(deadline);
+  for (const deadline of deadlines) clearTimeout(deadline);
 }
 
 const LAST_LINES = 5;

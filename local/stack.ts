@@ -2,10 +2,10 @@
 // started again when it dies.
 import { mkdirSync } from "node:fs";
 import { ensureAccess } from "./access.ts";
-import { type Child, type ChildPlan, startChild } from "./child.ts";
+import { Family } from "./family.ts";
 import { BUCKET, origin, S3_REGION } from "./places.ts";
 import { becomesFree, findFree } from "./ports.ts";
-import { clearLeftovers, forgetProcesses, recordProcesses, runningOwner } from "./processes.ts";
+import { clearLeftovers, forgetProcesses, runningOwner } from "./processes.ts";
 import { connectedNodes, s3Answers, waitUntil } from "./readiness.ts";
 import { loadSecrets } from "./secrets.ts";
 import type { StackSettings } from "./settings.ts";
@@ -65,46 +65,6 @@ async function withPorts(wanted: StackSettings): Promise<StackSettings> {
   return { ...wanted, port, s3Port };
 }
 
-/** The children in the order of their start, and the record of them in the home. */
-class Family {
-  readonly home: string;
-  readonly #tell: (words: string) => void;
-  readonly #members: Child[] = [];
-  #changed: () => void = () => {};
-
-  constructor(home: string, tell: (words: string) => void) {
-    this.home = home;
-    this.#tell = tell;
-  }
-
-  get members(): readonly Child[] {
-    return this.#members;
-  }
-
-  start(plan: ChildPlan): Child {
-    const child = startChild(plan, () => this.#record(), this.#tell);
-    this.#members.push(child);
-    this.#record();
-    return child;
-  }
-
-  /** From now on who dies is started again; `changed` is called whenever all are alive again. */
-  watch(changed: () => void): void {
-    this.#changed = changed;
-    for (const child of this.#members) child.watch();
-    this.#record();
-  }
-
-  #record(): void {
-    const alive = this.#members.filter((child) => child.lives());
-    recordProcesses(
-      this.home,
-      alive.map((child) => child.pid()),
-    );
-    if (alive.length === this.#members.length) this.#changed();
-  }
-}
-
 async function startParts(settings: StackSettings, family: Family, signal: AbortSignal | undefined): Promise<Stack> {
   const { home, port, s3Port } = settings;
   const limits = { limitMs: READY_LIMIT_MS, signal };
@@ -136,7 +96,7 @@ async function startParts(settings: StackSettings, family: Family, signal: Abort
   let stopped: Promise<void> | undefined;
   const stop = (drainMs = DRAIN_MS): Promise<void> => (stopped ??= stopParts(family, drainMs));
   const cutOff = (): void => {
-    for (const node of nodes) node.kill();
+    for (const node of nodes) node.hurry();
   };
   return { home, describe, webhookSecret, stop, cutOff };
 }

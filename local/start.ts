@@ -68,7 +68,7 @@ async function example(stack: Stack, notifyUrl: string): Promise<string> {
 
 curl -u ${apiKey}: ${api}/jobs -d '${JSON.stringify(job)}'
 
-Your jobs:   curl -u ${apiKey}: ${api}/jobs
+How it goes on:   curl -u ${apiKey}: ${api}/jobs/<id from the answer>
 `;
   } catch (error) {
     return `No example, because no sample clip could be made: ${messageOf(error)}\n`;
