@@ -10,12 +10,12 @@ import { parseJobRequest } from "#shared/job-request.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
 import { probeFile } from "../encoder-node/input/probe.ts";
-import { type ApiClient, apiClient } from "../local/api-client.ts";
-import { demoJob } from "../local/demo-job.ts";
-import { serveLoopback } from "../local/loopback-server.ts";
-import { sendFile } from "../local/send-file.ts";
-import { readSettings } from "../local/settings.ts";
-import { startStack } from "../local/stack.ts";
+import { type ApiClient, apiClient } from "../local/demo/api-client.ts";
+import { demoJob } from "../local/demo/demo-job.ts";
+import { serveLoopback } from "../local/demo/loopback-server.ts";
+import { sendFile } from "../local/demo/send-file.ts";
+import { readSettings } from "../local/stack/settings.ts";
+import { startStack } from "../local/stack/stack.ts";
 
 const run = promisify(execFile);
 const POLL_MS = 20;

@@ -1,7 +1,7 @@
 // npm run check: style, types, and code that nothing uses.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { ROOT } from "./places.ts";
+import { ROOT } from "./stack/places.ts";
 
 const CHECKS = [
   { name: "biome", argv: ["check", "."] },

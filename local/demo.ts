@@ -3,16 +3,16 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "#shared/log.ts";
-import { type ApiClient, apiClient, type JobView } from "./api-client.ts";
-import { demoJob, newFolder } from "./demo-job.ts";
-import { reportFailure, reportResults } from "./demo-report.ts";
-import { type DemoStack, demoStack } from "./demo-stack.ts";
-import { serveFile } from "./file-server.ts";
-import { listenForTheEnd, Stopped } from "./own-signals.ts";
-import { whenParentIsGone } from "./parent.ts";
-import { describeProgress, progressLine } from "./progress-line.ts";
-import { sampleClip } from "./sample.ts";
-import { openInbox, type Webhook } from "./webhook-inbox.ts";
+import { type ApiClient, apiClient, type JobView } from "./demo/api-client.ts";
+import { demoJob, newFolder } from "./demo/demo-job.ts";
+import { reportFailure, reportResults } from "./demo/demo-report.ts";
+import { type DemoStack, demoStack } from "./demo/demo-stack.ts";
+import { serveFile } from "./demo/file-server.ts";
+import { describeProgress, progressLine } from "./demo/progress-line.ts";
+import { sampleClip } from "./demo/sample.ts";
+import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
+import { listenForTheEnd, Stopped } from "./stack/own-signals.ts";
+import { whenParentIsGone } from "./stack/parent.ts";
 
 const LOOK_EVERY_MS = 500;
 /** The webhook follows the job's end at once; what comes later is a repeat. */

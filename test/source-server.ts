@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { basename, join } from "node:path";
-import { serveLoopback } from "../local/loopback-server.ts";
-import { sendFile } from "../local/send-file.ts";
+import { serveLoopback } from "../local/demo/loopback-server.ts";
+import { sendFile } from "../local/demo/send-file.ts";
 
 export type SourceRequest = { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders };
 

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { basicAuth } from "../local/access.ts";
-import { JobView } from "../local/api-client.ts";
-import { storageOf } from "../local/demo-job.ts";
-import type { StackSettings } from "../local/settings.ts";
-import { startStack } from "../local/stack.ts";
-import type { StackFile } from "../local/stack-file.ts";
+import { JobView } from "../local/demo/api-client.ts";
+import { storageOf } from "../local/demo/demo-job.ts";
+import { basicAuth } from "../local/stack/access.ts";
+import type { StackSettings } from "../local/stack/settings.ts";
+import { startStack } from "../local/stack/stack.ts";
+import type { StackFile } from "../local/stack/stack-file.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 

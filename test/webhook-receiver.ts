@@ -1,8 +1,8 @@
 // Records the webhooks that a stack sends, and can be told to refuse some first.
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serveLoopback } from "../local/loopback-server.ts";
-import { readBody } from "../local/webhook-inbox.ts";
+import { serveLoopback } from "../local/demo/loopback-server.ts";
+import { readBody } from "../local/demo/webhook-inbox.ts";
 
 export type ReceivedWebhook = {
   readonly method: string;

@@ -1,11 +1,11 @@
 // The stack that the demo works with: the one that runs on the home already, or one of its own.
 import { setTimeout as sleep } from "node:timers/promises";
-import { isFree } from "./ports.ts";
-import { runningOwner } from "./processes.ts";
-import { loadSecrets } from "./secrets.ts";
-import { readSettings, type StackSettings } from "./settings.ts";
-import { startStack } from "./stack.ts";
-import { readStackFile, type StackFile } from "./stack-file.ts";
+import { isFree } from "../stack/ports.ts";
+import { runningOwner } from "../stack/processes.ts";
+import { loadSecrets } from "../stack/secrets.ts";
+import { readSettings, type StackSettings } from "../stack/settings.ts";
+import { startStack } from "../stack/stack.ts";
+import { readStackFile, type StackFile } from "../stack/stack-file.ts";
 
 export type DemoStack = StackFile & {
   readonly home: string;

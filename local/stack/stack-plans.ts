@@ -7,7 +7,7 @@ import type { StackSettings } from "./settings.ts";
 export const s3Plan = ({ home, s3Port }: StackSettings): ChildPlan => ({
   home,
   name: "The S3 server",
-  script: "local/s3-server.ts",
+  script: "local/s3/s3-server.ts",
   argv: [],
   env: { COPRA_HOME: home, COPRA_S3_PORT: String(s3Port) },
   logFile: join(home, "s3.log"),
@@ -16,7 +16,7 @@ export const s3Plan = ({ home, s3Port }: StackSettings): ChildPlan => ({
 export const controlPlanePlan = ({ home, port }: StackSettings): ChildPlan => ({
   home,
   name: "The control plane",
-  script: "local/control-plane.ts",
+  script: "local/control-plane/control-plane.ts",
   argv: [],
   env: { COPRA_HOME: home, COPRA_PORT: String(port) },
   logFile: join(home, "control-plane.log"),

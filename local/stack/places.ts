@@ -5,6 +5,6 @@ export const BUCKET = "copra";
 export const S3_REGION = "us-east-1";
 
 /** The repository. */
-export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export const origin = (port: number): string => `http://127.0.0.1:${port}`;

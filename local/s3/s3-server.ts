@@ -1,10 +1,10 @@
 // A process of its own: the local S3 server, with its data in $COPRA_HOME/s3.
 import { join } from "node:path";
 import { createLogger } from "#shared/log.ts";
-import { BUCKET } from "./places.ts";
+import { BUCKET } from "../stack/places.ts";
+import { loadSecrets } from "../stack/secrets.ts";
+import { readSettings } from "../stack/settings.ts";
 import { startS3 } from "./s3-app.ts";
-import { loadSecrets } from "./secrets.ts";
-import { readSettings } from "./settings.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "s3" });
 const { home, s3Port } = readSettings(process.env);

@@ -10,11 +10,11 @@ import {
   type V4WorkerOptions,
 } from "miniflare";
 import { createLogger, messageOf } from "#shared/log.ts";
+import { ROOT } from "../stack/places.ts";
+import { becomesFree } from "../stack/ports.ts";
+import { loadSecrets, type Secrets } from "../stack/secrets.ts";
+import { readSettings, type StackSettings } from "../stack/settings.ts";
 import { applyMigrations } from "./migrations.ts";
-import { ROOT } from "./places.ts";
-import { becomesFree } from "./ports.ts";
-import { loadSecrets, type Secrets } from "./secrets.ts";
-import { readSettings, type StackSettings } from "./settings.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
 /** A predecessor that was killed frees its port within a second or two (run-workerd.sh). */

@@ -5,7 +5,7 @@ import { build, stop as stopEsbuild } from "esbuild";
 import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
-import { ROOT } from "./places.ts";
+import { ROOT } from "../stack/places.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 
@@ -57,5 +57,5 @@ export function tieWorkerdToThisProcess(): void {
   // workerd is a dependency of Miniflare, so it is found from there.
   const fromMiniflare = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   process.env.COPRA_WORKERD = fromMiniflare("workerd").default;
-  process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "local", "run-workerd.sh");
+  process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "local", "control-plane", "run-workerd.sh");
 }

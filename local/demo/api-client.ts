@@ -1,6 +1,6 @@
 // The API as a client of it sees it; what the demo needs of it.
 import * as z from "zod";
-import { basicAuth } from "./access.ts";
+import { basicAuth } from "../stack/access.ts";
 
 const Output = z.object({
   key: z.string(),
