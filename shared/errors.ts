@@ -27,6 +27,7 @@ export const ERRORS = {
   output_not_valid: answer(400),
   output_format_not_valid: answer(400),
   output_param_not_valid: answer(400),
+  output_condition_not_valid: answer(400),
   output_key_not_unique: answer(400),
   output_path_not_unique: answer(400),
   outputs_out_of_range: answer(400),

@@ -1,6 +1,8 @@
 // The `outputs` section of a job request: property names are formats, values one object of parameters or an array.
 import * as z from "zod";
-import { parseFormat } from "./format-spec.ts";
+import { parseCondition } from "./condition.ts";
+import { isConditionVariable } from "./condition-variables.ts";
+import { type FormatSpec, parseFormat } from "./format-spec.ts";
 import { counterOf, objectName } from "./object-name.ts";
 import type { OutputSpec } from "./output-spec.ts";
 import { isCleanPath, isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
@@ -21,14 +23,13 @@ const path = z
   .refine((value) => value !== "" && !value.endsWith("/"), "must name a file")
   .refine(isCleanPath, "must be a path without `.` or `..` parts");
 
+const common = { key, path, if: z.string("must be a condition in a string").optional() };
 const VideoParams = z.strictObject({
-  key,
-  path,
+  ...common,
   duration: z.number("must be a number of seconds").positive("must be more than 0 seconds").optional(),
 });
 const ImageParams = z.strictObject({
-  key,
-  path,
+  ...common,
   number: z
     .int("must be a whole number")
     .min(1, "must be 1 or more")
@@ -66,32 +67,44 @@ export function parseOutputs(value: unknown): Parsed<OutputSpec[]> {
 }
 
 function parseOutput(index: number, format: string, name: string, params: object): Parsed<OutputSpec> {
-  const parsedFormat = parseFormat(format);
-  if (!parsedFormat.ok) return refuse("output_format_not_valid", `\`outputs.${format}\`: ${parsedFormat.message}`);
-  const { spec } = parsedFormat;
+  const parsed = parseFormat(format);
+  if (!parsed.ok) return refuse("output_format_not_valid", `\`outputs.${format}\`: ${parsed.message}`);
+  const named = { index, format, name };
+  const output =
+    parsed.spec.kind === "video" ? parseVideo(named, parsed.spec, params) : parseImage(named, parsed.spec, params);
+  return output.ok ? checkCondition(output.value, `outputs.${name}.if`) : output;
+}
+
+type Named = { index: number; format: string; name: string };
+type Spec<Kind extends FormatSpec["kind"]> = Extract<FormatSpec, { kind: Kind }>;
+
+function parseVideo({ name, ...base }: Named, spec: Spec<"video">, params: object): Parsed<OutputSpec> {
+  const parsed = parseSection(VideoParams, params, `outputs.${name}`, "output_param_not_valid");
+  if (!parsed.ok) return parsed;
+  const { duration, key = name, path, if: condition = null } = parsed.value;
+  const { container, video, audio } = spec;
+  const durationMs = duration === undefined ? null : duration * 1000;
+  return { ok: true, value: { ...base, type: "video", key, path, condition, container, video, audio, durationMs } };
+}
+
+function parseImage({ name, ...base }: Named, spec: Spec<"image">, params: object): Parsed<OutputSpec> {
   const field = `outputs.${name}`;
-  const base = { index, format };
-  if (spec.kind === "video") {
-    const parsed = parseSection(VideoParams, params, field, "output_param_not_valid");
-    if (!parsed.ok) return parsed;
-    const { duration, key = name, path } = parsed.value;
-    const { container, video, audio } = spec;
-    const durationMs = duration === undefined ? null : duration * 1000;
-    return { ok: true, value: { ...base, type: "video", key, path, container, video, audio, durationMs } };
-  }
   const parsed = parseSection(ImageParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
-  const { number, square, key = name, path } = parsed.value;
+  const { number, square, key = name, path, if: condition = null } = parsed.value;
   if (number > 1 && !counterOf(path)) {
-    return refuse(
-      "output_param_not_valid",
-      `\`${field}.path\` needs a counter such as %02d, because \`number\` is ${number}`,
-    );
+    const message = `\`${field}.path\` needs a counter such as %02d, because \`number\` is ${number}`;
+    return refuse("output_param_not_valid", message);
   }
-  return {
-    ok: true,
-    value: { ...base, type: "image", key, path, container: spec.container, size: spec.size, number, square },
-  };
+  const { container, size } = spec;
+  return { ok: true, value: { ...base, type: "image", key, path, condition, container, size, number, square } };
+}
+
+function checkCondition(output: OutputSpec, field: string): Parsed<OutputSpec> {
+  if (output.condition === null) return { ok: true, value: output };
+  const parsed = parseCondition(output.condition, isConditionVariable);
+  if (parsed.ok) return { ok: true, value: output };
+  return refuse("output_condition_not_valid", `\`${field}\`: ${parsed.message}`);
 }
 
 /** Refuses two outputs with one key, and two that would write one object. */

@@ -42,6 +42,8 @@ const outputBase = {
   format: z.string(),
   /** Object name below the storage's own path; image paths may hold a counter (`%02d`). */
   path: z.string(),
+  /** The output is made only if this holds for the input (`if`); null: always. */
+  condition: z.string().nullable(),
 };
 
 export const VideoOutput = z.object({

@@ -73,7 +73,7 @@ type Ask = { format: string; number?: number; square?: boolean; durationMs?: num
 function specOf({ format, number, square, durationMs }: Ask, index: number): OutputSpec {
   const parsed = parseFormat(format);
   if (!parsed.ok) throw new Error(parsed.message);
-  const base = { index, key: format, format, path: "x" };
+  const base = { index, key: format, format, path: "x", condition: null };
   const { spec } = parsed;
   return spec.kind === "video"
     ? {

@@ -27,7 +27,7 @@ function specOf({ format, number = 1, square = false, durationMs }: Ask, index: 
   const parsed = parseFormat(format);
   if (!parsed.ok) throw new Error(parsed.message);
   const { spec } = parsed;
-  const base = { index, key: format, format, path: "x" };
+  const base = { index, key: format, format, path: "x", condition: null };
   return spec.kind === "image"
     ? { ...base, type: "image", container: spec.container, size: spec.size, number, square }
     : {

@@ -166,6 +166,27 @@ describe("the way of a job", () => {
     expect(claim(state, "t2").assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }] });
   });
 
+  it("skips outputs whose condition does not hold for the input", async () => {
+    const outputs = {
+      "mp4:240p": { path: "a.mp4", if: "{{ input.width }} >= 1280" },
+      "mp4:1080p": { path: "b.mp4", if: "{{ input.width }} >= 1920" },
+      "jpg:100x": { path: "c.jpg", if: "{{ input.is_audio_only }}" },
+    };
+    const inspecting = claim(newJob(await newSpec({ outputs })), "t1", NOW, "node-a", "inspect").state;
+    const state = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+    expect(viewJob(state).outputs.map(({ status }) => status)).toEqual([
+      "video.queued",
+      "video.skipped",
+      "image.skipped",
+    ]);
+    expect(claim(state, "t2").assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
+
+    const none = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4", if: "false" } } });
+    const begun = claim(newJob(none), "t1", NOW, "node-a", "inspect").state;
+    const ended = completeTask(begun, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+    expect(viewJob(ended)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.skipped" }] });
+  });
+
   it("fails the input and the job when the source is no media, without a second try", () => {
     const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
     const state = failTask(inspecting, "inspect", { code: "input_not_media", message: "This is no media file" }, NOW);

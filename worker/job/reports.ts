@@ -1,6 +1,10 @@
 // What a node's reports do to a job. Pure: (state, report, now) → next state.
+
+import { holds, parseCondition } from "#shared/condition.ts";
+import { inputVariables, isConditionVariable } from "#shared/condition-variables.ts";
 import { errorTraits, type Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import type { OutputSpec } from "#shared/output-spec.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol.ts";
 import { endIfDone, record } from "./job-ending.ts";
@@ -42,12 +46,23 @@ function completeInspect(state: JobState, task: TaskState, probe: MediaProbe, no
   let next = moveTaskTo(state, task.id, "finish");
   next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
   next = record(moveInputTo(next, "transferred"), "input.transferred", null, now);
-  const { refusals } = planEncode({ source: "", probe, outputs: specs });
-  const wanted = specs.map(({ index }) => index).filter((index) => !refusals.some(({ output }) => output === index));
+  const skipped = specs.filter((spec) => !isWanted(spec, probe));
+  next = moveOutputs(next, indicesOf(skipped), "skip");
+  const asked = specs.filter((spec) => !skipped.includes(spec));
+  const { refusals } = planEncode({ source: "", probe, outputs: asked });
+  const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
   next = moveOutputs(next, wanted, "queue");
   for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
   if (wanted.length > 0) next = addTask(next, newTask("encode", "encode", wanted));
   return endIfDone(bump(next), now);
+}
+
+const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
+
+/** Whether an output's condition holds; it was parsed once before, when the job was created. */
+function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
+  const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
+  return !parsed?.ok || holds(parsed.condition, inputVariables(probe));
 }
 
 /** Ends each output by its report; those that another attempt may save go back to be encoded again. */
