@@ -3,7 +3,7 @@ import * as z from "zod";
 import { parseCondition } from "./condition.ts";
 import { isConditionVariable } from "./condition-variables.ts";
 import { type FormatSpec, parseFormat } from "./format-spec.ts";
-import { counterOf, objectName } from "./object-name.ts";
+import { counterOf, joinPath, objectName } from "./object-name.ts";
 import type { OutputSpec } from "./output-spec.ts";
 import { isCleanPath, isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
 
@@ -12,21 +12,31 @@ export const MAX_OUTPUTS = 30;
 /** Pictures that one image output may have (api-v2 §5). */
 export const MAX_IMAGES = 100;
 
+/** Longest cut, a week: beyond any film, and within what numbers can say exactly. */
+const MAX_SECONDS = 7 * 24 * 60 * 60;
+/** Longest property name of `outputs`: all segments of the grammar fit several times. */
+const MAX_FORMAT_CHARS = 200;
+
 const key = z
   .string("must be a string")
   .regex(/^[\w:.=, -]{1,128}$/, "must be 1 to 128 letters, digits, spaces or any of _ : . = , -")
+  .refine((value) => value !== "__proto__", "must be another name")
   .optional();
 const path = z
   .string("must be the name of the file in the storage")
   .max(900, "at most 900 characters")
-  .transform((value) => value.replace(/^\/+/, ""))
-  .refine((value) => value !== "" && !value.endsWith("/"), "must name a file")
+  .refine((value) => /[^/]$/.test(value), "must name a file")
+  .transform((value) => joinPath("", value))
   .refine(isCleanPath, "must be a path without `.` or `..` parts");
 
 const common = { key, path, if: z.string("must be a condition in a string").optional() };
 const VideoParams = z.strictObject({
   ...common,
-  duration: z.number("must be a number of seconds").positive("must be more than 0 seconds").optional(),
+  duration: z
+    .number("must be a number of seconds")
+    .positive("must be more than 0 seconds")
+    .max(MAX_SECONDS, `at most ${MAX_SECONDS} seconds`)
+    .optional(),
 });
 const ImageParams = z.strictObject({
   ...common,
@@ -45,6 +55,9 @@ export function parseOutputs(value: unknown): Parsed<OutputSpec[]> {
   }
   const outputs: OutputSpec[] = [];
   for (const [format, entry] of Object.entries(value)) {
+    if (format.length > MAX_FORMAT_CHARS) {
+      return refuse("output_format_not_valid", `An output's format has at most ${MAX_FORMAT_CHARS} characters`);
+    }
     const isList = Array.isArray(entry);
     for (const [position, params] of (isList ? entry : [entry]).entries()) {
       const name = isList ? `${format}:${position + 1}` : format;

@@ -75,12 +75,20 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
 
 // ── input ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Signed addresses are long; beyond this no server takes them. */
+const MAX_URL_CHARS = 8192;
+
 function parseInput(value: unknown, allow: AllowPrivate): Parsed<InputSpec> {
   if (!isObject(value)) return refuse("input_not_valid", "The job 'input' is not a valid object.");
   if (typeof value.url !== "string" || value.url === "") {
     return refuse("input_url_not_valid", "`input.url` must be the http or https address of the media file");
   }
-  const checked = checkUrl(value.url, allow);
+  const { url, ...rest } = value;
+  const [extra] = Object.keys(rest);
+  if (extra !== undefined) return refuse("input_not_valid", `\`input.${extra}\` is not known; allowed: url`);
+  if (url.length > MAX_URL_CHARS)
+    return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
+  const checked = checkUrl(url, allow);
   if (!checked.ok) return refuse("input_url_not_valid", `\`input.url\`: ${checked.reason}`);
   return { ok: true, value: { url: checked.url } };
 }
@@ -99,9 +107,12 @@ const folder = z
   .refine(isCleanPath, "must be a path without `.` or `..` parts")
   .default("");
 
-const S3Body = z.object({ service: z.literal("s3"), bucket, region, path: folder });
+const S3Body = z
+  .strictObject({ service: z.literal("s3"), bucket, region, path: folder, credentials: z.unknown() })
+  .transform(({ credentials: _credentials, ...rest }) => rest);
 const S3OtherBody = z
-  .object({
+  .strictObject({
+    credentials: z.unknown(),
     service: z.literal("s3other"),
     bucket,
     region: region.default("us-east-1"),
@@ -109,7 +120,10 @@ const S3OtherBody = z
     endpoint: text(1024),
     force_path_style: z.boolean("must be true or false").default(false),
   })
-  .transform(({ force_path_style, ...rest }) => ({ ...rest, forcePathStyle: force_path_style }));
+  .transform(({ force_path_style, credentials: _credentials, ...rest }) => ({
+    ...rest,
+    forcePathStyle: force_path_style,
+  }));
 
 const SERVICES = ["s3", "s3other"];
 
@@ -147,15 +161,12 @@ function parseCredentials(value: unknown): Parsed<StorageCredentials> {
 
 // ── notification, settings ─────────────────────────────────────────────────────────────────────────────────────────
 
-const NotificationBody = z.object({
+const NotificationBody = z.strictObject({
   type: z.literal("http", "must be http"),
   url: text(2048),
   params: z
-    .record(
-      z.string(),
-      z.union([z.string(), z.number(), z.boolean()]).transform(String),
-      "must be an object of strings",
-    )
+    .record(z.string().max(200), z.union([z.string().max(1000), z.number(), z.boolean()]).transform(String))
+    .refine((params) => Object.keys(params).length <= 50, "has at most 50 members")
     .default({}),
   events: z.boolean("must be true or false").default(false),
   metadata: z.boolean("must be true or false").default(false),
@@ -171,4 +182,4 @@ function parseNotification(value: unknown, allow: AllowPrivate): Parsed<Notifica
   return parsed;
 }
 
-const SettingsBody = z.object({ ultrafast: z.boolean("must be true or false").default(false) }, "must be an object");
+const SettingsBody = z.strictObject({ ultrafast: z.boolean("must be true or false").default(false) });

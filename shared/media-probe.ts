@@ -107,6 +107,23 @@ export function rotationOf(stream: ProbedStream): number {
   return ((quarter % 360) + 360) % 360;
 }
 
+/**
+ * The probe within `maxChars` of JSON: without tags and side data if need be, and then with the first streams only. A
+ * file may carry megabytes of text in its tags, or thousands of streams.
+ */
+export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
+  if (JSON.stringify(probe).length <= maxChars) return probe;
+  const { tags: _formatTags, ...format } = probe.format;
+  let streams = probe.streams.map(({ tags: _tags, side_data_list, ...stream }) => ({
+    ...stream,
+    ...(side_data_list ? { side_data_list: side_data_list.filter(({ rotation }) => rotation !== undefined) } : {}),
+  }));
+  while (streams.length > 1 && JSON.stringify({ streams, format }).length > maxChars) {
+    streams = streams.slice(0, Math.ceil(streams.length / 2));
+  }
+  return { streams, format };
+}
+
 /** The value of `30000/1001` or `4:3`; null when it is missing or not positive. */
 export function fraction(text: string | undefined): number | null {
   if (text === undefined) return null;

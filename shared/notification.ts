@@ -64,14 +64,15 @@ export function jobPayload(
       return probe ? { ...output, metadata: probe } : output;
     }),
   };
-  return { job_id: job.id, event, metadata: metadata !== null, data };
+  const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((probe) => probe !== null));
+  return { job_id: job.id, event, metadata: carries, data };
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Delays before each retry of a delivery, in ms (api-v2 §9, after the Standard Webhooks schedule). */
-export const RETRY_DELAYS_MS: readonly number[] = [
+const RETRY_DELAYS_MS: readonly number[] = [
   5000,
   5 * MINUTE,
   30 * MINUTE,
@@ -82,3 +83,10 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
+
+/** Events on the way are worth fewer tries: they go out in order, and the one that counts comes last. */
+const RETRIES_ON_THE_WAY = 3;
+
+/** The schedule of an event's retries, in ms. */
+export const retryDelays = (event: NotificationEvent): readonly number[] =>
+  ALWAYS_SENT.has(event) ? RETRY_DELAYS_MS : RETRY_DELAYS_MS.slice(0, RETRIES_ON_THE_WAY);

@@ -22,7 +22,3 @@ export async function findJob(db: D1Database, accountId: string, id: string): Pr
     .where(and(eq(jobs.id, id), eq(jobs.accountId, accountId)));
   return rows[0] ?? null;
 }
-
-export async function deleteJob(db: D1Database, id: string): Promise<void> {
-  await drizzle(db).delete(jobs).where(eq(jobs.id, id));
-}

@@ -141,7 +141,7 @@ describe("the hub", () => {
     const expiresIn = () =>
       runInDurableObject(
         jobOf(env, spec.id),
-        (_, { storage }) => (loadState(storage.kv)?.tasks[0]?.grant?.expiresAt ?? 0) - Date.now(),
+        (_, { storage }) => (loadState(storage)?.tasks[0]?.grant?.expiresAt ?? 0) - Date.now(),
       );
     await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
     node.socket.close();

@@ -18,12 +18,14 @@ import { choose, nextOpening, type Offer } from "./choose.ts";
 import { addSlots, ConnectedNode } from "./roster.ts";
 import { isStale, Ticket, type TicketOffer, ticketKey } from "./tickets.ts";
 
-/** A node whose socket is open. */
-type SocketNode = ConnectedNode & { socket: WebSocket };
+/** A node whose socket is open; `heardAt` is when it last said something itself, in ms since 1970. */
+type SocketNode = ConnectedNode & { socket: WebSocket; heardAt: number };
 
 const PROGRESS_EVERY_MS = 1000;
 /** A job that could not be asked is asked again after this long. */
 const CLAIM_RETRY_MS = 1000;
+/** Nodes ping every 15 s; one that was silent for so long has a dead connection, whatever the socket says. */
+const SILENCE_LIMIT_MS = 45_000;
 /** WebSocket close codes (RFC 6455 §7.4.1). */
 const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
@@ -38,10 +40,13 @@ export class NodeHub extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
     for (const socket of ctx.getWebSockets()) {
       const node = ConnectedNode.safeParse(socket.deserializeAttachment());
-      if (node.success) this.#nodes.set(socket, { ...node.data, socket });
+      if (node.success) this.#nodes.set(socket, { ...node.data, socket, heardAt: Date.now() });
     }
     for (const [key, value] of ctx.storage.kv.list({ prefix: TICKETS })) {
-      this.#tickets.set(key.slice(TICKETS.length), Ticket.parse(value));
+      // One of an older shape is as good as lost: its job advertises again.
+      const ticket = Ticket.safeParse(value);
+      if (ticket.success) this.#tickets.set(key.slice(TICKETS.length), ticket.data);
+      else ctx.storage.kv.delete(key);
     }
   }
 
@@ -54,7 +59,7 @@ export class NodeHub extends DurableObject<Env> {
 
   /** A job tells how many tasks of a class wait; zero withdraws them. */
   async advertise(offer: TicketOffer): Promise<void> {
-    this.#putTicket({ ...offer, advertisedAt: Date.now() });
+    this.#putTicket({ ...offer, advertisedAt: Date.now(), notBefore: 0 });
     await this.#match();
   }
 
@@ -70,7 +75,7 @@ export class NodeHub extends DurableObject<Env> {
     const decoded = decodeNodeFrame(typeof message === "string" ? message : "");
     if (!decoded.ok) {
       log.warn("Node sent a frame that is not understood", { reason: decoded.reason, detail: decoded.detail });
-      if (decoded.reason === "invalid") socket.close(POLICY_VIOLATION, "invalid frame");
+      if (decoded.reason === "invalid") await this.#dismiss(socket, "invalid frame");
       return;
     }
     try {
@@ -91,7 +96,8 @@ export class NodeHub extends DurableObject<Env> {
   async #take(socket: WebSocket, frame: NodeFrame): Promise<void> {
     if (frame.type === "hello") return this.#welcome(socket, frame);
     const node = this.#nodes.get(socket);
-    if (!node) return socket.close(POLICY_VIOLATION, "hello comes first");
+    if (!node) return this.#dismiss(socket, "hello comes first");
+    node.heardAt = Date.now();
     switch (frame.type) {
       case "slots": {
         const leases = node.leases.filter((lease) => !frame.released.includes(lease as LeaseId));
@@ -101,7 +107,7 @@ export class NodeHub extends DurableObject<Env> {
       case "progress":
         return this.#forEachJob(node, frame.items, (job, items) => job.progress(items));
       case "bye":
-        return this.#update(node, { free: { inspect: 0, encode: 0 } });
+        return this.#update(node, { free: { inspect: 0, encode: 0 }, draining: true });
       default:
         return assertNever(frame);
     }
@@ -109,38 +115,49 @@ export class NodeHub extends DurableObject<Env> {
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
     if (hello.protocol !== PROTOCOL_VERSION) {
-      return socket.close(POLICY_VIOLATION, `protocol ${PROTOCOL_VERSION} is spoken here: update this node`);
+      return this.#dismiss(socket, `protocol ${PROTOCOL_VERSION} is spoken here: update this node`);
     }
-    const { nodeId, session, capabilities, slots, running } = hello;
-    await this.#replaceOlder(nodeId, session);
-    const node = { nodeId, session, capabilities, free: slots, leases: running.map(({ lease }) => lease), socket };
+    const { nodeId, session, capabilities, slots: free, running } = hello;
+    await this.#replaceOlder(nodeId, session, socket);
+    const leases = running.map(({ lease }) => lease);
+    const node = { nodeId, session, capabilities, free, leases, draining: false, socket, heardAt: Date.now() };
     this.#nodes.set(socket, node);
     this.#update(node, {});
     this.#send(node, { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: PROGRESS_EVERY_MS });
-    await this.#forEachJob(node, running, (job, proofs) => job.renew(proofs));
-    await this.#match();
+    await Promise.all([this.#match(), this.#forEachJob(node, running, (job, proofs) => job.renew(proofs))]);
   }
 
   /** A node has one socket: an older one of the same session is a leftover, one of another session a dead process. */
-  async #replaceOlder(nodeId: string, session: string): Promise<void> {
-    for (const older of [...this.#nodes.values()].filter((node) => node.nodeId === nodeId)) {
+  async #replaceOlder(nodeId: string, session: string, socket: WebSocket): Promise<void> {
+    for (const older of [...this.#nodes.values()].filter((node) => node.nodeId === nodeId && node.socket !== socket)) {
+      this.#forget(older.socket);
       older.socket.close(NORMAL, "replaced by a newer connection");
-      if (older.session === session) this.#nodes.delete(older.socket);
-      else await this.#lose(older.socket);
+      if (older.session !== session) await this.#suspect(older);
     }
   }
 
-  /** The jobs of a lost connection shorten their leases; the leases themselves end by time. */
+  /** Sends away who does not speak the protocol. */
+  async #dismiss(socket: WebSocket, reason: string): Promise<void> {
+    await this.#lose(socket);
+    socket.close(POLICY_VIOLATION, reason);
+  }
+
   async #lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.get(socket);
-    if (!node) return;
+    this.#forget(socket);
+    if (node) await this.#suspect(node);
+  }
+
+  /** A socket that is closing is still listed by the runtime: without an attachment nobody takes it for a node again. */
+  #forget(socket: WebSocket): void {
     this.#nodes.delete(socket);
-    const jobs = new Set(node.leases.flatMap((lease) => parseLeaseId(lease)?.job ?? []));
-    await Promise.all(
-      [...jobs].map((id) =>
-        this.#ask(id, (job) => job.suspect(node.session)).catch(() => log.warn("Suspect not told", { job: id })),
-      ),
-    );
+    socket.serializeAttachment(null);
+  }
+
+  /** The jobs of a lost connection shorten their leases; the leases themselves end by time. */
+  async #suspect({ leases, session }: SocketNode): Promise<void> {
+    const jobs = new Set(leases.flatMap((lease) => parseLeaseId(lease)?.job ?? []));
+    await Promise.all([...jobs].map((id) => this.#tell(id, (job) => job.suspect(session))));
   }
 
   /** Tells each job its part of what a node says; the node is told to drop what the jobs no longer want. */
@@ -153,7 +170,8 @@ export class NodeHub extends DurableObject<Env> {
     await Promise.all(
       [...ids].map(async (id) => {
         const own = items.filter(({ lease }) => parseLeaseId(lease)?.job === id);
-        for (const lease of await this.#ask(id, (job) => tell(job, own))) this.#send(node, { type: "cancel", lease });
+        const dropped = await this.#tell(id, (job) => tell(job, own));
+        for (const lease of dropped ?? []) this.#send(node, { type: "cancel", lease });
       }),
     );
   }
@@ -161,12 +179,13 @@ export class NodeHub extends DurableObject<Env> {
   /** Makes offers until no ticket fits a free slot. Slots and tickets are taken before the job is asked. */
   async #match(): Promise<void> {
     const now = Date.now();
-    for (const ticket of [...this.#tickets.values()].filter((candidate) => isStale(candidate, now))) {
-      this.#putTicket({ ...ticket, count: 0 });
+    for (const ticket of this.#tickets.values()) {
+      if (isStale(ticket, now)) this.#putTicket({ ...ticket, count: 0 });
     }
+    const nodes = [...this.#nodes.values()].filter((node) => this.#isAlive(node, now));
     const offers: Promise<void>[] = [];
     for (;;) {
-      const offer = choose([...this.#nodes.values()], this.#tickets.values(), now);
+      const offer = choose(nodes, this.#tickets.values(), now);
       if (!offer) break;
       this.#putTicket({ ...offer.ticket, count: offer.ticket.count - offer.slots });
       this.#grant(offer.node, offer, -offer.slots);
@@ -177,35 +196,45 @@ export class NodeHub extends DurableObject<Env> {
     await Promise.all(offers);
   }
 
+  #isAlive({ socket, heardAt }: SocketNode, now: number): boolean {
+    const pongAt = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
+    return Math.max(heardAt, pongAt) > now - SILENCE_LIMIT_MS;
+  }
+
   async #claim(offer: Offer<SocketNode>): Promise<void> {
     const { ticket, node, slots } = offer;
+    const { jobId, slotClass } = ticket;
+    const claimed = await this.#tell(jobId, (job) => job.claim(node.nodeId, node.session, slotClass, slots));
+    for (const assignment of claimed ?? []) this.#send(node, { type: "assign", assignment });
+    this.#update(node, { leases: [...node.leases, ...(claimed ?? []).map(({ lease }) => lease)] });
+    // The job could not be asked: its ticket comes back, unless it told of itself anew meanwhile.
+    if (!claimed && !this.#tickets.has(ticketKey(ticket))) {
+      this.#putTicket({ ...ticket, notBefore: Date.now() + CLAIM_RETRY_MS });
+    }
+    const unused = slots - (claimed?.length ?? 0);
+    if (unused === 0) return;
+    this.#grant(node, offer, unused);
+    await this.#match();
+  }
+
+  /** One call to a job, by a stub of its own, because one that threw is broken. Null when the job could not be asked. */
+  async #tell<Value>(id: string, call: (job: ReturnType<typeof jobOf>) => Promise<Value>): Promise<Value | null> {
     try {
-      const claim = await this.#ask(ticket.jobId, (job) =>
-        job.claim(node.nodeId, node.session, ticket.slotClass, slots),
-      );
-      for (const assignment of claim) this.#send(node, { type: "assign", assignment });
-      this.#update(node, { leases: [...node.leases, ...claim.map(({ lease }) => lease)] });
-      if (claim.length < slots) this.#grant(node, offer, slots - claim.length);
+      return await call(jobOf(this.env, id));
     } catch (error) {
-      log.warn("Claim failed", { job: ticket.jobId, error: messageOf(error) });
-      this.#grant(node, offer, slots);
-      this.#putTicket({ ...ticket, openAt: Date.now() + CLAIM_RETRY_MS, prefer: null });
-      await this.ctx.storage.setAlarm(Date.now() + CLAIM_RETRY_MS);
+      log.warn("Job could not be asked", { job: id, error: messageOf(error) });
+      return null;
     }
   }
 
-  /** One call to a job. A stub that threw is broken, so each call takes a new one. */
-  async #ask<Value>(id: string, call: (job: ReturnType<typeof jobOf>) => Promise<Value>): Promise<Value> {
-    return call(jobOf(this.env, id));
-  }
-
   #grant(node: SocketNode, { ticket }: Offer<SocketNode>, slots: number): void {
+    if (node.draining) return;
     this.#update(node, { free: { ...node.free, [ticket.slotClass]: node.free[ticket.slotClass] + slots } });
   }
 
   #update(node: SocketNode, patch: Partial<ConnectedNode>): void {
     Object.assign(node, patch);
-    const { socket, ...attachment } = node;
+    const { socket, heardAt: _heardAt, ...attachment } = node;
     if (this.#nodes.get(socket) === node) socket.serializeAttachment(attachment);
   }
 

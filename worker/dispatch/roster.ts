@@ -11,6 +11,8 @@ export const ConnectedNode = z.object({
   free: SlotCounts,
   /** Leases that the node was given and has not released. */
   leases: z.array(z.string()),
+  /** It wants no more work on this connection. */
+  draining: z.boolean(),
 });
 export type ConnectedNode = z.infer<typeof ConnectedNode>;
 

@@ -7,18 +7,23 @@ export const Ticket = z.object({
   jobId: z.string(),
   slotClass: z.enum(SLOT_CLASSES),
   count: z.int(),
-  /** The node that should have the work first (it holds the source), and those that should have it last. */
+  /** When the job was created: the oldest comes first, however often it has to tell of itself. Times in ms since 1970. */
+  since: z.number(),
+  /** The node that should have the work first, because it holds the source; until then others leave it to that. */
   prefer: z.string().nullable(),
+  preferUntil: z.number(),
+  /** Nodes that failed or lost the work; until then they are passed by while others are connected. */
   avoid: z.array(z.string()),
-  /** From then on anybody may take it, in ms since 1970. */
-  openAt: z.number(),
+  avoidUntil: z.number(),
   advertisedAt: z.number(),
+  /** A job that could not be asked is left alone until then. */
+  notBefore: z.number(),
 });
 export type Ticket = z.infer<typeof Ticket>;
-export type TicketOffer = Omit<Ticket, "advertisedAt">;
+export type TicketOffer = Omit<Ticket, "advertisedAt" | "notBefore">;
 
-/** Jobs advertise again every minute while they have demand; a ticket that was not renewed is forgotten. */
-const TICKET_LIFE_MS = 3 * 60_000;
+/** Jobs advertise again every five minutes while they have demand; a ticket that was not renewed is forgotten. */
+const TICKET_LIFE_MS = 15 * 60_000;
 
 export const ticketKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${jobId}:${slotClass}`;
 

@@ -91,6 +91,14 @@ describe("POST /v2/jobs", () => {
       /storage\.region/,
     ],
     ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
+    ["a field of storage that is not known", "storage_not_valid", { storage: storage({ acl: "public-read" }) }, /acl/],
+    [
+      "a field of input that is not known",
+      "input_not_valid",
+      { input: { url: "http://127.0.0.1/", key: "k" } },
+      /input\.key/,
+    ],
+    ["too long an address", "input_url_not_valid", { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } }, /8192/],
     ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
     ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
     ["an empty array", "outputs_not_valid", { outputs: { "mp4:240p": [] } }, /outputs/],
@@ -109,6 +117,14 @@ describe("POST /v2/jobs", () => {
       { outputs: { "mp4:240p": { ...video, duration: "5" } } },
       /mp4:240p\.duration/,
     ],
+    [
+      "an endless cut",
+      "output_param_not_valid",
+      { outputs: { "mp4:240p": { ...video, duration: 1e306 } } },
+      /duration.*604800/,
+    ],
+    ["an endless format", "output_format_not_valid", { outputs: { [`mp4${":".repeat(300)}`]: video } }, /200/],
+    ["a key that objects have", "output_param_not_valid", { outputs: { mp4: { ...video, key: "__proto__" } } }, /key/],
     ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
     [
       "several pictures without a counter",
@@ -131,8 +147,8 @@ describe("POST /v2/jobs", () => {
     [
       "one object twice",
       "output_path_not_unique",
-      { outputs: { "mp4:240p": { path: "/a" }, "mp4:360p": { path: "a" } } },
-      /`a`/,
+      { outputs: { "mp4:240p": { path: "/a/b" }, "mp4:360p": { path: "a//b" } } },
+      /`a\/b`/,
     ],
     [
       "31 outputs",

@@ -3,6 +3,7 @@
 import type { HonoRequest } from "hono";
 import * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { readLimited } from "../read-limited.ts";
 
 const MAX_BODY_BYTES = 2 ** 20;
 
@@ -21,16 +22,4 @@ export async function readBody<Value>(request: HonoRequest, schema: z.ZodType<Va
   const parsed = schema.safeParse(await readJson(request));
   if (!parsed.success) throw new AppError(code, z.prettifyError(parsed.error));
   return parsed.data;
-}
-
-/** Reads a body to its end; a chunked one has no length to trust beforehand. */
-async function readLimited(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of body ?? []) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > maxBytes) throw new AppError("body_too_large", `The body is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

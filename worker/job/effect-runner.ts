@@ -33,26 +33,34 @@ export class EffectRunner {
 
   /** The alarm's work: leases that ran out, and all effects, notifications too: the time they take is the alarm's. */
   async ring(): Promise<void> {
-    this.#armedAt = null;
-    this.#arm(Date.now() + DEAD_MAN_MS);
+    this.#setAlarm(Date.now() + DEAD_MAN_MS);
     try {
       const { state } = this.#memory;
       if (state) this.#memory.save(expireLeases(state, Date.now()));
       await this.#act(() => true);
     } catch (error) {
+      // The alarm that was just set tries again, at a pace that a lasting fault can keep up with.
       log.error("Alarm failed", { job: this.#ctx.id.name, error: messageOf(error) });
+      return;
     }
     this.#armedAt = null;
     this.#arm(0);
   }
 
+  /** Carries out what is due until nothing new is; an effect that is due again at once waits for the alarm. */
   async #act(wanted: (pending: PendingEffect) => boolean): Promise<void> {
+    const done = new Set<string>();
     for (;;) {
       const { state } = this.#memory;
       const due = (state ? pendingEffects(state) : []).filter(
-        (pending) => pending.dueAt <= Date.now() && !this.#underWay.has(pending.name) && wanted(pending),
+        (pending) =>
+          pending.dueAt <= Date.now() &&
+          !this.#underWay.has(pending.name) &&
+          !done.has(pending.name) &&
+          wanted(pending),
       );
       if (due.length === 0) return;
+      for (const { name } of due) done.add(name);
       await Promise.all(due.map((pending) => this.#run(pending)));
     }
   }
@@ -84,7 +92,12 @@ export class EffectRunner {
   #arm(promptAt: number): void {
     const { state } = this.#memory;
     const at = state && nextAlarmAt(state, (pending) => this.#notBefore(pending, promptAt));
-    if (at === null || (this.#armedAt !== null && this.#armedAt <= at)) return;
+    // An alarm that is overdue by far was lost, and is set anew.
+    const rings = this.#armedAt !== null && this.#armedAt <= (at ?? 0) && this.#armedAt > Date.now() - DEAD_MAN_MS;
+    if (at !== null && !rings) this.#setAlarm(at);
+  }
+
+  #setAlarm(at: number): void {
     this.#armedAt = at;
     // Not awaited: the write joins those of this turn, and a failure of the storage resets the object anyway.
     void this.#ctx.storage.setAlarm(at);

@@ -1,53 +1,89 @@
 // Signed uploads for the files of a grant: where each goes, in which parts.
-import { AppError, assertNever } from "#shared/errors.ts";
-import { contentTypeOf, objectName } from "#shared/object-name.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
-import type { UploadsRequest, UploadTicket } from "#shared/protocol.ts";
+import { AppError } from "#shared/errors.ts";
+import { contentTypeOf } from "#shared/object-name.ts";
+import type { LeaseProof, UploadsRequest, UploadTicket } from "#shared/protocol.ts";
 import { type Bucket, beginMultipart, partSizes, signParts } from "../storage/s3.ts";
-import { uploadKey } from "./job-moves.ts";
-import type { GrantedUpload } from "./job-state.ts";
+import { type FileName, fileCount, objectOf, uploadKey } from "./job-files.ts";
+import type { GrantedUpload, JobState } from "./job-state.ts";
+import { judge } from "./leases.ts";
+import { recordUpload } from "./reports.ts";
 
-export type GrantedFile = { upload: GrantedUpload; ticket: UploadTicket };
-
-/** Files that an output may consist of. */
-function fileCount(output: OutputSpec): number {
-  switch (output.type) {
-    case "video":
-      return 1;
-    case "image":
-      return output.number;
-    default:
-      return assertNever(output);
-  }
+/** The job's state as it is by now, and where to put what changes it. */
+export interface GrantDeps {
+  state(): JobState;
+  save(state: JobState): void;
 }
 
+type FileToGrant = UploadsRequest["files"][number];
+
 /**
- * Signs the uploads of the files asked for, beginning multipart ones at the storage; keyed by `<output>/<ordinal>`.
- * A file that was granted before keeps its multipart upload. Throws AppError(report_not_valid | storage_*).
+ * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Each multipart upload is
+ * on record as soon as it has begun, so that whatever happens it is completed or aborted; of two that were begun for
+ * one file by requests that crossed, the first on record counts. Throws AppError(report_not_valid | storage_*).
  */
 export async function grantUploads(
   bucket: Bucket,
-  outputs: readonly OutputSpec[],
-  files: UploadsRequest["files"],
-  granted: Readonly<Record<string, GrantedUpload>>,
-): Promise<Record<string, GrantedFile>> {
-  const grants: Record<string, GrantedFile> = {};
+  proof: LeaseProof,
+  files: readonly FileToGrant[],
+  deps: GrantDeps,
+): Promise<UploadTicket[] | null> {
+  for (const file of files) checkFile(deps.state(), proof, file);
+  const tickets: UploadTicket[] = [];
   for (const file of files) {
-    const output = outputs.find(({ index }) => index === file.output);
-    if (!output || file.ordinal > fileCount(output)) {
-      throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
-    }
-    const name = objectName(output.path, file.ordinal);
-    const type = contentTypeOf(output);
-    const sizes = partSizes(file.sizeBytes);
-    const before = granted[uploadKey(file)];
-    const known = before?.sizeBytes === file.sizeBytes ? before.uploadId : null;
-    const uploadId = sizes.length === 1 ? null : (known ?? (await beginMultipart(bucket, name, type)));
-    const parts = await signParts(bucket, name, type, sizes, uploadId);
-    grants[uploadKey(file)] = {
-      upload: { objectName: name, sizeBytes: file.sizeBytes, partCount: parts.length, uploadId },
-      ticket: { output: file.output, ordinal: file.ordinal, parts },
-    };
+    const upload = await grantUpload(bucket, proof, file, deps);
+    if (!upload) return null;
+    const type = contentTypeOf(outputOf(deps.state(), file));
+    const parts = await signParts(
+      bucket,
+      objectOf(deps.state(), file),
+      type,
+      partSizes(file.sizeBytes),
+      upload.uploadId,
+    );
+    tickets.push({ output: file.output, ordinal: file.ordinal, parts });
   }
-  return grants;
+  return tickets;
+}
+
+function checkFile(state: JobState, proof: LeaseProof, file: FileName): void {
+  const spec = state.spec.outputs[file.output];
+  const { task } = judge(state, proof);
+  if (spec && task?.outputs.includes(file.output) && file.ordinal <= fileCount(spec)) return;
+  throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
+}
+
+function outputOf(state: JobState, { output }: FileName): JobState["spec"]["outputs"][number] {
+  const spec = state.spec.outputs[output];
+  if (!spec) throw new AppError("report_not_valid", `The job has no output ${output}`);
+  return spec;
+}
+
+/** The upload of one file, on record; null when the lease is no longer good. */
+async function grantUpload(
+  bucket: Bucket,
+  proof: LeaseProof,
+  file: FileToGrant,
+  deps: GrantDeps,
+): Promise<GrantedUpload | null> {
+  const { sizeBytes } = file;
+  const granted = (): GrantedUpload | undefined => {
+    const upload = judge(deps.state(), proof).task?.uploads[uploadKey(file)];
+    return upload?.sizeBytes === sizeBytes ? upload : undefined;
+  };
+  const partCount = partSizes(sizeBytes).length;
+  const known = granted();
+  if (known) return known;
+  const objectName = objectOf(deps.state(), file);
+  const type = contentTypeOf(outputOf(deps.state(), file));
+  const uploadId = partCount === 1 ? null : await beginMultipart(bucket, objectName, type);
+  const state = deps.state();
+  const { verdict, task } = judge(state, proof);
+  const first = granted();
+  if (verdict === "current" && task && !first) {
+    const upload = { sizeBytes, partCount, uploadId };
+    deps.save(recordUpload(state, task.id, file, upload));
+    return upload;
+  }
+  if (uploadId !== null) deps.save({ ...state, orphans: [...state.orphans, { objectName, uploadId }] });
+  return verdict === "current" && first ? first : null;
 }

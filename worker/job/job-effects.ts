@@ -19,8 +19,8 @@ export type Effect =
 
 export type PendingEffect = { name: string; dueAt: number; effect: Effect };
 
-/** How long the hub may forget a job's demand before it is told again. */
-const READVERTISE_MS = 60_000;
+/** The hub keeps tickets on its disk; a hub that lost them all learns of them again within this time. */
+const READVERTISE_MS = 5 * 60_000;
 const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Multipart uploads that could not be aborted so often are left to the bucket's own lifecycle rules. */
 const MAX_ABORTS = 8;
@@ -46,9 +46,8 @@ export function pendingEffects(state: JobState): PendingEffect[] {
   if (state.indexedVersion < state.version) pending.push(owed("index", 0, { kind: "index" }));
   // One delivery at a time keeps the events of a job in order.
   const delivery = state.outbox.find((candidate) => candidate.state === "due");
-  if (delivery)
-    pending.push({ name: `deliver:${delivery.id}`, dueAt: delivery.nextAt, effect: { kind: "deliver", delivery } });
-  if (pending.length === 0 && isTerminalJob(state.status)) {
+  if (delivery) pending.push(owed(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
+  if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
     pending.push(owed("purge", (state.completedAt ?? 0) + RETENTION_MS, { kind: "purge" }));
   }
   return pending;

@@ -17,7 +17,8 @@ import { outputMetadata, payloadMetadata, viewJob, viewOutput } from "./job-view
 /** Puts an event into the outbox, its payload frozen, if the client wants events of this kind. */
 export function record(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
   if (!ALWAYS_SENT.has(event) && !state.spec.notification.events) return state;
-  const body = JSON.stringify(payloadOf(state, event, output));
+  const full = JSON.stringify(payloadOf(state, event, output));
+  const body = full.length <= MAX_BODY_CHARS ? full : JSON.stringify(payloadOf(withoutMetadata(state), event, output));
   const id = `msg_${state.spec.id}_${state.outbox.length + 1}`;
   const delivery = {
     id,
@@ -31,6 +32,13 @@ export function record(state: JobState, event: NotificationEvent, output: number
   } as const;
   return { ...state, outbox: [...state.outbox, delivery] };
 }
+
+/** A payload that would not fit into the object's storage (2 MB, characters of two bytes) goes without metadata. */
+const MAX_BODY_CHARS = 900_000;
+const withoutMetadata = (state: JobState): JobState => ({
+  ...state,
+  spec: { ...state.spec, notification: { ...state.spec.notification, metadata: false } },
+});
 
 function payloadOf(state: JobState, event: NotificationEvent, output: number | null): NotificationPayload {
   const job = viewJob(state);

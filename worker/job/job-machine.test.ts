@@ -3,10 +3,11 @@ import { JOB_STATUSES, moveJob } from "#shared/job-status.ts";
 import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
 import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
+import { fileOfKey } from "./job-files.ts";
 import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
 import { jobPercent, viewJob } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
-import { completeTask, failTask, recordUploads, settleOutputs } from "./reports.ts";
+import { completeTask, failTask, recordUpload, settleOutputs } from "./reports.ts";
 import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "./task-table.ts";
 
 const NOW = 1_000_000;
@@ -33,12 +34,9 @@ const proof = (task: string, attempt: number, token: string) => ({
   lease: `${spec.id}.${task}.${attempt}` as never,
   token,
 });
-const upload = (objectName: string, uploadId: string | null = null) => ({
-  objectName,
-  sizeBytes: 5,
-  partCount: 1,
-  uploadId,
-});
+const upload = (uploadId: string | null = null) => ({ sizeBytes: 5, partCount: 1, uploadId });
+const recordUploads = (state: JobState, task: string, uploads: Record<string, ReturnType<typeof upload>>): JobState =>
+  Object.entries(uploads).reduce((next, [key, granted]) => recordUpload(next, task, fileOfKey(key), granted), state);
 const file = (output: number, ordinal: number) => ({ output, ordinal, sizeBytes: 5, etags: ['"e"'] });
 const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
 const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
@@ -47,7 +45,7 @@ const failed = (output: number, code: "encoding_failed" | "storage_denied"): Out
   output,
   failure: { code, message: "It broke" },
 });
-const UPLOADS = { "0/1": upload("out/240p.mp4"), "1/1": upload("out/01.jpg"), "1/2": upload("out/02.jpg") };
+const UPLOADS = { "0/1": upload(), "1/1": upload(), "1/2": upload() };
 
 describe("tables", () => {
   it("moves a task and a job only as their tables say", () => {
@@ -242,6 +240,13 @@ describe("failures of the work", () => {
     expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "storage_denied" }, {}] });
   });
 
+  it("does not take a file for stored that was never granted, or is not the one", () => {
+    const granted = recordUploads(encoding(), "encode", { "0/1": upload(), "1/1": upload() });
+    const wrongSize = { ...madeVideo, files: [{ ...file(0, 1), sizeBytes: 6 }] };
+    const once = completeTask(granted, "encode", { kind: "encode", outputs: [wrongSize, madeImages] }, NOW);
+    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0, 1], failures: 1 });
+  });
+
   it("fails an output of which the node said nothing", () => {
     const state = recordUploads(encoding(), "encode", UPLOADS);
     const once = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo] }, NOW);
@@ -324,11 +329,12 @@ describe("leases", () => {
   it("does not count work that was handed back as a failure", () => {
     const state = failTask(encoding(), "encode", { code: "node_lost", message: "handed back" }, NOW);
     expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0 });
+    expect(judge(state, proof("encode", 1, "t2")).verdict).toBe("superseded");
   });
 });
 
 describe("multipart uploads", () => {
-  const multipart = { "0/1": upload("out/240p.mp4", "u-1"), "1/1": upload("out/01.jpg"), "1/2": upload("out/02.jpg") };
+  const multipart = { "0/1": upload("u-1"), "1/1": upload(), "1/2": upload() };
 
   it("wait for the storage before their output is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);

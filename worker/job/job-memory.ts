@@ -13,7 +13,7 @@ export class JobMemory {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    this.#state = loadState(storage.kv);
+    this.#state = loadState(storage);
     this.#saved = this.#state;
   }
 
@@ -29,7 +29,7 @@ export class JobMemory {
   }
 
   save(state: JobState): void {
-    saveState(this.#storage.kv, this.#saved, state);
+    saveState(this.#storage, this.#saved, state);
     this.#state = state;
     this.#saved = state;
   }

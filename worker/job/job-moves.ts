@@ -5,13 +5,12 @@ import { type InputMove, moveInput } from "#shared/job-status.ts";
 import { moveOutput, type OutputMove } from "#shared/output-status.ts";
 import type { SlotClass } from "#shared/protocol.ts";
 import { record } from "./job-ending.ts";
+import { fileOfKey, objectOf } from "./job-files.ts";
 import type { JobState, OutputState, TaskState } from "./job-state.ts";
 import { moveTask, type TaskMove } from "./task-table.ts";
 
 export const slotClassOf = (task: TaskState): SlotClass => (task.kind === "inspect" ? "inspect" : "encode");
 export const leaseOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
-/** Names a file within a grant: the key of its upload. */
-export const uploadKey = (file: { output: number; ordinal: number }): string => `${file.output}/${file.ordinal}`;
 
 export function taskOf(state: JobState, taskId: string): TaskState {
   const task = state.tasks.find((candidate) => candidate.id === taskId);
@@ -69,9 +68,10 @@ export const addTask = (state: JobState, task: TaskState): JobState =>
 
 /** Sets a task's multipart uploads aside to be aborted, but for those of outputs that were made. */
 export function orphanUploads(state: JobState, taskId: string): JobState {
-  const made = new Set(state.outputs.flatMap((output) => output.files.map((file) => file.objectName)));
-  const orphans = Object.values(taskOf(state, taskId).uploads).flatMap(({ objectName, uploadId }) =>
-    uploadId !== null && !made.has(objectName) ? [{ objectName, uploadId }] : [],
-  );
+  const orphans = Object.entries(taskOf(state, taskId).uploads).flatMap(([key, { uploadId }]) => {
+    const file = fileOfKey(key);
+    const made = state.outputs[file.output]?.phase === "done";
+    return uploadId === null || made ? [] : [{ objectName: objectOf(state, file), uploadId }];
+  });
   return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads: {} });
 }

@@ -10,13 +10,13 @@ import { loadState, saveState } from "./job-store.ts";
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
 const stateOf = (spec: JobSpec): Promise<JobState | null> =>
-  runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage.kv));
+  runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
 
 /** Changes what lies on disk, as if time had passed, and drops the object from memory. */
 async function rewrite(spec: JobSpec, change: (state: JobState) => JobState): Promise<void> {
   await runInDurableObject(stubOf(spec), (_, { storage }) => {
-    const state = loadState(storage.kv);
-    if (state) saveState(storage.kv, state, change(state));
+    const state = loadState(storage);
+    if (state) saveState(storage, state, change(state));
   });
   await evictDurableObject(stubOf(spec));
 }

@@ -18,10 +18,10 @@ import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
 import { JobMemory } from "./job-memory.ts";
 import { openJobSecrets } from "./job-secrets.ts";
-import { type JobSpec, type JobState, newJob } from "./job-state.ts";
+import { JobSpec, type JobState, newJob } from "./job-state.ts";
 import { jobPercent, viewJob, viewMetadata } from "./job-view.ts";
 import { claimTasks, judge, recordProgress, renewLease, suspectSession, type Verdict } from "./leases.ts";
-import { completeTask, failTask, recordUploads } from "./reports.ts";
+import { completeTask, failTask } from "./reports.ts";
 
 /** An answer across RPC, where thrown errors would lose their class: the value, or a code of the error table. */
 export type Answer<Value> = { ok: true; value: Value } | { ok: false; code: ErrorCode; message: string };
@@ -48,7 +48,8 @@ export class JobObject extends DurableObject<Env> {
 
   /** Begins the job; a repeated call changes nothing. */
   async create(spec: JobSpec): Promise<JobView> {
-    const state = this.#memory.state ?? newJob(spec);
+    // Parsed as it will be when it is read back: what could not be read again must not be begun.
+    const state = this.#memory.state ?? newJob(JobSpec.parse(spec));
     this.#commit(state);
     return viewJob(state);
   }
@@ -86,16 +87,11 @@ export class JobObject extends DurableObject<Env> {
     if (before?.verdict !== "current" || !before.task) return SUPERSEDED;
     this.#commit(before.state);
     const { spec } = before.state;
-    const outputs = spec.outputs.filter(({ index }) => before.task?.outputs.includes(index));
     try {
       const { credentials } = await openJobSecrets(spec.id, spec.sealedSecrets, settingsOf(this.env).sealingKeys);
-      const bucket = { storage: spec.storage, credentials };
-      const granted = await grantUploads(bucket, outputs, files, before.task.uploads);
-      const { verdict, task } = judge(this.#memory.live(), { lease, token });
-      if (verdict !== "current" || !task) return SUPERSEDED;
-      const uploads = Object.fromEntries(Object.entries(granted).map(([key, { upload }]) => [key, upload]));
-      this.#commit(recordUploads(this.#memory.live(), task.id, uploads));
-      return { ok: true, value: { uploads: Object.values(granted).map(({ ticket }) => ticket) } };
+      const deps = { state: () => this.#memory.live(), save: (next: JobState) => this.#commit(next) };
+      const uploads = await grantUploads({ storage: spec.storage, credentials }, { lease, token }, files, deps);
+      return uploads ? { ok: true, value: { uploads } } : SUPERSEDED;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === "report_not_valid") return { ok: false, code: error.code, message: error.message };
@@ -105,6 +101,9 @@ export class JobObject extends DurableObject<Env> {
 
   /** A lease's work is done; the same report twice is fine. */
   async complete(lease: LeaseId, { token, result }: CompleteReport): Promise<Answer<null>> {
+    const kind = this.#memory.state && judge(this.#memory.state, { lease, token }).task?.kind;
+    if (kind && kind !== result.kind)
+      return { ok: false, code: "report_not_valid", message: `This task is to ${kind}` };
     return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now()));
   }
 

@@ -9,7 +9,7 @@ import { MediaProbe } from "#shared/media-probe.ts";
 import { NOTIFICATION_EVENTS } from "#shared/notification.ts";
 import { OutputSpec } from "#shared/output-spec.ts";
 import { OUTPUT_PHASES } from "#shared/output-status.ts";
-import { FailureReport, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
+import { ErrorCodeText, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
 import { TASK_PHASES } from "./task-table.ts";
 
 /** Points in time: ms since 1970. */
@@ -29,13 +29,15 @@ export const JobSpec = z.object({
 });
 export type JobSpec = z.infer<typeof JobSpec>;
 
+/** Why something failed. Without the report's limit of length: what was once taken must always be readable again. */
+const StoredFailure = z.object({ code: ErrorCodeText, message: z.string() });
+
 /** A multipart upload that was begun at the storage. */
 export const MultipartUpload = z.object({ objectName: z.string(), uploadId: z.string() });
 export type MultipartUpload = z.infer<typeof MultipartUpload>;
 
-/** One upload that a grant was given, keyed by `<output>/<ordinal>`. */
+/** One upload that a grant was given, keyed by `<output>/<ordinal>`; the output's path says to which object. */
 export const GrantedUpload = z.object({
-  objectName: z.string(),
   sizeBytes: z.int(),
   partCount: z.int(),
   /** Null for a single PUT. */
@@ -69,8 +71,9 @@ export type TaskState = z.infer<typeof TaskState>;
 
 export const OutputState = z.object({
   phase: z.enum(OUTPUT_PHASES),
-  failure: FailureReport.nullable(),
-  files: z.array(z.object({ objectName: z.string(), sizeBytes: z.int() })),
+  failure: StoredFailure.nullable(),
+  /** In order: file number one is the first. */
+  files: z.array(z.object({ sizeBytes: z.int() })),
   probe: MediaProbe.nullable(),
 });
 export type OutputState = z.infer<typeof OutputState>;
@@ -99,7 +102,7 @@ export const JobState = z.object({
   indexedVersion: z.int(),
   /** The highest percentage that a client has seen: progress never goes back. */
   shownPercent: z.int(),
-  input: z.object({ status: z.enum(INPUT_STATUSES), failure: FailureReport.nullable(), probe: MediaProbe.nullable() }),
+  input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
   outputs: z.array(OutputState),
   tasks: z.array(TaskState),
   /** When each slot class was last advertised; null when the hub does not know the present demand. */

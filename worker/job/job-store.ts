@@ -2,36 +2,41 @@
 import { JobState } from "./job-state.ts";
 
 /** Sections with an entry of their own, because they are large or seldom change; the others share one. */
-const OWN_ENTRY = ["spec", "input", "outputs", "tasks", "outbox"] as const satisfies readonly (keyof JobState)[];
-type OwnEntry = (typeof OWN_ENTRY)[number];
+const OWN_ENTRY = ["spec", "input", "outputs", "tasks"] as const satisfies readonly (keyof JobState)[];
 const REST = "rest";
+/** Deliveries have an entry each: their bodies are large and never change. */
+const OUTBOX = "outbox:";
+const deliveryKey = (index: number): string => OUTBOX + String(index).padStart(6, "0");
 
 /** The stored state, or null when the object never held a job or has forgotten it. Throws when it cannot be read. */
-export function loadState(kv: SyncKvStorage): JobState | null {
+export function loadState({ kv }: DurableObjectStorage): JobState | null {
   const rest = kv.get(REST);
   if (rest === undefined) return null;
   const own = Object.fromEntries(OWN_ENTRY.map((section) => [section, kv.get(section)]));
-  return JobState.parse({ ...(rest as object), ...own });
+  const outbox = [...kv.list({ prefix: OUTBOX })].map(([, delivery]) => delivery);
+  return JobState.parse({ ...(rest as object), ...own, outbox });
 }
 
-/** Writes what differs from `before`; all writes of one turn become durable together. */
-export function saveState(kv: SyncKvStorage, before: JobState | null, after: JobState): void {
-  for (const section of OWN_ENTRY) {
-    if (before?.[section] !== after[section]) kv.put(section, after[section]);
-  }
-  if (!before || !sameRest(before, after)) kv.put(REST, restOf(after));
+/** Writes what differs from `before`, all of it or, if any entry is refused, nothing. */
+export function saveState(storage: DurableObjectStorage, before: JobState | null, after: JobState): void {
+  const { kv } = storage;
+  storage.transactionSync(() => {
+    for (const section of OWN_ENTRY) {
+      if (before?.[section] !== after[section]) kv.put(section, after[section]);
+    }
+    for (const [index, delivery] of after.outbox.entries()) {
+      if (before?.outbox[index] !== delivery) kv.put(deliveryKey(index), delivery);
+    }
+    if (!before || !sameRest(before, after)) kv.put(REST, restOf(after));
+  });
 }
 
-const restOf = ({
-  spec: _1,
-  input: _2,
-  outputs: _3,
-  tasks: _4,
-  outbox: _5,
-  ...rest
-}: JobState): Omit<JobState, OwnEntry> => rest;
+function restOf(state: JobState): Record<string, unknown> {
+  const { spec: _spec, input: _input, outputs: _outputs, tasks: _tasks, outbox: _outbox, ...rest } = state;
+  return rest;
+}
 
 function sameRest(before: JobState, after: JobState): boolean {
-  const one: Readonly<Record<string, unknown>> = restOf(before);
+  const one = restOf(before);
   return Object.entries(restOf(after)).every(([name, value]) => one[name] === value);
 }

@@ -1,6 +1,6 @@
 // What clients see of a job's state.
 
-import type * as z from "zod";
+import type { Failure } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import type { JobView, OutputView } from "#shared/job-view.ts";
 import { contractDate } from "#shared/job-view.ts";
@@ -8,12 +8,10 @@ import type { MediaProbe } from "#shared/media-probe.ts";
 import { contractMetadata, publicUrl } from "#shared/metadata.ts";
 import type { PayloadMetadata } from "#shared/notification.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/output-status.ts";
-import type { FailureReport } from "#shared/protocol.ts";
 import { objectUrl } from "../storage/s3-target.ts";
+import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
 import type { JobState } from "./job-state.ts";
-
-type Failure = z.infer<typeof FailureReport>;
 
 export function viewJob(state: JobState): JobView {
   const { spec } = state;
@@ -38,7 +36,7 @@ export function viewOutput(state: JobState, index: number): OutputView {
   const spec = state.spec.outputs[index];
   const output = state.outputs[index];
   if (!spec || !output) throw new Error(`No output ${index}`);
-  const urls = output.files.map((file) => objectUrl(state.spec.storage, file.objectName));
+  const urls = output.files.map((_, at) => fileUrl(state, index, at + 1));
   const fraction = outputFraction(state, index);
   return {
     key: spec.key,
@@ -51,6 +49,9 @@ export function viewOutput(state: JobState, index: number): OutputView {
   };
 }
 
+const fileUrl = (state: JobState, output: number, ordinal: number): string =>
+  objectUrl(state.spec.storage, objectOf(state, { output, ordinal }));
+
 const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
   failure ? { error: failure.message, error_code: failure.code } : {};
 
@@ -62,8 +63,7 @@ export const inputMetadata = (state: JobState): MediaProbe | null =>
 export function outputMetadata(state: JobState, index: number): MediaProbe | null {
   const output = state.outputs[index];
   if (!output?.probe || output.phase !== "done") return null;
-  const file = output.files[0];
-  return contractMetadata(output.probe, file ? objectUrl(state.spec.storage, file.objectName) : "");
+  return contractMetadata(output.probe, fileUrl(state, index, 1));
 }
 
 /** The `metadata` member of the metadata answer: what is known so far. */

@@ -3,11 +3,12 @@
 import { holds, parseCondition } from "#shared/condition.ts";
 import { inputVariables, isConditionVariable } from "#shared/condition-variables.ts";
 import { errorTraits, type Failure } from "#shared/errors.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
+import { boundedProbe, type MediaProbe } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
+import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol.ts";
 import { endIfDone, record } from "./job-ending.ts";
+import { type FileName, fileCount, objectOf, uploadKey } from "./job-files.ts";
 import {
   addTask,
   bump,
@@ -20,19 +21,26 @@ import {
   patchTask,
   slotClassOf,
   taskOf,
-  uploadKey,
 } from "./job-moves.ts";
 import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, newTask, type TaskState } from "./job-state.ts";
 
 /** How long a task rests after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
 
-/** Remembers the uploads that a grant is given, before the node learns of them. */
-export function recordUploads(state: JobState, taskId: string, uploads: Record<string, GrantedUpload>): JobState {
-  return patchTask(state, taskId, { uploads: { ...taskOf(state, taskId).uploads, ...uploads } });
+/** Remembers an upload that a grant is given, before the node learns of it; one of another size that it replaces is an orphan. */
+export function recordUpload(state: JobState, taskId: string, file: FileName, upload: GrantedUpload): JobState {
+  const { uploads } = taskOf(state, taskId);
+  const replaced = uploads[uploadKey(file)]?.uploadId;
+  const orphans = replaced
+    ? [...state.orphans, { objectName: objectOf(state, file), uploadId: replaced }]
+    : state.orphans;
+  return patchTask({ ...state, orphans }, taskId, { uploads: { ...uploads, [uploadKey(file)]: upload } });
 }
 
-/** A node finished its task. Outputs with multipart uploads wait in `publishing` until the storage completed them. */
+/**
+ * A node finished its task. Outputs with multipart uploads wait in `publishing` until the storage completed them.
+ * The result must be of the task's kind.
+ */
 export function completeTask(state: JobState, taskId: string, result: TaskResult, now: number): JobState {
   const task = taskOf(state, taskId);
   if (result.kind === "inspect") return completeInspect(state, task, result.probe, now);
@@ -41,7 +49,12 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
   return multipart ? published : settleOutputs(published, taskId, result.outputs, now);
 }
 
-function completeInspect(state: JobState, task: TaskState, probe: MediaProbe, now: number): JobState {
+/** What an object may keep of probes: an entry of its storage has 2 MB, and characters may take two bytes. */
+const MAX_INPUT_PROBE_CHARS = 300_000;
+const MAX_OUTPUT_PROBE_CHARS = 25_000;
+
+function completeInspect(state: JobState, task: TaskState, reported: MediaProbe, now: number): JobState {
+  const probe = boundedProbe(reported, MAX_INPUT_PROBE_CHARS);
   const { outputs: specs } = state.spec;
   let next = moveTaskTo(state, task.id, "finish");
   next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
@@ -49,12 +62,25 @@ function completeInspect(state: JobState, task: TaskState, probe: MediaProbe, no
   const skipped = specs.filter((spec) => !isWanted(spec, probe));
   next = moveOutputs(next, indicesOf(skipped), "skip");
   const asked = specs.filter((spec) => !skipped.includes(spec));
-  const { refusals } = planEncode({ source: "", probe, outputs: asked });
+  const { refusals } = refusalsOf(asked, probe);
   const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
   next = moveOutputs(next, wanted, "queue");
   for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
   if (wanted.length > 0) next = addTask(next, newTask("encode", "encode", wanted));
   return endIfDone(bump(next), now);
+}
+
+/** Which outputs cannot be made of this source. A source that confuses the planner fails them all, not the service. */
+function refusalsOf(outputs: readonly OutputSpec[], probe: MediaProbe): Pick<EncodePlan, "refusals"> {
+  try {
+    return planEncode({ source: "", probe, outputs });
+  } catch {
+    const failure: Failure = {
+      code: "internal_error",
+      message: "The service could not plan this output for the input",
+    };
+    return { refusals: outputs.map(({ index }) => ({ output: index, failure })) };
+  }
 }
 
 const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
@@ -77,8 +103,8 @@ export function settleOutputs(
   let next = state;
   for (const index of task.outputs) {
     const report = reports.find(({ output }) => output === index);
-    const failure = report?.status === "failed" ? report.failure : NOT_REPORTED;
-    if (report?.status === "made") next = finishOutput(next, task, report, now);
+    const failure = report?.status === "failed" ? report.failure : NOT_STORED;
+    if (report?.status === "made" && isStored(state, task, report)) next = finishOutput(next, report, now);
     else if (mayRetry(task, failure)) again.push(index);
     else next = failOutput(next, index, failure, now);
   }
@@ -87,31 +113,38 @@ export function settleOutputs(
   return endIfDone(bump(next), now);
 }
 
-const NOT_REPORTED: Failure = {
+const NOT_STORED: Failure = {
   code: "node_failed",
-  message: "The encoder node did not say what became of this output",
+  message: "The encoder node did not bring all files of this output to the storage",
 };
 
-function finishOutput(
-  state: JobState,
-  task: TaskState,
-  report: OutputReport & { status: "made" },
-  now: number,
-): JobState {
-  const files = report.files
-    .toSorted((a, b) => a.ordinal - b.ordinal)
-    .flatMap((file) => {
-      const upload = task.uploads[uploadKey(file)];
-      return upload ? [{ objectName: upload.objectName, sizeBytes: file.sizeBytes }] : [];
-    });
-  const done = moveOutputs(state, [report.output], "finish", { files, probe: report.probe });
+/** Whether a report names every file of its output, each by the upload that was granted for it. */
+function isStored(state: JobState, task: TaskState, report: OutputReport & { status: "made" }): boolean {
+  const spec = state.spec.outputs[report.output];
+  if (!spec) return false;
+  const ordinals = Array.from({ length: fileCount(spec) }, (_, at) => at + 1);
+  return ordinals.every((ordinal) => {
+    const file = report.files.find((candidate) => candidate.output === report.output && candidate.ordinal === ordinal);
+    const upload = file && task.uploads[uploadKey(file)];
+    return !!upload && upload.sizeBytes === file.sizeBytes && upload.partCount === file.etags.length;
+  });
+}
+
+function finishOutput(state: JobState, report: OutputReport & { status: "made" }, now: number): JobState {
+  const files = report.files.toSorted((a, b) => a.ordinal - b.ordinal).map(({ sizeBytes }) => ({ sizeBytes }));
+  const probe = report.probe && boundedProbe(report.probe, MAX_OUTPUT_PROBE_CHARS);
+  const done = moveOutputs(state, [report.output], "finish", { files, probe });
   return record(done, "output.completed", report.output, now);
 }
 
 /** The whole task failed on its node, or the node hands it back (`node_lost`), which is nobody's failure. */
 export function failTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
-  if (failure.code === "node_lost") return endIfDone(bump(loseTask(state, taskId, now)), now);
+  // Its node is on its way out: what it still says by the socket must not take the task back.
+  if (failure.code === "node_lost") {
+    const lost = loseTask(state, taskId, now);
+    return endIfDone(bump(patchTask(lost, taskId, { grant: null })), now);
+  }
   const next = mayRetry(task, failure)
     ? retryTask(state, taskId, task.outputs, now)
     : abandonTask(state, taskId, failure, now);
@@ -139,7 +172,7 @@ export function loseTask(state: JobState, taskId: string, now: number): JobState
   const task = taskOf(state, taskId);
   const losses = task.losses + 1;
   const avoid = task.grant ? [...new Set([...task.avoid, task.grant.nodeId])] : task.avoid;
-  const next = patchTask(state, taskId, { losses, avoid });
+  const next = patchTask(state, taskId, { losses, avoid, notBefore: now });
   if (losses > MAX_LOSSES) return abandonTask(next, taskId, NODE_LOST, now);
   const released = moveTaskTo(next, taskId, "release", { stage: null, fraction: 0 });
   return demand(moveOutputs(released, task.outputs, "requeue"), slotClassOf(task));

@@ -6,9 +6,10 @@ import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
 import { deliver } from "../notify/deliver.ts";
 import { afterAttempt } from "../notify/outbox.ts";
-import { abortMultipart, type Bucket, completeMultipart } from "../storage/s3.ts";
+import { abortMultipart, type Bucket, completeMultipart, isNoSuchUpload } from "../storage/s3.ts";
 import { advertised, type Effect, indexed, mayAbortAgain, uploadAborted } from "./job-effects.ts";
-import { demand, uploadKey } from "./job-moves.ts";
+import { objectOf, uploadKey } from "./job-files.ts";
+import { demand } from "./job-moves.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
@@ -26,8 +27,10 @@ export interface EffectDeps {
 
 /** How long the node that has the source is waited for before any other may take its work. */
 const PREFERENCE_MS = 2000;
-/** Attempts to have the storage complete uploads before the outputs fail. */
-const MAX_PUBLISH_ATTEMPTS = 5;
+/** How long a node that failed or lost a task is passed by while others are connected. */
+const AVOID_MS = 5 * 60_000;
+/** Attempts, over several minutes, to have the storage complete uploads before their outputs are given up. */
+const MAX_PUBLISH_ATTEMPTS = 12;
 
 /** Carries out one effect. Throws when it must be tried again. */
 export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void> {
@@ -38,8 +41,9 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return publish(effect.task, deps);
     case "abort-upload": {
       const { objectName, uploadId } = effect.upload;
-      const { bucket } = await openSecrets(deps);
-      if (mayAbortAgain(deps.state(), effect.upload)) await abortMultipart(bucket, objectName, uploadId);
+      if (mayAbortAgain(deps.state(), effect.upload)) {
+        await abortMultipart((await openSecrets(deps)).bucket, objectName, uploadId);
+      }
       return deps.apply((state) => uploadAborted(state, effect.upload));
     }
     case "index":
@@ -76,9 +80,11 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
     jobId: state.spec.id,
     slotClass,
     count: tasks.length,
+    since: state.spec.createdAt,
     prefer: state.sourceNode,
+    preferUntil: now + PREFERENCE_MS,
     avoid: [...new Set(tasks.flatMap((task) => task.avoid))],
-    openAt: now + PREFERENCE_MS,
+    avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
   };
   // Marked before the call: demand that arises while the hub answers must not be taken for told.
   deps.apply((before) => advertised(before, slotClass, now));
@@ -111,11 +117,11 @@ async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
   const reports: OutputReport[] = [];
   for (const report of task.reports) {
     try {
-      await completeFiles(bucket, task, report);
+      await completeFiles(bucket, deps.state(), task, report);
       reports.push(report);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (errorTraits(error.code).retryable && !lastTry) throw error;
+      if (errorTraits(error.code).retryable && !lastTry && !isNoSuchUpload(error)) throw error;
       reports.push({ status: "failed", output: report.output, failure: { code: error.code, message: error.message } });
     }
   }
@@ -126,11 +132,11 @@ async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
   });
 }
 
-async function completeFiles(bucket: Bucket, task: TaskState, report: OutputReport): Promise<void> {
+async function completeFiles(bucket: Bucket, state: JobState, task: TaskState, report: OutputReport): Promise<void> {
   if (report.status !== "made") return;
   for (const file of report.files) {
     const upload = task.uploads[uploadKey(file)];
     if (!upload?.uploadId) continue;
-    await completeMultipart(bucket, upload.objectName, upload.uploadId, file.etags, file.sizeBytes);
+    await completeMultipart(bucket, objectOf(state, file), upload.uploadId, file.etags, file.sizeBytes);
   }
 }

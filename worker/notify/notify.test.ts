@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RETRY_DELAYS_MS } from "#shared/notification.ts";
+import { retryDelays } from "#shared/notification.ts";
 import type { Delivery } from "../job/job-state.ts";
 import { afterAttempt, type DeliveryResult } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
@@ -65,7 +65,7 @@ describe("deliveries", () => {
       tried = afterAttempt(tried, { status: 500 }, now);
       if (tried.state === "due") delays.push(tried.nextAt - now);
     }
-    expect(delays).toEqual(RETRY_DELAYS_MS);
-    expect(tried).toMatchObject({ state: "abandoned", attempts: RETRY_DELAYS_MS.length + 1 });
+    expect(delays).toEqual(retryDelays("job.completed"));
+    expect(tried).toMatchObject({ state: "abandoned", attempts: 10 });
   });
 });

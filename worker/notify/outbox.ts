@@ -1,5 +1,5 @@
 // What an attempt to deliver a notification does to its delivery. Pure.
-import { RETRY_DELAYS_MS } from "#shared/notification.ts";
+import { retryDelays } from "#shared/notification.ts";
 import type { Delivery } from "../job/job-state.ts";
 
 /** The receiver's answer: an HTTP status, or why there was none. */
@@ -14,7 +14,7 @@ export function afterAttempt(delivery: Delivery, result: DeliveryResult, now: nu
   const lastResult = "status" in result ? `HTTP ${result.status}` : result.error;
   const after = { ...delivery, attempts, lastResult };
   if ("status" in result && result.status >= 200 && result.status < 300) return { ...after, state: "delivered" };
-  const delay = RETRY_DELAYS_MS[attempts - 1];
+  const delay = retryDelays(delivery.event)[attempts - 1];
   if (delay === undefined || ("status" in result && result.status === GONE)) return { ...after, state: "abandoned" };
   return { ...after, nextAt: now + delay };
 }

@@ -6,6 +6,7 @@ import type { StorageCredentials, StorageSpec } from "#shared/job-request.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import { fetchWithin } from "../fetch-within.ts";
+import { readLimited } from "../read-limited.ts";
 import { objectUrl, s3Target } from "./s3-target.ts";
 
 export type Bucket = { storage: StorageSpec; credentials: StorageCredentials };
@@ -13,11 +14,18 @@ export type Bucket = { storage: StorageSpec; credentials: StorageCredentials };
 /** How long a signed PUT may begin; the node asks anew if it needs longer. */
 const SIGNED_SECONDS = 6 * 60 * 60;
 const REQUEST_LIMIT_MS = 30_000;
+/** S3 may take minutes to put a large object together (CompleteMultipartUpload, API reference). */
+const COMPLETE_LIMIT_MS = 5 * 60_000;
+/** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 /** Below this a file goes up in one PUT: a retry costs little, and small files need no three requests. */
 const SINGLE_PUT_MAX_BYTES = 16 * 2 ** 20;
 /** Parts are 16 MiB (S3's least is 5), or larger so that a file has at most this many (S3 allows 10,000). */
 const PART_BYTES = 16 * 2 ** 20;
 const MAX_PARTS = 500;
+
+/** Far beyond the ids of any service (S3's have about 130). */
+const MAX_UPLOAD_ID_CHARS = 1024;
 
 /** Sizes of the parts that a file goes up in; one part means a single PUT. All but the last are equal (R2 wants that). */
 export function partSizes(sizeBytes: number): number[] {
@@ -61,7 +69,8 @@ export async function beginMultipart(bucket: Bucket, objectName: string, content
   const url = `${objectUrl(bucket.storage, objectName)}?uploads=`;
   const answer = await request(bucket, url, { method: "POST", headers: { "content-type": contentType } });
   const uploadId = xmlText(answer, "UploadId");
-  if (!uploadId) throw new AppError("storage_unreachable", "The storage began no multipart upload");
+  if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS)
+    throw new AppError("storage_unreachable", "The storage began no multipart upload");
   return uploadId;
 }
 
@@ -83,7 +92,8 @@ export async function completeMultipart(
   const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
   try {
     const url = `${base}?uploadId=${encodeURIComponent(uploadId)}`;
-    const answer = await request(bucket, url, { method: "POST", headers: { "content-type": "application/xml" }, body });
+    const init = { method: "POST", headers: { "content-type": "application/xml" }, body };
+    const answer = await request(bucket, url, init, COMPLETE_LIMIT_MS);
     // S3 may answer 200 and tell of a failure in the body (CompleteMultipartUpload, API reference).
     if (answer.includes("<Error>")) throw storageError(503, answer);
   } catch (error) {
@@ -101,7 +111,9 @@ export async function abortMultipart(bucket: Bucket, objectName: string, uploadI
   }
 }
 
-const isNoSuchUpload = (error: unknown): boolean => error instanceof AppError && error.message.includes("NoSuchUpload");
+/** Whether the storage no longer knows a multipart upload: it was completed, aborted, or never begun. */
+export const isNoSuchUpload = (error: unknown): boolean =>
+  error instanceof AppError && error.message.includes("NoSuchUpload");
 
 /** Size in bytes of an object, or null when it cannot be seen. */
 async function storedSize(bucket: Bucket, url: string): Promise<number | null> {
@@ -109,12 +121,12 @@ async function storedSize(bucket: Bucket, url: string): Promise<number | null> {
     const length = response.headers.get("content-length");
     return response.ok && length !== null ? Number(length) : null;
   };
-  return await send(bucket, url, { method: "HEAD" }, size).catch(() => null);
+  return await send(bucket, url, { method: "HEAD" }, REQUEST_LIMIT_MS, size).catch(() => null);
 }
 
-async function request(bucket: Bucket, url: string, init: RequestInit): Promise<string> {
-  return await send(bucket, url, init, async (response) => {
-    const body = await response.text();
+async function request(bucket: Bucket, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
+  return await send(bucket, url, init, limitMs, async (response) => {
+    const body = new TextDecoder().decode(await readLimited(response.body, MAX_ANSWER_BYTES));
     if (!response.ok) throw storageError(response.status, body);
     return body;
   });
@@ -124,12 +136,13 @@ async function send<Value>(
   bucket: Bucket,
   url: string,
   init: RequestInit,
+  limitMs: number,
   read: (response: Response) => Promise<Value>,
 ): Promise<Value> {
   try {
-    return await fetchWithin(REQUEST_LIMIT_MS, await client(bucket).sign(url, init), read);
+    return await fetchWithin(limitMs, await client(bucket).sign(url, init), read);
   } catch (error) {
-    if (error instanceof AppError) throw error;
+    if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
     const { host } = new URL(url);
     throw new AppError("storage_unreachable", `The storage ${host} cannot be reached: ${messageOf(error)}`, {
       cause: error,
@@ -138,11 +151,13 @@ async function send<Value>(
 }
 
 function storageError(status: number, body: string): AppError {
-  const code = xmlText(body, "Code") ?? `HTTP ${status}`;
+  const code = /^[\w.-]{1,64}$/.exec(xmlText(body, "Code") ?? "")?.[0] ?? `HTTP ${status}`;
   if (code === "NoSuchBucket") return new AppError("storage_bucket_not_found", "The storage has no such bucket");
   if (status === 401 || status === 403)
     return new AppError("storage_denied", `The storage denied the upload (${code})`);
-  return new AppError("storage_unreachable", `The storage answered ${status} (${code})`);
+  const passing = status >= 500 || status === 408 || status === 429 || code === "NoSuchUpload";
+  if (passing) return new AppError("storage_unreachable", `The storage answered ${status} (${code})`);
+  return new AppError("storage_denied", `The storage refused the request (${status} ${code})`);
 }
 
 const xmlText = (xml: string, element: string): string | null =>

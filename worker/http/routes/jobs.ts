@@ -5,8 +5,9 @@ import { AppError } from "#shared/errors.ts";
 import { isJobId, newJobId } from "#shared/ids.ts";
 import { parseJobRequest } from "#shared/job-request.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
-import { deleteJob, findJob, type JobRow, upsertJob } from "../../db/jobs.ts";
-import { jobOf, settingsOf } from "../../env.ts";
+import { messageOf } from "#shared/log.ts";
+import { findJob, type JobRow, upsertJob } from "../../db/jobs.ts";
+import { jobOf, log, settingsOf } from "../../env.ts";
 import { sealJobSecrets } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
@@ -42,20 +43,29 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   })
   .all("/:id", notAllowed);
 
-/** Writes the job's row, then begins it, so that a job that was answered is in every list. */
+/**
+ * Writes the job's row, then begins it, so that a job that was answered is in every list. The row stays when the object
+ * cannot be reached: whether it began then, nobody knows, and if it did it will keep the row up to date.
+ */
 async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<unknown> {
   const state = newJob(spec);
-  const view = viewJob(state);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  await upsertJob(env.DB, { ...row, view: JSON.stringify(view) });
-  try {
-    return await jobOf(env, id).create(spec);
-  } catch (error) {
-    await deleteJob(env.DB, id);
-    throw error;
+  await upsertJob(env.DB, { ...row, view: JSON.stringify(viewJob(state)) });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await jobOf(env, id).create(spec);
+    } catch (error) {
+      log.warn("Job could not be begun", { job: id, attempt, error: messageOf(error) });
+      if (attempt === CREATE_ATTEMPTS) throw error;
+      await scheduler.wait(CREATE_PAUSE_MS * attempt);
+    }
   }
 }
+
+/** Beginning a job twice changes nothing, so a lost answer may be asked for again. */
+const CREATE_ATTEMPTS = 3;
+const CREATE_PAUSE_MS = 100;
 
 /** The row of the account's own job. Throws AppError(job_not_found). */
 export async function ownJob(context: Context<ClientEnv>, id: string): Promise<JobRow> {
