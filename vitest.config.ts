@@ -30,6 +30,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: ["worker/**/*.test.ts"],
+          globalSetup: ["./test/worker-storage.ts"],
           setupFiles: ["./worker/test-setup.ts"],
           testTimeout: 30_000,
         },

@@ -166,6 +166,26 @@ describe("the hub", () => {
     expect([...fresh.frames, ...draining.frames]).toEqual([]);
   });
 
+  it("fills a slot that a claim left empty, and serves the oldest job first", async () => {
+    const [older, younger] = [await newJob(), await newJob()];
+    const base = {
+      slotClass: "inspect" as const,
+      count: 1,
+      prefer: null,
+      preferUntil: 0,
+      avoid: [] as string[],
+      avoidUntil: 0,
+    };
+    // A ticket of a job that knows nothing of it, before all others; and the older job tells of itself once more.
+    await hubOf(env).advertise({ ...base, jobId: "A".repeat(14), since: 0 });
+    await hubOf(env).advertise({ ...base, jobId: older.id, since: older.createdAt - 1 });
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const { assignment } = await node.next("assign");
+    expect(assignment.jobId).toBe(older.id);
+    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    expect((await node.next("assign")).assignment.jobId).toBe(younger.id);
+  });
+
   it("closes the socket of who speaks out of turn, and skips what it does not know", async () => {
     const rows: [string, unknown[]][] = [
       ["no hello", [{ type: "bye" }]],

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import { findJob } from "../db/jobs.ts";
 import { jobOf } from "../env.ts";
@@ -155,6 +155,113 @@ describe("uploads", () => {
   });
 });
 
+describe("multipart uploads", () => {
+  const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
+  const ON_S3 = {
+    ...VIDEO_ONLY,
+    storage: {
+      service: "s3other",
+      endpoint,
+      bucket: "copra",
+      force_path_style: true,
+      credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
+    },
+  };
+  const LARGE = [{ output: 0, ordinal: 1, sizeBytes: 20 * 2 ** 20 }];
+
+  async function granted(spec: JobSpec, { lease, token }: { lease: LeaseId; token: string }) {
+    const answer = await stubOf(spec).uploads(lease, { token, files: LARGE });
+    const parts = answer.ok && "uploads" in answer.value ? answer.value.uploads[0]?.parts : undefined;
+    if (!parts) throw new Error(JSON.stringify(answer));
+    return { parts, uploadId: new URL(parts[0]?.url ?? "").searchParams.get("uploadId") };
+  }
+
+  it("are put together by the object once all parts lie there", async () => {
+    const spec = await inspected(ON_S3);
+    const encode = await claim(spec, "encode");
+    const { parts } = await granted(spec, encode);
+    expect(parts.map(({ offset, sizeBytes }) => [offset, sizeBytes])).toEqual([
+      [0, 16 * 2 ** 20],
+      [16 * 2 ** 20, 4 * 2 ** 20],
+    ]);
+    const etags = await Promise.all(
+      parts.map(async ({ url, sizeBytes }) => {
+        const put = await fetch(url, { method: "PUT", body: new Uint8Array(sizeBytes).fill(7) });
+        return put.headers.get("etag") ?? "";
+      }),
+    );
+    const files = [{ ...LARGE[0], etags }];
+    const report = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
+    await stubOf(spec).complete(encode.lease, { token: encode.token, result: report as typeof result });
+    await vi.waitFor(async () => expect((await stateOf(spec))?.status).toBe("job.completed"), { timeout: 10_000 });
+    const stored = await fetch(`${endpoint}/copra/out/a%20b.mp4`);
+    expect([stored.status, stored.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+    expect((await stored.arrayBuffer()).byteLength).toBe(20 * 2 ** 20);
+    expect((await stateOf(spec))?.orphans).toEqual([]);
+  });
+
+  it("that requests for one file crossed to begin count once, and the other is aborted", async () => {
+    const spec = await inspected(ON_S3);
+    const encode = await claim(spec, "encode");
+    const [one, two] = await Promise.all([granted(spec, encode), granted(spec, encode)]);
+    expect(one.uploadId).toBe(two.uploadId);
+    expect((await stateOf(spec))?.tasks[1]?.uploads["0/1"]?.uploadId).toBe(one.uploadId);
+    await vi.waitFor(async () => expect((await stateOf(spec))?.orphans).toEqual([]));
+    expect((await granted(spec, encode)).uploadId).toBe(one.uploadId);
+  });
+
+  it("of a lease that was lost are aborted when another node takes over", async () => {
+    const spec = await inspected(ON_S3);
+    const { parts } = await granted(spec, await claim(spec, "encode"));
+    await rewrite(spec, (state) => ({
+      ...state,
+      tasks: state.tasks.map((task) => ({ ...task, grant: task.grant && { ...task.grant, expiresAt: 1 } })),
+    }));
+    await runDurableObjectAlarm(stubOf(spec));
+    await claim(spec, "encode", "node-b");
+    await vi.waitFor(async () => {
+      const late = await fetch(parts[0]?.url ?? "", { method: "PUT", body: "late" });
+      expect([late.status, await late.text()]).toEqual([404, expect.stringContaining("NoSuchUpload")]);
+    });
+  });
+});
+
+describe("what lies on disk", () => {
+  it("can be read again, whatever the node said", async () => {
+    const spec = await newSpec(VIDEO_ONLY);
+    await stubOf(spec).create(spec);
+    const { lease, token } = await claim(spec, "inspect");
+    const failure = { code: "input_not_media", message: "x".repeat(2000) } as const;
+    await stubOf(spec).fail(lease, { token, failure });
+    await evictDurableObject(stubOf(spec));
+    expect(await stubOf(spec).view()).toMatchObject({ ok: true, value: { status: "job.failed" } });
+  });
+
+  it("stays within its bounds for a source with megabytes of tags", async () => {
+    const spec = await newSpec({
+      ...VIDEO_ONLY,
+      notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true },
+    });
+    await stubOf(spec).create(spec);
+    const { lease, token } = await claim(spec, "inspect");
+    const probe = { ...PROBE, format: { ...PROBE.format, tags: { title: "\u4e2d".repeat(900_000) } } };
+    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe } });
+    await evictDurableObject(stubOf(spec));
+    expect(await stubOf(spec).view()).toMatchObject({ ok: true, value: { input: { status: "input.transferred" } } });
+    await claim(spec, "encode");
+  });
+
+  it("is refused as a report when the result is not of the task's kind", async () => {
+    const spec = await inspected(VIDEO_ONLY);
+    const { lease, token } = await claim(spec, "encode");
+    const answer = await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    expect(answer).toMatchObject({ ok: false, code: "report_not_valid" });
+    expect(
+      await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 5 }] }),
+    ).toMatchObject({ ok: true });
+  });
+});
+
 describe("secrets", () => {
   it("lie in the object's storage only sealed, and are gone when the retention is over", async () => {
     const spec = await inspected(VIDEO_ONLY);
@@ -178,6 +285,18 @@ describe("secrets", () => {
 });
 
 describe("notifications", () => {
+  it("that cannot be signed wait for better times instead of spinning", async () => {
+    const spec = await inspected(VIDEO_ONLY);
+    const { lease, token } = await claim(spec, "encode");
+    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
+    await rewrite(spec, (state) => ({ ...state, spec: { ...state.spec, sealedSecrets: "s1.gone.AAAA" } }));
+    await stubOf(spec).complete(lease, { token, result });
+    await runDurableObjectAlarm(stubOf(spec));
+    const state = await stateOf(spec);
+    expect(state?.outbox[0]).toMatchObject({ state: "due", attempts: 0 });
+    expect(Object.values(state?.retries ?? {})[0]?.attempts).toBeLessThan(4);
+  });
+
   it("stay due, and are tried again by the schedule, when nobody answers", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
