@@ -39,6 +39,7 @@ export const ERRORS = {
   metadata_not_found: answer(404),
   route_not_found: answer(404),
   method_not_allowed: answer(405),
+  job_state_conflict: answer(409),
   lease_superseded: answer(409),
   body_too_large: answer(413),
   internal_error: answer(500, "platform"),
@@ -54,8 +55,10 @@ export const ERRORS = {
   // Reasons why an output failed.
   input_has_no_video: final("source"),
   input_has_no_audio: final("source"),
+  output_size_not_possible: final("client"),
   encoding_failed: retry("node"),
   encoder_not_available: retry("node"),
+  storage_address_not_allowed: final("client"),
   storage_denied: final("storage"),
   storage_bucket_not_found: final("storage"),
   storage_unreachable: retry("storage"),

@@ -1,13 +1,14 @@
 // Statuses of a job and of its input, with every legal move. Names and meanings: contract, "States and transitions".
 
-export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed"] as const;
+export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-export type JobMove = "complete" | "fail";
+export type JobMove = "complete" | "fail" | "abort";
 
 export const JOB_TABLE = {
-  "job.starting": { complete: "job.completed", fail: "job.failed" },
+  "job.starting": { complete: "job.completed", fail: "job.failed", abort: "job.aborted" },
   "job.completed": {},
   "job.failed": {},
+  "job.aborted": {},
 } as const satisfies Record<JobStatus, Partial<Record<JobMove, JobStatus>>>;
 
 export const INPUT_STATUSES = ["input.starting", "input.transferring", "input.transferred", "input.failed"] as const;

@@ -9,6 +9,7 @@ export const NOTIFICATION_EVENTS = [
   "output.failed",
   "job.completed",
   "job.failed",
+  "job.aborted",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -50,7 +51,7 @@ export function outputPayload(
 
 /** The payload of the end of a job. */
 export function jobPayload(
-  event: "job.completed" | "job.failed",
+  event: "job.completed" | "job.failed" | "job.aborted",
   job: JobView,
   metadata: PayloadMetadata,
 ): NotificationPayload {

@@ -3,20 +3,30 @@
 export const OUTPUT_TYPES = ["video", "image", "httpstream"] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
 
-export const OUTPUT_PHASES = ["waiting", "queued", "working", "packaging", "done", "failed", "skipped"] as const;
+export const OUTPUT_PHASES = [
+  "waiting",
+  "queued",
+  "working",
+  "packaging",
+  "done",
+  "failed",
+  "skipped",
+  "aborted",
+] as const;
 export type OutputPhase = (typeof OUTPUT_PHASES)[number];
 
 /** `requeue` puts an output back whose node was lost or failed it. */
-export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip";
+export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip" | "abort";
 
 export const OUTPUT_TABLE = {
-  waiting: { queue: "queued", skip: "skipped", fail: "failed" },
-  queued: { start: "working", finish: "done", fail: "failed" },
-  working: { package: "packaging", requeue: "queued", finish: "done", fail: "failed" },
-  packaging: { requeue: "queued", finish: "done", fail: "failed" },
+  waiting: { queue: "queued", skip: "skipped", fail: "failed", abort: "aborted" },
+  queued: { start: "working", finish: "done", fail: "failed", abort: "aborted" },
+  working: { package: "packaging", requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
+  packaging: { requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
   done: {},
   failed: {},
   skipped: {},
+  aborted: {},
 } as const satisfies Record<OutputPhase, Partial<Record<OutputMove, OutputPhase>>>;
 
 export const OUTPUT_STATUS = {
@@ -28,6 +38,7 @@ export const OUTPUT_STATUS = {
     done: "video.encoded",
     failed: "video.failed",
     skipped: "video.skipped",
+    aborted: "video.aborted",
   },
   image: {
     waiting: "image.waiting",
@@ -37,6 +48,7 @@ export const OUTPUT_STATUS = {
     done: "image.created",
     failed: "image.failed",
     skipped: "image.skipped",
+    aborted: "image.aborted",
   },
   httpstream: {
     waiting: "httpstream.waiting",
@@ -46,6 +58,7 @@ export const OUTPUT_STATUS = {
     done: "httpstream.packaged",
     failed: "httpstream.failed",
     skipped: "httpstream.skipped",
+    aborted: "httpstream.aborted",
   },
 } as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
 

@@ -1,7 +1,7 @@
 // Everything that control plane and nodes say to each other: frames on the socket, tasks, and reports over HTTP.
 import * as z from "zod";
 import { type ErrorCode, isErrorCode } from "./errors.ts";
-import { type LeaseId, parseLeaseId } from "./ids.ts";
+import { isJobId, type LeaseId, parseLeaseId } from "./ids.ts";
 import { MediaProbe } from "./media-probe.ts";
 import { OutputSpec } from "./output-spec.ts";
 
@@ -21,13 +21,13 @@ export type SlotClass = (typeof SLOT_CLASSES)[number];
 export const SlotCounts = z.object({ inspect: z.int().min(0), encode: z.int().min(0) });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
-const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
+export const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
   error: "not a lease id",
 });
-const Code = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
+export const ErrorCodeText = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
   error: "not an error code",
 });
-export const FailureReport = z.object({ code: Code, message: z.string().min(1).max(2000) });
+export const FailureReport = z.object({ code: ErrorCodeText, message: z.string().min(1).max(2000) });
 
 /** Proof that a report speaks for the grant it names. */
 const leaseProof = { lease: LeaseIdText, token: z.string().min(1).max(100) };
@@ -45,7 +45,7 @@ export const Task = z.discriminatedUnion("kind", [
 export type Task = z.infer<typeof Task>;
 export type TaskOf<Kind extends Task["kind"]> = Extract<Task, { kind: Kind }>;
 
-export const Assignment = z.object({ ...leaseProof, jobId: z.string(), task: Task });
+export const Assignment = z.object({ ...leaseProof, jobId: z.string().refine(isJobId, "not a job id"), task: Task });
 export type Assignment = z.infer<typeof Assignment>;
 
 // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,18 +18,19 @@ it("moves an input only as its table says", () => {
 });
 
 it("moves an output only as its table says", () => {
-  const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip"];
+  const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip", "abort"];
   const rows = OUTPUT_PHASES.map((from) => `${from}: ${moves.map((move) => moveOutput(from, move) ?? "-").join(" ")}`);
   expect([moves.join(" "), ...rows]).toMatchInlineSnapshot(`
     [
-      "queue start package requeue finish fail skip",
-      "waiting: queued - - - - failed skipped",
-      "queued: - working - - done failed -",
-      "working: - - packaging queued done failed -",
-      "packaging: - - - queued done failed -",
-      "done: - - - - - - -",
-      "failed: - - - - - - -",
-      "skipped: - - - - - - -",
+      "queue start package requeue finish fail skip abort",
+      "waiting: queued - - - - failed skipped aborted",
+      "queued: - working - - done failed - aborted",
+      "working: - - packaging queued done failed - aborted",
+      "packaging: - - - queued done failed - aborted",
+      "done: - - - - - - - -",
+      "failed: - - - - - - - -",
+      "skipped: - - - - - - - -",
+      "aborted: - - - - - - - -",
     ]
   `);
 });

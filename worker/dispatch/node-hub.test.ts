@@ -133,6 +133,14 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
+  it("tells the node at once when its job is cancelled", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const { lease } = (await node.next("assign")).assignment;
+    await jobOf(env, spec.id).cancel();
+    expect((await node.next("cancel")).lease).toBe(lease);
+  });
+
   it("has the leases of a lost connection shortened, and those of a returning node renewed", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();

@@ -63,6 +63,15 @@ export class NodeHub extends DurableObject<Env> {
     await this.#match();
   }
 
+  /** A job's leases have ended: the nodes that hold them, if they are connected, are told to drop them. */
+  async revoke(leases: LeaseId[]): Promise<void> {
+    for (const node of this.#nodes.values()) {
+      for (const lease of leases.filter((ended) => node.leases.includes(ended))) {
+        this.#send(node, { type: "cancel", lease });
+      }
+    }
+  }
+
   async stats(): Promise<{ nodes: number; tickets: number }> {
     return { nodes: this.#nodes.size, tickets: this.#tickets.size };
   }

@@ -214,6 +214,7 @@ describe("access", () => {
   const paths: [string, string][] = [
     ["POST", "/v2/jobs"],
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
+    ["DELETE", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p"],
     ["GET", "/v2/nodes/connect"],
@@ -270,6 +271,30 @@ describe("what is not there", () => {
     const answer = await send(path, { method, headers: basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+});
+
+describe("DELETE /v2/jobs/:id", () => {
+  it("cancels a job once", async () => {
+    const { body: job } = await post(jobBody());
+    const cancel = () => send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await cancel()).toMatchObject({
+      status: 200,
+      body: { id: job.id, status: "job.aborted", progress: "100%" },
+    });
+    expect(await cancel()).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+    const read = await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) });
+    expect(read.body.outputs.map(({ status }: { status: string }) => status)).toEqual([
+      "video.aborted",
+      "image.aborted",
+    ]);
+  });
+
+  it("is for the job's own account only", async () => {
+    const { body: job } = await post(jobBody());
+    const stranger = basic((await newAccount()).key);
+    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
+    expect((await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) })).body.status).toBe("job.starting");
   });
 });
 

@@ -1,5 +1,7 @@
 // What a job still owes the world, derived from its state alone: a step that a lost object never took is found again.
+
 import { backoffMs, type Random } from "#shared/backoff.ts";
+import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
 import { type Delivery, type JobState, type MultipartUpload, RETENTION_MS, type TaskState } from "./job-state.ts";
@@ -10,6 +12,8 @@ export type Effect =
   | { kind: "advertise"; slotClass: SlotClass }
   /** Have the storage complete the multipart uploads of a task that a node has finished. */
   | { kind: "publish"; task: TaskState }
+  /** Tell the nodes whose leases ended under their hands. */
+  | { kind: "revoke"; leases: LeaseId[] }
   | { kind: "abort-upload"; upload: MultipartUpload }
   /** Bring the job's row in the index up to date. */
   | { kind: "index" }
@@ -40,6 +44,7 @@ export function pendingEffects(state: JobState): PendingEffect[] {
   for (const task of state.tasks) {
     if (task.phase === "publishing") pending.push(owed(`publish:${task.id}`, 0, { kind: "publish", task }));
   }
+  if (state.revoked.length > 0) pending.push(owed("revoke", 0, { kind: "revoke", leases: state.revoked }));
   for (const upload of state.orphans) {
     pending.push(owed(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
@@ -93,6 +98,11 @@ export const advertised = (state: JobState, slotClass: SlotClass, now: number): 
 export const indexed = (state: JobState, version: number): JobState => ({
   ...state,
   indexedVersion: Math.max(state.indexedVersion, version),
+});
+
+export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState => ({
+  ...state,
+  revoked: state.revoked.filter((lease) => !leases.includes(lease)),
 });
 
 /** The upload is gone, or so often not to be aborted that nobody will try again. */

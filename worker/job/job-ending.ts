@@ -54,6 +54,7 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
     }
     case "job.completed":
     case "job.failed":
+    case "job.aborted":
       return jobPayload(event, job, payloadMetadata(state));
     default:
       return assertNever(event);

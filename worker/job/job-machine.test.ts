@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { JOB_STATUSES, moveJob } from "#shared/job-status.ts";
+import { JOB_STATUSES, type JobMove, moveJob } from "#shared/job-status.ts";
 import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
 import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
+import { cancelJob } from "./cancel.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
 import { fileOfKey } from "./job-files.ts";
 import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
@@ -62,10 +63,12 @@ describe("tables", () => {
       ]
     `);
     expect(Object.keys(TASK_TABLE)).toEqual([...TASK_PHASES]);
-    expect(JOB_STATUSES.map((from) => [from, moveJob(from, "complete"), moveJob(from, "fail")])).toEqual([
-      ["job.starting", "job.completed", "job.failed"],
-      ["job.completed", null, null],
-      ["job.failed", null, null],
+    const jobMoves: JobMove[] = ["complete", "fail", "abort"];
+    expect(JOB_STATUSES.map((from) => [from, ...jobMoves.map((move) => moveJob(from, move))])).toEqual([
+      ["job.starting", "job.completed", "job.failed", "job.aborted"],
+      ["job.completed", null, null, null],
+      ["job.failed", null, null, null],
+      ["job.aborted", null, null, null],
     ]);
   });
 });
@@ -365,6 +368,44 @@ describe("multipart uploads", () => {
     );
     const settled = settleOutputs(publishing, "encode", publishing.tasks[1]?.reports ?? [], NOW);
     expect(settled).toMatchObject({ status: "job.failed", orphans: [{ uploadId: "u-1" }] });
+  });
+});
+
+describe("a cancelled job", () => {
+  it("keeps what is finished, aborts the rest, and has its nodes told", () => {
+    const state = recordUploads(encoding(), "encode", { ...UPLOADS, "0/1": upload("u-1") });
+    const cancelled = cancelJob(state, NOW + 5);
+    expect(cancelled && viewJob(cancelled)).toMatchObject({
+      status: "job.aborted",
+      progress: "100%",
+      outputs: [{ status: "video.aborted", error_code: "cancelled" }, { status: "image.aborted" }],
+    });
+    expect(cancelled).toMatchObject({
+      revoked: [`${spec.id}.encode.1`],
+      orphans: [{ uploadId: "u-1" }],
+      completedAt: NOW + 5,
+    });
+    expect(cancelled && pendingEffects(cancelled).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["revoke", "abort-upload:u-1", "index"]),
+    );
+    expect(cancelled && judge(cancelled, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(cancelled && cancelJob(cancelled, NOW)).toBeNull();
+    expect(cancelled && claim(cancelled, "t9").assignments).toEqual([]);
+  });
+
+  it("keeps outputs that were made", () => {
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const half = completeTask(
+      state,
+      "encode",
+      { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] },
+      NOW,
+    );
+    const cancelled = cancelJob(half, NOW);
+    expect(cancelled && viewJob(cancelled).outputs.map(({ status }) => status)).toEqual([
+      "video.aborted",
+      "image.created",
+    ]);
   });
 });
 

@@ -14,6 +14,7 @@ import type {
   UploadsRequest,
 } from "#shared/protocol.ts";
 import { type Env, settingsOf } from "../env.ts";
+import { cancelJob } from "./cancel.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
 import { JobMemory } from "./job-memory.ts";
@@ -125,6 +126,17 @@ export class JobObject extends DurableObject<Env> {
   async metadata(): Promise<Answer<string>> {
     const { state } = this.#memory;
     return state ? { ok: true, value: JSON.stringify(viewMetadata(state)) } : UNKNOWN;
+  }
+
+  /** Ends the job by its client's will. */
+  async cancel(): Promise<Answer<JobView>> {
+    const { state } = this.#memory;
+    if (!state) return UNKNOWN;
+    const cancelled = cancelJob(state, Date.now());
+    if (!cancelled)
+      return { ok: false, code: "job_state_conflict", message: `The job has ended already: ${state.status}` };
+    this.#commit(cancelled);
+    return { ok: true, value: viewJob(cancelled) };
   }
 
   override async alarm(): Promise<void> {

@@ -9,7 +9,7 @@ import { MediaProbe } from "#shared/media-probe.ts";
 import { NOTIFICATION_EVENTS } from "#shared/notification.ts";
 import { OutputSpec } from "#shared/output-spec.ts";
 import { OUTPUT_PHASES } from "#shared/output-status.ts";
-import { ErrorCodeText, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
+import { ErrorCodeText, LeaseIdText, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
 import { TASK_PHASES } from "./task-table.ts";
 
 /** Points in time: ms since 1970. */
@@ -109,6 +109,8 @@ export const JobState = z.object({
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
   /** The node that holds the source: its tasks go there first. */
   sourceNode: z.string().nullable(),
+  /** Leases that ended while their nodes worked on them: those are to be told. */
+  revoked: z.array(LeaseIdText),
   /** Multipart uploads of grants that came to nothing, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
@@ -137,6 +139,7 @@ export function newJob(spec: JobSpec): JobState {
     tasks: [newTask("inspect", "inspect", [])],
     advertisedAt: { inspect: null, encode: null },
     sourceNode: null,
+    revoked: [],
     orphans: [],
     outbox: [],
     retries: {},

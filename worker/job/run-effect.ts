@@ -7,7 +7,7 @@ import { type Env, hubOf, settingsOf } from "../env.ts";
 import { deliver } from "../notify/deliver.ts";
 import { afterAttempt } from "../notify/outbox.ts";
 import { abortMultipart, type Bucket, completeMultipart, isNoSuchUpload } from "../storage/s3.ts";
-import { advertised, type Effect, indexed, mayAbortAgain, uploadAborted } from "./job-effects.ts";
+import { advertised, type Effect, indexed, mayAbortAgain, revoked, uploadAborted } from "./job-effects.ts";
 import { objectOf, uploadKey } from "./job-files.ts";
 import { demand } from "./job-moves.ts";
 import { openJobSecrets } from "./job-secrets.ts";
@@ -39,6 +39,10 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return advertise(effect, deps);
     case "publish":
       return publish(effect.task, deps);
+    case "revoke": {
+      await hubOf(deps.env).revoke(effect.leases);
+      return deps.apply((state) => revoked(state, effect.leases));
+    }
     case "abort-upload": {
       const { objectName, uploadId } = effect.upload;
       if (mayAbortAgain(deps.state(), effect.upload)) {

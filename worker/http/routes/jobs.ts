@@ -41,6 +41,14 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const viewed = await jobOf(context.env, row.id).view();
     return viewed.ok ? answer(context, viewed.value) : problem(context, viewed.code, viewed.message);
   })
+  .delete("/:id", async (context) => {
+    const { id } = await ownJob(context, context.req.param("id"));
+    const cancelled = await jobOf(context.env, id).cancel();
+    if (cancelled.ok) return answer(context, cancelled.value);
+    // An ended job's object may have been forgotten; its row says how it ended.
+    const gone = cancelled.code === "job_not_found";
+    return problem(context, "job_state_conflict", gone ? "The job has ended already" : cancelled.message);
+  })
   .all("/:id", notAllowed);
 
 /**
