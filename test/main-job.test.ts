@@ -1,12 +1,13 @@
 // The main job from the request to the stored files, on real sources, with every file looked at.
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobView } from "../local/demo/api-client.ts";
 import { isSigned } from "../local/demo/webhook-signature.ts";
 import { look, lookAtFile } from "./look.ts";
-import { type ClipName, makeClip } from "./media.ts";
+import { type ClipName, makeClip, makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
@@ -230,6 +231,30 @@ describe("other sources", () => {
       outputs: { mp4: { path: "no.mp4" } },
     });
     expect(await stack.waitForJob(id)).toMatchObject({ status: "job.failed", input: { error_code: "input_http_404" } });
+  });
+});
+
+describe("a job that its client cancels", () => {
+  it("has its encoder stopped at once, and leaves nothing behind", async () => {
+    const clip = await makeLongClip(folder, 60);
+    const { id } = await stack.submit({
+      input: { url: sources.urlOf(clip) },
+      outputs: { "mp4:1080p": { path: "cancelled.mp4" } },
+      notification: { type: "http", url: webhooks.url },
+    });
+    const encoders = (): string[] =>
+      execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => line.includes(`/sources/${id}`));
+    await expect.poll(encoders, { timeout: 20_000 }).not.toEqual([]);
+    const { status, body } = await stack.request("DELETE", `/jobs/${id}`);
+    expect([status, body]).toMatchObject([200, { status: "job.aborted", outputs: [{ status: "video.aborted" }] }]);
+    await expect.poll(encoders, { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => readdirSync(join(stack.home, "nodes", "1", "tasks"))).toEqual([]);
+    expect((await fetch(`${stack.s3.endpoint}/${stack.s3.bucket}/cancelled.mp4`)).status).toBe(404);
+    expect(await stack.waitForJob(id)).toMatchObject({ status: "job.aborted", progress: "100%" });
+    // The node is free for other work.
+    expect((await encode("silent.mp4", { mp4: { path: "after.mp4" } })).status).toBe("job.completed");
   });
 });
 

@@ -1,6 +1,7 @@
 // Accounts, API keys and node tokens. Keys are stored as digests, so that a leaked database opens nothing.
 import { and, eq, isNull } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { hex } from "../hex.ts";
 import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
@@ -10,8 +11,7 @@ export async function digestOf(key: string, pepper: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const secret = await crypto.subtle.importKey("raw", encoder.encode(pepper), algorithm, false, ["sign"]);
-  const mac = await crypto.subtle.sign("HMAC", secret, encoder.encode(key));
-  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex(await crypto.subtle.sign("HMAC", secret, encoder.encode(key)));
 }
 
 /** The account that an API key opens, or null. */

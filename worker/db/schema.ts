@@ -1,5 +1,5 @@
 // Tables of D1: accounts, credentials by digest, and the index of jobs. Times in ms since 1970.
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const accounts = sqliteTable("accounts", {
   id: text("id").primaryKey(),
@@ -25,6 +25,20 @@ export const nodeTokens = sqliteTable("node_tokens", {
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
 });
+
+/** Keys that clients gave to requests, so that one sent twice begins one job. */
+export const idempotencyKeys = sqliteTable(
+  "idempotency_keys",
+  {
+    accountId: text("account_id").notNull(),
+    key: text("key").notNull(),
+    /** SHA-256 of the request's body, in hex. */
+    bodyDigest: text("body_digest").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.key] })],
+);
 
 /** One row a job, written a few times in its life; the job's object is the truth. */
 export const jobs = sqliteTable(

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, SECRET_KEY, send } from "../test-jobs.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
@@ -213,6 +213,7 @@ describe("POST /v2/jobs", () => {
 describe("access", () => {
   const paths: [string, string][] = [
     ["POST", "/v2/jobs"],
+    ["GET", "/v2/jobs"],
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["DELETE", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
@@ -271,6 +272,75 @@ describe("what is not there", () => {
     const answer = await send(path, { method, headers: basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+});
+
+describe("GET /v2/jobs", () => {
+  it("lists an account's jobs, newest first, page by page", async () => {
+    const own = basic((await newAccount()).key);
+    const create = async () =>
+      (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own })).body.id as string;
+    const ids = [await create(), await create(), await create(), await create(), await create()];
+    await send(`/v2/jobs/${ids[1]}`, { method: "DELETE", headers: own });
+    const list = async (query: string) => (await send(`/v2/jobs${query}`, { headers: own })).body;
+    const seen: string[] = [];
+    let query = "?limit=2";
+    for (let page = 0; page < 4; page++) {
+      const { jobs, next_cursor } = await list(query);
+      seen.push(...jobs.map((job: { id: string }) => job.id));
+      if (next_cursor === null) break;
+      query = `?limit=2&cursor=${next_cursor}`;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    expect(seen.at(-1)).toBe(ids[0]);
+    expect((await list("")).jobs[0]).toMatchObject({ status: "job.starting", outputs: [{ key: "mp4:240p" }, {}] });
+    await vi.waitFor(async () => {
+      const aborted = await list("?status=job.aborted");
+      expect(aborted).toMatchObject({ jobs: [{ id: ids[1], status: "job.aborted" }], next_cursor: null });
+    });
+  });
+
+  const rows: [string, RegExp][] = [
+    ["?limit=0", /`limit`.*1 to 100/],
+    ["?limit=101", /`limit`.*1 to 100/],
+    ["?limit=x", /`limit`/],
+    ["?status=done", /`status`.*job\.completed/],
+    ["?cursor=abc", /`cursor`.*next_cursor/],
+    ["?colour=red", /colour/],
+  ];
+  it.each(rows)("refuses %s", async (query, message) => {
+    const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
+    expect([status, body]).toEqual([
+      400,
+      { status: "error", error_code: "query_not_valid", message: expect.stringMatching(message) },
+    ]);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const postAs = (key: string, body: unknown, who = account.key) =>
+    send("/v2/jobs", { method: "POST", body, headers: { ...basic(who), "idempotency-key": key } });
+
+  it("makes a request that is sent twice begin one job", async () => {
+    const [first, second] = await Promise.all([postAs("order-1", jobBody()), postAs("order-1", jobBody())]);
+    expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
+    await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await postAs("order-1", jobBody())).toMatchObject({ status: 201, body: first.body });
+    expect((await postAs("order-1", jobBody(), (await newAccount()).key)).body.id).not.toBe(first.body.id);
+  });
+
+  it("is refused with another body, or in a form that is none", async () => {
+    await postAs("order-2", jobBody());
+    const other = await postAs("order-2", jobBody({ settings: { ultrafast: true } }));
+    expect([other.status, other.body.error_code]).toEqual([409, "idempotency_key_reused"]);
+    const odd = await postAs("x".repeat(256), jobBody());
+    expect([odd.status, odd.body.error_code]).toEqual([400, "idempotency_key_not_valid"]);
+  });
+
+  it("is forgotten after a day", async () => {
+    const { body: first } = await postAs("order-3", jobBody());
+    await env.DB.prepare("UPDATE idempotency_keys SET created_at = created_at - 86400001 WHERE key = 'order-3'").run();
+    expect((await postAs("order-3", jobBody())).body.id).not.toBe(first.id);
   });
 });
 

@@ -8,8 +8,12 @@ import { readLimited } from "../read-limited.ts";
 const MAX_BODY_BYTES = 2 ** 20;
 
 /** The body as JSON. Throws AppError(body_too_large | json_not_valid). */
-export async function readJson(request: HonoRequest): Promise<unknown> {
-  const bytes = await readLimited(request.raw.body, MAX_BODY_BYTES);
+export const readJson = async (request: HonoRequest): Promise<unknown> => parseJson(await readBytes(request));
+
+/** The body as it came. Throws AppError(body_too_large). */
+export const readBytes = (request: HonoRequest): Promise<Uint8Array> => readLimited(request.raw.body, MAX_BODY_BYTES);
+
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch {

@@ -48,11 +48,9 @@ export class JobObject extends DurableObject<Env> {
   }
 
   /** Begins the job; a repeated call changes nothing. */
-  async create(spec: JobSpec): Promise<JobView> {
+  async create(spec: JobSpec): Promise<void> {
     // Parsed as it will be when it is read back: what could not be read again must not be begun.
-    const state = this.#memory.state ?? newJob(JobSpec.parse(spec));
-    this.#commit(state);
-    return viewJob(state);
+    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec)));
   }
 
   /** Grants up to `max` runnable tasks of a class to a node. */

@@ -1,20 +1,23 @@
-// POST /v2/jobs and GET /v2/jobs/:id.
+// /v2/jobs: create, list; /v2/jobs/:id: read, cancel.
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { isJobId, newJobId } from "#shared/ids.ts";
+import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
 import { parseJobRequest } from "#shared/job-request.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
 import { messageOf } from "#shared/log.ts";
-import { findJob, type JobRow, upsertJob } from "../../db/jobs.ts";
+import { claimKey } from "../../db/idempotency.ts";
+import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
+import { hex } from "../../hex.ts";
 import { sealJobSecrets } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
 import { unseal } from "../../storage/sealed-secret.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
+import { cursorOf, parseListQuery } from "../list-query.ts";
 import { answer, problem } from "../problem.ts";
-import { readJson } from "../read-body.ts";
+import { parseJson, readBytes } from "../read-body.ts";
 
 const notAllowed = (context: Context): Response =>
   problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
@@ -23,15 +26,28 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .post("/", async (context) => {
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
-    const parsed = parseJobRequest(await readJson(context.req), allowPrivate);
+    const bytes = await readBytes(context.req);
+    const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
     if (!parsed.ok) return problem(context, parsed.refusal.code, parsed.refusal.message);
     const { credentials, ...request } = parsed.value;
     const account = context.get("account");
-    const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+    const { id, createdAt } = await identify(context, bytes);
     const webhookSecret = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const sealedSecrets = await sealJobSecrets(id, { credentials, webhookSecret }, sealingKeys);
-    const spec: JobSpec = { id, accountId: account.id, createdAt: Date.now(), ...request, sealedSecrets };
-    return answer(context, await createJob(context.env, spec), 201);
+    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, sealedSecrets };
+    await createJob(context.env, spec);
+    // It follows from the body, the id and the time alone: a request that is sent again gets the first answer again.
+    return answer(context, viewJob(newJob(spec)), 201);
+  })
+  .get("/", async (context) => {
+    const query = parseListQuery(context.req.query());
+    const rows = await listJobs(context.env.DB, context.get("account").id, { ...query, limit: query.limit + 1 });
+    const page = rows.slice(0, query.limit);
+    const last = rows.length > page.length ? page.at(-1) : undefined;
+    return answer(context, {
+      jobs: page.map(({ view }) => JSON.parse(view)),
+      next_cursor: last ? cursorOf(last) : null,
+    });
   })
   .all("/", notAllowed)
   .get("/:id", async (context) => {
@@ -52,10 +68,34 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .all("/:id", notAllowed);
 
 /**
+ * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same
+ * Idempotency-Key. Throws AppError(idempotency_key_*).
+ */
+async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<{ id: JobId; createdAt: number }> {
+  const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+  const createdAt = Date.now();
+  const key = context.req.header("idempotency-key");
+  if (key === undefined) return { id, createdAt };
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new AppError("idempotency_key_not_valid", "The Idempotency-Key must be 1 to 255 visible ASCII characters");
+  }
+  const accountId = context.get("account").id;
+  const bodyDigest = hex(await crypto.subtle.digest("SHA-256", body));
+  const holder = await claimKey(context.env.DB, { accountId, key, bodyDigest, jobId: id, createdAt });
+  if (holder.bodyDigest !== bodyDigest) {
+    throw new AppError(
+      "idempotency_key_reused",
+      "This Idempotency-Key came with another body within the last 24 hours",
+    );
+  }
+  return { id: holder.jobId as JobId, createdAt: holder.createdAt };
+}
+
+/**
  * Writes the job's row, then begins it, so that a job that was answered is in every list. The row stays when the object
  * cannot be reached: whether it began then, nobody knows, and if it did it will keep the row up to date.
  */
-async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<unknown> {
+async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };

@@ -1,0 +1,25 @@
+// Requests that were seen before, by the key that their client gave them.
+import { and, eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { idempotencyKeys } from "./schema.ts";
+
+export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
+
+/** How long a key is remembered (api-v2 §3). */
+const KEEP_MS = 24 * 60 * 60 * 1000;
+
+/** Claims a key for a request, and answers the request that holds it: this one, or an earlier one not yet forgotten. */
+export async function claimKey(db: D1Database, request: KeyedRequest): Promise<KeyedRequest> {
+  const { bodyDigest, jobId, createdAt } = request;
+  await drizzle(db)
+    .insert(idempotencyKeys)
+    .values(request)
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.accountId, idempotencyKeys.key],
+      set: { bodyDigest, jobId, createdAt },
+      setWhere: sql`${idempotencyKeys.createdAt} < ${createdAt - KEEP_MS}`,
+    });
+  const same = and(eq(idempotencyKeys.accountId, request.accountId), eq(idempotencyKeys.key, request.key));
+  const rows = await drizzle(db).select().from(idempotencyKeys).where(same);
+  return rows[0] ?? request;
+}
