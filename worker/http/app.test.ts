@@ -216,6 +216,8 @@ describe("access", () => {
     ["GET", "/v2/jobs"],
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["DELETE", "/v2/jobs/AAAAAAAAAAAAAA"],
+    ["GET", "/v2/jobs/AAAAAAAAAAAAAA/notifications"],
+    ["POST", "/v2/jobs/AAAAAAAAAAAAAA/notifications/msg_1/replay"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p"],
     ["GET", "/v2/nodes/connect"],
@@ -365,6 +367,37 @@ describe("DELETE /v2/jobs/:id", () => {
     const stranger = basic((await newAccount()).key);
     expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
     expect((await send(`/v2/jobs/${job.id}`, { headers: basic(account.key) })).body.status).toBe("job.starting");
+  });
+});
+
+describe("/v2/jobs/:id/notifications", () => {
+  it("is the log of deliveries, each of which can be sent again", async () => {
+    const { body: job } = await post(
+      jobBody({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true } }),
+    );
+    const own = basic(account.key);
+    const log = async () => (await send(`/v2/jobs/${job.id}/notifications`, { headers: own })).body;
+    expect(await log()).toEqual({ job_id: job.id, notifications: [] });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own });
+    const tried = await vi.waitFor(async () => {
+      const { notifications } = await log();
+      expect(notifications[0]?.attempts).toBe(1);
+      return notifications[0];
+    });
+    expect(tried).toMatchObject({
+      id: expect.stringMatching(/^msg_/),
+      event: "job.aborted",
+      status: "due",
+      created_at: expect.stringMatching(/ \+0000$/),
+      next_attempt_at: expect.stringMatching(/ \+0000$/),
+      last_result: expect.stringMatching(/^No answer/),
+    });
+    const replay = (id: string, headers = own) =>
+      send(`/v2/jobs/${job.id}/notifications/${id}/replay`, { method: "POST", headers });
+    expect(await replay(tried.id)).toMatchObject({ status: 200, body: { id: tried.id, status: "due", attempts: 0 } });
+    await vi.waitFor(async () => expect((await log()).notifications[0]?.attempts).toBe(1));
+    expect(await replay("msg_other")).toMatchObject({ status: 404, body: { error_code: "notification_not_found" } });
+    expect((await replay(tried.id, basic((await newAccount()).key))).status).toBe(404);
   });
 });
 

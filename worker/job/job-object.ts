@@ -14,6 +14,7 @@ import type {
   UploadsRequest,
 } from "#shared/protocol.ts";
 import { type Env, settingsOf } from "../env.ts";
+import { type DeliveryView, replayed, viewDelivery } from "../notify/outbox.ts";
 import { cancelJob } from "./cancel.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
@@ -135,6 +136,24 @@ export class JobObject extends DurableObject<Env> {
       return { ok: false, code: "job_state_conflict", message: `The job has ended already: ${state.status}` };
     this.#commit(cancelled);
     return { ok: true, value: viewJob(cancelled) };
+  }
+
+  /** The log of the job's notifications. */
+  async notifications(): Promise<Answer<DeliveryView[]>> {
+    const { state } = this.#memory;
+    return state ? { ok: true, value: state.outbox.map(viewDelivery) } : UNKNOWN;
+  }
+
+  /** Sends one notification again. */
+  async replay(id: string): Promise<Answer<DeliveryView>> {
+    const { state } = this.#memory;
+    if (!state) return UNKNOWN;
+    const outbox = state.outbox.map((delivery) => (delivery.id === id ? replayed(delivery, Date.now()) : delivery));
+    const found = outbox.find((delivery) => delivery.id === id);
+    if (!found)
+      return { ok: false, code: "notification_not_found", message: "The job has no notification with this id" };
+    this.#commit({ ...state, outbox });
+    return { ok: true, value: viewDelivery(found) };
   }
 
   override async alarm(): Promise<void> {

@@ -65,7 +65,19 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const gone = cancelled.code === "job_not_found";
     return problem(context, "job_state_conflict", gone ? "The job has ended already" : cancelled.message);
   })
-  .all("/:id", notAllowed);
+  .all("/:id", notAllowed)
+  .get("/:id/notifications", async (context) => {
+    const { id } = await ownJob(context, context.req.param("id"));
+    const log = await jobOf(context.env, id).notifications();
+    return log.ok ? answer(context, { job_id: id, notifications: log.value }) : problem(context, log.code, log.message);
+  })
+  .all("/:id/notifications", notAllowed)
+  .post("/:id/notifications/:nid/replay", async (context) => {
+    const { id } = await ownJob(context, context.req.param("id"));
+    const sent = await jobOf(context.env, id).replay(context.req.param("nid"));
+    return sent.ok ? answer(context, sent.value) : problem(context, sent.code, sent.message);
+  })
+  .all("/:id/notifications/:nid/replay", notAllowed);
 
 /**
  * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same
