@@ -40,6 +40,7 @@ export const ERRORS = {
   job_not_found: answer(404),
   metadata_not_found: answer(404),
   notification_not_found: answer(404),
+  credential_not_found: answer(404),
   route_not_found: answer(404),
   method_not_allowed: answer(405),
   job_state_conflict: answer(409),

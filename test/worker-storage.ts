@@ -9,6 +9,12 @@ import type { TestProject } from "vitest/node";
 import { ROOT } from "../local/stack/places.ts";
 import { loadSecrets } from "../local/stack/secrets.ts";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    s3: { endpoint: string; accessKeyId: string; secretAccessKey: string };
+  }
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = mkdtempSync(join(tmpdir(), "copra-worker-s3-"));
   const { s3 } = loadSecrets(home);

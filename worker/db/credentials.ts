@@ -1,6 +1,7 @@
 // Accounts, API keys and node tokens. Keys are stored as digests, so that a leaked database opens nothing.
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, gte, isNull, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { hex } from "../hex.ts";
 import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
@@ -32,6 +33,13 @@ export async function isNodeToken(db: D1Database, digest: string): Promise<boole
   return rows.length > 0;
 }
 
+/** Characters of a digest that name a credential to its operator: enough to tell thousands apart, of no use to anyone else. */
+const ID_CHARS = 12;
+export const credentialId = (digest: string): string => digest.slice(0, ID_CHARS);
+
+/** A credential without its secret. */
+export type CredentialView = { id: string; createdAt: number; revokedAt: number | null };
+
 /** Writes an account together with its first API key. */
 export async function insertAccount(db: D1Database, account: Account, keyDigest: string): Promise<void> {
   const client = drizzle(db);
@@ -41,9 +49,53 @@ export async function insertAccount(db: D1Database, account: Account, keyDigest:
   ]);
 }
 
+export const listAccounts = (db: D1Database): Promise<{ id: string; name: string; createdAt: number }[]> =>
+  drizzle(db)
+    .select({ id: accounts.id, name: accounts.name, createdAt: accounts.createdAt })
+    .from(accounts)
+    .orderBy(accounts.createdAt);
+
+export async function insertKey(db: D1Database, accountId: string, digest: string, now: number): Promise<void> {
+  await drizzle(db).insert(apiKeys).values({ digest, accountId, createdAt: now });
+}
+
+export async function listKeys(db: D1Database, accountId: string): Promise<CredentialView[]> {
+  const rows = await drizzle(db)
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.accountId, accountId))
+    .orderBy(apiKeys.createdAt);
+  return rows.map(({ digest, createdAt, revokedAt }) => ({ id: credentialId(digest), createdAt, revokedAt }));
+}
+
+/** Revokes an API key for good; false when there is none of this id. */
+export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
+  const revoked = drizzle(db).update(apiKeys).set({ revokedAt: now }).where(startsWith(apiKeys.digest, id));
+  return (await revoked.returning({ digest: apiKeys.digest })).length > 0;
+}
+
 export async function insertNodeToken(
   db: D1Database,
   token: { digest: string; name: string; createdAt: number },
 ): Promise<void> {
   await drizzle(db).insert(nodeTokens).values(token);
 }
+
+export async function listNodeTokens(db: D1Database): Promise<(CredentialView & { name: string })[]> {
+  const rows = await drizzle(db).select().from(nodeTokens).orderBy(nodeTokens.createdAt);
+  return rows.map(({ digest, name, createdAt, revokedAt }) => ({
+    id: credentialId(digest),
+    name,
+    createdAt,
+    revokedAt,
+  }));
+}
+
+/** Revokes a node token for good; false when there is none of this id. */
+export async function revokeNodeToken(db: D1Database, id: string, now: number): Promise<boolean> {
+  const revoked = drizzle(db).update(nodeTokens).set({ revokedAt: now }).where(startsWith(nodeTokens.digest, id));
+  return (await revoked.returning({ digest: nodeTokens.digest })).length > 0;
+}
+
+/** Digests of one id: a range of the primary key. `id` is hexadecimal, so that `g` comes after all that follows it. */
+const startsWith = (digest: SQLiteColumn, id: string) => and(gte(digest, id), lt(digest, `${id}g`));

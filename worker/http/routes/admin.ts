@@ -1,9 +1,23 @@
-// What the operator does: accounts with their API keys, and node tokens. Secrets are shown once, in these answers.
+// What the operator does: accounts with their API keys, and node tokens. Secrets are shown once, when they are made.
 
 import { Hono } from "hono";
 import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
-import { digestOf, insertAccount, insertNodeToken } from "../../db/credentials.ts";
+import { contractDate } from "#shared/job-view.ts";
+import {
+  type CredentialView,
+  credentialId,
+  digestOf,
+  insertAccount,
+  insertKey,
+  insertNodeToken,
+  listAccounts,
+  listKeys,
+  listNodeTokens,
+  revokeKey,
+  revokeNodeToken,
+} from "../../db/credentials.ts";
 import { settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { seal } from "../../storage/sealed-secret.ts";
@@ -13,6 +27,12 @@ import { readBody } from "../read-body.ts";
 
 const Named = z.object({ name: z.string().trim().min(1).max(100) });
 const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
+
+const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
+  id,
+  created_at: contractDate(createdAt),
+  revoked_at: revokedAt === null ? null : contractDate(revokedAt),
+});
 
 export const admin = new Hono<NodeEnv>({ strict: false })
   .use(adminAuth)
@@ -27,10 +47,54 @@ export const admin = new Hono<NodeEnv>({ strict: false })
     await insertAccount(context.env.DB, account, await digestOf(apiKey, keyPepper));
     return answer(context, { account_id: id, api_key: apiKey, webhook_secret: webhookSecret }, 201);
   })
+  .get("/accounts", async (context) => {
+    const accounts = await listAccounts(context.env.DB);
+    const views = accounts.map(({ id, name, createdAt }) => ({ id, name, created_at: contractDate(createdAt) }));
+    return answer(context, { accounts: views });
+  })
+  .post("/accounts/:id/keys", async (context) => {
+    const account = await knownAccount(context.env.DB, context.req.param("id"));
+    const apiKey = newApiKey(randomBytes);
+    const digest = await digestOf(apiKey, settingsOf(context.env).keyPepper);
+    await insertKey(context.env.DB, account, digest, Date.now());
+    return answer(context, { id: credentialId(digest), api_key: apiKey }, 201);
+  })
+  .get("/accounts/:id/keys", async (context) => {
+    const account = await knownAccount(context.env.DB, context.req.param("id"));
+    return answer(context, { keys: (await listKeys(context.env.DB, account)).map(viewCredential) });
+  })
+  .delete("/keys/:id", async (context) => {
+    const id = credentialIdOf(context.req.param("id"));
+    if (!(await revokeKey(context.env.DB, id, Date.now())))
+      throw new AppError("credential_not_found", "No such API key");
+    return answer(context, { id, revoked: true });
+  })
   .post("/node-tokens", async (context) => {
     const { name } = await readBody(context.req, Named, "json_not_valid");
     const token = newNodeToken(randomBytes);
     const digest = await digestOf(token, settingsOf(context.env).keyPepper);
     await insertNodeToken(context.env.DB, { digest, name, createdAt: Date.now() });
-    return answer(context, { node_token: token }, 201);
+    return answer(context, { id: credentialId(digest), node_token: token }, 201);
+  })
+  .get("/node-tokens", async (context) => {
+    const tokens = await listNodeTokens(context.env.DB);
+    return answer(context, { node_tokens: tokens.map((token) => ({ ...viewCredential(token), name: token.name })) });
+  })
+  .delete("/node-tokens/:id", async (context) => {
+    const id = credentialIdOf(context.req.param("id"));
+    if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
+      throw new AppError("credential_not_found", "No such node token");
+    }
+    return answer(context, { id, revoked: true });
   });
+
+async function knownAccount(db: D1Database, id: string): Promise<string> {
+  const accounts = await listAccounts(db);
+  if (!accounts.some((account) => account.id === id)) throw new AppError("credential_not_found", "No such account");
+  return id;
+}
+
+function credentialIdOf(text: string): string {
+  if (/^[0-9a-f]{12}$/.test(text)) return text;
+  throw new AppError("credential_not_found", "The id of a key or token has 12 hexadecimal digits");
+}

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { callOf } from "./admin-call.ts";
+
+const rows: [string, object | null][] = [
+  ["accounts", { method: "GET", path: "/accounts" }],
+  ["accounts create me", { method: "POST", path: "/accounts", body: { name: "me" } }],
+  ["accounts create", null],
+  ["keys A1", { method: "GET", path: "/accounts/A1/keys" }],
+  ["keys create A1", { method: "POST", path: "/accounts/A1/keys" }],
+  ["keys revoke ../x", { method: "DELETE", path: "/keys/..%2Fx" }],
+  ["keys", null],
+  ["node-tokens", { method: "GET", path: "/node-tokens" }],
+  ["node-tokens create rack", { method: "POST", path: "/node-tokens", body: { name: "rack" } }],
+  ["node-tokens revoke 12", { method: "DELETE", path: "/node-tokens/12" }],
+  ["node-tokens create a b", null],
+  ["constructor", null],
+  ["", null],
+];
+it.each(rows)("npm run admin -- %s", (command, call) => {
+  expect(callOf(command.split(" "))).toEqual(call);
+});

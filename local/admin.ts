@@ -1,0 +1,55 @@
+// npm run admin: the operator's commands, against any control plane; without --url that of the local system.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "#shared/log.ts";
+import { callOf } from "./admin-call.ts";
+import { readSettings } from "./stack/settings.ts";
+
+const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token <admin token>]
+
+  accounts                     list accounts
+  accounts create <name>       make one; shows its API key and webhook secret, once
+  keys <account>               list an account's API keys
+  keys create <account>        make another; shown once
+  keys revoke <key id>         from now on it opens nothing
+  node-tokens                  list the tokens of nodes
+  node-tokens create <name>    make one; shown once
+  node-tokens revoke <id>      nodes that connect with it from now on are refused
+
+Without --url (COPRA_URL) and --token (COPRA_ADMIN_TOKEN) it speaks to the local system of npm start.`;
+
+function target(values: { url?: string; token?: string }): { api: string; token: string } {
+  const url = values.url ?? process.env.COPRA_URL;
+  const token = values.token ?? process.env.COPRA_ADMIN_TOKEN;
+  if (url && token) return { api: `${url.replace(/\/+$/, "")}/v2`, token };
+  if (url || token) throw new Error("--url and --token go together");
+  const { home } = readSettings(process.env);
+  try {
+    const { api, adminToken } = JSON.parse(readFileSync(join(home, "stack.json"), "utf8"));
+    return { api, token: adminToken };
+  } catch {
+    throw new Error(`No local system runs on ${home}: start it with npm start, or give --url and --token`);
+  }
+}
+
+async function main(): Promise<void> {
+  const options = { url: { type: "string" }, token: { type: "string" } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const call = callOf(positionals);
+  if (!call) throw new Error(USAGE);
+  const { api, token } = target(values);
+  const response = await fetch(`${api}/admin${call.path}`, {
+    method: call.method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+  });
+  const answer = JSON.parse(await response.text());
+  if (!response.ok) throw new Error(`${answer.message} (${answer.error_code})`);
+  console.log(JSON.stringify(answer, null, 2));
+}
+
+main().catch((error: unknown) => {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+});
