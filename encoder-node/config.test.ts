@@ -33,6 +33,7 @@ describe("readConfig", () => {
     [["--url", "ftp://x", "--token", "n"], /--url/],
     [[...NEEDED, "--slots", "0"], /--slots/],
     [[...NEEDED, "--slots", "many"], /--slots/],
+    [[...NEEDED, "--slots", "61"], /--slots/],
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];

@@ -2,13 +2,22 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
 
+/** Inspecting waits for the network far more than for the processor. */
+const INSPECT_SLOTS = 4;
+/** A hello names all that runs, which is at most 64. */
+const MAX_ENCODE_SLOTS = 64 - INSPECT_SLOTS;
+
 const Config = z.object({
   url: z.url({ protocol: /^https?$/, error: "--url must be the http or https address of the control plane" }),
   token: z.string("--token is missing: it is the node token that the operator made").min(1),
   work: z.string(),
   name: z.string().max(64).optional(),
   "allow-private": z.enum(["none", "loopback", "all"], "--allow-private must be none, loopback or all"),
-  slots: z.coerce.number("--slots must be a number").int().min(1, "--slots must be 1 or more").max(64),
+  slots: z.coerce
+    .number("--slots must be a number")
+    .int()
+    .min(1, "--slots must be 1 or more")
+    .max(MAX_ENCODE_SLOTS, `--slots must be ${MAX_ENCODE_SLOTS} or less`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
   "drain-seconds": z.coerce.number("--drain-seconds must be a number").min(0),
 });
@@ -20,7 +29,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token <node
   --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
   --name            what this node is called; default: an id kept in its work folder
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
-  --allow-private   private addresses that sources may have: none, loopback or all             (default none)
+  --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
   --drain-seconds   how long running work may go on after SIGTERM                              (default 600)`;
 
@@ -34,9 +43,6 @@ export type NodeConfig = {
   maxSourceBytes: number;
   drainMs: number;
 };
-
-/** Inspecting waits for the network far more than for the processor. */
-const INSPECT_SLOTS = 4;
 
 /** Parses flags and environment. Throws a sentence that names what is wrong. */
 export function readConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): NodeConfig {

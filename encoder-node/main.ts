@@ -39,7 +39,13 @@ function stopOnSignals(node: EncoderNode, drainMs: number, log: Logger): void {
     if (signals > 1) return handBack();
     log.info("Stopping: running work may finish; signal again to hand it back at once");
     setTimeout(handBack, drainMs).unref();
-    void node.drain().then(() => process.exit(0));
+    node.drain().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error("Node not drained cleanly", { error: messageOf(error) });
+        process.exit(1);
+      },
+    );
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);

@@ -4,22 +4,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
-import type { LeaseId } from "#shared/ids.ts";
-import type { Logger } from "#shared/log.ts";
-import {
-  type Assignment,
-  type Capabilities,
-  type SlotClass,
-  UploadsAnswer,
-  type UploadsRequest,
-} from "#shared/protocol.ts";
+import { type Logger, messageOf } from "#shared/log.ts";
+import { type Assignment, type Capabilities, UploadsAnswer, type UploadsRequest } from "#shared/protocol.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/locate.ts";
+import { guardedAgent } from "./input/address-guard.ts";
 import { type ControlPlane, controlPlaneAt } from "./link/control-plane.ts";
 import { openLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
+import { storageAddressRefusal } from "./upload/storage-failure.ts";
+import { createLeases } from "./work/leases.ts";
 import { createProgressBoard } from "./work/progress.ts";
-import { runTask, type StopReason } from "./work/run-task.ts";
 import { createSlots } from "./work/slots.ts";
 import { createSourceCache } from "./work/source-cache.ts";
 import type { NodeDeps } from "./work/task-deps.ts";
@@ -40,85 +35,69 @@ export interface EncoderNode {
   handBack(): void;
 }
 
-type Running = { assignment: Assignment; abort: AbortController; done: Promise<void> };
-
 /** Starts a node that works until it is drained. */
-export async function startNode({ config, identity, capabilities, tools, log }: NodeSetup): Promise<EncoderNode> {
-  const { workFolder } = config;
+export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
+  const { config, identity, capabilities, log } = setup;
   const controlPlane = controlPlaneAt(config.url, config.token);
-  const reports = openReports(join(workFolder, "spool"), controlPlane, log);
-  // What an earlier process left half-done is worth nothing; its finished reports are.
-  await rm(join(workFolder, "sources"), { recursive: true, force: true });
-  await rm(join(workFolder, "tasks"), { recursive: true, force: true });
-  const deps: NodeDeps = {
-    ...tools,
-    sources: createSourceCache(join(workFolder, "sources")),
-    workFolder: join(workFolder, "tasks"),
-    allowPrivate: config.allowPrivate,
-    maxSourceBytes: config.maxSourceBytes,
-    log,
-  };
+  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log);
+  const deps = await nodeDeps(setup);
   const slots = createSlots(config.slots);
-  const running = new Map<LeaseId, Running>();
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
-
-  const start = (assignment: Assignment): void => {
-    const { lease, token, task } = assignment;
-    if (running.has(lease)) return;
-    const slotClass: SlotClass = task.kind === "inspect" ? "inspect" : "encode";
-    const abort = new AbortController();
-    slots.take(slotClass);
-    board.note(lease, token, "transferring", 0);
-    const taskDeps = {
+  const leases = createLeases({
+    ...{ slots, board, reports, log },
+    send: (frame) => link.send(frame),
+    taskDeps: (own) => ({
       ...deps,
-      log: log.child({ lease }),
-      assignment,
-      signal: abort.signal,
-      progress: (stage: Parameters<typeof board.note>[2], fraction: number) =>
-        board.note(lease, token, stage, fraction),
-      askUploads: (files: UploadsRequest["files"]) => askUploads(controlPlane, assignment, files, abort.signal),
-    };
-    const done = runTask(taskDeps, reports).finally(() => {
-      board.drop(lease);
-      running.delete(lease);
-      const before = slots.free()[slotClass];
-      slots.give(slotClass);
-      const granted = slots.free()[slotClass] - before;
-      link.send({ type: "slots", grant: { inspect: 0, encode: 0, [slotClass]: granted }, released: [lease] });
-    });
-    running.set(lease, { assignment, abort, done });
-  };
+      ...own,
+      log: log.child({ lease: own.assignment.lease }),
+      askUploads: (files) => askUploads(controlPlane, own.assignment, files, own.signal),
+    }),
+  });
 
-  const drain = async (): Promise<void> => {
-    slots.close();
+  const stop = async (): Promise<void> => {
+    const idle = leases.drain();
     link.send({ type: "bye" });
-    await Promise.all([...running.values()].map(({ done }) => done));
+    await idle;
     link.close();
     board.close();
     await deps.sources.clear();
+    await deps.storages.close();
   };
+  let stopped: Promise<void> | null = null;
+  const drain = (): Promise<void> => {
+    stopped ??= stop();
+    return stopped;
+  };
+  const logged = (what: string) => (error: unknown) => log.error(what, { error: messageOf(error) });
 
   const link = openLink(
     { url: config.url, token: config.token, log },
     {
-      hello: () => ({
-        ...identity,
-        capabilities,
-        slots: slots.free(),
-        running: [...running.values()].map(({ assignment: { lease, token } }) => ({ lease, token })),
-      }),
-      assign: start,
-      cancel: (lease) => running.get(lease)?.abort.abort("cancelled" satisfies StopReason),
-      drain: () => void drain(),
+      hello: () => ({ ...identity, capabilities, slots: slots.free(), running: leases.running() }),
+      assign: leases.start,
+      cancel: leases.cancel,
+      drain: () => void drain().catch(logged("Node not drained cleanly")),
       welcome: (progressEveryMs) => board.every(progressEveryMs),
     },
   );
-  void reports.resume();
+  void reports.resume().catch(logged("Reports of an earlier process not sent"));
+  return { drain, handBack: leases.handBack };
+}
+
+/** What the tasks share. What an earlier process left half-done is worth nothing; its finished reports are. */
+async function nodeDeps({ config, tools, log }: NodeSetup): Promise<NodeDeps> {
+  const { workFolder, allowPrivate, maxSourceBytes } = config;
+  const [sources, tasks] = [join(workFolder, "sources"), join(workFolder, "tasks")];
+  await rm(sources, { recursive: true, force: true });
+  await rm(tasks, { recursive: true, force: true });
   return {
-    drain,
-    handBack: () => {
-      for (const { abort } of running.values()) abort.abort("handed-back" satisfies StopReason);
-    },
+    ...tools,
+    sources: createSourceCache(sources),
+    workFolder: tasks,
+    storages: guardedAgent({ allow: allowPrivate, refuse: storageAddressRefusal }),
+    allowPrivate,
+    maxSourceBytes,
+    log,
   };
 }
 

@@ -36,7 +36,10 @@ export async function probeCapabilities({ ffmpeg }: { ffmpeg: Tool }): Promise<C
   return { ffmpegVersion: ffmpeg.version, encoders, cpus: availableParallelism() };
 }
 
-/** The only use of fluent-ffmpeg. It keeps path and list for the whole process, so a process can ask one ffmpeg only. */
+/**
+ * The only use of fluent-ffmpeg. It keeps path and list for the whole process, so a process can ask one ffmpeg only, and
+ * it hands on this process's whole environment (listing encoders reads nobody's file).
+ */
 async function listEncoders({ path }: Tool): Promise<ReadonlySet<string>> {
   const command = fluent().setFfmpegPath(path);
   try {

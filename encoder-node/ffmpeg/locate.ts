@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { makeRunnable } from "./make-runnable.ts";
+import { toolEnvironment } from "./tool-environment.ts";
 
 export type ToolName = "ffmpeg" | "ffprobe";
 export type ToolOrigin = "env" | "system" | "package";
@@ -122,7 +123,8 @@ const hasX264 = async (path: string): Promise<boolean> =>
   /^ V\S{5} libx264 /m.test(await output(path, ["-hide_banner", "-encoders"]));
 
 async function output(path: string, argv: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(path, argv, { timeout: START_TIMEOUT_MS, maxBuffer: 4 * 1024 * 1024 });
+  const limits = { timeout: START_TIMEOUT_MS, maxBuffer: 4 * 1024 * 1024 };
+  const { stdout } = await promisify(execFile)(path, argv, { ...limits, env: toolEnvironment() });
   return stdout;
 }
 

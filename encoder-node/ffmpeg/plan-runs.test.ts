@@ -1,7 +1,7 @@
 // The planned commands, run by a real ffmpeg on clips made for the purpose. FFMPEG_PATH names another build to try.
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -41,6 +41,9 @@ const CLIPS: Readonly<Record<string, string>> = {
   "sound.m4a": `${SOUND} -c:a aac`,
   "jitter.mp4": `-f lavfi -i testsrc2=s=320x180:r=30:d=3,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0`,
   "odd.mp4": `-f lavfi -i testsrc=s=641x361:r=25:d=1 ${X264} -pix_fmt yuv444p`,
+  "small.ts": `-f lavfi -i testsrc2=s=320x180:r=25:d=2 ${X264}`,
+  "large.ts": `-f lavfi -i testsrc2=s=640x480:r=25:d=2 ${X264} -output_ts_offset 2`,
+  "choir.wav": `${SOUND} -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
   "cover.jpg": "-f lavfi -i testsrc2=s=600x600 -frames:v 1",
   "cover.mp4": "-i cover.jpg -i silent.mp4 -map 0 -map 1 -c copy -disposition:v:0 attached_pic",
   "song.mp3": `-i cover.jpg ${SOUND} -map 1 -map 0 -c:v copy -disposition:v:0 attached_pic`,
@@ -53,6 +56,16 @@ beforeAll(async () => {
   for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
   // What a browser records: streamed webm, without a length or a frame rate in its header.
   await make("jitter.webm", "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -live 1");
+});
+beforeAll(async () => {
+  const small = await readFile(path.join(folder, "small.ts"));
+  const large = await readFile(path.join(folder, "large.ts"));
+  await writeFile(path.join(folder, "grows.ts"), Buffer.concat([small, large]));
+  await make("later.ts", "-i small.ts -c copy -output_ts_offset 4");
+  await writeFile(
+    path.join(folder, "shrinks.ts"),
+    Buffer.concat([large, await readFile(path.join(folder, "later.ts"))]),
+  );
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -217,6 +230,19 @@ describe("video", () => {
       const sound = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
       expect([sound.streams, Math.round(sound.durationMs / 100)]).toEqual(["aac", 40]);
     }
+  });
+
+  test("a picture that changes its size on the way loses no frame", async () => {
+    const done = await encode("grows.ts", { format: "mp4:240p" }, { format: "jpg", number: 6 });
+    const { video } = await made(done, 0);
+    expect([framesOf(video), sizeOf(video)]).toEqual([100, "426x240"]);
+    expect(done.files).toHaveLength(7);
+    expect((await encode("shrinks.ts", { format: "jpg:90x", number: 6, square: true })).frame).toBeGreaterThan(80);
+  });
+
+  // 5.1 mixes no channels that it has no layout for.
+  test.skipIf(FFMPEG !== MAKER)("more channels than the encoder takes become two", async () => {
+    expect((await made(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
   });
 
   test("an asked frame rate is kept to", async () => {

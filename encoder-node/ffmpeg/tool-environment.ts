@@ -1,10 +1,10 @@
 // The environment that ffmpeg and ffprobe run in.
 
-/** This node's own secrets are none of a media tool's business. */
-const SECRET = /^COPRA_/;
+/** Secrets, of this node or of whoever started it, are none of a media tool's business. */
+const SECRET = /^(?:COPRA|AWS)_|TOKEN|SECRET|PASSWORD|_KEY$/i;
 
 /**
- * The process's environment without the node's secrets. Static builds load the system's character-set modules into
+ * The process's environment without what looks like a secret. Static builds load the system's character-set modules into
  * themselves and crash on it when an MPEG-TS names its services (packaged ffprobe and ffmpeg 5.1, rc 139); a
  * GCONV_PATH that leads nowhere stops that, and nothing here needs those modules.
  */

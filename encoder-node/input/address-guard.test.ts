@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import type { AllowPrivate } from "#shared/address-policy.ts";
-import { guardedAgent } from "./address-guard.ts";
+import { AppError } from "#shared/errors.ts";
+import { type Guard, guardedAgent } from "./address-guard.ts";
 
 const server = createServer((_, response) => response.end("reached"));
 let port: number;
@@ -17,7 +18,7 @@ afterAll(() => void server.close());
 function resolver(...answers: readonly string[][]) {
   const left = [...answers];
   const asked: string[] = [];
-  const resolve: NonNullable<Parameters<typeof guardedAgent>[1]> = (host, _, done) => {
+  const resolve: NonNullable<Guard["resolve"]> = (host, _, done) => {
     asked.push(host);
     done(
       null,
@@ -27,8 +28,10 @@ function resolver(...answers: readonly string[][]) {
   return { resolve, asked };
 }
 
-async function reach(host: string, allow: AllowPrivate, resolve?: Parameters<typeof guardedAgent>[1]): Promise<string> {
-  const agent = guardedAgent(allow, resolve);
+const refuse = (host: string): AppError => new AppError("input_address_not_allowed", host);
+
+async function reach(host: string, allow: AllowPrivate, resolve?: Guard["resolve"]): Promise<string> {
+  const agent = guardedAgent({ allow, refuse, ...(resolve ? { resolve } : {}) });
   try {
     const { body } = await request(`http://${host}:${port}/`, { dispatcher: agent });
     return await body.text();
@@ -64,7 +67,7 @@ it("connects to the very address it checked, and to checked ones only", async ()
 
 it("refuses a name whose second answer points inside", async () => {
   const { resolve } = resolver(["127.0.0.1"], ["10.0.0.1"]);
-  const agent = guardedAgent("loopback", resolve);
+  const agent = guardedAgent({ allow: "loopback", refuse, resolve });
   const get = async (reset: boolean) =>
     (await request(`http://rebind.example:${port}/`, { dispatcher: agent, reset })).body.text();
   expect(await get(true)).toBe("reached");

@@ -3,7 +3,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector } from "undici";
 import { type AllowPrivate, addressAllowed } from "#shared/address-policy.ts";
-import { AppError } from "#shared/errors.ts";
+import type { AppError } from "#shared/errors.ts";
 
 type ResolveAll = (
   host: string,
@@ -12,44 +12,48 @@ type ResolveAll = (
 ) => void;
 
 const CONNECT_TIMEOUT_MS = 15_000;
+/** Storages take the many small files of one output over the same connections. */
+const KEEP_ALIVE_MS = 10_000;
+
+export type Guard = {
+  readonly allow: AllowPrivate;
+  /** What a caller gets who wants to reach a host that is not allowed. */
+  readonly refuse: (host: string) => AppError;
+  readonly resolve?: ResolveAll;
+};
 
 /**
  * An agent whose connections go to allowed addresses only. The name is resolved once, its addresses are checked, and
  * the socket connects to just those: there is no second look-up that could answer otherwise (DNS rebinding). A refusal
- * reaches the caller as AppError `input_address_not_allowed`. Redirects are the caller's affair.
+ * reaches the caller as the guard's own AppError. Redirects are the caller's affair.
  */
-export function guardedAgent(allow: AllowPrivate, resolve: ResolveAll = lookup): Agent {
+export function guardedAgent(guard: Guard): Agent {
   const connect = buildConnector({
-    lookup: guardedLookup(allow, resolve),
+    lookup: guardedLookup(guard),
     timeout: CONNECT_TIMEOUT_MS,
     // Ranges and dropped connections are plain in HTTP/1.1: one connection, one body.
     allowH2: false,
   });
   return new Agent({
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connect(options, done) {
       // Sockets look no literal address up, so those are checked here.
       const host = options.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !addressAllowed(host, allow)) return done(refusal(host), null);
+      if (isIP(host) !== 0 && !addressAllowed(host, guard.allow)) return done(guard.refuse(host), null);
       connect(options, done);
     },
   });
 }
 
-function guardedLookup(allow: AllowPrivate, resolve: ResolveAll): LookupFunction {
+function guardedLookup({ allow, refuse, resolve = lookup }: Guard): LookupFunction {
   return (host, options, done) => {
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, "");
       const checked = addresses.filter(({ address }) => addressAllowed(address, allow));
       const first = checked[0];
-      if (!first) return done(refusal(host), "");
+      if (!first) return done(refuse(host), "");
       if (options.all) return done(null, checked);
       done(null, first.address, first.family);
     });
   };
 }
-
-const refusal = (host: string): AppError =>
-  new AppError(
-    "input_address_not_allowed",
-    `The host \`${host}\` is not a public address; the input must be reachable over the Internet.`,
-  );

@@ -8,7 +8,7 @@ import { AppError, errorTraits } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { guardedAgent } from "./address-guard.ts";
 import { type Known, readAnswer, validatorOf } from "./read-answer.ts";
-import { connectionFailure, httpFailure } from "./source-failure.ts";
+import { addressRefusal, connectionFailure, httpFailure } from "./source-failure.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
 
 export type Fetch = {
@@ -43,7 +43,7 @@ type Transfer = { received: number; totalBytes: number | null; validator: string
 export async function fetchSource(fetch: Fetch): Promise<{ sizeBytes: number }> {
   fetch.signal.throwIfAborted();
   const file = await open(fetch.destination, "w", 0o600).catch(diskFailure);
-  const agent = guardedAgent(fetch.allow);
+  const agent = guardedAgent({ allow: fetch.allow, refuse: addressRefusal });
   try {
     return { sizeBytes: await download(file, agent, fetch) };
   } finally {

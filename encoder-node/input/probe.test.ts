@@ -50,6 +50,31 @@ describe("probeFile", () => {
     expect(sourceFacts(probe).video).toMatchObject({ displayWidth: 320, fps: 25 });
   });
 
+  it("shortens what a report could not hold", async () => {
+    const tags = Array.from({ length: 90 }, (_, at) => [
+      "-metadata",
+      `tag${at}=${"x".repeat(at === 0 ? 500_000 : 10)}`,
+    ]);
+    const meta = ["-v", "error", "-nostdin", "-i", "clip.mp4", ...tags.flat().slice(2), "-c", "copy", "tagged.mkv"];
+    await writeFile(join(folder, "long.txt"), `;FFMETADATA1\ntag0=${"x".repeat(500_000)}\n`);
+    const withLong = [...meta.slice(0, 5), "-i", "long.txt", "-map_metadata", "1", "-map", "0", ...meta.slice(5)];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv: withLong })).toEqual({ ok: true });
+    const { format } = await probeFile(ffprobe, join(folder, "tagged.mkv"));
+    const kept = Object.values(format.tags ?? {});
+    expect([kept.length, Math.max(...kept.map(({ length }) => length))]).toEqual([64, 1000]);
+  });
+
+  it("refuses a file of more streams than a report could hold", async () => {
+    const maps = Array.from({ length: 65 }, () => ["-map", "0:1"]).flat();
+    const argv = ["-v", "error", "-nostdin", "-i", "clip.mp4", ...maps, "-c", "copy", "many.mkv"];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
+    const message = "The input has 65 streams; at most 64 can be.";
+    await expect(probeFile(ffprobe, join(folder, "many.mkv"))).rejects.toMatchObject({
+      code: "input_not_media",
+      message,
+    });
+  });
+
   it("goes by content, not by name", async () => {
     const odd = join(folder, "http:odd %d -name.txt");
     await copyFile(join(folder, "clip.mp4"), odd);

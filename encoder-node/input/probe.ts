@@ -1,6 +1,7 @@
 // Asks ffprobe what a file is, without letting the file make it open anything else.
 import { type ExecFileException, execFile } from "node:child_process";
 import { basename } from "node:path";
+import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media-probe.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
@@ -11,12 +12,12 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file or has
- * neither picture nor sound, and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads
+ * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file, has
+ * neither picture nor sound, or more streams than a report can hold, and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads
  * so slowly may be harmless on a less busy node, so the job may try another. An abort rejects with the signal's reason.
  */
 export async function probeFile(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
-  const text = await runFfprobe(ffprobe, path, signal);
+  const text = await runFfprobe(ffprobe, path, ["-show_format", "-show_streams"], signal);
   const probe = parseProbe(text);
   if (!probe?.streams.some(isPlayable)) {
     throw new AppError(
@@ -24,8 +25,26 @@ export async function probeFile(ffprobe: Tool, path: string, signal?: AbortSigna
       "The input holds neither video nor audio; check that the URL names a media file.",
     );
   }
+  if (probe.streams.length > MAX_STREAMS) {
+    throw new AppError(
+      "input_not_media",
+      `The input has ${probe.streams.length} streams; at most ${MAX_STREAMS} can be.`,
+    );
+  }
   // The folder is this machine's own affair, and the probe is shown to clients.
-  return { ...probe, format: { ...probe.format, filename: basename(path) } };
+  return { streams: probe.streams.map(shortened), format: { ...shortened(probe.format), filename: basename(path) } };
+}
+
+/** A probe travels in reports, which have a limit, and files may carry megabytes of text in their tags. */
+const MAX_STREAMS = 64;
+const MAX_TAGS = 64;
+const MAX_TAG_CHARS = 1000;
+
+function shortened<Tagged extends { tags?: Record<string, string> | undefined }>(part: Tagged): Tagged {
+  if (!part.tags) return part;
+  const tags = Object.entries(part.tags).slice(0, MAX_TAGS);
+  const short = tags.map(([name, value]) => [name.slice(0, MAX_TAG_CHARS), value.slice(0, MAX_TAG_CHARS)]);
+  return { ...part, tags: Object.fromEntries(short) };
 }
 
 function isPlayable(stream: ProbedStream): boolean {
@@ -42,11 +61,32 @@ function parseProbe(text: string): MediaProbe | null {
   }
 }
 
-function runFfprobe(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<string> {
+const Packets = z.object({
+  packets: z.array(z.object({ pts_time: z.string().optional(), duration_time: z.string().optional() })),
+});
+
+/**
+ * Where the last packets from `fromMs` on end, in ms; null when there are none. mp4's own duration falls short when the
+ * last frame comes long after its predecessors: it adds decoding times up, which trail behind with B-frames.
+ */
+export async function lastPacketEndMs(
+  ffprobe: Tool,
+  path: string,
+  fromMs: number,
+  signal?: AbortSignal,
+): Promise<number | null> {
+  const wanted = ["-read_intervals", `${fromMs / 1000}%`, "-show_entries", "packet=pts_time,duration_time"];
+  const { packets } = Packets.parse(JSON.parse(await runFfprobe(ffprobe, path, wanted, signal)));
+  const ends = packets.map((packet) => Number(packet.pts_time) + Number(packet.duration_time ?? 0));
+  const last = ends.filter(Number.isFinite).reduce((latest, end) => Math.max(latest, end), -1);
+  return last < 0 ? null : last * 1000;
+}
+
+function runFfprobe(ffprobe: Tool, path: string, wanted: readonly string[], signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted();
   const argv = [
     ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS],
-    ...["-show_format", "-show_streams", "-of", "json", `file:${path}`],
+    ...[...wanted, "-of", "json", `file:${path}`],
   ];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
   const options = { ...limits, env: toolEnvironment() };

@@ -31,6 +31,13 @@ function explain(code: string): ["input_unreachable" | "input_timeout", string] 
   return ["input_unreachable", `broke the connection off (${code}); try again later`];
 }
 
+/** A source at an address that must not be reached. */
+export const addressRefusal = (host: string): AppError =>
+  new AppError(
+    "input_address_not_allowed",
+    `The host \`${host}\` is not a public address; the input must be reachable over the Internet.`,
+  );
+
 /** A source server's refusal. `status` is any HTTP status but success. */
 export function httpFailure(status: number, host: string): AppError {
   return new AppError(

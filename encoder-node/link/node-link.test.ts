@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -119,4 +119,36 @@ it("keeps trying while nobody listens, and stops when it is closed", async () =>
   await new Promise((resolve) => setTimeout(resolve, 50));
   link.close();
   expect(tells.welcome).not.toHaveBeenCalled();
+});
+
+it("connects anew after a frame that it cannot read, which may have been an assignment", async () => {
+  const server = await hub();
+  const tells = handlers();
+  open(server.url, tells);
+  const { socket } = await connection(server, 1);
+  socket.send(JSON.stringify({ type: "assign", assignment: { ...ASSIGN.assignment, jobId: "../../etc" } }));
+  await connection(server, 2);
+  expect(tells.assign).not.toHaveBeenCalled();
+});
+
+it("says nothing more when it is closed amid the handshake", async () => {
+  const server = new WebSocketServer({ noServer: true });
+  const heard = vi.fn();
+  server.on("connection", (socket) => socket.on("message", heard));
+  const http = createServer();
+  const upgrades: (() => void)[] = [];
+  http.on("upgrade", (request, socket, head) => {
+    upgrades.push(() =>
+      server.handleUpgrade(request, socket, head, (peer) => server.emit("connection", peer, request)),
+    );
+  });
+  await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening));
+  cleanUp.push(() => http.close());
+  const link = open(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, handlers());
+  await vi.waitFor(() => expect(upgrades).toHaveLength(1));
+  link.close();
+  upgrades[0]?.();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(heard).not.toHaveBeenCalled();
+  expect([...server.clients].filter(({ readyState }) => readyState === 1)).toEqual([]);
 });

@@ -34,12 +34,15 @@ export interface NodeLink {
 const PING_EVERY_MS = 15_000;
 /** A connection over which nothing was heard for so long is dead, whatever the system says. */
 const SILENCE_LIMIT_MS = 40_000;
+/** "Inconsistent data" (RFC 6455 §7.4.1). */
+const INVALID_FRAME = 1007;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
 
 /** Connects to the control plane and stays connected until closed. */
 export function openLink(options: { url: string; token: string; log: Logger }, handlers: LinkHandlers): NodeLink {
   const { token, log } = options;
   const url = `${options.url.replace(/^http/, "ws")}/v2/nodes/connect`;
+  /** The latest connection, which may not be open yet. */
   let socket: WebSocket | null = null;
   let retry: NodeJS.Timeout | null = null;
   let failures = 0;
@@ -47,21 +50,21 @@ export function openLink(options: { url: string; token: string; log: Logger }, h
 
   const connect = (): void => {
     const current = new WebSocket(url, { headers: { authorization: `Bearer ${token}` }, handshakeTimeout: 15_000 });
+    socket = current;
     let heardAt = Date.now();
     const ping = setInterval(() => {
       if (Date.now() - heardAt > SILENCE_LIMIT_MS) current.terminate();
       else if (current.readyState === WebSocket.OPEN) current.send(PING);
     }, PING_EVERY_MS);
-    current.on("open", () => {
-      socket = current;
-      send(current, { type: "hello", protocol: PROTOCOL_VERSION, ...handlers.hello() });
-    });
+    current.on("open", () => send(current, { type: "hello", protocol: PROTOCOL_VERSION, ...handlers.hello() }));
     current.on("message", (data) => {
       heardAt = Date.now();
       const text = data.toString();
-      if (text.startsWith("{")) take(text);
+      if (text.startsWith("{") && current.readyState === WebSocket.OPEN) take(text, current);
     });
-    current.on("error", (error) => log.warn("Connection failed", { error: error.message }));
+    current.on("error", (error) => {
+      if (!closed) log.warn("Connection failed", { error: error.message });
+    });
     current.on("close", (code, reason) => {
       clearInterval(ping);
       if (socket === current) socket = null;
@@ -73,10 +76,14 @@ export function openLink(options: { url: string; token: string; log: Logger }, h
     });
   };
 
-  const take = (text: string): void => {
+  const take = (text: string, current: WebSocket): void => {
     const decoded = decodeHubFrame(text);
-    if (!decoded.ok)
-      return log.warn("Frame of the hub not understood", { reason: decoded.reason, detail: decoded.detail });
+    if (!decoded.ok) {
+      log.warn("Frame of the hub not understood", { reason: decoded.reason, detail: decoded.detail });
+      // It may have been an assignment: the next hello says which slots are really free.
+      if (decoded.reason === "invalid") current.close(INVALID_FRAME, "frame not understood");
+      return;
+    }
     const { frame } = decoded;
     if (frame.type === "welcome") {
       failures = 0;
@@ -93,6 +100,7 @@ export function openLink(options: { url: string; token: string; log: Logger }, h
     close: () => {
       closed = true;
       if (retry) clearTimeout(retry);
+      // During the handshake this breaks it off.
       socket?.close(1000, "node stops");
     },
   };

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,11 +11,11 @@ import { openReports, type Report } from "./reports.ts";
 
 const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
 const LEASE = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
-const REPORT: Report = {
+const REPORT = {
   lease: LEASE,
   verb: "fail",
   body: { token: "t", failure: { code: "node_failed", message: "m" } },
-};
+} as const satisfies Report;
 
 let folder: string;
 beforeEach(async () => {
@@ -63,6 +63,47 @@ describe("reports", () => {
     const { at, taken } = await controlPlane(status);
     await openReports(folder, at, log).send(REPORT);
     expect(taken).toHaveLength(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("of a result that is refused are followed by one that says so", async () => {
+    const { at, taken } = await controlPlane(413, 200);
+    const result = {
+      kind: "encode",
+      outputs: [{ status: "failed", output: 0, failure: REPORT.body.failure }],
+    } as const;
+    await openReports(folder, at, log).send({
+      lease: LEASE,
+      verb: "complete",
+      body: { token: "t", result: { ...result, outputs: [...result.outputs] } },
+    });
+    expect(taken.map(({ path }) => path.split("/").at(-1))).toEqual(["complete", "fail"]);
+    expect(JSON.parse(taken[1]?.body ?? "")).toMatchObject({ token: "t", failure: { code: "node_failed" } });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("are delivered although they cannot be written to disk", async () => {
+    const { at, taken } = await controlPlane(200);
+    const blocked = join(folder, "file");
+    await writeFile(blocked, "");
+    await openReports(join(blocked, "spool"), at, log).send(REPORT);
+    expect(taken).toHaveLength(1);
+  });
+
+  it("that are broken on disk are removed, and keep no other back", async () => {
+    const { at, taken } = await controlPlane(200);
+    const spooled = JSON.stringify(REPORT);
+    const files = {
+      empty: "",
+      cut: spooled.slice(0, 40),
+      foreign: '{"lease":"x"}',
+      bare: `{"lease":"${LEASE}","verb":"fail"}`,
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, `${name}.json`), text);
+    await writeFile(join(folder, `${LEASE}.json`), spooled);
+    await writeFile(join(folder, `${LEASE}.json.part`), "half");
+    await openReports(folder, at, log).resume();
+    expect(taken.map(({ body }) => body)).toEqual([JSON.stringify(REPORT.body)]);
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -1,12 +1,13 @@
 // Reports that must arrive: written to disk before they are sent, and sent until the control plane has taken them.
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { backoffMs } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import type { Logger } from "#shared/log.ts";
-import type { CompleteReport, FailReport } from "#shared/protocol.ts";
+import { type Logger, messageOf } from "#shared/log.ts";
+import { CompleteReport, FailReport } from "#shared/protocol.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export type Report =
@@ -23,20 +24,59 @@ export interface Reports {
 const RETRY = { firstMs: 250, maxMs: 30_000 };
 
 export function openReports(folder: string, controlPlane: ControlPlane, log: Logger): Reports {
-  const fileOf = (report: Report): string => join(folder, `${report.lease}.json`);
+  const deliver = delivery(controlPlane, log);
+  /** A report that cannot be written is sent all the same: only a crash of this node would lose it. */
+  const spooled = async (report: Report): Promise<string | null> => {
+    try {
+      return await spool(folder, report);
+    } catch (error) {
+      log.error("Report not written to disk", { lease: report.lease, error: messageOf(error) });
+      return null;
+    }
+  };
+  const forget = (file: string): Promise<void> =>
+    rm(file, { force: true }).catch((error: unknown) =>
+      log.error("Spooled report not removed", { file, error: messageOf(error) }),
+    );
+  const resumeOne = async (file: string): Promise<void> => {
+    const report = await readSpooled(file);
+    if (report) await deliver(report);
+    else log.error("Spooled report is broken and was removed", { file });
+    await forget(file);
+  };
 
-  const deliver = async (report: Report): Promise<void> => {
+  return {
+    async send(report) {
+      const file = await spooled(report);
+      await deliver(report);
+      if (file !== null) await forget(file);
+    },
+    async resume() {
+      await mkdir(folder, { recursive: true });
+      const names = await readdir(folder);
+      // Half-written by a process that is gone.
+      await Promise.all(names.filter((name) => name.endsWith(".part")).map((name) => forget(join(folder, name))));
+      await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => resumeOne(join(folder, name))));
+    },
+  };
+}
+
+/** Sends a report until the control plane has taken it. A result that it refuses ends the lease as a failure. */
+function delivery(controlPlane: ControlPlane, log: Logger): (report: Report) => Promise<void> {
+  return async function deliver(report): Promise<void> {
+    const { lease } = report;
     for (let attempt = 1; ; attempt++) {
-      const answer = await controlPlane.post(report.lease, report.verb, report.body);
+      const answer = await controlPlane.post(lease, report.verb, report.body);
       switch (answer.kind) {
         case "taken":
           return;
         case "superseded":
-          return log.info("The job no longer wants this work", { lease: report.lease });
+          return log.info("The job no longer wants this work", { lease });
         case "refused":
-          return log.error("The control plane refused a report", { lease: report.lease, answer: answer.message });
+          log.error("The control plane refused a report", { lease, answer: answer.message });
+          return report.verb === "complete" ? deliver(refusedResult(report)) : undefined;
         case "unreachable":
-          log.warn("Report not delivered, trying again", { lease: report.lease, attempt, error: answer.message });
+          log.warn("Report not delivered, trying again", { lease, attempt, error: answer.message });
           await sleep(backoffMs(attempt, RETRY, Math.random));
           break;
         default:
@@ -44,37 +84,46 @@ export function openReports(folder: string, controlPlane: ControlPlane, log: Log
       }
     }
   };
-
-  return {
-    async send(report) {
-      await mkdir(folder, { recursive: true });
-      const file = fileOf(report);
-      await writeFile(`${file}.part`, JSON.stringify(report));
-      await rename(`${file}.part`, file);
-      await deliver(report);
-      await rm(file, { force: true });
-    },
-    async resume() {
-      await mkdir(folder, { recursive: true });
-      const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
-      await Promise.all(
-        names.map(async (name) => {
-          const file = join(folder, name);
-          const report: unknown = JSON.parse(await readFile(file, "utf8"));
-          if (isReport(report)) await deliver(report);
-          await rm(file, { force: true });
-        }),
-      );
-    },
-  };
 }
 
-/** Whether a spooled file is one of ours; its body was checked when it was made and is checked again by the control plane. */
+function refusedResult({ lease, body }: Extract<Report, { verb: "complete" }>): Report {
+  const message = "The control plane refused the node's report of its result";
+  return { lease, verb: "fail", body: { token: body.token, failure: { code: "node_failed", message } } };
+}
+
+/** Writes a report to disk, whole or not at all, and answers where. */
+async function spool(folder: string, report: Report): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${report.lease}.json`);
+  const file = await open(`${path}.part`, "w", 0o600);
+  try {
+    await file.writeFile(JSON.stringify(report));
+    // Else the name may outlive a power cut and the content not.
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.part`, path);
+  return path;
+}
+
+/** Null when the file holds no report. */
+async function readSpooled(file: string): Promise<Report | null> {
+  try {
+    const report: unknown = JSON.parse(await readFile(file, "utf8"));
+    return isReport(report) ? report : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a spooled file is one of ours; the control plane checks its body again. */
 function isReport(value: unknown): value is Report {
-  if (typeof value !== "object" || value === null || !("lease" in value) || !("verb" in value)) return false;
-  return (
-    typeof value.lease === "string" &&
-    parseLeaseId(value.lease) !== null &&
-    (value.verb === "complete" || value.verb === "fail")
-  );
+  return SpooledReport.safeParse(value).success;
 }
+
+const LeaseIdText = z.string().refine((text) => parseLeaseId(text) !== null);
+const SpooledReport = z.discriminatedUnion("verb", [
+  z.object({ lease: LeaseIdText, verb: z.literal("complete"), body: CompleteReport }),
+  z.object({ lease: LeaseIdText, verb: z.literal("fail"), body: FailReport }),
+]);

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, request } from "undici";
+import { type Dispatcher, request } from "undici";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
@@ -11,6 +11,7 @@ import { isPassing, storageErrorCode, storageFailure } from "./storage-failure.t
 export type PartUpload = {
   readonly path: string;
   readonly part: UploadPart;
+  readonly agent: Dispatcher;
   readonly signal: AbortSignal;
   /** Bytes of this part handed to the network in the present try. */
   readonly onProgress: (bytesSent: number) => void;
@@ -23,13 +24,10 @@ const STALL_MS = 60_000;
 const READ_BYTES = 256 * 1024;
 const ERROR_BODY_BYTES = 16 * 1024;
 
-/** Shared by all uploads, so that the many small files of a stream reuse connections. HTTP/1.1 for its plain bodies. */
-const connections = new Agent({ allowH2: false, keepAliveTimeout: 10_000, connect: { timeout: 15_000 } });
-
 /**
  * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors, 408, 429 and
  * 5xx are tried again, up to 4 times. Throws AppError `storage_denied`, `storage_bucket_not_found`,
- * `storage_unreachable`, `node_failed`. An abort rejects with the signal's reason.
+ * `storage_unreachable`, `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
  */
 export async function putPart(upload: PartUpload, backoff: BackoffPolicy = BACKOFF): Promise<string> {
   const { signal } = upload;
@@ -57,6 +55,7 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
     const code = storageErrorCode(await beginning(body));
     return { ok: false, passing: isPassing(statusCode), error: storageFailure(statusCode, code) };
   } catch (error) {
+    if (error instanceof AppError) return { ok: false, passing: false, error };
     if (disk.error === null) return { ok: false, passing: true, error: networkFailure(error) };
     const message = "The node cannot read a finished file from its disk.";
     return { ok: false, passing: false, error: new AppError("node_failed", message, { cause: disk.error }) };
@@ -65,13 +64,13 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
 
 type DiskError = { error: unknown };
 
-function send({ path, part, signal, onProgress }: PartUpload, disk: DiskError) {
+function send({ path, part, agent, signal, onProgress }: PartUpload, disk: DiskError) {
   const signed = Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value]);
   const headers: Record<string, string> = { ...Object.fromEntries(signed), "content-length": String(part.sizeBytes) };
   const limits = { headersTimeout: STALL_MS, bodyTimeout: STALL_MS };
   // An empty stream would be sent chunked, which storage services refuse.
   const body = part.sizeBytes === 0 ? "" : Readable.from(rangeOf(path, part, onProgress, disk), { objectMode: false });
-  return request(part.url, { dispatcher: connections, method: "PUT", headers, body, signal, ...limits });
+  return request(part.url, { dispatcher: agent, method: "PUT", headers, body, signal, ...limits });
 }
 
 async function* rangeOf(

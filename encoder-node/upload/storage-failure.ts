@@ -16,6 +16,13 @@ export function storageFailure(status: number, s3Code: string | null): AppError 
   return new AppError(code, `The storage refused the upload (${said}); ${advice}.`);
 }
 
+/** A storage at an address that must not be reached. */
+export const storageAddressRefusal = (host: string): AppError =>
+  new AppError(
+    "storage_address_not_allowed",
+    `The storage's host \`${host}\` is not a public address; the storage must be reachable over the Internet.`,
+  );
+
 function judge(status: number, s3Code: string | null): [ErrorCode, string] {
   // An upload that was given up meanwhile, not a missing bucket: a fresh one may succeed.
   if (s3Code === "NoSuchUpload") return ["storage_unreachable", "the upload had been given up and must begin again"];

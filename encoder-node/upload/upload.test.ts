@@ -12,10 +12,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import type { UploadPart } from "#shared/protocol.ts";
+import { guardedAgent } from "../input/address-guard.ts";
+import { storageAddressRefusal } from "./storage-failure.ts";
 import { type Upload, uploadFile } from "./upload.ts";
 
 const FILM = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
 
+const agent = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
 let path: string;
 const servers: Server[] = [];
 beforeAll(async () => {
@@ -28,6 +31,7 @@ afterEach(() => {
     server.close();
   }
 });
+afterAll(() => agent.destroy());
 afterAll(() => rm(join(path, ".."), { recursive: true, force: true }));
 
 type Received = { url: string; method: string; headers: IncomingHttpHeaders; body: Buffer };
@@ -68,6 +72,7 @@ const upload = (parts: UploadPart[], options: Partial<Upload> = {}) =>
   uploadFile({
     path,
     ticket: { parts },
+    agent,
     signal: new AbortController().signal,
     backoff: { firstMs: 5, maxMs: 5 },
     ...options,
@@ -179,6 +184,23 @@ describe("refusals", () => {
     await expect(upload(partsOf(origin, 500_000))).rejects.toMatchObject({ code: "storage_denied" });
     expect(tries.size).toBeLessThanOrEqual(4);
   });
+});
+
+it("goes to allowed addresses only, and says so at once", async () => {
+  const { origin, tries } = await storage();
+  const strict = guardedAgent({ allow: "none", refuse: storageAddressRefusal });
+  for (const [through, host] of [
+    [strict, origin],
+    [strict, origin.replace("127.0.0.1", "localhost")],
+    [agent, "http://169.254.169.254"],
+  ] as const) {
+    await expect(upload(partsOf(host, FILM.length), { agent: through })).rejects.toMatchObject({
+      code: "storage_address_not_allowed",
+      message: expect.stringContaining(`host \`${new URL(host).hostname}\` is not a public address`),
+    });
+  }
+  expect(tries.size).toBe(0);
+  await strict.destroy();
 });
 
 it("blames the node when the file is not what was announced", async () => {

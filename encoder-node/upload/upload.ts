@@ -1,5 +1,6 @@
 // Executes upload tickets: signed requests for the ranges of one file. Knows no storage service.
 import { stat } from "node:fs/promises";
+import type { Dispatcher } from "undici";
 import type { BackoffPolicy } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart, UploadTicket } from "#shared/protocol.ts";
@@ -8,6 +9,8 @@ import { putPart } from "./put-part.ts";
 export type Upload = {
   readonly path: string;
   readonly ticket: Pick<UploadTicket, "parts">;
+  /** One for all uploads, so that they share connections. */
+  readonly agent: Dispatcher;
   readonly signal: AbortSignal;
   /** Bytes of the whole file handed to the network; never falls. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
@@ -22,7 +25,7 @@ const PARALLEL_PARTS = 4;
  * `node_failed` when the file is not as long as the ticket says. An abort rejects with the signal's reason.
  */
 export async function uploadFile(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { path, ticket, signal, backoff } = upload;
+  const { path, ticket, agent, signal, backoff } = upload;
   signal.throwIfAborted();
   const sizeBytes = await checkSize(path, ticket.parts);
   const report = progressOf(upload);
@@ -34,7 +37,7 @@ export async function uploadFile(upload: Upload): Promise<{ etags: string[]; siz
     for (const [index, part] of queue) {
       either.throwIfAborted();
       const onProgress = (bytes: number): void => report(index, bytes);
-      etags[index] = await putPart({ path, part, signal: either, onProgress }, backoff);
+      etags[index] = await putPart({ path, part, agent, signal: either, onProgress }, backoff);
     }
   };
   const senders = Array.from({ length: PARALLEL_PARTS }, sendParts);

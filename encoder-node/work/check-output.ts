@@ -2,10 +2,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
-import { type MediaProbe, sourceFacts } from "#shared/media-probe.ts";
-import type { PlannedOutput } from "#shared/plan/plan-encode.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import type { PlannedOutput, TrackKind } from "#shared/plan/output-plan.ts";
 import type { TaskOf } from "#shared/protocol.ts";
-import { probeFile } from "../input/probe.ts";
+import { lastPacketEndMs, probeFile } from "../input/probe.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 export type MadeFile = { path: string; sizeBytes: number };
@@ -29,14 +29,41 @@ export async function checkOutput(
     if (isImage) return { output, files, probe: null };
     const [first] = files;
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");
-    const probe = await probeFile(deps.ffprobe, first.path, deps.signal);
-    checkDuration(planned.expectedDurationMs, probe);
+    const probe = await probeResult(first.path, deps);
+    checkTracks(planned.holds, probe);
+    await checkEnd(planned.expectedDurationMs, probe, first.path, deps);
     return { output, files, probe };
   } catch (error) {
     deps.signal.throwIfAborted();
     const message = error instanceof AppError ? error.message : "The encoder made no usable file";
     return { output, failure: { code: "encoding_failed", message } };
   }
+}
+
+/** What is wrong with a result is said in other words than what is wrong with an input. */
+async function probeResult(path: string, deps: TaskDeps): Promise<MediaProbe> {
+  try {
+    return await probeFile(deps.ffprobe, path, deps.signal);
+  } catch (error) {
+    const unreadable = error instanceof AppError && error.code === "input_not_media";
+    throw unreadable
+      ? new AppError("encoding_failed", "The encoder made a file that cannot be read", { cause: error })
+      : error;
+  }
+}
+
+const TRACK_WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
+
+function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void {
+  const missing = holds.find(
+    (kind) => !streams.some(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0"),
+  );
+  if (!missing) return;
+  const word = TRACK_WORDS[missing];
+  throw new AppError(
+    "encoding_failed",
+    `The result has no ${word}; the source's may be damaged, or begin after the end of the output`,
+  );
 }
 
 async function lookAt(path: string): Promise<MadeFile> {
@@ -46,14 +73,25 @@ async function lookAt(path: string): Promise<MadeFile> {
   return { path, sizeBytes: found.size };
 }
 
-function checkDuration(expectedMs: number | null, probe: MediaProbe): void {
-  const { durationMs } = sourceFacts(probe);
-  if (expectedMs === null || durationMs === null) return;
-  const tolerance = Math.max(TOLERANCE_MS, expectedMs * TOLERANCE_SHARE);
-  if (Math.abs(durationMs - expectedMs) <= tolerance) return;
+/**
+ * Only a result that is too short has failed. The end counts, not the length: a track alone in its file may begin late,
+ * as it did in the source.
+ */
+async function checkEnd(
+  expectedMs: number | null,
+  { format }: MediaProbe,
+  path: string,
+  { ffprobe, signal }: TaskDeps,
+): Promise<void> {
+  const endMs = (Number(format.start_time ?? 0) + Number(format.duration)) * 1000;
+  if (expectedMs === null || !Number.isFinite(endMs)) return;
+  const enoughMs = expectedMs - Math.max(TOLERANCE_MS, expectedMs * TOLERANCE_SHARE);
+  if (endMs >= enoughMs) return;
+  const lastMs = (await lastPacketEndMs(ffprobe, path, endMs, signal)) ?? endMs;
+  if (lastMs >= enoughMs) return;
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   throw new AppError(
     "encoding_failed",
-    `The result is ${seconds(durationMs)} s long instead of ${seconds(expectedMs)} s; the source may be damaged or cut short`,
+    `The result ends at ${seconds(lastMs)} s instead of ${seconds(expectedMs)} s; the source may be damaged or cut short`,
   );
 }

@@ -14,17 +14,32 @@ export type StopReason = "cancelled" | "handed-back";
 export async function runTask(deps: TaskDeps, reports: Reports): Promise<void> {
   const { assignment, log } = deps;
   const { lease, token, task } = assignment;
+  try {
+    const outcome = await outcomeOf(deps);
+    if (outcome === null) log.info("Task cancelled", { kind: task.kind });
+    else if ("failure" in outcome) await reports.send({ lease, verb: "fail", body: { token, ...outcome } });
+    else await reports.send({ lease, verb: "complete", body: { token, ...outcome } });
+  } catch (error) {
+    log.error("Task not reported", { kind: task.kind, error: messageOf(error) });
+  }
+}
+
+type Outcome = { result: TaskResult } | { failure: Failure };
+
+/** What came of the work; null when nobody wants to know any more. */
+async function outcomeOf(deps: TaskDeps): Promise<Outcome | null> {
+  const { log, signal } = deps;
+  const { kind } = deps.assignment.task;
   const startedAt = Date.now();
   try {
     const result = await work(deps);
-    await reports.send({ lease, verb: "complete", body: { token, result } });
-    log.info("Task done", { kind: task.kind, durationMs: Date.now() - startedAt });
+    log.info("Task done", { kind, durationMs: Date.now() - startedAt });
+    return { result };
   } catch (error) {
-    if (deps.signal.aborted && deps.signal.reason !== "handed-back")
-      return log.info("Task cancelled", { kind: task.kind });
-    const failure = failureOf(error, deps.signal);
-    log.warn("Task failed", { kind: task.kind, code: failure.code, error: failure.message });
-    await reports.send({ lease, verb: "fail", body: { token, failure } });
+    if (signal.aborted && signal.reason !== "handed-back") return null;
+    const failure = failureOf(error, signal);
+    log.warn("Task failed", { kind, code: failure.code, error: failure.message });
+    return { failure };
   }
 }
 
@@ -40,8 +55,12 @@ function work(deps: TaskDeps): Promise<TaskResult> {
   }
 }
 
+/** Longest part of an error's own words that is passed on. */
+const MAX_QUOTE = 300;
+
 function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return { code: "node_lost", message: "The node was stopped and handed its work back" };
   if (error instanceof AppError) return { code: error.code, message: error.message };
-  return { code: "node_failed", message: `The encoder node had a problem of its own: ${messageOf(error)}` };
+  const words = messageOf(error).slice(0, MAX_QUOTE);
+  return { code: "node_failed", message: `The encoder node had a problem of its own: ${words}` };
 }

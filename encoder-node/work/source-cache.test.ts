@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createSourceCache, type SourceCache } from "./source-cache.ts";
+import { createSourceCache, type FetchTo, type SourceCache } from "./source-cache.ts";
 
 let folder: string;
 let cache: SourceCache;
@@ -58,4 +58,24 @@ it("stops a fetch that nobody wants any more, but not one that another still wan
   await expect(alone).rejects.toThrow("not wanted");
   await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
   await vi.waitFor(async () => expect(await readdir(folder)).toEqual(["shared-1"]));
+});
+
+it("tells all who wait how far the fetch is, and nobody who has given up", async () => {
+  const fetching = Promise.withResolvers<(fraction: number) => void>();
+  const arrived = Promise.withResolvers<void>();
+  const fetchTo: FetchTo = async (path, _, onFetched) => {
+    fetching.resolve(onFetched);
+    await arrived.promise;
+    await writeFile(path, "film");
+  };
+  const gaveUp = new AbortController();
+  const [first, second, third] = [vi.fn(), vi.fn(), vi.fn()];
+  const waiting = [cache.acquire("job", fetchTo, never, first), cache.acquire("job", fetchTo, never, second)];
+  const left = cache.acquire("job", fetchTo, gaveUp.signal, third);
+  gaveUp.abort(new Error("not wanted"));
+  await expect(left).rejects.toThrow("not wanted");
+  (await fetching.promise)(0.5);
+  arrived.resolve();
+  await Promise.all(waiting);
+  expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
 });

@@ -2,14 +2,18 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-export type FetchTo = (destination: string, signal: AbortSignal) => Promise<unknown>;
+type OnFetched = (fraction: number) => void;
+export type FetchTo = (destination: string, signal: AbortSignal, onFetched: OnFetched) => Promise<unknown>;
 
 /** A source on disk; whoever holds one gives it back. */
 export type HeldSource = { readonly path: string; release(): void };
 
 export interface SourceCache {
-  /** A job's source, fetched if need be. Rejects with the fetch's error, or when `signal` aborts. */
-  acquire(jobId: string, fetchTo: FetchTo, signal: AbortSignal): Promise<HeldSource>;
+  /**
+   * A job's source, fetched if need be. Rejects with the fetch's error, or when `signal` aborts. All who wait for one
+   * fetch are told how far it is.
+   */
+  acquire(jobId: string, fetchTo: FetchTo, signal: AbortSignal, onFetched?: OnFetched): Promise<HeldSource>;
   /** Removes everything. */
   clear(): Promise<void>;
 }
@@ -19,6 +23,7 @@ type Entry = {
   path: Promise<string>;
   here: boolean;
   users: number;
+  waiting: Set<OnFetched>;
   abort: AbortController;
   expiry: NodeJS.Timeout | null;
 };
@@ -35,22 +40,26 @@ export function createSourceCache(folder: string): SourceCache {
     if (entry.expiry) clearTimeout(entry.expiry);
     entry.abort.abort();
     await entry.path.catch(() => null);
-    await rm(entry.folder, { recursive: true, force: true });
+    // Nobody waits for this; what cannot be removed goes at the node's next start.
+    await rm(entry.folder, { recursive: true, force: true }).catch(() => undefined);
   };
 
   const start = (jobId: string, fetchTo: FetchTo): Entry => {
     const abort = new AbortController();
     // Of its own: an earlier fetch of the same source may be about to be removed.
     const own = join(folder, `${jobId}-${++fetches}`);
+    const waiting = new Set<OnFetched>();
     const fetched = async (): Promise<string> => {
       await mkdir(own, { recursive: true, mode: 0o700 });
       abort.signal.throwIfAborted();
       // A neutral name: what a file claims to be by its name decides nothing.
       const path = join(own, "input.bin");
-      await fetchTo(path, abort.signal);
+      await fetchTo(path, abort.signal, (fraction) => {
+        for (const tell of waiting) tell(fraction);
+      });
       return path;
     };
-    const entry: Entry = { folder: own, path: fetched(), here: false, users: 0, abort, expiry: null };
+    const entry: Entry = { folder: own, path: fetched(), here: false, users: 0, waiting, abort, expiry: null };
     entries.set(jobId, entry);
     entry.path.then(
       () => {
@@ -70,15 +79,18 @@ export function createSourceCache(folder: string): SourceCache {
   };
 
   return {
-    async acquire(jobId, fetchTo, signal) {
+    async acquire(jobId, fetchTo, signal, onFetched = () => undefined) {
       const entry = entries.get(jobId) ?? start(jobId, fetchTo);
       if (entry.expiry) clearTimeout(entry.expiry);
       entry.users += 1;
+      entry.waiting.add(onFetched);
       try {
         return { path: await untilAborted(entry.path, signal), release: () => release(jobId, entry) };
       } catch (error) {
         release(jobId, entry);
         throw error;
+      } finally {
+        entry.waiting.delete(onFetched);
       }
     },
     async clear() {

@@ -1,16 +1,19 @@
 // What the work on a task needs from its node.
+import type { Agent } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import type { Logger } from "#shared/log.ts";
 import type { Assignment, TaskStage, UploadsAnswer, UploadsRequest } from "#shared/protocol.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { fetchSource } from "../input/fetch-source.ts";
-import type { HeldSource, SourceCache } from "./source-cache.ts";
+import type { FetchTo, HeldSource, SourceCache } from "./source-cache.ts";
 
 export interface NodeDeps {
   readonly ffmpeg: Tool;
   readonly ffprobe: Tool;
   readonly sources: SourceCache;
   readonly workFolder: string;
+  /** What uploads go through: it reaches allowed addresses only. */
+  readonly storages: Agent;
   readonly allowPrivate: AllowPrivate;
   readonly maxSourceBytes: number;
   readonly log: Logger;
@@ -29,15 +32,16 @@ export interface TaskDeps extends NodeDeps {
 /** The job's source on this node's disk, fetched if need be, with progress. */
 export function acquireSource(deps: TaskDeps): Promise<HeldSource> {
   const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes } = deps;
-  const fetchTo = (destination: string, signal: AbortSignal): Promise<unknown> =>
+  const fetchTo: FetchTo = (destination, signal, onFetched) =>
     fetchSource({
       url: assignment.task.sourceUrl,
       destination,
       allow,
       maxBytes,
       signal,
-      onProgress: (received, total) => deps.progress("transferring", total ? received / total : 0),
+      onProgress: (received, total) => onFetched(total ? received / total : 0),
     });
-  deps.progress("transferring", 0);
-  return deps.sources.acquire(assignment.jobId, fetchTo, deps.signal);
+  const tell = (fraction: number): void => deps.progress("transferring", fraction);
+  tell(0);
+  return deps.sources.acquire(assignment.jobId, fetchTo, deps.signal, tell);
 }

@@ -88,6 +88,7 @@ async function sendFile(
   const { etags, sizeBytes } = await uploadFile({
     path,
     ticket,
+    agent: deps.storages,
     signal: deps.signal,
     onProgress: (bytes) => meter(file, bytes),
   });

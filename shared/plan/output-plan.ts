@@ -2,13 +2,17 @@
 import type { Failure } from "../errors.ts";
 import type { Branch } from "./filter-graph.ts";
 
+export type TrackKind = "video" | "audio";
+
 export type PlannedOutput = {
   /** `OutputSpec.index`. */
   readonly output: number;
   /** Names in the working folder; of an image output one per picture, in order of time. */
   readonly files: readonly string[];
-  /** Null for images, and when the source's length is unknown. */
+  /** How long it is at least; null for images, and when nobody knows the source's length for certain. */
   readonly expectedDurationMs: number | null;
+  /** What must be in the file. */
+  readonly holds: readonly TrackKind[];
 };
 
 /** A part of the command that writes something. */

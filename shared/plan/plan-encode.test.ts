@@ -44,15 +44,23 @@ const plan = (probe: MediaProbe, ...asks: Ask[]): ReturnType<typeof planEncode> 
   planEncode({ source: "/work/job 1/input.bin", probe, outputs: asks.map(specOf) });
 
 const HEAD =
-  `-nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 -protocol_whitelist file ` +
-  `-format_whitelist ${ALLOWED_DEMUXERS} -i file:/work/job 1/input.bin `;
+  `-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 -protocol_whitelist file ` +
+  `-format_whitelist ${ALLOWED_DEMUXERS} -reinit_filter:v 0 -max_pixels:v 40000000 -i file:/work/job 1/input.bin `;
 const X264 = "-c:v libx264 -preset medium";
 const TAIL = "-map_chapters -1 -movflags +faststart -f mp4";
 const JPEG = "-fps_mode passthrough -c:v mjpeg -q:v 2 -f image2";
 const TO_JPEG = "setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p";
 const TICKS = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/90000";
 
-type Row = { name: string; probe: MediaProbe; asks: Ask[]; argv: string; frames: number | null; durationMs: number };
+type Row = {
+  name: string;
+  probe: MediaProbe;
+  asks: Ask[];
+  argv: string;
+  frames: number | null;
+  durationMs: number;
+  turned?: boolean;
+};
 
 const ROWS: Row[] = [
   {
@@ -111,6 +119,7 @@ const ROWS: Row[] = [
       `-b:v 500k -maxrate 750k -bufsize 1000k -fps_mode vfr ${TAIL} 0.mp4`,
     frames: 300,
     durationMs: 10_010,
+    turned: true,
   },
   {
     name: "sound alone",
@@ -127,7 +136,7 @@ const ROWS: Row[] = [
     argv:
       `-filter_complex [0:0]split=2[ticksin][v0in];[ticksin]null[ticks];` +
       `[v0in]setpts=PTS-STARTPTS,fps=1000/20000:round=near:eof_action=pass,tpad=stop_mode=clone:stop=2,` +
-      `crop=iw*1080/1920:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0] ` +
+      `scale=1920:1080,crop=iw*1080/1920:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0] ` +
       `${TICKS} -t 32 -f null - -map [v0] -frames:v 2 ${JPEG} 0-%05d.jpg`,
     frames: 899,
     durationMs: 32_000,
@@ -149,23 +158,78 @@ const ROWS: Row[] = [
   },
 ];
 
-test.each(ROWS)("$name", ({ probe, asks, argv, frames, durationMs }) => {
+test.each(ROWS)("$name", ({ probe, asks, argv, frames, durationMs, turned = false }) => {
   const { command, refusals } = plan(probe, ...asks);
   expect(refusals).toEqual([]);
-  expect(command?.argv.join(" ")).toBe(HEAD + argv);
+  expect(command?.argv.join(" ")).toBe((turned ? HEAD.replace("-reinit_filter:v 0 ", "") : HEAD) + argv);
   expect(command).toMatchObject({ expectedFrames: frames, durationMs });
 });
 
-test("outputs say their files and how long they should be, in the order of the command", () => {
+test("outputs say their files, what they hold and how long they are at least, in the order of the command", () => {
   const probe = probeOf({ ...PICTURE, duration: "50.000000" }, { ...SOUND, duration: "60.000000" });
   const asks = [{ format: "jpg", number: 2 }, { format: "mp4" }, { format: "mp4:x" }, { format: "mp4::x" }];
   expect(plan(probe, ...asks, { format: "mp4", durationMs: 90_000 }).command?.outputs).toEqual([
-    { output: 1, files: ["1.mp4"], expectedDurationMs: 60_000 },
-    { output: 4, files: ["4.mp4"], expectedDurationMs: 60_000 },
-    { output: 3, files: ["3.mp4"], expectedDurationMs: 50_000 },
-    { output: 0, files: ["0-00001.jpg", "0-00002.jpg"], expectedDurationMs: null },
-    { output: 2, files: ["2.mp4"], expectedDurationMs: 60_000 },
+    { output: 1, files: ["1.mp4"], expectedDurationMs: 60_000, holds: ["video", "audio"] },
+    { output: 4, files: ["4.mp4"], expectedDurationMs: 60_000, holds: ["video", "audio"] },
+    { output: 3, files: ["3.mp4"], expectedDurationMs: 50_000, holds: ["video"] },
+    { output: 0, files: ["0-00001.jpg", "0-00002.jpg"], expectedDurationMs: null, holds: ["video"] },
+    { output: 2, files: ["2.mp4"], expectedDurationMs: 60_000, holds: ["audio"] },
   ]);
+});
+
+test("nothing is promised of a length that was estimated, or that another stream may have set", () => {
+  const ends = (probe: MediaProbe, ask: Ask) => plan(probe, ask).command?.outputs[0]?.expectedDurationMs;
+  const of = (format_name: string, ...streams: Omit<ProbedStream, "index">[]): MediaProbe => {
+    const probe = probeOf(...streams);
+    return { ...probe, format: { ...probe.format, format_name } };
+  };
+  const long = { ...SOUND, duration: "60.000000" };
+  expect(ends(of("mp3", long), { format: "mp4:x" })).toBeNull();
+  expect(ends(of("wav", long), { format: "mp4:x" })).toBe(60_000);
+  expect(ends(of("matroska,webm", SOUND), { format: "mp4:x" })).toBe(60_000);
+  expect(ends(of("matroska,webm", PICTURE, SOUND), { format: "mp4" })).toBeNull();
+  expect(ends(of("matroska,webm", PICTURE, { ...SOUND, tags: { DURATION: "00:00:50.0" } }), { format: "mp4" })).toBe(
+    50_000,
+  );
+  // Far more frames than expected end a run, so an estimate that is short must expect none.
+  expect(plan(of("mpegvideo", { ...PICTURE, duration: "3.0" }), { format: "mp4" }).command?.expectedFrames).toBeNull();
+});
+
+test("sound that begins after the cut is left out, more than 8 channels become two", () => {
+  const late = { ...SOUND, start_time: "3.000000", duration: "50.000000" };
+  expect(plan(probeOf(PICTURE, late), { format: "mp4", durationMs: 2000 }).command?.outputs[0]?.holds).toEqual([
+    "video",
+  ]);
+  expect(plan(probeOf(PICTURE, late), { format: "mp4:x", durationMs: 2000 }).command?.outputs[0]?.holds).toEqual([
+    "audio",
+  ]);
+  const channels = (count: number, format: string) =>
+    / -ac \d/.exec(plan(probeOf({ ...SOUND, channels: count }), { format }).command?.argv.join(" ") ?? "")?.[0];
+  expect([channels(8, "mp4:x"), channels(9, "mp4:x"), channels(9, "mp4:x:mono")]).toEqual([
+    undefined,
+    " -ac 2",
+    " -ac 1",
+  ]);
+});
+
+test.each([
+  [{ width: 4000, height: 16 }, "mp4:240p", /output's picture would be 60000x240 pixels/],
+  [{ width: 64, height: 64 }, "jpg:8000x", /output's picture would be 8000x8000 pixels/],
+  [{ width: 64, height: 64 }, "mp4:8000x8000", /output's picture would be 8000x8000 pixels/],
+  [{ width: 9000, height: 100 }, "mp4:240p", /input's picture is 9000x100 pixels/],
+  [{ width: 8000, height: 6000 }, "jpg:64x", /input's picture is 8000x6000 pixels/],
+])("a source of %j as %s is refused for its size", (size, format, message) => {
+  const { command, refusals } = plan(probeOf({ ...PICTURE, ...size }, SOUND), { format }, { format: "mp4:x" });
+  expect(refusals).toEqual([
+    { output: 0, failure: { code: "output_size_not_possible", message: expect.stringMatching(message) } },
+  ]);
+  expect(command?.outputs.map(({ output }) => output)).toEqual([1]);
+});
+
+test("8K is possible", () => {
+  expect(
+    plan(probeOf({ ...PICTURE, width: 7680, height: 4320 }), { format: "mp4" }, { format: "jpg" }).refusals,
+  ).toEqual([]);
 });
 
 test("without a length pictures are a second apart and nothing is promised of films", () => {

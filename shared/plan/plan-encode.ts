@@ -5,6 +5,7 @@ import type { OutputSpec } from "../output-spec.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { filterGraph } from "./filter-graph.ts";
 import type { CommandPart, OutputPlan, PlannedOutput, PlanResult } from "./output-plan.ts";
+import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 import { planImages } from "./plan-images.ts";
 import { planVideo } from "./plan-video.ts";
 import { progressGoal, progressTicks } from "./progress-ticks.ts";
@@ -64,8 +65,10 @@ function command(source: string, tracks: SourceTracks, plans: readonly Specified
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
   return {
     argv: [
-      ...["-nostdin", "-hide_banner", "-v", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
-      ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, "-i", `file:${source}`],
+      ...["-y", "-nostdin", "-hide_banner", "-v", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
+      ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS],
+      ...resizingArguments(tracks),
+      ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", `file:${source}`],
       ...graphArguments(tracks, parts),
       ...parts.flatMap((part) => part.argv),
     ],
@@ -73,6 +76,15 @@ function command(source: string, tracks: SourceTracks, plans: readonly Specified
     ...progressGoal(parts),
   };
 }
+
+/**
+ * A picture size that changes on the way starts the filters anew: 7.0 then loses the frames that were under way, and
+ * pictures are counted from the start again. So the filters stay as they are, and `scale`, which is the first of ours
+ * that cares, follows by itself. Not so where ffmpeg turns the picture before that, because its filters for turning read
+ * beyond the edge of a smaller picture; and not for sound, where nothing follows.
+ */
+const resizingArguments = ({ video }: SourceTracks): string[] =>
+  video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
 
 type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
 

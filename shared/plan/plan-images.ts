@@ -2,6 +2,7 @@
 import type { ImageOutput } from "../output-spec.ts";
 import { fitFrame, type Size, squareSide } from "./fit-frame.ts";
 import { type PlanResult, refuse } from "./output-plan.ts";
+import { sizeRefusal } from "./picture-limits.ts";
 import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 
 /** Scale of mjpeg's quantiser, 2 (best) to 31. */
@@ -18,12 +19,14 @@ const TO_JPEG = ["scale=out_color_matrix=bt601:out_range=pc", "format=yuvj420p"]
 /** Plans one image output: `number` files named `<index>-00001.jpg` and so on. */
 export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult {
   if (!source.video) return refuse("input_has_no_video");
+  const tooLarge = sizeRefusal(source.video, pictureSize(spec, source.video));
+  if (tooLarge) return { ok: false, failure: tooLarge };
   const label = `v${spec.index}`;
   const files = Array.from({ length: spec.number }, (_, at) => `${spec.index}-${String(at + 1).padStart(5, "0")}.jpg`);
   return {
     ok: true,
     plan: {
-      planned: { output: spec.index, files, expectedDurationMs: null },
+      planned: { output: spec.index, files, expectedDurationMs: null, holds: ["video"] },
       branch: { label, filters: [...pickFilters(spec.number, source.video), ...pictureFilters(spec, source.video)] },
       argv: [
         ...["-map", `[${label}]`, "-frames:v", String(spec.number), "-fps_mode", "passthrough"],
@@ -55,16 +58,36 @@ function slotMs(number: number, track: VideoTrack): number {
   return track.durationMs ? track.durationMs / number : 1000;
 }
 
+function pictureSize(spec: ImageOutput, { facts }: VideoTrack): Size {
+  const source = { width: facts.displayWidth, height: facts.displayHeight };
+  if (!spec.square) return fitFrame(source, spec.size, 1).frame;
+  const side = squareSide(source, spec.size);
+  return { width: side, height: side };
+}
+
 /** These come after the choice: only chosen frames are scaled. */
 function pictureFilters(spec: ImageOutput, track: VideoTrack): string[] {
   const source = { width: track.facts.displayWidth, height: track.facts.displayHeight };
   if (spec.square) {
     const side = squareSide(source, spec.size);
-    return [centreSquare(source), `scale=${side}:${side}:flags=bicubic`, TO_RGB, "setsar=1", ...TO_JPEG];
+    return [
+      steadySize(track),
+      centreSquare(source),
+      `scale=${side}:${side}:flags=bicubic`,
+      TO_RGB,
+      "setsar=1",
+      ...TO_JPEG,
+    ];
   }
   const { frame, picture, pad } = fitFrame(source, spec.size, 1);
   const padded = pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
   return [`scale=${picture.width}:${picture.height}:flags=bicubic`, TO_RGB, ...padded, "setsar=1", ...TO_JPEG];
+}
+
+/** `crop` must not meet a picture of another size than the first: it would cut beyond the edge of a smaller one. */
+function steadySize({ facts }: VideoTrack): string {
+  const { codedWidth, codedHeight } = facts;
+  return facts.rotation % 180 === 0 ? `scale=${codedWidth}:${codedHeight}` : `scale=${codedHeight}:${codedWidth}`;
 }
 
 /** In shares of the decoded frame, because its pixels need not be square: `source` is the size it is displayed at. */

@@ -15,6 +15,11 @@ export type Track = {
   /** Null when neither the stream nor the file says. */
   readonly durationMs: number | null;
   readonly endMs: number | null;
+  /**
+   * `stream`: the length is its own. `file`: it is the file's, which another stream may have set. `estimate`: it was
+   * worked out from the file's size and its first bitrate, and may be far off.
+   */
+  readonly lengthFrom: "stream" | "file" | "estimate";
 };
 
 export type VideoTrack = Track & {
@@ -26,7 +31,12 @@ export type VideoTrack = Track & {
   readonly frames: number | null;
 };
 
-export type SourceTracks = { readonly video: VideoTrack | null; readonly audio: Track | null };
+export type AudioTrack = Track & { readonly channels: number | null };
+
+export type SourceTracks = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null };
+
+/** Formats of one stream without a header that says how long it is. */
+const WITHOUT_LENGTH = new Set("mp3 aac ac3 eac3 amr h264 hevc m4v mpegvideo".split(" "));
 
 /**
  * Rates above this are time bases, not frame rates: a recording by a browser (live webm without a default duration) is
@@ -36,15 +46,14 @@ const MAX_CREDIBLE_FPS = 240;
 
 /** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
-  const { video: facts, durationMs } = sourceFacts(probe);
-  const originMs = milliseconds(probe.format.start_time) ?? 0;
-  const track = (stream: ProbedStream): Track => trackOf(stream, originMs, durationMs);
+  const { video: facts } = sourceFacts(probe);
+  const track = (stream: ProbedStream): Track => trackOf(stream, probe);
   const picture = probe.streams.find(isMovingPicture);
   const sound = chooseAudio(probe.streams);
   return {
     video:
       picture && facts ? { ...track(picture), ...rateOf(picture, facts), facts, frames: frameCount(picture) } : null,
-    audio: sound ? track(sound) : null,
+    audio: sound ? { ...track(sound), channels: sound.channels ?? null } : null,
   };
 }
 
@@ -71,12 +80,22 @@ function chooseAudio(streams: readonly ProbedStream[]): ProbedStream | undefined
   return known.find((stream) => stream.disposition?.default === 1) ?? known[0] ?? audio[0];
 }
 
-function trackOf(stream: ProbedStream, originMs: number, fileMs: number | null): Track {
+function trackOf(stream: ProbedStream, probe: MediaProbe): Track {
+  const originMs = milliseconds(probe.format.start_time) ?? 0;
+  const fileMs = sourceFacts(probe).durationMs;
   const startMs = Math.max(0, (milliseconds(stream.start_time) ?? originMs) - originMs);
   const taggedEndMs = clockMs(stream.tags?.DURATION);
   const ownMs = milliseconds(stream.duration) ?? (taggedEndMs === null ? null : taggedEndMs - originMs - startMs);
-  const durationMs = ownMs !== null && ownMs > 0 ? ownMs : fileMs === null ? null : Math.max(0, fileMs - startMs);
-  return { streamIndex: stream.index, startMs, durationMs, endMs: durationMs === null ? null : startMs + durationMs };
+  const hasOwn = ownMs !== null && ownMs > 0;
+  const durationMs = hasOwn ? ownMs : fileMs === null ? null : Math.max(0, fileMs - startMs);
+  const lengthFrom = hasOwn || probe.streams.length === 1 ? "stream" : "file";
+  return {
+    streamIndex: stream.index,
+    startMs,
+    durationMs,
+    endMs: durationMs === null ? null : startMs + durationMs,
+    lengthFrom: WITHOUT_LENGTH.has(probe.format.format_name ?? "") ? "estimate" : lengthFrom,
+  };
 }
 
 function frameCount(stream: ProbedStream): number | null {

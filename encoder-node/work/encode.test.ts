@@ -1,0 +1,175 @@
+// The task `encode` with a real ffmpeg, a real storage on loopback, and sources that are hard to judge.
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Failure } from "#shared/errors.ts";
+import { parseFormat } from "#shared/format-spec.ts";
+import { createLogger } from "#shared/log.ts";
+import type { OutputSpec } from "#shared/output-spec.ts";
+import { Assignment, type TaskOf, type UploadsRequest } from "#shared/protocol.ts";
+import { locateFfmpeg } from "../ffmpeg/locate.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
+import { guardedAgent } from "../input/address-guard.ts";
+import { probeFile } from "../input/probe.ts";
+import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { encode } from "./encode.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+const tools = await locateFfmpeg(process.env);
+const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
+const PICTURE = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
+const SOUND = "-f lavfi -i sine=d=4";
+/** Quiet at first, so that the first bitrate says little of the rest. */
+const SWELL = "-f lavfi -i anoisesrc=d=20:a=0.8,volume=volume=if(lt(t\\,15)\\,0.0005\\,1):eval=frame";
+const CLIPS: Readonly<Record<string, string>> = {
+  "film.mp4": `${PICTURE} ${SOUND} ${X264} -c:a aac -movflags +faststart`,
+  "film.mkv": "-i film.mp4 -c copy",
+  "late-sound.mp4": `${PICTURE} -itsoffset 3 ${SOUND} -map 0 -map 1 ${X264} -c:a aac`,
+  "late-picture.mp4": `-itsoffset 3 ${PICTURE} ${SOUND} -map 0 -map 1 -fps_mode vfr ${X264} -c:a aac`,
+  "swell.aac": `${SWELL} -c:a aac -b:a 128k`,
+  "gap.mkv": `-f lavfi -i testsrc2=s=320x180:d=10:r=25 -vf select=lt(n\\,100)+eq(n\\,249) -fps_mode passthrough ${X264}`,
+  "uneven.mkv": `${PICTURE} -f lavfi -i sine=d=9 ${X264} -c:a aac`,
+};
+
+let folder = "";
+const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
+const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-encode-"));
+  for (const [name, options] of Object.entries(CLIPS)) {
+    const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
+    expect([name, await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })]).toEqual([
+      name,
+      { ok: true },
+    ]);
+  }
+  const film = await readFile(join(folder, "film.mp4"));
+  await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length / 2));
+  await rewrite("uneven.mkv", "untold.mkv", /DURATION/g, "DURATIOX");
+  await rewrite("film.mkv", "understated.mkv", /00:00:0[34]/g, "00:00:01");
+  await new Promise<void>((listening) => storage.listen(0, "127.0.0.1", listening));
+});
+afterAll(async () => {
+  await storages.destroy();
+  storage.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function rewrite(from: string, to: string, what: RegExp, by: string): Promise<void> {
+  const text = await readFile(join(folder, from), "latin1");
+  const written = text.replaceAll(what, by);
+  expect(written !== text).toBe(true);
+  await writeFile(join(folder, to), written, "latin1");
+}
+
+function specOf(format: string, index: number, durationMs: number | null): OutputSpec {
+  const parsed = parseFormat(format);
+  if (!parsed.ok || parsed.spec.kind !== "video") throw new Error(`No video: ${format}`);
+  const { container, video, audio } = parsed.spec;
+  return { index, key: format, format, path: "x", condition: null, type: "video", container, video, audio, durationMs };
+}
+
+/** Each output's tracks, or why it failed. */
+async function outcomes(
+  source: string,
+  formats: readonly string[],
+  { durationMs = null, ffmpeg = tools.ffmpeg.path }: { durationMs?: number | null; ffmpeg?: string } = {},
+): Promise<(string | Failure)[]> {
+  const path = join(folder, source);
+  const outputs = formats.map((format, index) => specOf(format, index, durationMs));
+  const task: TaskOf<"encode"> = {
+    kind: "encode",
+    sourceUrl: "http://127.0.0.1/",
+    probe: await probeFile(tools.ffprobe, path),
+    outputs,
+  };
+  const result = await encode(task, depsOf(task, path, ffmpeg));
+  if (result.kind !== "encode") throw new Error("Not the result of an encode");
+  return result.outputs
+    .toSorted((a, b) => a.output - b.output)
+    .map((report) =>
+      report.status === "failed"
+        ? report.failure
+        : (report.probe?.streams.map((stream) => stream.codec_name).join() ?? "nothing"),
+    );
+}
+
+function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string): TaskDeps {
+  const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/bucket/file`;
+  const ticket = ({ output, ordinal, sizeBytes }: UploadsRequest["files"][number]) => ({
+    ...{ output, ordinal },
+    parts: [{ url, headers: {}, offset: 0, sizeBytes }],
+  });
+  return {
+    ffmpeg: { ...tools.ffmpeg, path: ffmpeg },
+    ffprobe: tools.ffprobe,
+    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    workFolder: join(folder, "work"),
+    storages,
+    allowPrivate: "loopback",
+    maxSourceBytes: 1e9,
+    log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
+    assignment: Assignment.parse({
+      ...{ lease: "AAAAAAAAAAAAAA.encode.1", token: "t", jobId: "AAAAAAAAAAAAAA", task },
+    }),
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    askUploads: async (files) => ({ uploads: files.map(ticket) }),
+  };
+}
+
+it("lets only the output fail that makes ffmpeg fail, and starts every run in an empty folder", async () => {
+  const picky = join(folder, "picky-ffmpeg");
+  const script = `#!/bin/sh
+[ -z "$(ls -A)" ] || exit 7
+"${tools.ffmpeg.path}" "$@" || exit
+case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; exit 1;; esac
+`;
+  await writeFile(picky, script);
+  await chmod(picky, 0o755);
+  const formats = ["mp4:100x", "mp4:120x", "mp4:140x"];
+  expect(await outcomes("film.mp4", formats, { ffmpeg: picky })).toEqual([
+    "h264,aac",
+    { code: "encoding_failed", message: "The encode failed: Cannot make 1.mp4." },
+    "h264,aac",
+  ]);
+});
+
+it.each([
+  ["late-sound.mp4", "mp4:x", "aac"],
+  ["late-picture.mp4", "mp4:240p:x", "h264"],
+  ["swell.aac", "mp4:x", "aac"],
+  ["gap.mkv", "mp4:240p", "h264"],
+  ["untold.mkv", "mp4:240p:x", "h264"],
+  ["understated.mkv", "mp4:240p", "h264,aac"],
+])("takes what it makes of %s as %s", async (source, format, tracks) => {
+  expect(await outcomes(source, [format])).toEqual([tracks]);
+});
+
+it("leaves out sound that begins after the cut, and does without pictures that do", async () => {
+  expect(await outcomes("late-sound.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual(["h264"]);
+  const message = "The result has no picture; the source's may be damaged, or begin after the end of the output";
+  expect(await outcomes("late-picture.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual([
+    { code: "encoding_failed", message },
+  ]);
+});
+
+it("fails what is too short", async () => {
+  const [failure] = await outcomes("cut-off.mp4", ["mp4:240p"]);
+  expect(failure).toMatchObject({
+    code: "encoding_failed",
+    message: expect.stringMatching(/^The result ends at \d\.\d\d s instead of 4\.\d\d s/),
+  });
+});
+
+it("does not blame the input for a result that cannot be read", async () => {
+  const broken = join(folder, "broken-ffmpeg");
+  await writeFile(broken, "#!/bin/sh\nfor last; do :; done\necho not a film > $last\n");
+  await chmod(broken, 0o755);
+  expect(await outcomes("film.mp4", ["mp4:240p"], { ffmpeg: broken })).toEqual([
+    { code: "encoding_failed", message: "The encoder made a file that cannot be read" },
+  ]);
+});

@@ -1,0 +1,103 @@
+// The leases that this node works on: each takes a slot, runs, reports, and gives the slot back.
+import type { Failure } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import { type Logger, messageOf } from "#shared/log.ts";
+import type { Assignment, LeaseProof, NodeFrame, SlotClass, SlotCounts, TaskStage } from "#shared/protocol.ts";
+import type { Reports } from "../link/reports.ts";
+import type { ProgressBoard } from "./progress.ts";
+import { runTask, type StopReason } from "./run-task.ts";
+import type { Slots } from "./slots.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+export interface Leases {
+  /** Starts the work on an assignment; after `drain` it is refused at once. */
+  start(assignment: Assignment): void;
+  cancel(lease: LeaseId): void;
+  running(): LeaseProof[];
+  /** Stops what runs and hands it back. */
+  handBack(): void;
+  /** Takes nothing new and resolves when nothing runs any more. */
+  drain(): Promise<void>;
+}
+
+/** What a lease's work needs from the node. */
+export interface LeasesDeps {
+  readonly slots: Slots;
+  readonly board: ProgressBoard;
+  readonly reports: Reports;
+  readonly log: Logger;
+  send(frame: NodeFrame): void;
+  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress">): TaskDeps;
+}
+
+type Running = { assignment: Assignment; abort: AbortController; done: Promise<void> };
+
+const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and takes no new work" };
+
+export function createLeases(deps: LeasesDeps): Leases {
+  const { slots, reports, log } = deps;
+  const leases = new Map<LeaseId, Running>();
+  let draining = false;
+
+  const keep = (assignment: Assignment, work: (signal: AbortSignal) => Promise<void>): void => {
+    const { lease } = assignment;
+    const abort = new AbortController();
+    const done = work(abort.signal)
+      .catch((error: unknown) => log.error("Lease ended badly", { lease, error: messageOf(error) }))
+      .finally(() => leases.delete(lease));
+    leases.set(lease, { assignment, abort, done });
+  };
+  const refuse = ({ lease, token }: Assignment): Promise<void> =>
+    reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } });
+
+  return {
+    start(assignment) {
+      const slotClass = classOf(assignment);
+      // The hub has spent a slot on it; the work that already runs gives only its own back.
+      if (leases.has(assignment.lease)) return deps.send(granting(slotClass, draining ? 0 : 1, []));
+      if (draining) return keep(assignment, () => refuse(assignment));
+      slots.take(slotClass);
+      keep(assignment, (signal) => work(assignment, signal, deps));
+    },
+    cancel: (lease) => leases.get(lease)?.abort.abort("cancelled" satisfies StopReason),
+    running: () => [...leases.values()].map(({ assignment: { lease, token } }) => ({ lease, token })),
+    handBack: () => {
+      for (const { abort } of leases.values()) abort.abort("handed-back" satisfies StopReason);
+    },
+    async drain() {
+      draining = true;
+      slots.close();
+      // What was under way when the hub was told may still come, and must be refused before the node goes.
+      while (leases.size > 0) await Promise.all([...leases.values()].map(({ done }) => done));
+    },
+  };
+}
+
+/** The work on one lease, from the slot taken to the slot given back. */
+async function work(assignment: Assignment, signal: AbortSignal, deps: LeasesDeps): Promise<void> {
+  const { slots, board, reports } = deps;
+  const { lease, token } = assignment;
+  let ended = false;
+  // Work that was stopped may still have something to say for a moment, which would put the lease on the board for good.
+  const progress = (stage: TaskStage, fraction: number): void => {
+    if (!ended) board.note(lease, token, stage, fraction);
+  };
+  progress("transferring", 0);
+  try {
+    await runTask(deps.taskDeps({ assignment, signal, progress }), reports);
+  } finally {
+    ended = true;
+    board.drop(lease);
+    const slotClass = classOf(assignment);
+    const before = slots.free()[slotClass];
+    slots.give(slotClass);
+    deps.send(granting(slotClass, slots.free()[slotClass] - before, [lease]));
+  }
+}
+
+const classOf = ({ task }: Assignment): SlotClass => (task.kind === "inspect" ? "inspect" : "encode");
+
+const granting = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {
+  const grant: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };
+  return { type: "slots", grant, released };
+};
