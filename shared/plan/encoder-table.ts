@@ -3,7 +3,7 @@ import { AppError } from "../errors.ts";
 import type { RateTarget } from "../output-spec.ts";
 import type { Size } from "./fit-frame.ts";
 
-/** media.md B10: each faster preset costs bits at equal quality; `medium` is x264's own balance. */
+/** Each faster preset costs bits at equal quality; `medium` is x264's own balance. */
 export const X264_PRESET = "medium";
 
 /**

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { ADMIN, basic, bearer, newAccount, send } from "../../test-jobs.ts";
+
+describe("/v2/admin", () => {
+  const admin = (method: string, path: string, body?: unknown) =>
+    send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
+
+  it("makes keys that open an account until they are revoked", async () => {
+    const fresh = await newAccount();
+    const { body: second } = await admin("POST", `/accounts/${fresh.id}/keys`);
+    const opens = async (key: string) => (await send("/v2/jobs", { headers: basic(key) })).status;
+    expect([await opens(fresh.key), await opens(second.api_key)]).toEqual([200, 200]);
+    expect(await admin("DELETE", `/keys/${second.id}`)).toMatchObject({ status: 200, body: { revoked: true } });
+    expect([await opens(fresh.key), await opens(second.api_key)]).toEqual([200, 401]);
+    const { body } = await admin("GET", `/accounts/${fresh.id}/keys`);
+    expect(body.keys.map((key: { revoked_at: string | null }) => key.revoked_at === null)).toEqual([true, false]);
+    expect(JSON.stringify(body)).not.toContain(second.api_key);
+    expect((await admin("GET", "/accounts")).body.accounts).toContainEqual(
+      expect.objectContaining({ id: fresh.id, name: "test" }),
+    );
+  });
+
+  it("makes node tokens that are good until they are revoked", async () => {
+    const { body: made } = await admin("POST", "/node-tokens", { name: "attic" });
+    const connect = async () => (await send("/v2/nodes/connect", { headers: bearer(made.node_token) })).status;
+    expect(await connect()).toBe(400);
+    await admin("DELETE", `/node-tokens/${made.id}`);
+    expect(await connect()).toBe(401);
+    const { body } = await admin("GET", "/node-tokens");
+    expect(body.node_tokens).toContainEqual(
+      expect.objectContaining({ id: made.id, name: "attic", revoked_at: expect.stringMatching(/ \+0000$/) }),
+    );
+  });
+
+  const refusals: [string, string, unknown, number, string][] = [
+    ["POST", "/accounts", {}, 400, "json_not_valid"],
+    ["POST", "/node-tokens", { name: "" }, 400, "json_not_valid"],
+    ["POST", "/accounts/nobody/keys", undefined, 404, "credential_not_found"],
+    ["GET", "/accounts/nobody/keys", undefined, 404, "credential_not_found"],
+    ["DELETE", "/keys/000000000000", undefined, 404, "credential_not_found"],
+    ["DELETE", "/keys/%25", undefined, 404, "credential_not_found"],
+    ["DELETE", "/node-tokens/000000000000", undefined, 404, "credential_not_found"],
+  ];
+  it.each(refusals)("%s %s %j is refused", async (method, path, body, status, code) => {
+    const refused = await admin(method, path, body);
+    expect([refused.status, refused.body.error_code]).toEqual([status, code]);
+  });
+});
