@@ -54,16 +54,18 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   if (existsSync(path)) return path;
   const draft = join(folder, `new-${process.pid}-${name}`);
   if (name === "text.mp4") await writeFile(draft, "This is no film.\n".repeat(1000));
-  else await ffmpeg([...(CLIPS[name] ?? (await rotation(folder))), draft]);
+  else if (name === "rotated.mp4") await rotate(await makeClip("ntsc.mp4", folder), draft);
+  else await ffmpeg([...(CLIPS[name] ?? []), draft]);
   await rename(draft, path);
   return path;
 }
 
-/** A copy that says it has to be turned; the pictures in it stay as they are. */
-const rotation = async (folder: string): Promise<string[]> => {
-  const upright = await makeClip("ntsc.mp4", folder);
-  return ["-display_rotation", "90", "-i", upright, "-c", "copy"];
-};
+/** A copy that says it has to be turned; the pictures in it stay as they are. Builds before 6.0 go by the tag. */
+async function rotate(upright: string, draft: string): Promise<void> {
+  const byMatrix = ["-display_rotation", "90", "-i", upright, "-c", "copy", draft];
+  const byTag = ["-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=90", draft];
+  await ffmpeg(byMatrix).catch(() => ffmpeg(byTag));
+}
 
 /** A clip of any size and length, for what takes its time: `seconds` of moving pictures with a tone. */
 export async function makeLongClip(folder: string, seconds: number, size = "1280x720"): Promise<string> {
