@@ -2,27 +2,29 @@
 
 export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-export type JobMove = "complete" | "fail" | "abort";
+/** `retry` begins an ended job anew, for what it did not finish. */
+export type JobMove = "complete" | "fail" | "abort" | "retry";
 
 export const JOB_TABLE = {
   "job.starting": { complete: "job.completed", fail: "job.failed", abort: "job.aborted" },
   "job.completed": {},
-  "job.failed": {},
-  "job.aborted": {},
+  "job.failed": { retry: "job.starting" },
+  "job.aborted": { retry: "job.starting" },
 } as const satisfies Record<JobStatus, Partial<Record<JobMove, JobStatus>>>;
 
 export const INPUT_STATUSES = ["input.starting", "input.transferring", "input.transferred", "input.failed"] as const;
 export type InputStatus = (typeof INPUT_STATUSES)[number];
-export type InputMove = "transfer" | "transferred" | "fail";
+export type InputMove = "transfer" | "transferred" | "fail" | "retry";
 
 export const INPUT_TABLE = {
   "input.starting": { transfer: "input.transferring", transferred: "input.transferred", fail: "input.failed" },
-  "input.transferring": { transferred: "input.transferred", fail: "input.failed" },
-  "input.transferred": {},
-  "input.failed": {},
+  "input.transferring": { transferred: "input.transferred", fail: "input.failed", retry: "input.starting" },
+  "input.transferred": { retry: "input.starting" },
+  "input.failed": { retry: "input.starting" },
 } as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
 
-export const isTerminalJob = (status: JobStatus): boolean => Object.keys(JOB_TABLE[status]).length === 0;
+/** Whether the job has ended: then it can no longer complete, though it may be begun anew. */
+export const isTerminalJob = (status: JobStatus): boolean => moveJob(status, "complete") === null;
 
 /** The status after a move, or null when the table has no such move. */
 export function moveJob(from: JobStatus, move: JobMove): JobStatus | null {

@@ -16,7 +16,7 @@ export const OUTPUT_PHASES = [
 export type OutputPhase = (typeof OUTPUT_PHASES)[number];
 
 /** `requeue` puts an output back whose node was lost or failed it. */
-export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip" | "abort";
+export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip" | "abort" | "retry";
 
 export const OUTPUT_TABLE = {
   waiting: { queue: "queued", skip: "skipped", fail: "failed", abort: "aborted" },
@@ -24,9 +24,9 @@ export const OUTPUT_TABLE = {
   working: { package: "packaging", requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
   packaging: { requeue: "queued", finish: "done", fail: "failed", abort: "aborted" },
   done: {},
-  failed: {},
+  failed: { retry: "waiting" },
   skipped: {},
-  aborted: {},
+  aborted: { retry: "waiting" },
 } as const satisfies Record<OutputPhase, Partial<Record<OutputMove, OutputPhase>>>;
 
 export const OUTPUT_STATUS = {
@@ -62,7 +62,8 @@ export const OUTPUT_STATUS = {
   },
 } as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
 
-export const isTerminalOutput = (phase: OutputPhase): boolean => Object.keys(OUTPUT_TABLE[phase]).length === 0;
+/** Whether the output has ended: then it can no longer fail, though its job may be begun anew. */
+export const isTerminalOutput = (phase: OutputPhase): boolean => moveOutput(phase, "fail") === null;
 
 /** The phase after a move, or null when the table has no such move. */
 export function moveOutput(from: OutputPhase, move: OutputMove): OutputPhase | null {

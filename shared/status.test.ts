@@ -4,33 +4,33 @@ import { INPUT_STATUSES, type InputMove, moveInput } from "./job-status.ts";
 import { moveOutput, OUTPUT_PHASES, OUTPUT_STATUS, type OutputMove } from "./output-status.ts";
 
 it("moves an input only as its table says", () => {
-  const moves: InputMove[] = ["transfer", "transferred", "fail"];
+  const moves: InputMove[] = ["transfer", "transferred", "fail", "retry"];
   expect(
     INPUT_STATUSES.map((from) => `${from}: ${moves.map((move) => moveInput(from, move) ?? "-").join(" ")}`),
   ).toMatchInlineSnapshot(`
     [
-      "input.starting: input.transferring input.transferred input.failed",
-      "input.transferring: - input.transferred input.failed",
-      "input.transferred: - - -",
-      "input.failed: - - -",
+      "input.starting: input.transferring input.transferred input.failed -",
+      "input.transferring: - input.transferred input.failed input.starting",
+      "input.transferred: - - - input.starting",
+      "input.failed: - - - input.starting",
     ]
   `);
 });
 
 it("moves an output only as its table says", () => {
-  const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip", "abort"];
+  const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip", "abort", "retry"];
   const rows = OUTPUT_PHASES.map((from) => `${from}: ${moves.map((move) => moveOutput(from, move) ?? "-").join(" ")}`);
   expect([moves.join(" "), ...rows]).toMatchInlineSnapshot(`
     [
-      "queue start package requeue finish fail skip abort",
-      "waiting: queued - - - - failed skipped aborted",
-      "queued: - working - - done failed - aborted",
-      "working: - - packaging queued done failed - aborted",
-      "packaging: - - - queued done failed - aborted",
-      "done: - - - - - - - -",
-      "failed: - - - - - - - -",
-      "skipped: - - - - - - - -",
-      "aborted: - - - - - - - -",
+      "queue start package requeue finish fail skip abort retry",
+      "waiting: queued - - - - failed skipped aborted -",
+      "queued: - working - - done failed - aborted -",
+      "working: - - packaging queued done failed - aborted -",
+      "packaging: - - - queued done failed - aborted -",
+      "done: - - - - - - - - -",
+      "failed: - - - - - - - - waiting",
+      "skipped: - - - - - - - - -",
+      "aborted: - - - - - - - - waiting",
     ]
   `);
 });

@@ -1,6 +1,6 @@
 // The main job from the request to the stored files, on real sources, with every file looked at.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -255,6 +255,27 @@ describe("a job that its client cancels", () => {
     expect(await stack.waitForJob(id)).toMatchObject({ status: "job.aborted", progress: "100%" });
     // The node is free for other work.
     expect((await encode("silent.mp4", { mp4: { path: "after.mp4" } })).status).toBe("job.completed");
+  });
+});
+
+describe("a job that is retried", () => {
+  it("completes once its source is there", async () => {
+    const { id } = await stack.submit({
+      input: { url: `${sources.origin}/late.mp4` },
+      outputs: {
+        "mp4:240p": { path: "late.mp4" },
+        "mp4:1080p": { path: "never.mp4", if: "{{ input.height }} >= 1080" },
+      },
+    });
+    expect(await stack.waitForJob(id)).toMatchObject({ status: "job.failed", input: { error_code: "input_http_404" } });
+    copyFileSync(await makeClip("silent.mp4", folder), join(folder, "late.mp4"));
+    expect((await stack.request("POST", `/jobs/${id}/retry`)).status).toBe(200);
+    const job = await stack.waitForJob(id);
+    expect(job).toMatchObject({
+      status: "job.completed",
+      outputs: [{ status: "video.encoded" }, { status: "video.skipped" }],
+    });
+    expect((await look(job.outputs[0]?.url)).frames).toBe(75);
   });
 });
 

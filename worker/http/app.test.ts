@@ -17,6 +17,7 @@ describe("access", () => {
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["DELETE", "/v2/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA/notifications"],
+    ["POST", "/v2/jobs/AAAAAAAAAAAAAA/retry"],
     ["POST", "/v2/jobs/AAAAAAAAAAAAAA/notifications/msg_1/replay"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p"],

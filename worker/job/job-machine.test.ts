@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { JOB_STATUSES, type JobMove, moveJob } from "#shared/job-status.ts";
 import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
 import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
-import { cancelJob } from "./cancel.ts";
+import { cancelJob, retryJob } from "./client-moves.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
 import { fileOfKey } from "./job-files.ts";
 import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
@@ -63,12 +63,12 @@ describe("tables", () => {
       ]
     `);
     expect(Object.keys(TASK_TABLE)).toEqual([...TASK_PHASES]);
-    const jobMoves: JobMove[] = ["complete", "fail", "abort"];
+    const jobMoves: JobMove[] = ["complete", "fail", "abort", "retry"];
     expect(JOB_STATUSES.map((from) => [from, ...jobMoves.map((move) => moveJob(from, move))])).toEqual([
-      ["job.starting", "job.completed", "job.failed", "job.aborted"],
-      ["job.completed", null, null, null],
-      ["job.failed", null, null, null],
-      ["job.aborted", null, null, null],
+      ["job.starting", "job.completed", "job.failed", "job.aborted", null],
+      ["job.completed", null, null, null, null],
+      ["job.failed", null, null, null, "job.starting"],
+      ["job.aborted", null, null, null, "job.starting"],
     ]);
   });
 });
@@ -406,6 +406,55 @@ describe("a cancelled job", () => {
       "video.aborted",
       "image.created",
     ]);
+  });
+});
+
+describe("a job that is retried", () => {
+  it("does again only what it did not finish, under leases of their own", () => {
+    const uploads = recordUploads(encoding(), "encode", UPLOADS);
+    const reports = [failed(0, "storage_denied"), madeImages];
+    const ended = completeTask(uploads, "encode", { kind: "encode", outputs: reports }, NOW);
+    const begun = retryJob({ ...ended, shownPercent: 99 });
+    if (!begun) throw new Error("not begun");
+    expect(viewJob(begun)).toMatchObject({
+      status: "job.starting",
+      completed_at: null,
+      progress: "0%",
+      input: { status: "input.starting" },
+      outputs: [{ status: "video.waiting" }, { status: "image.created", urls: [{}, {}] }],
+    });
+    expect(viewJob(begun).outputs[0]).not.toHaveProperty("error");
+    const inspect = claim(begun, "r1", NOW, "node-b", "inspect");
+    expect(inspect.assignments[0]?.lease).toBe(`${spec.id}.inspect-1.1`);
+    const inspected = completeTask(inspect.state, "inspect-1", { kind: "inspect", probe: PROBE }, NOW);
+    const encode = claim(inspected, "r2");
+    expect(encode.assignments[0]).toMatchObject({ lease: `${spec.id}.encode-1.1`, task: { outputs: [{ index: 0 }] } });
+    expect(judge(encode.state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    const granted = recordUploads(encode.state, "encode-1", { "0/1": upload() });
+    const done = completeTask(granted, "encode-1", { kind: "encode", outputs: [madeVideo] }, NOW);
+    expect(done.status).toBe("job.completed");
+    expect(done.outbox.map(({ event }) => event)).toEqual(["job.failed", "job.completed"]);
+  });
+
+  it("begins again after a failed input or a cancel, but not while it runs or when all is done", () => {
+    const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const failedInput = failTask(inspecting, "inspect", { code: "input_not_media", message: "No" }, NOW);
+    const begun = retryJob(failedInput);
+    expect(begun && viewJob(begun)).toMatchObject({
+      input: { status: "input.starting" },
+      outputs: [{ status: "video.waiting" }, {}],
+    });
+    expect(begun && viewJob(begun).input).not.toHaveProperty("error");
+    const cancelled = cancelJob(inspecting, NOW);
+    expect(cancelled && retryJob(cancelled)?.status).toBe("job.starting");
+    expect(retryJob(inspecting)).toBeNull();
+    const done = completeTask(
+      recordUploads(encoding(), "encode", UPLOADS),
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW,
+    );
+    expect(retryJob(done)).toBeNull();
   });
 });
 

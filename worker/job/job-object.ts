@@ -15,7 +15,7 @@ import type {
 } from "#shared/protocol.ts";
 import { type Env, settingsOf } from "../env.ts";
 import { type DeliveryView, replayed, viewDelivery } from "../notify/outbox.ts";
-import { cancelJob } from "./cancel.ts";
+import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
 import { JobMemory } from "./job-memory.ts";
@@ -136,6 +136,16 @@ export class JobObject extends DurableObject<Env> {
       return { ok: false, code: "job_state_conflict", message: `The job has ended already: ${state.status}` };
     this.#commit(cancelled);
     return { ok: true, value: viewJob(cancelled) };
+  }
+
+  /** Begins an ended job anew for what it did not finish; answers the version that the index must learn of. */
+  async retry(): Promise<Answer<{ view: JobView; version: number }>> {
+    const { state } = this.#memory;
+    if (!state) return UNKNOWN;
+    const begun = retryJob(state);
+    if (!begun) return { ok: false, code: "job_state_conflict", message: `The job cannot be retried: ${state.status}` };
+    this.#commit(begun);
+    return { ok: true, value: { view: viewJob(begun), version: begun.version } };
   }
 
   /** The log of the job's notifications. */

@@ -97,6 +97,8 @@ export const JobState = z.object({
   spec: JobSpec,
   status: z.enum(JOB_STATUSES),
   completedAt: Time.nullable(),
+  /** How often the job was begun anew: the tasks of each round have names of their own. */
+  round: z.int(),
   /** Counts the changes that the index must learn of, and the last one it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
@@ -131,12 +133,13 @@ export function newJob(spec: JobSpec): JobState {
     spec,
     status: "job.starting",
     completedAt: null,
+    round: 0,
     version: 1,
     indexedVersion: 1,
     shownPercent: 0,
     input: { status: "input.starting", failure: null, probe: null },
     outputs: spec.outputs.map(() => ({ phase: "waiting", failure: null, files: [], probe: null })),
-    tasks: [newTask("inspect", "inspect", [])],
+    tasks: [newTask(0, "inspect", [])],
     advertisedAt: { inspect: null, encode: null },
     sourceNode: null,
     revoked: [],
@@ -146,9 +149,10 @@ export function newJob(spec: JobSpec): JobState {
   };
 }
 
-export function newTask(id: string, kind: TaskState["kind"], outputs: number[]): TaskState {
+/** A task of a job's round; no lease of an earlier round can be taken for one of it. */
+export function newTask(round: number, kind: TaskState["kind"], outputs: number[]): TaskState {
   return {
-    id,
+    id: round === 0 ? kind : `${kind}-${round}`,
     kind,
     outputs,
     phase: "pending",

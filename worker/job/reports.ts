@@ -55,7 +55,7 @@ const MAX_OUTPUT_PROBE_CHARS = 25_000;
 
 function completeInspect(state: JobState, task: TaskState, reported: MediaProbe, now: number): JobState {
   const probe = boundedProbe(reported, MAX_INPUT_PROBE_CHARS);
-  const { outputs: specs } = state.spec;
+  const specs = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
   let next = moveTaskTo(state, task.id, "finish");
   next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
   next = record(moveInputTo(next, "transferred"), "input.transferred", null, now);
@@ -66,7 +66,7 @@ function completeInspect(state: JobState, task: TaskState, reported: MediaProbe,
   const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
   next = moveOutputs(next, wanted, "queue");
   for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
-  if (wanted.length > 0) next = addTask(next, newTask("encode", "encode", wanted));
+  if (wanted.length > 0) next = addTask(next, newTask(next.round, "encode", wanted));
   return endIfDone(bump(next), now);
 }
 

@@ -301,6 +301,26 @@ describe("DELETE /v2/jobs/:id", () => {
   });
 });
 
+describe("POST /v2/jobs/:id/retry", () => {
+  it("begins an ended job anew, and says so at once", async () => {
+    const { body: job } = await post(jobBody());
+    const own = basic(account.key);
+    const ask = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });
+    expect(await ask("POST", "/retry")).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+    await ask("DELETE");
+    await vi.waitFor(async () =>
+      expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(job.id),
+    );
+    expect(await ask("POST", "/retry")).toMatchObject({
+      status: 200,
+      body: { id: job.id, status: "job.starting", progress: "0%" },
+    });
+    expect(await ask("GET")).toMatchObject({ status: 200, body: { status: "job.starting", completed_at: null } });
+    const stranger = basic((await newAccount()).key);
+    expect((await send(`/v2/jobs/${job.id}/retry`, { method: "POST", headers: stranger })).status).toBe(404);
+  });
+});
+
 describe("/v2/jobs/:id/notifications", () => {
   it("is the log of deliveries, each of which can be sent again", async () => {
     const { body: job } = await post(

@@ -66,6 +66,25 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     return problem(context, "job_state_conflict", gone ? "The job has ended already" : cancelled.message);
   })
   .all("/:id", notAllowed)
+  .post("/:id/retry", async (context) => {
+    const row = await ownJob(context, context.req.param("id"));
+    const begun = await jobOf(context.env, row.id).retry();
+    if (!begun.ok) {
+      const gone = begun.code === "job_not_found";
+      return problem(context, "job_state_conflict", gone ? "The job is no longer kept; create it anew" : begun.message);
+    }
+    const { view, version } = begun.value;
+    // The row of an ended job answers for it: it must not say so any longer when this is answered.
+    await upsertJob(context.env.DB, {
+      ...row,
+      version,
+      status: view.status,
+      completedAt: null,
+      view: JSON.stringify(view),
+    });
+    return answer(context, view);
+  })
+  .all("/:id/retry", notAllowed)
   .get("/:id/notifications", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const log = await jobOf(context.env, id).notifications();

@@ -1,8 +1,8 @@
-// The end of a job by its client's will. Pure: (state, now) → next state.
+// What a client can do to a job: end it, and begin it anew. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job-status.ts";
 import { record } from "./job-ending.ts";
-import { bump, leaseOf, moveOutputs, moveTaskTo, orphanUploads } from "./job-moves.ts";
-import type { JobState } from "./job-state.ts";
+import { bump, demand, leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads } from "./job-moves.ts";
+import { type JobState, newTask } from "./job-state.ts";
 import { moveTask } from "./task-table.ts";
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled" } as const;
@@ -20,4 +20,19 @@ export function cancelJob(state: JobState, now: number): JobState | null {
   const all = state.spec.outputs.map(({ index }) => index);
   next = moveOutputs(next, all, "abort", { failure: CANCELLED });
   return record(bump({ ...next, status, completedAt: now }), "job.aborted", null, now);
+}
+
+/**
+ * Begins an ended job anew for what it did not finish: finished and skipped outputs stay as they are, the source is
+ * inspected again. Null when the job runs, or has nothing left to do.
+ */
+export function retryJob(state: JobState): JobState | null {
+  const status = moveJob(state.status, "retry");
+  if (!status) return null;
+  const round = state.round + 1;
+  const all = state.spec.outputs.map(({ index }) => index);
+  const next = moveOutputs(state, all, "retry", { failure: null, files: [], probe: null });
+  const input = { ...moveInputTo(next, "retry").input, failure: null };
+  const tasks = [newTask(round, "inspect", [])];
+  return demand(bump({ ...next, status, round, input, tasks, completedAt: null, shownPercent: 0 }), "inspect");
 }
