@@ -43,6 +43,8 @@ export const Task = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),
 ]);
 export type Task = z.infer<typeof Task>;
+/** The class of slot that a task takes. */
+export const slotClassOf = ({ kind }: { kind: Task["kind"] }): SlotClass => (kind === "inspect" ? "inspect" : "encode");
 export type TaskOf<Kind extends Task["kind"]> = Extract<Task, { kind: Kind }>;
 
 export const Assignment = z.object({ ...leaseProof, jobId: z.string().refine(isJobId, "not a job id"), task: Task });

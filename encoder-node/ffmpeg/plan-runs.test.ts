@@ -7,10 +7,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseFormat } from "#shared/format-spec.ts";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media-probe.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
 import { type PlannedCommand, planEncode } from "#shared/plan/plan-encode.ts";
+import { type Ask, specOf } from "#shared/plan/test-output.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const run = promisify(execFile);
@@ -79,32 +78,6 @@ async function probe(file: string): Promise<MediaProbe> {
   const options = `-v error -count_packets -show_format -show_streams -of json ${file}`.split(" ");
   const { stdout } = await run(FFPROBE, options, { env });
   return MediaProbe.parse(JSON.parse(stdout));
-}
-
-type Ask = { format: string; number?: number; square?: boolean; durationMs?: number };
-
-function specOf({ format, number, square, durationMs }: Ask, index: number): OutputSpec {
-  const parsed = parseFormat(format);
-  if (!parsed.ok) throw new Error(parsed.message);
-  const base = { index, key: format, format, path: "x", condition: null };
-  const { spec } = parsed;
-  return spec.kind === "video"
-    ? {
-        ...base,
-        type: "video",
-        container: spec.container,
-        video: spec.video,
-        audio: spec.audio,
-        durationMs: durationMs ?? null,
-      }
-    : {
-        ...base,
-        type: "image",
-        container: spec.container,
-        size: spec.size,
-        number: number ?? 1,
-        square: square ?? false,
-      };
 }
 
 type Run = { command: PlannedCommand; folder: string; frame: number; files: readonly string[] };

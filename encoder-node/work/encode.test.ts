@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
-import { parseFormat } from "#shared/format-spec.ts";
 import { createLogger } from "#shared/log.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
+import { specOf } from "#shared/plan/test-output.ts";
 import { Assignment, type TaskOf, type UploadsRequest } from "#shared/protocol.ts";
 import { locateFfmpeg } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
@@ -65,13 +64,6 @@ async function rewrite(from: string, to: string, what: RegExp, by: string): Prom
   await writeFile(join(folder, to), written, "latin1");
 }
 
-function specOf(format: string, index: number, durationMs: number | null): OutputSpec {
-  const parsed = parseFormat(format);
-  if (!parsed.ok || parsed.spec.kind !== "video") throw new Error(`No video: ${format}`);
-  const { container, video, audio } = parsed.spec;
-  return { index, key: format, format, path: "x", condition: null, type: "video", container, video, audio, durationMs };
-}
-
 /** Each output's tracks, or why it failed. */
 async function outcomes(
   source: string,
@@ -79,7 +71,7 @@ async function outcomes(
   { durationMs = null, ffmpeg = tools.ffmpeg.path }: { durationMs?: number | null; ffmpeg?: string } = {},
 ): Promise<(string | Failure)[]> {
   const path = join(folder, source);
-  const outputs = formats.map((format, index) => specOf(format, index, durationMs));
+  const outputs = formats.map((format, index) => specOf({ format, durationMs }, index));
   const task: TaskOf<"encode"> = {
     kind: "encode",
     sourceUrl: "http://127.0.0.1/",

@@ -2,7 +2,15 @@
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import type { Assignment, LeaseProof, NodeFrame, SlotClass, SlotCounts, TaskStage } from "#shared/protocol.ts";
+import {
+  type Assignment,
+  type LeaseProof,
+  type NodeFrame,
+  type SlotClass,
+  type SlotCounts,
+  slotClassOf,
+  type TaskStage,
+} from "#shared/protocol.ts";
 import type { Reports } from "../link/reports.ts";
 import type { ProgressBoard } from "./progress.ts";
 import { runTask, type StopReason } from "./run-task.ts";
@@ -52,7 +60,7 @@ export function createLeases(deps: LeasesDeps): Leases {
 
   return {
     start(assignment) {
-      const slotClass = classOf(assignment);
+      const slotClass = slotClassOf(assignment.task);
       // The hub has spent a slot on it; the work that already runs gives only its own back.
       if (leases.has(assignment.lease)) return deps.send(granting(slotClass, draining ? 0 : 1, []));
       if (draining) return keep(assignment, () => refuse(assignment));
@@ -88,14 +96,12 @@ async function work(assignment: Assignment, signal: AbortSignal, deps: LeasesDep
   } finally {
     ended = true;
     board.drop(lease);
-    const slotClass = classOf(assignment);
+    const slotClass = slotClassOf(assignment.task);
     const before = slots.free()[slotClass];
     slots.give(slotClass);
     deps.send(granting(slotClass, slots.free()[slotClass] - before, [lease]));
   }
 }
-
-const classOf = ({ task }: Assignment): SlotClass => (task.kind === "inspect" ? "inspect" : "encode");
 
 const granting = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {
   const grant: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { parseFormat } from "../format-spec.ts";
 import type { MediaProbe, ProbedStream } from "../media-probe.ts";
-import type { OutputSpec } from "../output-spec.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { planEncode } from "./plan-encode.ts";
+import { type Ask, specOf } from "./test-output.ts";
 
 const PICTURE = {
   codec_type: "video",
@@ -20,25 +19,6 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
   streams: streams.map((stream, index) => ({ ...stream, index })),
   format: { duration: "60.000000" },
 });
-
-type Ask = { format: string; number?: number; square?: boolean; durationMs?: number };
-
-function specOf({ format, number = 1, square = false, durationMs }: Ask, index: number): OutputSpec {
-  const parsed = parseFormat(format);
-  if (!parsed.ok) throw new Error(parsed.message);
-  const { spec } = parsed;
-  const base = { index, key: format, format, path: "x", condition: null };
-  return spec.kind === "image"
-    ? { ...base, type: "image", container: spec.container, size: spec.size, number, square }
-    : {
-        ...base,
-        type: "video",
-        container: spec.container,
-        video: spec.video,
-        audio: spec.audio,
-        durationMs: durationMs ?? null,
-      };
-}
 
 const plan = (probe: MediaProbe, ...asks: Ask[]): ReturnType<typeof planEncode> =>
   planEncode({ source: "/work/job 1/input.bin", probe, outputs: asks.map(specOf) });

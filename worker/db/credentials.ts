@@ -55,6 +55,10 @@ export const listAccounts = (db: D1Database): Promise<{ id: string; name: string
     .from(accounts)
     .orderBy(accounts.createdAt);
 
+export async function hasAccount(db: D1Database, id: string): Promise<boolean> {
+  return (await drizzle(db).select({ id: accounts.id }).from(accounts).where(eq(accounts.id, id))).length > 0;
+}
+
 export async function insertKey(db: D1Database, accountId: string, digest: string, now: number): Promise<void> {
   await drizzle(db).insert(apiKeys).values({ digest, accountId, createdAt: now });
 }

@@ -19,6 +19,10 @@ export function problem(context: Context, code: ErrorCode, message: string): Res
   return answer(context, { message, error_code: code, status: "error" }, status as ContentfulStatusCode);
 }
 
+/** The answer to a method that a known path does not have. */
+export const notAllowed = (context: Context): Response =>
+  problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
+
 /** Turns whatever was thrown into an answer; what is inside us stays inside. */
 export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return problem(context, error.code, error.message);

@@ -3,7 +3,7 @@ import { AppError } from "#shared/errors.ts";
 import { contentTypeOf } from "#shared/object-name.ts";
 import type { LeaseProof, UploadsRequest, UploadTicket } from "#shared/protocol.ts";
 import { type Bucket, beginMultipart, partSizes, signParts } from "../storage/s3.ts";
-import { type FileName, fileCount, objectOf, uploadKey } from "./job-files.ts";
+import { fileCount, objectOf, uploadKey } from "./job-files.ts";
 import type { GrantedUpload, JobState } from "./job-state.ts";
 import { judge } from "./leases.ts";
 import { recordUpload } from "./reports.ts";
@@ -15,6 +15,8 @@ export interface GrantDeps {
 }
 
 type FileToGrant = UploadsRequest["files"][number];
+/** A file and the object that it is to become. */
+type Target = { file: FileToGrant; objectName: string; contentType: string; sizes: readonly number[] };
 
 /**
  * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Each multipart upload is
@@ -27,60 +29,47 @@ export async function grantUploads(
   files: readonly FileToGrant[],
   deps: GrantDeps,
 ): Promise<UploadTicket[] | null> {
-  for (const file of files) checkFile(deps.state(), proof, file);
+  const targets = files.map((file) => targetOf(deps.state(), proof, file));
   const tickets: UploadTicket[] = [];
-  for (const file of files) {
-    const upload = await grantUpload(bucket, proof, file, deps);
+  for (const target of targets) {
+    const upload = await grantUpload(bucket, proof, target, deps);
     if (!upload) return null;
-    const type = contentTypeOf(outputOf(deps.state(), file));
-    const parts = await signParts(
-      bucket,
-      objectOf(deps.state(), file),
-      type,
-      partSizes(file.sizeBytes),
-      upload.uploadId,
-    );
+    const { file, objectName, contentType, sizes } = target;
+    const parts = await signParts(bucket, objectName, contentType, sizes, upload.uploadId);
     tickets.push({ output: file.output, ordinal: file.ordinal, parts });
   }
   return tickets;
 }
 
-function checkFile(state: JobState, proof: LeaseProof, file: FileName): void {
+function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target {
   const spec = state.spec.outputs[file.output];
   const { task } = judge(state, proof);
-  if (spec && task?.outputs.includes(file.output) && file.ordinal <= fileCount(spec)) return;
-  throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
-}
-
-function outputOf(state: JobState, { output }: FileName): JobState["spec"]["outputs"][number] {
-  const spec = state.spec.outputs[output];
-  if (!spec) throw new AppError("report_not_valid", `The job has no output ${output}`);
-  return spec;
+  if (!spec || !task?.outputs.includes(file.output) || file.ordinal > fileCount(spec)) {
+    throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
+  }
+  const sizes = partSizes(file.sizeBytes);
+  return { file, objectName: objectOf(state, file), contentType: contentTypeOf(spec), sizes };
 }
 
 /** The upload of one file, on record; null when the lease is no longer good. */
 async function grantUpload(
   bucket: Bucket,
   proof: LeaseProof,
-  file: FileToGrant,
+  { file, objectName, contentType, sizes }: Target,
   deps: GrantDeps,
 ): Promise<GrantedUpload | null> {
-  const { sizeBytes } = file;
   const granted = (): GrantedUpload | undefined => {
     const upload = judge(deps.state(), proof).task?.uploads[uploadKey(file)];
-    return upload?.sizeBytes === sizeBytes ? upload : undefined;
+    return upload?.sizeBytes === file.sizeBytes ? upload : undefined;
   };
-  const partCount = partSizes(sizeBytes).length;
   const known = granted();
   if (known) return known;
-  const objectName = objectOf(deps.state(), file);
-  const type = contentTypeOf(outputOf(deps.state(), file));
-  const uploadId = partCount === 1 ? null : await beginMultipart(bucket, objectName, type);
+  const uploadId = sizes.length === 1 ? null : await beginMultipart(bucket, objectName, contentType);
   const state = deps.state();
   const { verdict, task } = judge(state, proof);
   const first = granted();
   if (verdict === "current" && task && !first) {
-    const upload = { sizeBytes, partCount, uploadId };
+    const upload = { sizeBytes: file.sizeBytes, partCount: sizes.length, uploadId };
     deps.save(recordUpload(state, task.id, file, upload));
     return upload;
   }

@@ -3,13 +3,12 @@ import type { Failure } from "#shared/errors.ts";
 import { type LeaseId, leaseId } from "#shared/ids.ts";
 import { type InputMove, moveInput } from "#shared/job-status.ts";
 import { moveOutput, type OutputMove } from "#shared/output-status.ts";
-import type { SlotClass } from "#shared/protocol.ts";
+import { type SlotClass, slotClassOf } from "#shared/protocol.ts";
 import { record } from "./job-ending.ts";
 import { fileOfKey, objectOf } from "./job-files.ts";
 import type { JobState, OutputState, TaskState } from "./job-state.ts";
 import { moveTask, type TaskMove } from "./task-table.ts";
 
-export const slotClassOf = (task: TaskState): SlotClass => (task.kind === "inspect" ? "inspect" : "encode");
 export const leaseOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
 
 export function taskOf(state: JobState, taskId: string): TaskState {

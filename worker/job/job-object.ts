@@ -15,6 +15,7 @@ import type {
 } from "#shared/protocol.ts";
 import { type Env, settingsOf } from "../env.ts";
 import { type DeliveryView, replayed, viewDelivery } from "../notify/outbox.ts";
+import { randomBytes } from "../random-bytes.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
@@ -86,11 +87,10 @@ export class JobObject extends DurableObject<Env> {
     const before = state && renewLease(state, { lease, token }, Date.now());
     if (before?.verdict !== "current" || !before.task) return SUPERSEDED;
     this.#commit(before.state);
-    const { spec } = before.state;
     try {
-      const { credentials } = await openJobSecrets(spec.id, spec.sealedSecrets, settingsOf(this.env).sealingKeys);
+      const { bucket } = await openJobSecrets(before.state.spec, settingsOf(this.env).sealingKeys);
       const deps = { state: () => this.#memory.live(), save: (next: JobState) => this.#commit(next) };
-      const uploads = await grantUploads({ storage: spec.storage, credentials }, { lease, token }, files, deps);
+      const uploads = await grantUploads(bucket, { lease, token }, files, deps);
       return uploads ? { ok: true, value: { uploads } } : SUPERSEDED;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -201,5 +201,3 @@ export class JobObject extends DurableObject<Env> {
     this.#effects.start();
   }
 }
-
-const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));

@@ -2,15 +2,24 @@
 
 import * as z from "zod";
 import { StorageCredentials } from "#shared/job-request.ts";
+import type { Bucket } from "../storage/s3.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
+import type { JobSpec } from "./job-state.ts";
 
 const JobSecrets = z.object({ credentials: StorageCredentials, webhookSecret: z.string() });
-export type JobSecrets = z.infer<typeof JobSecrets>;
+type JobSecrets = z.infer<typeof JobSecrets>;
 
 const contextOf = (jobId: string): string => `job:${jobId}`;
 
 export const sealJobSecrets = (jobId: string, secrets: JobSecrets, keys: SealingKeys): Promise<string> =>
   seal(JSON.stringify(secrets), contextOf(jobId), keys);
 
-export const openJobSecrets = async (jobId: string, sealed: string, keys: SealingKeys): Promise<JobSecrets> =>
-  JobSecrets.parse(JSON.parse(await unseal(sealed, contextOf(jobId), keys)));
+/** The job's storage, ready for requests to be signed, and what its notifications are signed with. */
+export async function openJobSecrets(
+  { id, storage, sealedSecrets }: JobSpec,
+  keys: SealingKeys,
+): Promise<{ bucket: Bucket; webhookSecret: string }> {
+  const text = await unseal(sealedSecrets, contextOf(id), keys);
+  const { credentials, webhookSecret } = JobSecrets.parse(JSON.parse(text));
+  return { bucket: { storage, credentials }, webhookSecret };
+}

@@ -7,10 +7,11 @@ import {
   OFFER_MS,
   type ProgressItem,
   type SlotClass,
+  slotClassOf,
   type Task,
 } from "#shared/protocol.ts";
 import { endIfDone } from "./job-ending.ts";
-import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask, slotClassOf } from "./job-moves.ts";
+import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 import { loseTask } from "./reports.ts";
 import { moveTask } from "./task-table.ts";

@@ -6,7 +6,7 @@ import { errorTraits, type Failure } from "#shared/errors.ts";
 import { boundedProbe, type MediaProbe } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
-import type { OutputReport, TaskResult } from "#shared/protocol.ts";
+import { type OutputReport, slotClassOf, type TaskResult } from "#shared/protocol.ts";
 import { endIfDone, record } from "./job-ending.ts";
 import { type FileName, fileCount, objectOf, uploadKey } from "./job-files.ts";
 import {
@@ -19,7 +19,6 @@ import {
   moveTaskTo,
   orphanUploads,
   patchTask,
-  slotClassOf,
   taskOf,
 } from "./job-moves.ts";
 import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, newTask, type TaskState } from "./job-state.ts";
@@ -157,22 +156,23 @@ const mayRetry = (task: TaskState, failure: Failure): boolean =>
 /** Puts a task back for the outputs that are still wanted; the grant is void, so late words of its node are stale. */
 function retryTask(state: JobState, taskId: string, outputs: number[], now: number): JobState {
   const task = taskOf(state, taskId);
-  const avoid = task.grant ? [...new Set([...task.avoid, task.grant.nodeId])] : task.avoid;
-  const patch = { grant: null, stage: null, fraction: 0, reports: [], avoid, outputs };
   const next = moveTaskTo(orphanUploads(state, taskId), taskId, "release", {
-    ...patch,
+    ...{ grant: null, stage: null, fraction: 0, reports: [], outputs },
+    avoid: avoidHolder(task),
     failures: task.failures + 1,
     notBefore: now + FAILURE_PAUSE_MS,
   });
   return demand(moveOutputs(next, outputs, "requeue"), slotClassOf(task));
 }
 
+/** The nodes to avoid once the one that holds the task has not brought it to its end. */
+const avoidHolder = ({ avoid, grant }: TaskState): string[] => (grant ? [...new Set([...avoid, grant.nodeId])] : avoid);
+
 /** A grant ended without a result: the task goes back, until it was lost too often. */
 export function loseTask(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
   const losses = task.losses + 1;
-  const avoid = task.grant ? [...new Set([...task.avoid, task.grant.nodeId])] : task.avoid;
-  const next = patchTask(state, taskId, { losses, avoid, notBefore: now });
+  const next = patchTask(state, taskId, { losses, avoid: avoidHolder(task), notBefore: now });
   if (losses > MAX_LOSSES) return abandonTask(next, taskId, NODE_LOST, now);
   const released = moveTaskTo(next, taskId, "release", { stage: null, fraction: 0 });
   return demand(moveOutputs(released, task.outputs, "requeue"), slotClassOf(task));

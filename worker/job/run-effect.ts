@@ -70,11 +70,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
   }
 }
 
-async function openSecrets({ env, state }: EffectDeps): Promise<{ bucket: Bucket; webhookSecret: string }> {
-  const { spec } = state();
-  const { credentials, webhookSecret } = await openJobSecrets(spec.id, spec.sealedSecrets, settingsOf(env).sealingKeys);
-  return { bucket: { storage: spec.storage, credentials }, webhookSecret };
-}
+const openSecrets = ({ env, state }: EffectDeps): ReturnType<typeof openJobSecrets> =>
+  openJobSecrets(state().spec, settingsOf(env).sealingKeys);
 
 async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: EffectDeps): Promise<void> {
   const now = deps.now();

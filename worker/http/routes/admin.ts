@@ -9,6 +9,7 @@ import {
   type CredentialView,
   credentialId,
   digestOf,
+  hasAccount,
   insertAccount,
   insertKey,
   insertNodeToken,
@@ -20,13 +21,13 @@ import {
 } from "../../db/credentials.ts";
 import { settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
+import { randomBytes } from "../../random-bytes.ts";
 import { seal } from "../../storage/sealed-secret.ts";
 import { adminAuth, type NodeEnv } from "../auth.ts";
 import { answer } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 
 const Named = z.object({ name: z.string().trim().min(1).max(100) });
-const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
 const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   id,
@@ -89,8 +90,7 @@ export const admin = new Hono<NodeEnv>({ strict: false })
   });
 
 async function knownAccount(db: D1Database, id: string): Promise<string> {
-  const accounts = await listAccounts(db);
-  if (!accounts.some((account) => account.id === id)) throw new AppError("credential_not_found", "No such account");
+  if (!(await hasAccount(db, id))) throw new AppError("credential_not_found", "No such account");
   return id;
 }
 

@@ -13,14 +13,12 @@ import { hex } from "../../hex.ts";
 import { sealJobSecrets } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
+import { randomBytes } from "../../random-bytes.ts";
 import { unseal } from "../../storage/sealed-secret.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
 import { cursorOf, parseListQuery } from "../list-query.ts";
-import { answer, problem } from "../problem.ts";
+import { answer, notAllowed, problem } from "../problem.ts";
 import { parseJson, readBytes } from "../read-body.ts";
-
-const notAllowed = (context: Context): Response =>
-  problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
@@ -103,7 +101,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
  * Idempotency-Key. Throws AppError(idempotency_key_*).
  */
 async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<{ id: JobId; createdAt: number }> {
-  const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+  const id = newJobId(randomBytes);
   const createdAt = Date.now();
   const key = context.req.header("idempotency-key");
   if (key === undefined) return { id, createdAt };

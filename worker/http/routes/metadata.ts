@@ -6,7 +6,7 @@ import { AppError } from "#shared/errors.ts";
 import { MediaProbe } from "#shared/media-probe.ts";
 import { jobOf } from "../../env.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
-import { answer, problem } from "../problem.ts";
+import { answer, notAllowed } from "../problem.ts";
 import { ownJob } from "./jobs.ts";
 
 /** Key names that mean the source (api-v2 §10). */
@@ -17,9 +17,6 @@ const Metadata = z.object({
   outputs: z.array(z.record(z.string(), MediaProbe)),
 });
 type Metadata = z.infer<typeof Metadata>;
-
-const notAllowed = (context: Context): Response =>
-  problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
 
 export const metadata = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
