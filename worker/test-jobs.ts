@@ -1,8 +1,8 @@
 // What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
 import { env, exports } from "cloudflare:workers";
 import { newJobId } from "#shared/ids.ts";
-import { parseJobRequest } from "#shared/job-request.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import { parseJobRequest } from "#shared/request/job-request.ts";
 import { settingsOf } from "./env.ts";
 import { sealJobSecrets } from "./job/job-secrets.ts";
 import type { JobSpec } from "./job/job-state.ts";

@@ -1,5 +1,5 @@
 // What the tests of planning and encoding share: an output as a request would have it, from its format.
-import { parseFormat } from "../format-spec.ts";
+import { parseFormat } from "../format/parse-format.ts";
 import type { OutputSpec } from "../output-spec.ts";
 
 export type Ask = { format: string; number?: number; square?: boolean; durationMs?: number | null };

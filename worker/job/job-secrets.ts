@@ -1,7 +1,7 @@
 // The secrets of one job: sealed as one text, opened only where a request is signed.
 
 import * as z from "zod";
-import { StorageCredentials } from "#shared/job-request.ts";
+import { StorageCredentials } from "#shared/request/storage-section.ts";
 import type { Bucket } from "../storage/s3.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
 import type { JobSpec } from "./job-state.ts";

@@ -3,13 +3,16 @@
 import * as z from "zod";
 import type { JobId } from "#shared/ids.ts";
 import { isJobId } from "#shared/ids.ts";
-import { InputSpec, NotificationSpec, SettingsSpec, StorageSpec } from "#shared/job-request.ts";
 import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job-status.ts";
 import { MediaProbe } from "#shared/media-probe.ts";
 import { NOTIFICATION_EVENTS } from "#shared/notification.ts";
 import { OutputSpec } from "#shared/output-spec.ts";
 import { OUTPUT_PHASES } from "#shared/output-status.ts";
 import { ErrorCodeText, LeaseIdText, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
+import { InputSpec } from "#shared/request/input-section.ts";
+import { SettingsSpec } from "#shared/request/job-request.ts";
+import { NotificationSpec } from "#shared/request/notification-section.ts";
+import { StorageSpec } from "#shared/request/storage-section.ts";
 import { TASK_PHASES } from "./task-table.ts";
 
 /** Points in time: ms since 1970. */

@@ -1,7 +1,7 @@
 // One attempt to deliver one notification.
 import { type AllowPrivate, checkUrl } from "#shared/address-policy.ts";
-import type { NotificationSpec } from "#shared/job-request.ts";
 import { messageOf } from "#shared/log.ts";
+import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import type { Delivery } from "../job/job-state.ts";
 import type { DeliveryResult } from "./outbox.ts";

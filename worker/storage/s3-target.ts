@@ -1,8 +1,8 @@
 // Where an S3 bucket lives: the addresses of its objects, for requests and for people.
 
 import { assertNever } from "#shared/errors.ts";
-import type { StorageSpec } from "#shared/job-request.ts";
 import { joinPath } from "#shared/object-name.ts";
+import type { StorageSpec } from "#shared/request/storage-section.ts";
 
 /** Scheme and host of the service, and the bucket's place in it. */
 export type S3Target = { bucketUrl: string; region: string };

@@ -2,9 +2,9 @@
 
 import { AwsClient } from "aws4fetch";
 import { AppError } from "#shared/errors.ts";
-import type { StorageCredentials, StorageSpec } from "#shared/job-request.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadPart } from "#shared/protocol.ts";
+import type { StorageCredentials, StorageSpec } from "#shared/request/storage-section.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { readLimited } from "../read-limited.ts";
 import { objectUrl, s3Target } from "./s3-target.ts";

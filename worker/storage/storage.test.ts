@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StorageSpec } from "#shared/job-request.ts";
+import type { StorageSpec } from "#shared/request/storage-section.ts";
 import { partSizes } from "./s3.ts";
 import { objectUrl } from "./s3-target.ts";
 import { parseSealingKeys, seal, unseal } from "./sealed-secret.ts";

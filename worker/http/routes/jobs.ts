@@ -3,9 +3,9 @@
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
-import { parseJobRequest } from "#shared/job-request.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
 import { messageOf } from "#shared/log.ts";
+import { parseJobRequest } from "#shared/request/job-request.ts";
 import { claimKey } from "../../db/idempotency.ts";
 import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isErrorCode } from "./errors.ts";
-import { parseFormat } from "./format-spec.ts";
+import { parseFormat } from "../format/parse-format.ts";
+import { isErrorCode } from "../errors.ts";
 import { parseJobRequest } from "./job-request.ts";
 
 const BODY = {

@@ -1,6 +1,6 @@
 // Parsing one section of a request so that a refusal names the field and says what is allowed.
-import type * as z from "zod";
-import type { ErrorCode } from "./errors.ts";
+import * as z from "zod";
+import type { ErrorCode } from "../errors.ts";
 
 export type Refusal = { code: ErrorCode; message: string };
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; refusal: Refusal };
@@ -32,3 +32,7 @@ export function isCleanPath(path: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
   return !/[\u0000-\u001f\u007f\\]/.test(path) && !path.split("/").some((part) => part === "." || part === "..");
 }
+
+/** A string that says something, trimmed. */
+export const text = (max: number) =>
+  z.string("must be a string").trim().min(1, "must not be empty").max(max, `at most ${max} characters`);

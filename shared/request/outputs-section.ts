@@ -1,10 +1,10 @@
 // The `outputs` section of a job request: property names are formats, values one object of parameters or an array.
 import * as z from "zod";
-import { parseCondition } from "./condition.ts";
-import { isConditionVariable } from "./condition-variables.ts";
-import { type FormatSpec, parseFormat } from "./format-spec.ts";
-import { counterOf, joinPath, objectName } from "./object-name.ts";
-import type { OutputSpec } from "./output-spec.ts";
+import { parseCondition } from "../condition.ts";
+import { isConditionVariable } from "../condition-variables.ts";
+import { type FormatSpec, parseFormat } from "../format/parse-format.ts";
+import { counterOf, joinPath, objectName } from "../object-name.ts";
+import type { OutputSpec } from "../output-spec.ts";
 import { isCleanPath, isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
 
 /** Outputs that one job may have (api-v2 §2, outputs_out_of_range). */

@@ -6,7 +6,7 @@ import type {
   RateTarget,
   VideoContainer,
   VideoTrackSpec,
-} from "./output-spec.ts";
+} from "../output-spec.ts";
 
 export type FormatSpec =
   | { kind: "video"; container: VideoContainer; video: VideoTrackSpec | null; audio: AudioTrackSpec | null }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseFormat } from "./format-spec.ts";
-import type { FrameSize, RateTarget } from "./output-spec.ts";
+import type { FrameSize, RateTarget } from "../output-spec.ts";
+import { parseFormat } from "./parse-format.ts";
 
 const size = (width: number | null, height: number | null): FrameSize => ({ width, height });
 const mean = (bitrateKbps: number): RateTarget => ({ bitrateKbps });

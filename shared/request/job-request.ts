@@ -1,0 +1,48 @@
+// The body of POST /v2/jobs: one section after the other, in the order in which errors are answered (api-v2 §2).
+import * as z from "zod";
+import type { AllowPrivate } from "../address-policy.ts";
+import type { OutputSpec } from "../output-spec.ts";
+import { type InputSpec, parseInput } from "./input-section.ts";
+import { type NotificationSpec, parseNotification } from "./notification-section.ts";
+import { parseOutputs } from "./outputs-section.ts";
+import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
+import { parseStorage, type StorageCredentials, type StorageSpec } from "./storage-section.ts";
+
+export const SettingsSpec = z.object({ ultrafast: z.boolean() });
+export type SettingsSpec = z.infer<typeof SettingsSpec>;
+
+export type JobRequest = {
+  input: InputSpec;
+  storage: StorageSpec;
+  credentials: StorageCredentials;
+  outputs: OutputSpec[];
+  notification: NotificationSpec;
+  settings: SettingsSpec;
+};
+
+const SettingsBody = z.strictObject({ ultrafast: z.boolean("must be true or false").default(false) });
+
+/** Parses the body of a job request; the first section that is wrong answers. */
+export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobRequest> {
+  if (!isObject(body)) return refuse("json_not_valid", "The body must be a JSON object");
+  const input = parseInput(body.input, allow);
+  if (!input.ok) return input;
+  const storage = parseStorage(body.storage, allow);
+  if (!storage.ok) return storage;
+  const outputs = parseOutputs(body.outputs);
+  if (!outputs.ok) return outputs;
+  const notification = parseNotification(body.notification, allow);
+  if (!notification.ok) return notification;
+  const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
+  if (!settings.ok) return settings;
+  return {
+    ok: true,
+    value: {
+      input: input.value,
+      ...storage.value,
+      outputs: outputs.value,
+      notification: notification.value,
+      settings: settings.value,
+    },
+  };
+}
