@@ -61,10 +61,10 @@ export const jobBody = (changes: Record<string, unknown> = {}): Record<string, u
 export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
   const parsed = parseJobRequest(jobBody(changes), "loopback");
   if (!parsed.ok) throw new Error(parsed.refusal.message);
-  const { credentials, ...request } = parsed.value;
+  const { secrets, ...request } = parsed.value;
   const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
-  const webhookSecret = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
-  const sealedSecrets = await sealJobSecrets(id, { credentials, webhookSecret }, settingsOf(env).sealingKeys);
+  const webhook = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
+  const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, settingsOf(env).sealingKeys);
   return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, sealedSecrets };
 }
 

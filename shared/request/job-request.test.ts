@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFormat } from "../format/parse-format.ts";
 import { isErrorCode } from "../errors.ts";
+import { parseFormat } from "../format/parse-format.ts";
 import { parseJobRequest } from "./job-request.ts";
 
 const BODY = {
@@ -22,8 +22,8 @@ describe("parseJobRequest", () => {
     expect(parsed).toMatchObject({
       ok: true,
       value: {
-        storage: { service: "s3", path: "" },
-        credentials: { accessKeyId: "a", secretAccessKey: "b" },
+        storage: { kind: "s3", endpoint: "https://s3.eu-west-1.amazonaws.com", addressing: "host", path: "" },
+        secrets: { input: null, storage: { accessKeyId: "a", secretAccessKey: "b" }, notification: null },
         outputs: [
           { index: 0, key: "mp4:720p", type: "video", path: "720p.mp4", durationMs: null },
           { index: 1, key: "jpg:300x:1", type: "image", number: 3, square: false },

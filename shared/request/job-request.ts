@@ -6,7 +6,8 @@ import { type InputSpec, parseInput } from "./input-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { parseOutputs } from "./outputs-section.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
-import { parseStorage, type StorageCredentials, type StorageSpec } from "./storage-section.ts";
+import { parseStorage } from "./storage-section.ts";
+import type { AccessKeys, StorageSpec } from "./storage-spec.ts";
 
 export const SettingsSpec = z.object({ ultrafast: z.boolean() });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
@@ -14,11 +15,14 @@ export type SettingsSpec = z.infer<typeof SettingsSpec>;
 export type JobRequest = {
   input: InputSpec;
   storage: StorageSpec;
-  credentials: StorageCredentials;
   outputs: OutputSpec[];
   notification: NotificationSpec;
   settings: SettingsSpec;
+  secrets: RequestSecrets;
 };
+
+/** The secrets of a request, apart from all else; null where there are none. */
+type RequestSecrets = { input: AccessKeys | null; storage: AccessKeys | null; notification: AccessKeys | null };
 
 const SettingsBody = z.strictObject({ ultrafast: z.boolean("must be true or false").default(false) });
 
@@ -39,10 +43,11 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
     ok: true,
     value: {
       input: input.value,
-      ...storage.value,
+      storage: storage.value.storage,
       outputs: outputs.value,
       notification: notification.value,
       settings: settings.value,
+      secrets: { input: null, storage: storage.value.keys, notification: null },
     },
   };
 }

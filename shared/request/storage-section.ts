@@ -2,23 +2,7 @@
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { isCleanPath, isObject, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
-
-/** A bucket that speaks S3, without its credentials. */
-export const StorageSpec = z.discriminatedUnion("service", [
-  z.object({ service: z.literal("s3"), bucket: z.string(), region: z.string(), path: z.string() }),
-  z.object({
-    service: z.literal("s3other"),
-    bucket: z.string(),
-    region: z.string(),
-    path: z.string(),
-    endpoint: z.string(),
-    forcePathStyle: z.boolean(),
-  }),
-]);
-export type StorageSpec = z.infer<typeof StorageSpec>;
-
-export const StorageCredentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
-export type StorageCredentials = z.infer<typeof StorageCredentials>;
+import type { AccessKeys, ObjectOptions, StorageSpec } from "./storage-spec.ts";
 
 /** Bucket names of S3, with the looser alphabet that some compatible services allow. */
 const bucket = text(255).regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name: letters, digits, dots, hyphens");
@@ -29,9 +13,16 @@ const folder = z
   .refine(isCleanPath, "must be a path without `.` or `..` parts")
   .default("");
 
+const NO_OPTIONS: ObjectOptions = { acl: null, storageClass: null, cacheControl: null, expires: null };
+
 const S3Body = z
   .strictObject({ service: z.literal("s3"), bucket, region, path: folder, credentials: z.unknown() })
-  .transform(({ credentials: _credentials, ...rest }) => rest);
+  .transform(({ bucket, region, path }): StorageSpec => {
+    // A dot in the bucket's name would not match the wildcard certificate of virtual-hosted addresses.
+    const addressing = bucket.includes(".") ? "path" : "host";
+    const endpoint = `https://s3.${region}.amazonaws.com`;
+    return { kind: "s3", endpoint, region, bucket, addressing, path, options: NO_OPTIONS, secure: true };
+  });
 const S3OtherBody = z
   .strictObject({
     credentials: z.unknown(),
@@ -42,10 +33,10 @@ const S3OtherBody = z
     endpoint: text(1024),
     force_path_style: z.boolean("must be true or false").default(false),
   })
-  .transform(({ force_path_style, credentials: _credentials, ...rest }) => ({
-    ...rest,
-    forcePathStyle: force_path_style,
-  }));
+  .transform(({ endpoint, region, bucket, force_path_style, path }): StorageSpec => {
+    const addressing = force_path_style ? "path" : "host";
+    return { kind: "s3", endpoint, region, bucket, addressing, path, options: NO_OPTIONS, secure: true };
+  });
 
 const SERVICES = ["s3", "s3other"];
 
@@ -53,25 +44,26 @@ const SERVICES = ["s3", "s3other"];
 export function parseStorage(
   value: unknown,
   allow: AllowPrivate,
-): Parsed<{ storage: StorageSpec; credentials: StorageCredentials }> {
+): Parsed<{ storage: StorageSpec; keys: AccessKeys | null }> {
   if (!isObject(value)) return refuse("storage_not_valid", "`storage` must be an object");
   if (typeof value.service !== "string" || !SERVICES.includes(value.service)) {
     const shown = typeof value.service === "string" ? `\`${value.service}\` is not known` : "is missing";
     return refuse("storage_service_not_valid", `\`storage.service\` ${shown}; allowed: ${SERVICES.join(", ")}`);
   }
-  const credentials = parseCredentials(value.credentials);
-  if (!credentials.ok) return credentials;
+  const keys = parseKeys(value.credentials);
+  if (!keys.ok) return keys;
   const schema = value.service === "s3" ? S3Body : S3OtherBody;
   const storage = parseSection<StorageSpec>(schema, value, "storage", "storage_not_valid");
   if (!storage.ok) return storage;
-  if (storage.value.service === "s3other") {
+  if (storage.value.kind === "s3") {
     const checked = checkUrl(storage.value.endpoint, allow);
     if (!checked.ok) return refuse("storage_not_valid", `\`storage.endpoint\`: ${checked.reason}`);
+    storage.value.endpoint = checked.url.replace(/\/+$/, "");
   }
-  return { ok: true, value: { storage: storage.value, credentials: credentials.value } };
+  return { ok: true, value: { storage: storage.value, keys: keys.value } };
 }
 
-function parseCredentials(value: unknown): Parsed<StorageCredentials> {
+function parseKeys(value: unknown): Parsed<AccessKeys> {
   const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = isObject(value) ? value : {};
   if (typeof accessKeyId === "string" && accessKeyId && typeof secretAccessKey === "string" && secretAccessKey) {
     return { ok: true, value: { accessKeyId, secretAccessKey } };

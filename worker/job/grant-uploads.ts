@@ -1,9 +1,8 @@
 // Signed uploads for the files of a grant: where each goes, in which parts.
 import { AppError } from "#shared/errors.ts";
-import { contentTypeOf } from "#shared/object-name.ts";
 import type { LeaseProof, UploadsRequest, UploadTicket } from "#shared/protocol.ts";
-import { type Bucket, beginMultipart, partSizes, signParts } from "../storage/s3.ts";
-import { fileCount, objectOf, uploadKey } from "./job-files.ts";
+import type { FileToStore, ObjectStore } from "../storage/object-store.ts";
+import { fileCount, fileToStore, uploadKey } from "./job-files.ts";
 import type { GrantedUpload, JobState } from "./job-state.ts";
 import { judge } from "./leases.ts";
 import { recordUpload } from "./reports.ts";
@@ -16,7 +15,7 @@ export interface GrantDeps {
 
 type FileToGrant = UploadsRequest["files"][number];
 /** A file and the object that it is to become. */
-type Target = { file: FileToGrant; objectName: string; contentType: string; sizes: readonly number[] };
+type Target = { file: FileToGrant; stored: FileToStore };
 
 /**
  * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Each multipart upload is
@@ -24,7 +23,7 @@ type Target = { file: FileToGrant; objectName: string; contentType: string; size
  * one file by requests that crossed, the first on record counts. Throws AppError(report_not_valid | storage_*).
  */
 export async function grantUploads(
-  bucket: Bucket,
+  store: ObjectStore,
   proof: LeaseProof,
   files: readonly FileToGrant[],
   deps: GrantDeps,
@@ -32,10 +31,10 @@ export async function grantUploads(
   const targets = files.map((file) => targetOf(deps.state(), proof, file));
   const tickets: UploadTicket[] = [];
   for (const target of targets) {
-    const upload = await grantUpload(bucket, proof, target, deps);
+    const upload = await grantUpload(store, proof, target, deps);
     if (!upload) return null;
-    const { file, objectName, contentType, sizes } = target;
-    const parts = await signParts(bucket, objectName, contentType, sizes, upload.uploadId);
+    const { file, stored } = target;
+    const parts = await store.sign(stored, upload.uploadId);
     tickets.push({ output: file.output, ordinal: file.ordinal, parts });
   }
   return tickets;
@@ -47,15 +46,14 @@ function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target
   if (!spec || !task?.outputs.includes(file.output) || file.ordinal > fileCount(spec)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
-  const sizes = partSizes(file.sizeBytes);
-  return { file, objectName: objectOf(state, file), contentType: contentTypeOf(spec), sizes };
+  return { file, stored: fileToStore(state, file) };
 }
 
 /** The upload of one file, on record; null when the lease is no longer good. */
 async function grantUpload(
-  bucket: Bucket,
+  store: ObjectStore,
   proof: LeaseProof,
-  { file, objectName, contentType, sizes }: Target,
+  { file, stored }: Target,
   deps: GrantDeps,
 ): Promise<GrantedUpload | null> {
   const granted = (): GrantedUpload | undefined => {
@@ -64,15 +62,16 @@ async function grantUpload(
   };
   const known = granted();
   if (known) return known;
-  const uploadId = sizes.length === 1 ? null : await beginMultipart(bucket, objectName, contentType);
+  const uploadId = await store.begin(stored);
   const state = deps.state();
   const { verdict, task } = judge(state, proof);
   const first = granted();
   if (verdict === "current" && task && !first) {
-    const upload = { sizeBytes: file.sizeBytes, partCount: sizes.length, uploadId };
+    const upload = { sizeBytes: file.sizeBytes, partCount: store.partSizes(file.sizeBytes).length, uploadId };
     deps.save(recordUpload(state, task.id, file, upload));
     return upload;
   }
+  const { objectName } = stored;
   if (uploadId !== null) deps.save({ ...state, orphans: [...state.orphans, { objectName, uploadId }] });
   return verdict === "current" && first ? first : null;
 }

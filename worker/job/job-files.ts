@@ -1,7 +1,8 @@
 // The files of a job's outputs: how they are named within a grant, and which objects they become.
 import { assertNever } from "#shared/errors.ts";
-import { objectName } from "#shared/object-name.ts";
+import { contentTypeOf, objectName } from "#shared/object-name.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
+import type { FileToStore } from "../storage/object-store.ts";
 import type { JobState } from "./job-state.ts";
 
 /** A file of an output: its ordinal counts from 1. */
@@ -21,6 +22,13 @@ export function objectOf(state: JobState, file: FileName): string {
   const spec = state.spec.outputs[file.output];
   if (!spec) throw new Error(`No output ${file.output}`);
   return objectName(spec.path, file.ordinal);
+}
+
+/** What the storage must know of a file. */
+export function fileToStore(state: JobState, file: FileName & { sizeBytes: number }): FileToStore {
+  const spec = state.spec.outputs[file.output];
+  if (!spec) throw new Error(`No output ${file.output}`);
+  return { objectName: objectOf(state, file), contentType: contentTypeOf(spec), sizeBytes: file.sizeBytes };
 }
 
 /** How many files an output consists of. */

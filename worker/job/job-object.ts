@@ -16,6 +16,7 @@ import type {
 import { type Env, settingsOf } from "../env.ts";
 import { type DeliveryView, replayed, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
+import { openStore } from "../storage/object-store.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
@@ -88,9 +89,11 @@ export class JobObject extends DurableObject<Env> {
     if (before?.verdict !== "current" || !before.task) return SUPERSEDED;
     this.#commit(before.state);
     try {
-      const { bucket } = await openJobSecrets(before.state.spec, settingsOf(this.env).sealingKeys);
+      const { spec } = before.state;
+      const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
+      const store = openStore(spec.storage, secrets.storage);
       const deps = { state: () => this.#memory.live(), save: (next: JobState) => this.#commit(next) };
-      const uploads = await grantUploads(bucket, { lease, token }, files, deps);
+      const uploads = await grantUploads(store, { lease, token }, files, deps);
       return uploads ? { ok: true, value: { uploads } } : SUPERSEDED;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -12,7 +12,7 @@ import { ErrorCodeText, LeaseIdText, OutputReport, SLOT_CLASSES, TASK_STAGES } f
 import { InputSpec } from "#shared/request/input-section.ts";
 import { SettingsSpec } from "#shared/request/job-request.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
-import { StorageSpec } from "#shared/request/storage-section.ts";
+import { StorageSpec } from "#shared/request/storage-spec.ts";
 import { TASK_PHASES } from "./task-table.ts";
 
 /** Points in time: ms since 1970. */

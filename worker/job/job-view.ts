@@ -8,7 +8,7 @@ import type { MediaProbe } from "#shared/media-probe.ts";
 import { contractMetadata, publicUrl } from "#shared/metadata.ts";
 import type { PayloadMetadata } from "#shared/notification.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/output-status.ts";
-import { objectUrl } from "../storage/s3-target.ts";
+import { publicUrlOf } from "../storage/object-store.ts";
 import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
 import type { JobState } from "./job-state.ts";
@@ -50,7 +50,7 @@ export function viewOutput(state: JobState, index: number): OutputView {
 }
 
 const fileUrl = (state: JobState, output: number, ordinal: number): string =>
-  objectUrl(state.spec.storage, objectOf(state, { output, ordinal }));
+  publicUrlOf(state.spec.storage, objectOf(state, { output, ordinal }));
 
 const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
   failure ? { error: failure.message, error_code: failure.code } : {};

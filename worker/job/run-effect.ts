@@ -6,9 +6,10 @@ import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
 import { deliver } from "../notify/deliver.ts";
 import { afterAttempt } from "../notify/outbox.ts";
-import { abortMultipart, type Bucket, completeMultipart, isNoSuchUpload } from "../storage/s3.ts";
+import { type ObjectStore, openStore } from "../storage/object-store.ts";
+import { isNoSuchUpload } from "../storage/s3-store.ts";
 import { advertised, type Effect, indexed, mayAbortAgain, revoked, uploadAborted } from "./job-effects.ts";
-import { objectOf, uploadKey } from "./job-files.ts";
+import { fileToStore, uploadKey } from "./job-files.ts";
 import { demand } from "./job-moves.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import type { JobState, TaskState } from "./job-state.ts";
@@ -46,17 +47,17 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "abort-upload": {
       const { objectName, uploadId } = effect.upload;
       if (mayAbortAgain(deps.state(), effect.upload)) {
-        await abortMultipart((await openSecrets(deps)).bucket, objectName, uploadId);
+        await (await storeOf(deps)).abort(objectName, uploadId);
       }
       return deps.apply((state) => uploadAborted(state, effect.upload));
     }
     case "index":
       return index(deps);
     case "deliver": {
-      const { webhookSecret } = await openSecrets(deps);
+      const { webhook } = await openSecrets(deps);
       const { notification } = deps.state().spec;
       const { allowPrivate } = settingsOf(deps.env);
-      const result = await deliver(effect.delivery, notification, webhookSecret, allowPrivate, deps.now());
+      const result = await deliver(effect.delivery, notification, webhook, allowPrivate, deps.now());
       const after = afterAttempt(effect.delivery, result, deps.now());
       return deps.apply((state) => ({
         ...state,
@@ -72,6 +73,9 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
 
 const openSecrets = ({ env, state }: EffectDeps): ReturnType<typeof openJobSecrets> =>
   openJobSecrets(state().spec, settingsOf(env).sealingKeys);
+
+const storeOf = async (deps: EffectDeps): Promise<ObjectStore> =>
+  openStore(deps.state().spec.storage, (await openSecrets(deps)).storage);
 
 async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: EffectDeps): Promise<void> {
   const now = deps.now();
@@ -113,12 +117,12 @@ async function index(deps: EffectDeps): Promise<void> {
 
 /** Completes a task's multipart uploads, then ends its outputs; an output whose file the storage refuses has failed. */
 async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
-  const { bucket } = await openSecrets(deps);
+  const store = await storeOf(deps);
   const lastTry = (deps.state().retries[`publish:${task.id}`]?.attempts ?? 0) + 1 >= MAX_PUBLISH_ATTEMPTS;
   const reports: OutputReport[] = [];
   for (const report of task.reports) {
     try {
-      await completeFiles(bucket, deps.state(), task, report);
+      await completeFiles(store, deps.state(), task, report);
       reports.push(report);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -133,11 +137,16 @@ async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
   });
 }
 
-async function completeFiles(bucket: Bucket, state: JobState, task: TaskState, report: OutputReport): Promise<void> {
+async function completeFiles(
+  store: ObjectStore,
+  state: JobState,
+  task: TaskState,
+  report: OutputReport,
+): Promise<void> {
   if (report.status !== "made") return;
   for (const file of report.files) {
     const upload = task.uploads[uploadKey(file)];
     if (!upload?.uploadId) continue;
-    await completeMultipart(bucket, objectOf(state, file), upload.uploadId, file.etags, file.sizeBytes);
+    await store.complete(fileToStore(state, file), upload.uploadId, file.etags);
   }
 }

@@ -1,40 +1,44 @@
 import { describe, expect, it } from "vitest";
-import type { StorageSpec } from "#shared/request/storage-section.ts";
-import { partSizes } from "./s3.ts";
-import { objectUrl } from "./s3-target.ts";
+import { parseStorage } from "#shared/request/storage-section.ts";
+import { publicUrlOf } from "./object-store.ts";
+import { partSizes } from "./s3-store.ts";
 import { parseSealingKeys, seal, unseal } from "./sealed-secret.ts";
 
 const MIB = 2 ** 20;
 
 describe("object addresses", () => {
-  const s3 = (changes: object = {}): StorageSpec => ({
+  const credentials = { access_key_id: "id", secret_access_key: "secret" };
+  const s3 = (changes: object = {}) => ({
     service: "s3",
     bucket: "films",
     region: "eu-west-1",
-    path: "",
+    credentials,
     ...changes,
   });
-  const other = (changes: object = {}): StorageSpec => ({
+  const other = (changes: object = {}) => ({
     service: "s3other",
     bucket: "films",
-    region: "us-east-1",
-    path: "",
     endpoint: "https://s3.example.com",
-    forcePathStyle: false,
+    credentials,
     ...changes,
   });
-  const rows: [StorageSpec, string, string][] = [
+  const rows: [object, string, string][] = [
     [s3(), "a.mp4", "https://films.s3.eu-west-1.amazonaws.com/a.mp4"],
     [s3({ bucket: "films.example.com" }), "a.mp4", "https://s3.eu-west-1.amazonaws.com/films.example.com/a.mp4"],
     [s3({ path: "/vod/" }), "/x/a.mp4", "https://films.s3.eu-west-1.amazonaws.com/vod/x/a.mp4"],
     [s3(), "a b+c(1)'ü%.mp4", "https://films.s3.eu-west-1.amazonaws.com/a%20b%2Bc%281%29%27%C3%BC%25.mp4"],
     [other(), "a.mp4", "https://films.s3.example.com/a.mp4"],
-    [other({ forcePathStyle: true }), "a.mp4", "https://s3.example.com/films/a.mp4"],
-    [other({ forcePathStyle: true, endpoint: "http://127.0.0.1:9000/" }), "a.mp4", "http://127.0.0.1:9000/films/a.mp4"],
-    [other({ forcePathStyle: true, endpoint: "https://host/base/" }), "a.mp4", "https://host/base/films/a.mp4"],
+    [other({ force_path_style: true }), "a.mp4", "https://s3.example.com/films/a.mp4"],
+    [
+      other({ force_path_style: true, endpoint: "http://127.0.0.1:9000/" }),
+      "a.mp4",
+      "http://127.0.0.1:9000/films/a.mp4",
+    ],
+    [other({ force_path_style: true, endpoint: "https://s3.example.com/base/" }), "a.mp4", "https://s3.example.com/base/films/a.mp4"],
   ];
   it.each(rows)("row %#", (storage, name, url) => {
-    expect(objectUrl(storage, name)).toBe(url);
+    const parsed = parseStorage(storage, "loopback");
+    expect(parsed.ok && publicUrlOf(parsed.value.storage, name)).toBe(url);
   });
 });
 

@@ -27,11 +27,11 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const bytes = await readBytes(context.req);
     const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
     if (!parsed.ok) return problem(context, parsed.refusal.code, parsed.refusal.message);
-    const { credentials, ...request } = parsed.value;
+    const { secrets, ...request } = parsed.value;
     const account = context.get("account");
     const { id, createdAt } = await identify(context, bytes);
-    const webhookSecret = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
-    const sealedSecrets = await sealJobSecrets(id, { credentials, webhookSecret }, sealingKeys);
+    const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
+    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, sealingKeys);
     const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, sealedSecrets };
     await createJob(context.env, spec);
     // It follows from the body, the id and the time alone: a request that is sent again gets the first answer again.

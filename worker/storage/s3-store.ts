@@ -1,15 +1,28 @@
-// What the control plane asks of an S3 bucket: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
+// A bucket that speaks S3: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
 
 import { AwsClient } from "aws4fetch";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadPart } from "#shared/protocol.ts";
-import type { StorageCredentials, StorageSpec } from "#shared/request/storage-section.ts";
+import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { readLimited } from "../read-limited.ts";
-import { objectUrl, s3Target } from "./s3-target.ts";
+import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { objectUrl } from "./s3-target.ts";
 
-export type Bucket = { storage: StorageSpec; credentials: StorageCredentials };
+type Bucket = { storage: StorageOf<"s3">; keys: AccessKeys };
+
+/** A job's storage in a bucket that speaks S3. */
+export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys): ObjectStore {
+  const bucket = { storage, keys };
+  return {
+    partSizes,
+    begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
+    sign: (file, uploadId) => signParts(bucket, file, uploadId),
+    complete: (file, uploadId, etags) => completeMultipart(bucket, file, uploadId, etags),
+    abort: (objectName, uploadId) => abortMultipart(bucket, objectName, uploadId),
+  };
+}
 
 /** How long a signed PUT may begin; the node asks anew if it needs longer. */
 const SIGNED_SECONDS = 6 * 60 * 60;
@@ -35,28 +48,23 @@ export function partSizes(sizeBytes: number): number[] {
   return [...new Array<number>(full).fill(part), sizeBytes - full * part];
 }
 
-const client = ({ storage, credentials }: Bucket): AwsClient =>
-  new AwsClient({ ...credentials, service: "s3", region: s3Target(storage).region, retries: 0 });
+const client = ({ storage, keys }: Bucket): AwsClient =>
+  new AwsClient({ ...keys, service: "s3", region: storage.region, retries: 0 });
+const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(storage, storage.path, objectName);
 
 /** Signed PUTs for all parts of an object: one for a single PUT, numbered ones for a multipart upload. */
-export async function signParts(
-  bucket: Bucket,
-  objectName: string,
-  contentType: string,
-  sizes: readonly number[],
-  uploadId: string | null,
-): Promise<UploadPart[]> {
+async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
   const signer = client(bucket);
   let offset = 0;
   const parts: UploadPart[] = [];
-  for (const [index, sizeBytes] of sizes.entries()) {
-    const url = new URL(objectUrl(bucket.storage, objectName));
+  for (const [index, sizeBytes] of partSizes(file.sizeBytes).entries()) {
+    const url = new URL(urlOf(bucket, file.objectName));
     url.searchParams.set("X-Amz-Expires", String(SIGNED_SECONDS));
     if (uploadId !== null) {
       url.searchParams.set("partNumber", String(index + 1));
       url.searchParams.set("uploadId", uploadId);
     }
-    const headers: Record<string, string> = uploadId === null ? { "content-type": contentType } : {};
+    const headers: Record<string, string> = uploadId === null ? { "content-type": file.contentType } : {};
     const signed = await signer.sign(url.href, { method: "PUT", headers, aws: { signQuery: true, allHeaders: true } });
     parts.push({ url: signed.url, headers, offset, sizeBytes });
     offset += sizeBytes;
@@ -65,8 +73,8 @@ export async function signParts(
 }
 
 /** Begins a multipart upload and answers its id. Throws AppError(storage_*). */
-export async function beginMultipart(bucket: Bucket, objectName: string, contentType: string): Promise<string> {
-  const url = `${objectUrl(bucket.storage, objectName)}?uploads=`;
+async function beginMultipart(bucket: Bucket, { objectName, contentType }: FileToStore): Promise<string> {
+  const url = `${urlOf(bucket, objectName)}?uploads=`;
   const answer = await request(bucket, url, { method: "POST", headers: { "content-type": contentType } });
   const uploadId = xmlText(answer, "UploadId");
   if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS)
@@ -78,14 +86,13 @@ export async function beginMultipart(bucket: Bucket, objectName: string, content
  * Completes a multipart upload. One that was completed before, whose answer was lost, counts as done when the object
  * is there in its full size. Throws AppError(storage_*).
  */
-export async function completeMultipart(
+async function completeMultipart(
   bucket: Bucket,
-  objectName: string,
+  { objectName, sizeBytes }: FileToStore,
   uploadId: string,
   etags: readonly string[],
-  sizeBytes: number,
 ): Promise<void> {
-  const base = objectUrl(bucket.storage, objectName);
+  const base = urlOf(bucket, objectName);
   const parts = etags.map(
     (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
   );
@@ -102,8 +109,8 @@ export async function completeMultipart(
 }
 
 /** Aborts a multipart upload; one that is gone already is fine. */
-export async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
-  const url = `${objectUrl(bucket.storage, objectName)}?uploadId=${encodeURIComponent(uploadId)}`;
+async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
+  const url = `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`;
   try {
     await request(bucket, url, { method: "DELETE" });
   } catch (error) {
