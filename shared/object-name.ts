@@ -1,4 +1,6 @@
 // Names of objects in a storage: paths with a counter, and their content types.
+import { assertNever } from "./errors.ts";
+import { IMAGE_CONTAINER_TRAITS, TRACK_CONTAINER_TRAITS } from "./format/containers.ts";
 import type { OutputSpec } from "./output-spec.ts";
 
 /** A counter in a path: `%02d`, `%.2d`, `%05d`, `%1d` or `%d`. */
@@ -17,7 +19,29 @@ export function joinPath(folder: string, name: string): string {
   return [...folder.split("/"), ...name.split("/")].filter((part) => part !== "").join("/");
 }
 
-const CONTENT_TYPES: Record<OutputSpec["container"], string> = { mp4: "video/mp4", jpg: "image/jpeg" };
+/** Of the files of a package, by extension (RFC 8216 §4, ISO 23009-1 annex C, WebVTT §1.5). */
+const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
+  ["m3u8", "application/vnd.apple.mpegurl"],
+  ["mpd", "application/dash+xml"],
+  ["ts", "video/mp2t"],
+  ["m4s", "video/iso.segment"],
+  ["mp4", "video/mp4"],
+  ["m4a", "audio/mp4"],
+  ["aac", "audio/aac"],
+  ["vtt", "text/vtt"],
+  ["jpg", "image/jpeg"],
+]);
 
-export const contentTypeOf = (output: OutputSpec): string =>
-  output.type === "video" && !output.video ? "audio/mp4" : CONTENT_TYPES[output.container];
+/** The content type of the object that a file of this output becomes. */
+export function contentTypeOf(output: OutputSpec, object: string): string {
+  switch (output.type) {
+    case "video":
+      return TRACK_CONTAINER_TRAITS[output.container].mediaTypes[output.video ? 0 : 1];
+    case "image":
+      return object === output.vtt?.path ? "text/vtt" : IMAGE_CONTAINER_TRAITS[output.container].mediaType;
+    case "httpstream":
+      return PACKAGE_FILES.get(object.split(".").at(-1)?.toLowerCase() ?? "") ?? "application/octet-stream";
+    default:
+      return assertNever(output);
+  }
+}

@@ -1,90 +1,203 @@
 import { describe, expect, it } from "vitest";
-import type { FrameSize, RateTarget } from "../output-spec.ts";
+import type { FormatHash } from "./format-hash.ts";
+import type { FormatSpec, FrameSize, RateTarget, VideoFormat, VideoTrackSpec } from "./format-spec.ts";
 import { parseFormat } from "./parse-format.ts";
+import { printFormat } from "./print-format.ts";
 
 const size = (width: number | null, height: number | null): FrameSize => ({ width, height });
-const mean = (bitrateKbps: number): RateTarget => ({ bitrateKbps });
+const mean = (bitrateKbps: number | null, maxrateKbps: number | null = null): RateTarget => ({
+  bitrateKbps,
+  maxrateKbps,
+});
 const step = (quality: number, maxrateKbps: number | null = null): RateTarget => ({ quality, maxrateKbps });
-const stereo128 = { codec: "aac", bitrateKbps: 128, sampleRateHz: null, channels: null };
+const aac = { codec: "aac", bitrateKbps: 128, sampleRateHz: null, channels: null } as const;
+const h264: VideoTrackSpec = {
+  codec: "h264",
+  size: size(null, null),
+  rate: mean(null),
+  fps: null,
+  pixelFormat: null,
+  profile: null,
+  level: null,
+  twoPass: false,
+};
+const mp4: VideoFormat = {
+  type: "video",
+  container: "mp4",
+  video: h264,
+  audio: aac,
+  keepsMetadata: true,
+  fragmented: false,
+};
+
+const parsed = (text: string, hash?: FormatHash): FormatSpec => {
+  const result = parseFormat(text, hash);
+  if (!result.ok) throw new Error(result.message);
+  return result.spec;
+};
 
 describe("parseFormat", () => {
-  const videos: [string, FrameSize, RateTarget | null, string | null][] = [
-    ["mp4", size(null, null), null, null],
-    ["mp4:", size(null, null), null, null],
-    ["mp4::", size(null, null), null, null],
-    ["mp4:240p", size(null, 240), mean(500), null],
-    ["mp4:720p", size(1280, 720), mean(2000), null],
-    ["mp4:2160p", size(3840, 2160), mean(8000), null],
-    ["mp4:640x360", size(640, 360), null, null],
-    ["mp4:600x0", size(600, null), null, null],
-    ["mp4:480x", size(480, null), null, null],
-    ["mp4:x480", size(null, 480), null, null],
-    ["MP4:720P_1500K", size(1280, 720), mean(1500), null],
-    ["mp4:1500k_720p", size(1280, 720), mean(1500), null],
-    ["mp4:h264_29.97fps", size(null, null), null, "30000/1001"],
-    ["mp4:25fps", size(null, null), null, "25"],
-    ["mp4:0fps", size(null, null), null, null],
-    ["mp4:::quality=4", size(null, null), step(4), null],
-    ["mp4:720p::quality=5", size(1280, 720), step(5), null],
-    ["mp4:720p::quality=4,maxrate=3000k", size(1280, 720), step(4, 3000), null],
-    ["mp4:720p::maxrate=3000k_quality=1", size(1280, 720), step(1, 3000), null],
-  ];
-  it.each(videos)("reads the picture of %s", (text, asked, rate, fps) => {
-    const video = { codec: "h264", size: asked, rate, fps };
-    expect(parseFormat(text)).toEqual({ ok: true, spec: { kind: "video", container: "mp4", video, audio: stereo128 } });
+  it.each<[string, Partial<VideoTrackSpec>]>([
+    ["mp4", {}],
+    ["mp4:", {}],
+    ["mp4::", {}],
+    ["mp4:h264_0x0_0fps", {}],
+    ["mp4:240p", { size: size(null, 240), rate: mean(500) }],
+    ["mp4:720p", { size: size(1280, 720), rate: mean(2000) }],
+    ["mp4:1440p", { size: size(2560, 1440), rate: mean(6000) }],
+    ["mp4:2160p", { size: size(3840, 2160), rate: mean(8000) }],
+    ["mp4:640x360", { size: size(640, 360) }],
+    ["mp4:600x0", { size: size(600, null) }],
+    ["mp4:480x", { size: size(480, null) }],
+    ["mp4:x480", { size: size(null, 480) }],
+    ["MP4:720P_1500K", { size: size(1280, 720), rate: mean(1500) }],
+    ["mp4:1500k_720p", { size: size(1280, 720), rate: mean(1500) }],
+    ["mp4:hevc_29.97fps", { codec: "hevc", fps: "30000/1001" }],
+    ["mp4:50fps", { fps: "50" }],
+    ["mp4:::quality=4", { rate: step(4) }],
+    ["mp4:720p_900k::quality=5", { size: size(1280, 720), rate: step(5) }],
+    ["mp4:720p::quality=4,maxrate=3000k", { size: size(1280, 720), rate: step(4, 3000) }],
+    ["mp4:720p::maxrate=3000k_quality=1", { size: size(1280, 720), rate: step(1, 3000) }],
+    ["mp4:720p::maxrate=3000k", { size: size(1280, 720), rate: mean(2000, 3000) }],
+    ["mp4:720p::maxrate=900k", { size: size(1280, 720), rate: mean(900, 900) }],
+    ["mp4:::maxrate=900k", { rate: mean(null, 900) }],
+    ["mp4:::pix_fmt=yuv422p_vprofile=high422,level=41", { pixelFormat: "yuv422p", profile: "high422", level: 41 }],
+    ["mp4:500k::2pass", { rate: mean(500), twoPass: true }],
+    ["mp4:copy", { codec: "copy" }],
+  ])("reads the picture of %s", (text, video) => {
+    expect(parsed(text)).toEqual({ ...mp4, video: { ...h264, ...video } });
   });
 
-  const sounds: [string, object | null][] = [
-    ["mp4:720p:64k", { ...stereo128, bitrateKbps: 64 }],
-    ["mp4:720p:aac_96k_44100hz_mono", { codec: "aac", bitrateKbps: 96, sampleRateHz: 44100, channels: "mono" }],
-    ["mp4:720p:stereo", { ...stereo128, channels: "stereo" }],
-    ["mp4:720p:x", null],
-    ["mp4:720p:noaudio", null],
-  ];
-  it.each(sounds)("reads the sound of %s", (text, audio) => {
-    expect(parseFormat(text)).toMatchObject({ ok: true, spec: { audio } });
+  it.each<[string, Partial<VideoFormat>]>([
+    ["mp4:x:64k", { video: null, audio: { ...aac, bitrateKbps: 64 } }],
+    ["mp4:novideo", { video: null }],
+    ["mp4::x", { audio: null }],
+    ["mp4::noaudio", { audio: null }],
+    ["mp4::96k_44100hz_mono_aac", { audio: { codec: "aac", bitrateKbps: 96, sampleRateHz: 44100, channels: "mono" } }],
+    ["mp4::flac_multi", { audio: { ...aac, codec: "flac", bitrateKbps: null, channels: "multi" } }],
+    ["mp4::copy", { audio: { ...aac, codec: "copy", bitrateKbps: null } }],
+    ["mp4:::metadata=0,frag", { keepsMetadata: false, fragmented: true }],
+    ["mp4:::metadata=1_frag=0", {}],
+  ])("reads the tracks of %s", (text, format) => {
+    expect(parsed(text)).toEqual({ ...mp4, ...format });
   });
 
-  it("switches the picture off", () => {
-    expect(parseFormat("mp4:x:64k")).toMatchObject({ ok: true, spec: { video: null, audio: { bitrateKbps: 64 } } });
-    expect(parseFormat("mp4:novideo")).toMatchObject({ ok: true, spec: { video: null } });
+  it.each([
+    ["divx:480p", "avi:0x480_1000k"],
+    ["xvid", "avi"],
+    ["wmv:wmv2:wmav2", "asf"],
+    ["hls:360p", "mpegts:0x360_800k"],
+    ["flash", "flv"],
+    ["theora", "ogv"],
+    ["jpeg:300x", "jpg:300x0"],
+    ["webm:600x0_800k", "webm:600x0_800k"],
+    ["webm:vp9:opus", "webm:vp9"],
+    ["webm:vp9:vorbis", "webm:vp9:vorbis"],
+    ["webm:x:opus", "webm:x:opus"],
+    ["mov:prores_ks_1080p:pcm_s16le:pix_fmt=yuva444p10le", "mov:1920x1080_prores-ks:pcm-s16le:pix_fmt=yuva444p10le"],
+    ["3gp::32k", "3gp"],
+    ["3gp:h263:amr_nb_8000hz_mono", "3gp::amr-nb_8000hz_mono"],
+    ["mp3:64k_22050hz_mono", "mp3:64k_22050hz_mono"],
+    ["wav:pcm_s16le", "wav"],
+    ["wav:pcm-u8", "wav:pcm-u8"],
+    ["m4a:128k:frag", "m4a::frag"],
+    ["mp4:x:x264", null],
+    ["jpg:480p", "jpg:0x480"],
+    ["webp_anim:500x500", "webp_anim:500x500"],
+    ["avif", "avif"],
+  ])("knows %s as %s", (text, canonical) => {
+    const result = parseFormat(text);
+    expect(result.ok ? printFormat(result.spec) : null).toBe(canonical);
   });
 
-  const images: [string, FrameSize][] = [
-    ["jpg", size(null, null)],
-    ["jpg:300x200", size(300, 200)],
-    ["jpeg:300x", size(300, null)],
-    ["jpg:x200", size(null, 200)],
-    ["jpg:480p", size(null, 480)],
-  ];
-  it.each(images)("reads the picture size of %s", (text, asked) => {
-    expect(parseFormat(text)).toEqual({ ok: true, spec: { kind: "image", container: "jpg", size: asked } });
+  it.each<[string, FormatHash, string]>([
+    ["avi:240p", { resolution: "0x240", video_bitrate: "500k" }, "avi:0x240_500k"],
+    ["avi:240p", { resolution: "0x240" }, "avi:0x240"],
+    ["mp4", {}, "mp4"],
+    ["mp4", { resolution: "720p", fps: 30, quality: 4, maxrate: 900 }, "mp4:1280x720_30fps::quality=4,maxrate=900k"],
+    ["mp4:30fps", { fps: "29.97fps", video_bitrate: 1500 }, "mp4:1500k_29.97fps"],
+    ["mp4:::quality=5,2pass=0", { video_bitrate: "2000", "2pass": true }, "mp4:2000k::2pass"],
+    ["mp4:900k", { quality: "3" }, "mp4:::quality=3"],
+    ["mp4:::2pass,frag", { "2pass": false, frag: false, level: 41, vprofile: "high" }, "mp4:::vprofile=high,level=41"],
+    ["mkv", { video_codec: "PRORES_KS", pix_fmt: "yuva444p10le" }, "mkv:prores-ks::pix_fmt=yuva444p10le"],
+    ["mkv::64k", { audio_codec: "opus", audio_channel: 2, sample_rate: 48000 }, "mkv::opus_64k_48000hz_stereo"],
+    ["mp4:720p:x", { audio_codec: "aac", audio_bitrate: 96, sample_rate: "44100hz" }, "mp4:1280x720_2000k:96k_44100hz"],
+    ["mp4", { video_codec: "novideo", audio_channel: "mono" }, "mp4:x:mono"],
+    ["jpg:300x200", { resolution: "x100" }, "jpg:0x100"],
+  ])("%s with the hash %j is %s", (text, hash, canonical) => {
+    expect(printFormat(parsed(text, hash))).toBe(canonical);
   });
 
-  const refusals: [string, RegExp][] = [
-    ["", /container ``.*mp4, jpg/],
-    ["mp5", /container `mp5`.*mp4, jpg/],
+  it.each<[string, RegExp]>([
+    ["", /container ``.*mp4, .*jpg, .*httpstream/],
+    ["mp5", /container `mp5`.*mp4/],
     ["constructor", /container `constructor`/],
+    ["__proto__:720p", /container `__proto__`/],
     ["mp4:721p", /`721p`.*720p/],
-    ["mp4:toString", /`tostring`/],
-    ["mp4:720p:12", /`12`/],
-    ["mp4:720p_480p", /`480p`.*size.*second time/],
-    ["mp4:500k_600k", /`600k`.*bitrate.*second time/],
+    ["mp4:toString", /`tostring`.*h264, hevc/],
+    ["mp4:x_64k", /`64k` is not possible.*no picture/],
+    ["mp4:720p:12", /`12`.*<n>k/],
+    ["mp4:720p_480p", /`480p`.*`resolution`.*second time/],
+    ["mp4:500k_600k", /`600k`.*`video_bitrate`.*second time/],
+    ["mp4:::frag,frag", /`frag`.*second time/],
     ["mp4:9000x10", /`9000x10`.*8192/],
     ["mp4:0k", /`0k`.*1k to 199999k/],
     ["mp4:200000k", /199999k/],
-    ["mp4:26fps", /`26fps`.*25/],
-    ["mp4:720p:513k", /512k/],
-    ["mp4:720p:44101hz", /`44101hz`.*44100/],
-    ["mp4:720p:64k:quality=6", /`quality=6`.*quality=1 to quality=5/],
-    ["mp4:720p::speed=1", /`speed=1`/],
-    ["mp4:720p::maxrate=100k", /`maxrate` needs `quality`/],
-    ["mp4:720p:64k:quality=4:more", /`more` is left over/],
-    ["mp4:x:x", /both video and audio/],
-    ["jpg:300", /image size `300`/],
+    ["mp4:26fps", /`26fps`.*23\.98.*fps/],
+    ["mp4::513k", /512k/],
+    ["mp4::44101hz", /`44101hz`.*44100/],
+    ["mp4:::quality=6", /`quality=6`.*1, 2, 3, 4, 5/],
+    ["mp4:::quality", /`quality=`/],
+    ["mp4:::quality=4=4", /`quality=4=4`/],
+    ["mp4:::speed=1", /`speed=1`.*quality=….*frag/],
+    ["mp4:3000k::maxrate=1000k", /`maxrate=1000k`.*3000k/],
+    ["mp4:::2pass,quality=4", /`2pass`.*`quality`/],
+    ["mp4:720p:64k:quality=4:more", /`more` is left over.*mp4:<video>:<audio>:<options>/],
+    ["mp4:x:x", /both picture and sound/],
+    ["mp3:x", /both picture and sound/],
+    ["mp3:720p", /`720p`.*aac/],
+    ["mp3:64k:quality=3", /`quality=3`.*no picture/],
+    ["mp3::frag:more", /`more` is left over/],
+    ["mp4:vp8", /mp4 cannot hold.*`vp8`.*holds: h264, hevc, vp9/],
+    ["webm::aac", /webm cannot hold.*`aac`.*vorbis, opus/],
+    ["mp4:copy_720p", /`720p`.*`copy`/],
+    ["mp4::copy_64k", /`64k`.*`copy`/],
+    ["mov:prores_500k", /`500k`.*prores.*`quality`/],
+    ["mov:dnxhd_100000k::2pass", /`2pass=1`.*dnxhd.*`video_bitrate`/],
+    ["mp4::flac_96k", /`96k`.*flac keeps every sample/],
+    ["mkv::mp2_100k", /`100k`.*mp2.*96k, 112k/],
+    ["3gp::amr_nb_44100hz", /amr-nb.*`44100hz`.*8000hz/],
+    ["3gp::amr_nb_stereo", /amr-nb.*`stereo`.*mono/],
+    ["mp4::mp3_8000hz", /mp3 in mp4.*`8000hz`.*16000hz/],
+    ["mpegts:::frag", /`frag`.*mp4, mov/],
+    ["mp4:vp9::vprofile=main", /`vprofile=main`.*vp9 has no/],
+    ["mp4:hevc::vprofile=high", /`vprofile=high`.*hevc has: main/],
+    ["mp4:::level=27", /`level=27`.*h264 has: 10, .*51/],
+    ["mp4:::vprofile=high,pix_fmt=yuv422p", /`high` holds yuv420p.*yuv422p/],
+    ["mp4:::pix_fmt=yuva444p10le", /`pix_fmt=yuva444p10le`.*h264 has: yuv420p, yuv422p/],
+    ["jpg:300", /`300`.*<width>x<height>/],
     ["jpg:300x200:64k", /`64k` is left over/],
-  ];
-  it.each(refusals)("refuses %j and says what is allowed", (text, message) => {
-    expect(parseFormat(text)).toEqual({ ok: false, message: expect.stringMatching(message) });
+    ["jpg:x", /`x`/],
+    ["gif:501x", /500 pixels wide/],
+    [`mp4:${"720p_".repeat(50)}`, /at most 200 characters/],
+  ])("refuses %j and says what is allowed", (text, message) => {
+    expect(parseFormat(text)).toEqual({
+      ok: false,
+      message: expect.stringMatching(message),
+      field: expect.toSatisfy((field) => field === null || typeof field === "string"),
+    });
+  });
+
+  it.each<[string, FormatHash, string, RegExp]>([
+    ["mp4", { video_codec: "vp8" }, "video_codec", /`vp8`.*h264/],
+    ["mp4:hevc", { vprofile: "high" }, "vprofile", /hevc has: main/],
+    ["mp4", { fps: 26 }, "fps", /`26fps`/],
+    ["mp4", { video_bitrate: 1.5 }, "video_bitrate", /`1\.5k`/],
+    ["mp4", { audio_channel: 3 }, "audio_channel", /`3`.*stereo/],
+    ["mp4", { resolution: "toString" }, "resolution", /`tostring`/],
+    ["jpg", { fps: "30fps" }, "fps", /a `resolution` only/],
+    ["mp3", { resolution: "720p" }, "resolution", /no picture/],
+  ])("%s with the hash %j: %s is wrong", (text, hash, field, message) => {
+    expect(parseFormat(text, hash)).toEqual({ ok: false, message: expect.stringMatching(message), field });
   });
 });

@@ -1,6 +1,7 @@
 // The files of a job's outputs: how they are named within a grant, and which objects they become.
 import { assertNever } from "#shared/errors.ts";
 import { contentTypeOf, objectName } from "#shared/object-name.ts";
+import { imageFileCount } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import type { FileToStore } from "../storage/object-store.ts";
 import type { JobState } from "./job-state.ts";
@@ -17,28 +18,49 @@ export function fileOfKey(key: string): FileName {
   return { output, ordinal };
 }
 
-/** The object that a file is, below the storage's own path. */
+/** The object that a file is, below the storage's own path; the last of an image output may be its WebVTT file. */
 export function objectOf(state: JobState, file: FileName): string {
-  const spec = state.spec.outputs[file.output];
-  if (!spec) throw new Error(`No output ${file.output}`);
-  return objectName(spec.path, file.ordinal);
+  const spec = specOf(state, file);
+  switch (spec.type) {
+    case "video":
+      return objectName(spec.path, file.ordinal);
+    case "image":
+      return spec.vtt && file.ordinal === fileCount(spec) ? spec.vtt.path : objectName(spec.path, file.ordinal);
+    case "httpstream":
+      throw unplanned(spec);
+    default:
+      return assertNever(spec);
+  }
+}
+
+function specOf(state: JobState, { output }: FileName): OutputSpec {
+  const spec = state.spec.outputs[output];
+  if (!spec) throw new Error(`No output ${output}`);
+  return spec;
 }
 
 /** What the storage must know of a file. */
 export function fileToStore(state: JobState, file: FileName & { sizeBytes: number }): FileToStore {
-  const spec = state.spec.outputs[file.output];
-  if (!spec) throw new Error(`No output ${file.output}`);
-  return { objectName: objectOf(state, file), contentType: contentTypeOf(spec), sizeBytes: file.sizeBytes };
+  const object = objectOf(state, file);
+  return { objectName: object, contentType: contentTypeOf(specOf(state, file), object), sizeBytes: file.sizeBytes };
 }
 
-/** How many files an output consists of. */
+/** How many files an output consists of, a WebVTT file included. */
 export function fileCount(output: OutputSpec): number {
   switch (output.type) {
     case "video":
       return 1;
-    case "image":
-      return output.number;
+    case "image": {
+      const images = imageFileCount(output);
+      if (images === null) throw unplanned(output);
+      return images + (output.vtt ? 1 : 0);
+    }
+    case "httpstream":
+      throw unplanned(output);
     default:
       return assertNever(output);
   }
 }
+
+/** No task makes such an output: what it consists of depends on its source, and the planner refuses it. */
+const unplanned = ({ key }: OutputSpec): Error => new Error(`The files of the output ${key} are not known`);

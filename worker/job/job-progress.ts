@@ -1,6 +1,9 @@
 // How far a job is, as a fraction of its work.
 
+import { assertNever } from "#shared/errors.ts";
+import type { VideoFormat } from "#shared/format/format-spec.ts";
 import { type SourceFacts, sourceFacts } from "#shared/media-probe.ts";
+import { pictureCount } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
 import type { TaskStage } from "#shared/protocol.ts";
@@ -54,8 +57,16 @@ function outputWeight(spec: OutputSpec, facts: SourceFacts | null): number {
     const scale = size.height ? size.height / fullHeight : size.width ? size.width / fullWidth : 1;
     return (size.width ?? fullWidth * scale) * (size.height ?? fullHeight * scale);
   };
-  if (spec.type === "image") return spec.number * pixels(spec.size);
-  const length = Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000);
   // An audio track weighs about as much as a picture of 100×100 at 25 fps.
-  return length * 25 * (spec.video ? pixels(spec.video.size) : 10_000);
+  const film = ({ video }: Pick<VideoFormat, "video">): number => 25 * (video ? pixels(video.size) : 10_000);
+  switch (spec.type) {
+    case "image":
+      return (pictureCount(spec.selection) ?? seconds) * pixels(spec.size);
+    case "video":
+      return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * film(spec);
+    case "httpstream":
+      return seconds * spec.variants.reduce((sum, variant) => sum + film(variant), 0);
+    default:
+      return assertNever(spec);
+  }
 }

@@ -1,0 +1,142 @@
+// The containers of the format grammar (api-v2 §4): their names, what each can hold, and how each is called on the web.
+import { AUDIO_CODECS, type AudioCodec, VIDEO_CODECS, type VideoCodec } from "./codecs.ts";
+
+export const VIDEO_CONTAINERS = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"] as const;
+export const AUDIO_CONTAINERS = ["ogg", "mp3", "aac", "wav", "flac", "m4a", "opus"] as const;
+export const IMAGE_CONTAINERS = ["jpg", "png", "webp", "gif", "webp_anim", "avif"] as const;
+/** Containers of tracks, as against those of pictures. */
+export const TRACK_CONTAINERS = [...VIDEO_CONTAINERS, ...AUDIO_CONTAINERS] as const;
+
+export type TrackContainer = (typeof TRACK_CONTAINERS)[number];
+export type ImageContainer = (typeof IMAGE_CONTAINERS)[number];
+export type Container = TrackContainer | ImageContainer;
+
+const ALIASES = {
+  divx: "avi",
+  xvid: "avi",
+  wmv: "asf",
+  hls: "mpegts",
+  flash: "flv",
+  theora: "ogv",
+  jpeg: "jpg",
+} as const satisfies Record<string, Container>;
+
+/** Every name that a format may begin with. */
+export const CONTAINERS_BY_NAME: ReadonlyMap<string, Container> = new Map<string, Container>([
+  ...[...TRACK_CONTAINERS, ...IMAGE_CONTAINERS].map((name) => [name, name] as const),
+  ...Object.entries(ALIASES),
+]);
+
+export type TrackContainerTraits = {
+  /** What it can hold, the default first; none for a container of sound only. */
+  readonly video: readonly VideoCodec[];
+  readonly audio: readonly [AudioCodec, ...AudioCodec[]];
+  /** Where another codec than the first is the default beside this picture. */
+  readonly audioBeside?: Readonly<Partial<Record<VideoCodec, AudioCodec>>>;
+  /** The default audio bitrate, where it is not the codec's. */
+  readonly audioKbps?: number;
+  /** Where it takes fewer sample rates than the codec. */
+  readonly sampleRatesHz?: Readonly<Partial<Record<AudioCodec, readonly number[]>>>;
+  /** Whether it can be written in fragments (ISO base media files). */
+  readonly fragments: boolean;
+  /** Media types of a file with a picture and of one without. */
+  readonly mediaTypes: readonly [withPicture: string, soundOnly: string];
+};
+
+const one = (type: string): readonly [string, string] => [type, type];
+const FLV_PCM_HZ = [11025, 22050, 44100];
+
+/**
+ * Which codecs each container can hold: each pair was written by ffmpeg 7.0's muxer without `-strict` and read back, and
+ * tests try them all again. Left out are pairs that ffmpeg writes but that its next release, the format's specification
+ * or common players do not know: pcm in mp4 (ffmpeg 6.1 and later only), hevc, vp9 and av1 in flv (likewise), Ogg's and
+ * Microsoft's codecs in mov, sound without constant packets in avi, A-law in flv.
+ */
+export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContainerTraits>> = {
+  mp4: {
+    video: ["h264", "hevc", "vp9", "av1", "mpeg4", "mpeg2video", "mjpeg"],
+    audio: ["aac", "ac3", "mp2", "mp3", "vorbis", "opus", "flac"],
+    sampleRatesHz: { mp3: [16000, 22050, 24000, 32000, 44100, 48000] },
+    fragments: true,
+    mediaTypes: ["video/mp4", "audio/mp4"],
+  },
+  webm: {
+    video: ["vp8", "vp9", "av1"],
+    audio: ["vorbis", "opus"],
+    audioBeside: { vp9: "opus", av1: "opus" },
+    fragments: false,
+    mediaTypes: ["video/webm", "audio/webm"],
+  },
+  mpegts: {
+    video: ["h264", "hevc", "mpeg4", "mpeg2video"],
+    audio: ["aac", "ac3", "mp2", "mp3", "opus"],
+    fragments: false,
+    mediaTypes: one("video/mp2t"),
+  },
+  mov: {
+    video: ["h264", "hevc", "mpeg4", "mpeg2video", "mjpeg", "prores", "prores-ks", "dnxhd", "h263"],
+    audio: ["aac", "ac3", "mp2", "mp3", "pcm-s16le", "pcm-u8", "pcm-alaw", "amr-nb"],
+    fragments: true,
+    mediaTypes: one("video/quicktime"),
+  },
+  mkv: {
+    video: VIDEO_CODECS,
+    audio: AUDIO_CODECS,
+    fragments: false,
+    mediaTypes: ["video/x-matroska", "audio/x-matroska"],
+  },
+  avi: {
+    video: ["mpeg4", "h264", "mpeg2video", "mjpeg", "vp8", "flv", "h263", "wmv2"],
+    audio: ["mp3", "mp2", "ac3", "aac", "pcm-s16le", "pcm-u8", "pcm-alaw", "wmav2"],
+    fragments: false,
+    mediaTypes: one("video/x-msvideo"),
+  },
+  asf: {
+    video: ["wmv2", "h264", "mpeg4", "mpeg2video", "mjpeg"],
+    audio: ["wmav2", "mp3", "mp2", "ac3", "aac", "pcm-s16le", "pcm-u8", "pcm-alaw"],
+    fragments: false,
+    mediaTypes: ["video/x-ms-wmv", "audio/x-ms-wma"],
+  },
+  flv: {
+    video: ["flv", "h264"],
+    audio: ["mp3", "aac", "pcm-s16le", "pcm-u8"],
+    sampleRatesHz: { mp3: [...FLV_PCM_HZ, 48000], "pcm-s16le": FLV_PCM_HZ, "pcm-u8": FLV_PCM_HZ },
+    fragments: false,
+    mediaTypes: one("video/x-flv"),
+  },
+  "3gp": {
+    video: ["h263", "h264", "mpeg4"],
+    audio: ["aac", "amr-nb"],
+    audioKbps: 32,
+    fragments: true,
+    mediaTypes: ["video/3gpp", "audio/3gpp"],
+  },
+  ogv: { video: ["theora", "vp8"], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: one("video/ogg") },
+  ogg: { video: [], audio: ["vorbis", "opus", "flac"], fragments: false, mediaTypes: one("audio/ogg") },
+  mp3: { video: [], audio: ["mp3"], fragments: false, mediaTypes: one("audio/mpeg") },
+  aac: { video: [], audio: ["aac"], fragments: false, mediaTypes: one("audio/aac") },
+  wav: {
+    video: [],
+    audio: ["pcm-s16le", "pcm-u8", "pcm-alaw", "mp3", "mp2", "ac3"],
+    fragments: false,
+    mediaTypes: one("audio/wav"),
+  },
+  flac: { video: [], audio: ["flac"], fragments: false, mediaTypes: one("audio/flac") },
+  m4a: { video: [], audio: ["aac", "ac3"], fragments: true, mediaTypes: one("audio/mp4") },
+  opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: one("audio/ogg") },
+};
+
+export type ImageContainerTraits = { readonly mediaType: string; readonly moves: boolean };
+
+/** `moves`: one file that shows scenes of the film, as against pictures that stand still. */
+export const IMAGE_CONTAINER_TRAITS: Readonly<Record<ImageContainer, ImageContainerTraits>> = {
+  jpg: { mediaType: "image/jpeg", moves: false },
+  png: { mediaType: "image/png", moves: false },
+  webp: { mediaType: "image/webp", moves: false },
+  gif: { mediaType: "image/gif", moves: true },
+  webp_anim: { mediaType: "image/webp", moves: true },
+  avif: { mediaType: "image/avif", moves: false },
+};
+
+export const isImageContainer = (container: Container): container is ImageContainer =>
+  Object.hasOwn(IMAGE_CONTAINER_TRAITS, container);

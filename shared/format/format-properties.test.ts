@@ -1,0 +1,71 @@
+// What holds of every format: any text is answered, and what is printed is parsed to the same format again.
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { formatSpecs, formatTexts } from "./arbitrary-format.ts";
+import { IMAGE_CONTAINER_TRAITS } from "./containers.ts";
+import { FormatHash } from "./format-hash.ts";
+import { ImageFormat, VideoFormat } from "./format-spec.ts";
+import { parseFormat } from "./parse-format.ts";
+import { MAX_MOVING_WIDTH } from "./presets.ts";
+import { printFormat } from "./print-format.ts";
+
+it("answers any text with a format that survives printing, or with a sentence", () => {
+  const texts = fc.oneof({ weight: 1, arbitrary: fc.string() }, { weight: 4, arbitrary: formatTexts });
+  fc.assert(
+    fc.property(texts, (text) => {
+      const parsed = parseFormat(text);
+      if (!parsed.ok) return parsed.message !== "";
+      const schema = parsed.spec.type === "video" ? VideoFormat : ImageFormat;
+      expect(schema.parse(parsed.spec)).toEqual(parsed.spec);
+      expect(parseFormat(printFormat(parsed.spec))).toEqual(parsed);
+      return true;
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+it("makes the same format again of what it prints", () => {
+  const makeable = formatSpecs.filter(
+    (format) =>
+      format.type === "video" ||
+      !IMAGE_CONTAINER_TRAITS[format.container].moves ||
+      (format.size.width ?? 0) <= MAX_MOVING_WIDTH,
+  );
+  fc.assert(
+    fc.property(makeable, (spec) => {
+      expect(parseFormat(printFormat(spec))).toEqual({ ok: true, spec });
+    }),
+    { numRuns: 6000 },
+  );
+});
+
+it("answers any hash beside any text", () => {
+  const value = fc.oneof(fc.string({ maxLength: 40 }), fc.double(), fc.integer({ min: 0, max: 60_000 }), fc.boolean());
+  const word = fc.constantFrom(
+    "720p",
+    "h264",
+    "copy",
+    "opus",
+    "stereo",
+    "yuv420p",
+    "main",
+    "1",
+    "900k",
+    "25",
+    "__proto__",
+  );
+  const hashes = fc.dictionary(fc.constantFrom(...Object.keys(FormatHash.shape)), fc.oneof(value, word), {
+    maxKeys: 3,
+  });
+  fc.assert(
+    fc.property(formatTexts, hashes, (text, fields) => {
+      const hash = FormatHash.safeParse(fields);
+      if (!hash.success) return true;
+      const parsed = parseFormat(text, hash.data);
+      if (!parsed.ok) return parsed.message !== "";
+      expect(parseFormat(printFormat(parsed.spec))).toEqual(parsed);
+      return true;
+    }),
+    { numRuns: 4000 },
+  );
+});

@@ -1,0 +1,60 @@
+// The canonical text of a format: `parseFormat` makes the same format of it again.
+
+import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
+import type { AudioTrackSpec, FormatSpec, FrameSize, VideoFormat, VideoTrackSpec } from "./format-spec.ts";
+import { FRAME_RATES } from "./presets.ts";
+import { defaultAudioCodec, defaultAudioKbps } from "./resolve-audio.ts";
+
+/** Says what differs from the container's defaults, sizes and bitrates in numbers: `avi:240p` is `avi:0x240_500k`. */
+export function printFormat(format: FormatSpec): string {
+  return [format.container, ...segments(format)].join(":").replace(/:+$/, "");
+}
+
+function segments(format: FormatSpec): string[] {
+  if (format.type === "image") return [sizeWord(format.size)];
+  const { container, video, audio } = format;
+  const tracks = [audioWords(container, video, audio), options(format)];
+  return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? [videoWords(container, video), ...tracks] : tracks;
+}
+
+function videoWords(container: TrackContainer, video: VideoTrackSpec | null): string {
+  if (!video) return "x";
+  return joined("_", [
+    sizeWord(video.size),
+    "bitrateKbps" in video.rate && video.rate.bitrateKbps !== null && `${video.rate.bitrateKbps}k`,
+    video.codec !== TRACK_CONTAINER_TRAITS[container].video[0] && video.codec,
+    video.fps !== null && `${[...FRAME_RATES].find(([, fraction]) => fraction === video.fps)?.[0]}fps`,
+  ]);
+}
+
+function audioWords(container: TrackContainer, video: VideoTrackSpec | null, audio: AudioTrackSpec | null): string {
+  if (!audio) return "x";
+  const { codec, bitrateKbps, sampleRateHz, channels } = audio;
+  return joined("_", [
+    codec !== defaultAudioCodec(container, video?.codec ?? null) && codec,
+    codec !== "copy" && bitrateKbps !== defaultAudioKbps(container, codec) && `${bitrateKbps}k`,
+    sampleRateHz !== null && `${sampleRateHz}hz`,
+    channels !== null && channels,
+  ]);
+}
+
+function options({ video, keepsMetadata, fragmented }: VideoFormat): string {
+  const { rate, pixelFormat, twoPass, profile, level } = video ?? {};
+  return joined(",", [
+    rate && "quality" in rate && `quality=${rate.quality}`,
+    rate && rate.maxrateKbps !== null && `maxrate=${rate.maxrateKbps}k`,
+    pixelFormat && `pix_fmt=${pixelFormat}`,
+    twoPass && "2pass",
+    profile && `vprofile=${profile}`,
+    level && `level=${level}`,
+    !keepsMetadata && "metadata=0",
+    fragmented && "frag",
+  ]);
+}
+
+function sizeWord({ width, height }: FrameSize): string {
+  return width === null && height === null ? "" : `${width ?? 0}x${height ?? 0}`;
+}
+
+type Part = string | false | null | undefined | 0;
+const joined = (separator: string, parts: readonly Part[]): string => parts.filter((part) => part).join(separator);

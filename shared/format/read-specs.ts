@@ -1,0 +1,107 @@
+// Single specs out of words, one function each. All throw FormatError when the words are none of theirs.
+import { FormatError, type SpecName, spelled } from "./asked-specs.ts";
+import {
+  AUDIO_CHOICES,
+  type AudioCodec,
+  PIXEL_FORMATS,
+  type PixelFormat,
+  PROFILES,
+  type Profile,
+  SAMPLE_RATES_HZ,
+  VIDEO_CHOICES,
+  type VideoCodec,
+} from "./codecs.ts";
+import {
+  CHANNELS,
+  FRAME_RATES,
+  MAX_AUDIO_KBPS,
+  MAX_SIDE,
+  MAX_VIDEO_KBPS,
+  PRESETS,
+  type Resolution,
+} from "./presets.ts";
+
+/** A preset, or `WxH` with 0 or nothing for an automatic side. */
+export function readResolution(text: string): Resolution {
+  const preset = PRESETS.get(text);
+  if (preset) return preset;
+  const match = /^(\d*)x(\d*)$/.exec(text);
+  if (!match || text === "x") {
+    throw unknown(
+      "resolution",
+      text,
+      `${[...PRESETS.keys()].join(", ")} or <width>x<height>, as in 640x360, 640x, x360`,
+    );
+  }
+  const [width = null, height = null] = match.slice(1).map((digits) => Number(digits) || null);
+  if (Math.max(width ?? 0, height ?? 0) > MAX_SIDE) {
+    throw new FormatError("resolution", `The size \`${text}\` is too large: a side has at most ${MAX_SIDE} pixels`);
+  }
+  return { size: { width, height }, bitrateKbps: null };
+}
+
+/** Null switches the picture off. */
+export function readVideoCodec(text: string): VideoCodec | "copy" | null {
+  if (text === "x" || text === "novideo") return null;
+  return oneOf("video_codec", text.replaceAll("_", "-"), VIDEO_CHOICES, "novideo");
+}
+
+/** Null switches the sound off. */
+export function readAudioCodec(text: string): AudioCodec | "copy" | null {
+  if (text === "x" || text === "noaudio") return null;
+  if (text === "pcm") return "pcm-s16le";
+  return oneOf("audio_codec", text.replaceAll("_", "-"), AUDIO_CHOICES, "noaudio");
+}
+
+/** A fraction as ffmpeg takes it; null for the source's own rate. */
+export function readFps(text: string): string | null {
+  const fraction = FRAME_RATES.get(text.replace(/fps$/, ""));
+  if (fraction === undefined) throw unknown("fps", text, `${[...FRAME_RATES.keys()].join(", ")} + fps`);
+  return fraction;
+}
+
+/** In kbit/s. */
+export const readVideoBitrate = (text: string): number => kbps("video_bitrate", text, MAX_VIDEO_KBPS);
+export const readMaxrate = (text: string): number => kbps("maxrate", text, MAX_VIDEO_KBPS);
+/** In kbit/s; the codec has limits of its own. */
+export const readAudioBitrate = (text: string): number => kbps("audio_bitrate", text, MAX_AUDIO_KBPS);
+
+function kbps(spec: SpecName, text: string, max: number): number {
+  const value = Number(/^(\d+)k$/.exec(text)?.[1]);
+  if (value >= 1 && value <= max) return value;
+  throw unknown(spec, text, `1k to ${max}k`);
+}
+
+export function readSampleRate(text: string): number {
+  const rate = SAMPLE_RATES_HZ.find((hz) => text === `${hz}hz`);
+  if (rate === undefined) throw unknown("sample_rate", text, `${SAMPLE_RATES_HZ.join(", ")} + hz`);
+  return rate;
+}
+
+export const readChannels = (text: string): (typeof CHANNELS)[number] => oneOf("audio_channel", text, CHANNELS);
+
+/** 1 to 5, 5 best. */
+export const readQuality = (text: string): number => Number(oneOf("quality", text, ["1", "2", "3", "4", "5"]));
+export const readPixelFormat = (text: string): PixelFormat => oneOf("pix_fmt", text, PIXEL_FORMATS);
+export const readProfile = (text: string): Profile => oneOf("vprofile", text, PROFILES);
+
+/** Ten times the level's number; which of them there are depends on the codec. */
+export function readLevel(text: string): number {
+  if (!/^\d\d$/.test(text)) throw unknown("level", text, "10 to 51, ten times the level's number");
+  return Number(text);
+}
+
+/** The reader of an option that is on or off. */
+export const readSwitch =
+  (spec: "2pass" | "frag" | "metadata") =>
+  (text: string): boolean =>
+    oneOf(spec, text, ["0", "1"]) === "1";
+
+function oneOf<Word extends string>(spec: SpecName, text: string, words: readonly Word[], more?: string): Word {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw unknown(spec, text, [...words, ...(more ? [more] : [])].join(", "));
+  return found;
+}
+
+const unknown = (spec: SpecName, text: string, allowed: string): FormatError =>
+  new FormatError(spec, `${spelled(spec, text)} is not possible; allowed as \`${spec}\`: ${allowed}`);

@@ -1,0 +1,158 @@
+// The parameters of one HTTP stream: HLS, DASH or both (api-v2 §5).
+import * as z from "zod";
+import type { AllowPrivate } from "../address-policy.ts";
+import type { VideoFormat } from "../format/format-spec.ts";
+import { DEFAULT_LADDER } from "../format/ladder.ts";
+import { parseFormat } from "../format/parse-format.ts";
+import { joinPath } from "../object-name.ts";
+import type { HttpStreamOutput } from "../output-spec.ts";
+import { strictObject } from "../strict-object.ts";
+import { allowedUrl, commonParams, flag, folderPath, type Named, url } from "./output-params.ts";
+import { isCleanPath, type Parsed, parseSection, refuse } from "./parse-section.ts";
+
+const MAX_VARIANTS = 20;
+const MAX_SUBTITLES = 50;
+const SEGMENT_SECONDS = { min: 2, max: 10, default: 6 };
+
+/** Text that goes into a playlist between quotes, which HLS knows no way to escape (RFC 8216 §4.2). */
+const quotable = (what: string, max: number) =>
+  z
+    .string(`must be ${what} in a string`)
+    .min(1, "must not be empty")
+    .max(max, `at most ${max} characters`)
+    .regex(/^[^"\p{Cc}]*$/u, "must be without quotes and control characters");
+
+const subtitle = strictObject({
+  url: url.describe("http(s) URL of a WebVTT or SubRip file"),
+  language: z
+    .string("must be a language tag")
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "must be a language tag such as en or pt-BR")
+    .describe("BCP 47 tag"),
+  name: quotable("a name", 100).optional().describe("What viewers choose it by; the language when left out"),
+  default: flag.default(false),
+});
+
+export const HttpStreamParams = strictObject({
+  ...commonParams,
+  path: folderPath.default("").describe("Folder in the storage, in front of the others"),
+  hls: strictObject({ path: folderPath.describe("Folder of its files") })
+    .optional()
+    .describe("HLS with MPEG-TS segments"),
+  dash: strictObject({
+    path: folderPath.describe("Folder of its files"),
+    hlsfmp4: flag.default(false).describe("HLS playlists over the same segments"),
+  })
+    .optional()
+    .describe("DASH with fragmented MP4 segments"),
+  variants: z
+    .array(z.string("must be a format in a string"), "must be a list of formats")
+    .min(1, "must hold at least one format")
+    .max(MAX_VARIANTS, `at most ${MAX_VARIANTS} formats`)
+    .optional()
+    .describe("Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio"),
+  playlist_name: z
+    .string("must be a file name")
+    .regex(/^[^/%]{1,100}$/, "must be a file name of 1 to 100 characters, without folders")
+    .refine(isCleanPath, "must be a plain file name")
+    .default("master")
+    .describe("File name of master playlist and manifest, without extension"),
+  segment_duration: z
+    .number("must be a number of seconds")
+    .min(SEGMENT_SECONDS.min, `must be ${SEGMENT_SECONDS.min} or more`)
+    .max(SEGMENT_SECONDS.max, `must be ${SEGMENT_SECONDS.max} or less`)
+    .default(SEGMENT_SECONDS.default)
+    .describe("Seconds, 2 to 10"),
+  encryption: strictObject({
+    key: z
+      .string("must be a string")
+      .regex(/^[0-9a-f]{32}$/i, "must be 16 bytes in 32 hexadecimal digits")
+      .describe("AES-128 key in hexadecimal"),
+    key_uri: quotable("the address of the key", 2000).describe("Where players get the key"),
+  })
+    .optional()
+    .describe("Encrypts the MPEG-TS segments of hls"),
+  subtitles: z
+    .array(subtitle, "must be a list of subtitles")
+    .max(MAX_SUBTITLES, `at most ${MAX_SUBTITLES}`)
+    .default([])
+    .describe("Text tracks; one at most is the default"),
+  thumbnails: flag.default(false).describe("Playlists of pictures for the player's seek bar"),
+});
+type HttpStreamParams = z.infer<typeof HttpStreamParams>;
+
+export function parseHttpStream(
+  { name, ...base }: Named,
+  params: object,
+  allow: AllowPrivate,
+): Parsed<HttpStreamOutput> {
+  const field = `outputs.${name}`;
+  const parsed = parseSection(HttpStreamParams, params, field, "output_param_not_valid");
+  if (!parsed.ok) return parsed;
+  const { key = name, if: condition = null, path, hls, dash, encryption, thumbnails } = parsed.value;
+  const reason = contradiction(parsed.value);
+  if (reason) return refuse("output_param_not_valid", `\`${field}\`: ${reason}`);
+  const variants = parseVariants(parsed.value.variants ?? DEFAULT_LADDER, `${field}.variants`);
+  if (!variants.ok) return variants;
+  const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
+  if (!subtitles.ok) return subtitles;
+  return {
+    ok: true,
+    value: {
+      ...base,
+      type: "httpstream",
+      ...{ key, condition, thumbnails },
+      hls: hls ? { path: joinPath(path, hls.path) } : null,
+      dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
+      variants: variants.value,
+      dropsLargerVariants: parsed.value.variants === undefined,
+      playlistName: parsed.value.playlist_name,
+      segmentDurationMs: parsed.value.segment_duration * 1000,
+      encryption: encryption ? { key: encryption.key.toLowerCase(), keyUri: encryption.key_uri } : null,
+      subtitles: subtitles.value,
+    },
+  };
+}
+
+function contradiction({ hls, dash, encryption }: HttpStreamParams): string | null {
+  if (!hls && !dash) return "at least one of `hls` and `dash` is needed, an object with a `path`";
+  return encryption && !hls ? "`encryption` is of MPEG-TS segments, so it needs `hls`" : null;
+}
+
+function parseVariants(formats: readonly string[], field: string): Parsed<VideoFormat[]> {
+  const variants: VideoFormat[] = [];
+  for (const [at, format] of formats.entries()) {
+    const parsed = parseFormat(format);
+    if (!parsed.ok) return refuse("output_format_not_valid", `\`${field}.${at}\`: ${parsed.message}`);
+    if (parsed.spec.type !== "video" || !isStreamable(parsed.spec)) {
+      const allowed = "mp4 with h264, hevc or novideo, and aac or noaudio";
+      return refuse("output_format_not_valid", `\`${field}.${at}\`: \`${format}\` is no variant; allowed: ${allowed}`);
+    }
+    variants.push(parsed.spec);
+  }
+  return { ok: true, value: variants };
+}
+
+const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
+  container === "mp4" &&
+  (!video || video.codec === "h264" || video.codec === "hevc") &&
+  (!audio || audio.codec === "aac");
+
+/** Names tell subtitles apart, and one of them at most is shown unasked (RFC 8216 §4.3.4.1.1). */
+function parseSubtitles(
+  asked: HttpStreamParams["subtitles"],
+  field: string,
+  allow: AllowPrivate,
+): Parsed<HttpStreamOutput["subtitles"]> {
+  const subtitles: HttpStreamOutput["subtitles"] = [];
+  for (const [at, { name, ...subtitle }] of asked.entries()) {
+    const address = allowedUrl(subtitle.url, `${field}.${at}.url`, allow);
+    if (!address.ok) return address;
+    subtitles.push({ ...subtitle, url: address.value, name: name ?? subtitle.language });
+  }
+  const twice = subtitles.findIndex(({ name }, at) => subtitles.findIndex((other) => other.name === name) < at);
+  if (twice >= 0) return refuse("output_param_not_valid", `\`${field}.${twice}.name\`: another one has this name`);
+  if (subtitles.filter((subtitle) => subtitle.default).length > 1) {
+    return refuse("output_param_not_valid", `\`${field}\`: only one can be the default`);
+  }
+  return { ok: true, value: subtitles };
+}

@@ -1,0 +1,108 @@
+// Parameters that outputs of several kinds have (api-v2 §5), and what is needed to read those of one output.
+import * as z from "zod";
+import { type AllowPrivate, checkUrl } from "../address-policy.ts";
+import { FormatHash } from "../format/format-hash.ts";
+import { counterOf, joinPath } from "../object-name.ts";
+import { FITS, WATERMARK_POSITIONS } from "../output-spec.ts";
+import { strictObject } from "../strict-object.ts";
+import { isCleanPath, type Parsed, refuse } from "./parse-section.ts";
+
+/** An output as the request names it. */
+export type Named = {
+  index: number;
+  /** The property name in `outputs`, or the canonical text of the `format` hash. */
+  format: string;
+  /** The key that it gets when it asks for none. */
+  name: string;
+};
+
+/** Longest time, a week: beyond any film, and within what numbers can say exactly. */
+const MAX_SECONDS = 7 * 24 * 60 * 60;
+const MAX_URL_CHARS = 2000;
+
+export const seconds = z.number("must be a number of seconds").max(MAX_SECONDS, `at most ${MAX_SECONDS} seconds`);
+export const flag = z.boolean("must be true or false");
+export const url = z.string("must be a URL in a string").max(MAX_URL_CHARS, `at most ${MAX_URL_CHARS} characters`);
+
+export const whole = (min: number, max: number) =>
+  z.int("must be a whole number").min(min, `must be ${min} or more`).max(max, `must be ${max} or less`);
+
+export const oneOf = <Word extends string>(words: readonly Word[]) =>
+  z.enum(words, `must be one of ${words.join(", ")}`);
+
+const location = (what: string) =>
+  z.string(`must be the name of the ${what} in the storage`).max(900, "at most 900 characters");
+
+/** The object of a file, below the storage's own path. */
+export const filePath = location("file")
+  .refine((value) => /[^/]$/.test(value), "must name a file")
+  .transform((value) => joinPath("", value))
+  .refine(isCleanPath, "must be a path without `.` or `..` parts");
+
+/** A folder below the storage's own path; empty for that path itself. */
+export const folderPath = location("folder")
+  .refine((value) => counterOf(value) === null, "must be without a counter")
+  .transform((value) => joinPath("", value))
+  .refine(isCleanPath, "must be a path without `.` or `..` parts");
+
+const key = z
+  .string("must be a string")
+  .regex(/^[\w:.=, -]{1,128}$/, "must be 1 to 128 letters, digits, spaces or any of _ : . = , -")
+  .refine((value) => value !== "__proto__", "must be another name")
+  .optional();
+
+/** Of every output. */
+export const commonParams = {
+  key: key.describe("Names the output in answers; when it is left out, the format does"),
+  if: z
+    .string("must be a condition in a string")
+    .optional()
+    .describe("The output is made only if this condition holds"),
+};
+
+/** Of every output that is a file or a set of files. */
+export const fileParams = {
+  ...commonParams,
+  format: FormatHash.optional().describe("Specs that take the place of those in the output's name"),
+};
+
+/** Of every output that shows a picture. */
+export const pictureParams = {
+  fit: oneOf(FITS).optional().describe("How a picture of another shape gets into its box: pad (default) or crop"),
+  transpose: whole(0, 3).optional().describe("Quarter turn: 0 left and flipped, 1 right, 2 left, 3 right and flipped"),
+  vflip: flag.optional().describe("Upside down"),
+  hflip: flag.optional().describe("Left and right exchanged"),
+  watermark: z
+    .union(
+      [
+        z.literal(false),
+        strictObject({
+          url: url.describe("http(s) URL of the picture"),
+          position: oneOf(WATERMARK_POSITIONS).default("bottomright"),
+        }),
+      ],
+      `must be false or an object of \`url\` and \`position\`, which is one of ${WATERMARK_POSITIONS.join(", ")}`,
+    )
+    .optional()
+    .describe("A picture laid over all others"),
+};
+
+type PictureParams = z.infer<z.ZodObject<typeof pictureParams>>;
+
+/** The picture parameters with their defaults; refuses a watermark from an address that is not allowed. */
+export function parsePicture(params: PictureParams, field: string, allow: AllowPrivate) {
+  const { fit = "pad", transpose = null, vflip = false, hflip = false } = params;
+  const plain = { fit, transpose, vflip, hflip };
+  if (!params.watermark) return { ok: true as const, value: { ...plain, watermark: null } };
+  const address = allowedUrl(params.watermark.url, `${field}.watermark.url`, allow);
+  if (!address.ok) return address;
+  return { ok: true as const, value: { ...plain, watermark: { ...params.watermark, url: address.value } } };
+}
+
+/** The URL in its normal form, or a refusal that names the field. */
+export function allowedUrl(text: string, field: string, allow: AllowPrivate): Parsed<string> {
+  const checked = checkUrl(text, allow);
+  return checked.ok
+    ? { ok: true, value: checked.url }
+    : refuse("output_param_not_valid", `\`${field}\`: ${checked.reason}`);
+}
