@@ -75,18 +75,19 @@ async function main(): Promise<void> {
       demoJob(stack.describe(), `${source.origin}/source.mp4`, `${source.origin}/hook`, `bench-${pair}`);
     const parsed = parseJobRequest(bodyOf(0), "loopback");
     if (!parsed.ok) throw new Error(parsed.refusal.message);
-    const { command } = planEncode({
+    const { commands } = planEncode({
       source: clip,
       probe: await probeFile(tools.ffprobe, clip),
       outputs: parsed.value.outputs,
     });
-    if (!command) throw new Error("Nothing to encode");
+    const [run, ...more] = commands.flatMap(({ runs }) => runs);
+    if (!run || more.length > 0) throw new Error("One run of ffmpeg was expected");
 
     const rows: { job: number; bare: number }[] = [];
     // The first pair warms up and does not count.
     for (let pair = 0; pair <= pairs; pair++) {
       const job = await timeJob(apiClient(api, apiKey), bodyOf(pair));
-      const bare = await timeCommand(tools.ffmpeg.path, command.argv, join(folder, `bare-${pair}`));
+      const bare = await timeCommand(tools.ffmpeg.path, run.argv, join(folder, `bare-${pair}`));
       console.log(
         `${pair === 0 ? "warm-up" : `pair ${pair} `}  job ${show(job)}  ffmpeg ${show(bare)}  difference ${show(job - bare)}`,
       );

@@ -1,6 +1,7 @@
 // How this node was started: flags, with the environment behind them.
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/hardware.ts";
 
 /** Inspecting waits for the network far more than for the processor. */
 const INSPECT_SLOTS = 4;
@@ -18,6 +19,7 @@ const Config = z.object({
     .int()
     .min(1, "--slots must be 1 or more")
     .max(MAX_ENCODE_SLOTS, `--slots must be ${MAX_ENCODE_SLOTS} or less`),
+  hw: z.enum(HARDWARE_CHOICES, `--hw (COPRA_NODE_HW) must be one of ${HARDWARE_CHOICES.join(", ")}`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
   "drain-seconds": z.coerce.number("--drain-seconds must be a number").min(0),
 });
@@ -29,6 +31,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token <node
   --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
   --name            what this node is called; default: an id kept in its work folder
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
+  --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
   --drain-seconds   how long running work may go on after SIGTERM                              (default 600)`;
@@ -40,6 +43,7 @@ export type NodeConfig = {
   name: string | null;
   allowPrivate: "none" | "loopback" | "all";
   slots: { inspect: number; encode: number };
+  hw: HardwareChoice;
   maxSourceBytes: number;
   drainMs: number;
 };
@@ -56,6 +60,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       name: text,
       "allow-private": text,
       slots: text,
+      hw: text,
       "max-source-gib": text,
       "drain-seconds": text,
     },
@@ -66,6 +71,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     work: env.COPRA_NODE_WORK ?? ".copra-node",
     "allow-private": "none",
     slots: 1,
+    hw: env.COPRA_NODE_HW || "auto",
     "max-source-gib": 100,
     "drain-seconds": 600,
     ...values,
@@ -79,6 +85,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     name: config.name ?? null,
     allowPrivate: config["allow-private"],
     slots: { inspect: INSPECT_SLOTS, encode: config.slots },
+    hw: config.hw,
     maxSourceBytes: config["max-source-gib"] * 2 ** 30,
     drainMs: config["drain-seconds"] * 1000,
   };

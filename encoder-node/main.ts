@@ -59,7 +59,10 @@ async function main(): Promise<void> {
   const identity = await identify(config);
   const nodeLog = log.child({ node: identity.nodeId });
   const tools = await locateFfmpeg(process.env, nodeLog);
-  const capabilities = await probeCapabilities(tools);
+  const capabilities = await probeCapabilities({
+    ...{ ffmpeg: tools.ffmpeg, hw: config.hw, log: nodeLog },
+    cacheFile: join(config.workFolder, "encoders.json"),
+  });
   const node = await startNode({ config, identity, capabilities, tools, log: nodeLog });
   stopOnSignals(node, config.drainMs, nodeLog);
 }

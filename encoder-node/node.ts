@@ -85,13 +85,14 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
 }
 
 /** What the tasks share. What an earlier process left half-done is worth nothing; its finished reports are. */
-async function nodeDeps({ config, tools, log }: NodeSetup): Promise<NodeDeps> {
+async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
   const [sources, tasks] = [join(workFolder, "sources"), join(workFolder, "tasks")];
   await rm(sources, { recursive: true, force: true });
   await rm(tasks, { recursive: true, force: true });
   return {
     ...tools,
+    capabilities,
     sources: createSourceCache(sources),
     workFolder: tasks,
     storages: guardedAgent({ allow: allowPrivate, refuse: storageAddressRefusal }),

@@ -34,6 +34,26 @@ describe("frames", () => {
     expect(decoded.ok ? "ok" : decoded.reason).toBe(expected);
   });
 
+  it("say hello, an older node's without what newer ones know of themselves", () => {
+    const hello = {
+      type: "hello",
+      protocol: 1,
+      nodeId: "n",
+      session: "s",
+      slots: { inspect: 1, encode: 1 },
+      running: [],
+    };
+    const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
+    const gpu = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["hevc_vaapi"] };
+    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities }))).toMatchObject({
+      frame: { capabilities: { ...capabilities, filters: [], muxers: [], hardware: null } },
+    });
+    const newer = { ...capabilities, filters: ["zscale"], muxers: ["avif"], hardware: gpu };
+    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities: newer }))).toMatchObject({
+      frame: { capabilities: newer },
+    });
+  });
+
   it("of the hub are checked", () => {
     expect(decodeHubFrame(JSON.stringify({ type: "cancel", lease: LEASE }))).toEqual({
       ok: true,

@@ -4,6 +4,7 @@ import { type ErrorCode, isErrorCode } from "./errors.ts";
 import { isJobId, type LeaseId, parseLeaseId } from "./ids.ts";
 import { MediaProbe } from "./media-probe.ts";
 import { OutputSpec } from "./output-spec.ts";
+import { HARDWARE_NAMES } from "./plan/hardware.ts";
 
 export const PROTOCOL_VERSION = 1;
 /** Text that a node sends to keep its socket alive, and what the hub's runtime answers without waking the hub. */
@@ -52,10 +53,26 @@ export type Assignment = z.infer<typeof Assignment>;
 
 // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Hardware that a node encodes with. */
+export const Hardware = z.object({
+  name: z.enum(HARDWARE_NAMES),
+  /** Its DRM render node; null where there is nothing to choose. */
+  path: z.string().nullable(),
+  /** By ffmpeg's names, such as `h264_nvenc`: each has encoded a frame, or exists and had no session left. */
+  encoders: z.array(z.string()),
+});
+export type Hardware = z.infer<typeof Hardware>;
+
+/** What a node's ffmpeg really does, by ffmpeg's names. Nodes that are older than a member do not send it. */
 export const Capabilities = z.object({
   ffmpegVersion: z.string(),
+  /** Software encoders, each of which has encoded a frame. */
   encoders: z.array(z.string()),
   cpus: z.int(),
+  /** Those that plans use and this ffmpeg has; likewise `muxers`. */
+  filters: z.array(z.string()).default([]),
+  muxers: z.array(z.string()).default([]),
+  hardware: Hardware.nullable().default(null),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
@@ -144,16 +161,21 @@ export const UploadsRequest = z.object({
 });
 export type UploadsRequest = z.infer<typeof UploadsRequest>;
 
-/** One signed request that puts one range of the file. */
+/** The one field of a multipart/form-data body, with a file in it. */
+export const FormField = z.object({ name: z.string(), fileName: z.string(), contentType: z.string() });
+export type FormField = z.infer<typeof FormField>;
+
+/** One signed request that stores one range of the file: a PUT of its bytes, or a POST of a form with them in it. */
 export const UploadPart = z.object({
   url: z.string(),
   headers: z.record(z.string(), z.string()),
   offset: z.int().min(0),
   sizeBytes: z.int().min(0),
+  form: FormField.optional(),
 });
 export type UploadPart = z.infer<typeof UploadPart>;
 
-/** What a node must PUT for one file, part by part; the control plane completes what has more than one. */
+/** What a node must send for one file, part by part; the control plane completes what has more than one. */
 export const UploadTicket = z.object({ ...fileName, parts: z.array(UploadPart).min(1) });
 export type UploadTicket = z.infer<typeof UploadTicket>;
 /** The tickets, or why the storage gives none: that fails the outputs asked for. */

@@ -1,58 +1,94 @@
 // What this machine's ffmpeg can do, found out by trying: a listed encoder is only a promise.
-import { availableParallelism, tmpdir } from "node:os";
-import { promisify } from "node:util";
-import fluent from "fluent-ffmpeg";
+import { availableParallelism } from "node:os";
 import { AppError } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
-import type { Capabilities } from "#shared/protocol.ts";
+import type { Logger } from "#shared/log.ts";
+import { FILTERS, MUXERS } from "#shared/plan/build-parts.ts";
+import type { SoftwareEncoder } from "#shared/plan/encoders.ts";
+import type { Capabilities, Hardware } from "#shared/protocol.ts";
+import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
+import { listEncoders, listParts } from "./listings.ts";
 import type { Tool } from "./locate.ts";
-import { runCommand } from "./run-command.ts";
+import { BUILT_WITHOUT, findSoftwareEncoders, type SoftwareFinding } from "./software-encoders.ts";
 
-/** The shortest encode with each encoder that plans use. 256 pixels, because some encoders refuse smaller pictures. */
-const TRIALS: Readonly<Record<string, readonly string[]>> = {
-  libx264: ["color=black:s=256x256:r=30", "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", "libx264"],
-  aac: ["anullsrc=r=48000:cl=stereo", "-frames:a", "1", "-c:a", "aac"],
+export type ProbeDeps = {
+  readonly ffmpeg: Tool;
+  readonly hw: HardwareChoice;
+  /** Where the software encoders that worked are remembered. */
+  readonly cacheFile: string;
+  readonly log: Logger;
 };
 
-const TRIAL_STALL_MS = 30_000;
+/** Without these a node would fail nearly every job it takes. */
+const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
 
 /**
- * The machine's capabilities. `encoders` holds those that a plan may use: listed by this ffmpeg, and shown to work by
- * an encode of one frame. Throws AppError `encoder_not_available` when one of them does not work, because a node
- * without would fail every job it takes.
+ * The machine's capabilities, which it logs. Takes one second with an empty cache. Throws AppError
+ * `encoder_not_available` when a required encoder, or the hardware that was asked for by name, does not work.
  */
-export async function probeCapabilities({ ffmpeg }: { ffmpeg: Tool }): Promise<Capabilities> {
+export async function probeCapabilities({ ffmpeg, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);
-  const encoders = Object.keys(TRIALS);
-  for (const encoder of encoders) {
-    const problem = listed.has(encoder) ? await tryEncoder(ffmpeg, encoder) : "it was built without";
-    if (problem === null) continue;
-    const advice = "Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one";
+  const [software, hardware, filters, muxers] = await Promise.all([
+    findSoftwareEncoders(ffmpeg, listed, cacheFile),
+    findHardware(ffmpeg, hw),
+    listParts(ffmpeg, "filters"),
+    listParts(ffmpeg, "muxers"),
+  ]);
+  requireSoftware(ffmpeg, software);
+  requireHardware(hw, hardware);
+  const capabilities = {
+    ffmpegVersion: ffmpeg.version,
+    encoders: [...software.works],
+    cpus: availableParallelism(),
+    filters: FILTERS.filter((name) => filters.has(name)),
+    muxers: MUXERS.filter((name) => muxers.has(name)),
+    hardware: hardware.hardware,
+  };
+  logFindings(capabilities, software, hw, hardware, log);
+  return capabilities;
+}
+
+function requireSoftware({ path }: Tool, { refused }: SoftwareFinding): void {
+  for (const encoder of REQUIRED) {
+    const reason = refused.get(encoder);
+    if (reason === undefined) continue;
+    const advice = `Install an ffmpeg with ${REQUIRED.join(" and ")}, or set FFMPEG_PATH to one`;
     throw new AppError(
       "encoder_not_available",
-      `The ffmpeg at ${ffmpeg.path} cannot encode with ${encoder}: ${problem}. ${advice}.`,
+      `The ffmpeg at ${path} cannot encode with ${encoder}: ${reason}. ${advice}.`,
     );
   }
-  return { ffmpegVersion: ffmpeg.version, encoders, cpus: availableParallelism() };
 }
 
-/**
- * The only use of fluent-ffmpeg. It keeps path and list for the whole process, so a process can ask one ffmpeg only, and
- * it hands on this process's whole environment (listing encoders reads nobody's file).
- */
-async function listEncoders({ path }: Tool): Promise<ReadonlySet<string>> {
-  const command = fluent().setFfmpegPath(path);
-  try {
-    return new Set(Object.keys(await promisify(command.getAvailableEncoders.bind(command))()));
-  } catch (error) {
-    const message = `The ffmpeg at ${path} cannot list its encoders (${messageOf(error)}). Set FFMPEG_PATH to another.`;
-    throw new AppError("encoder_not_available", message, { cause: error });
-  }
+function requireHardware(hw: HardwareChoice, { hardware, refusals }: HardwareFinding): void {
+  if (hw === "auto" || hw === "off" || hardware) return;
+  const message = `--hw ${hw} was asked for and does not work (${refusals.join("; ")})`;
+  throw new AppError("encoder_not_available", `${message}. Use --hw auto to go on without.`);
 }
 
-/** Null when it works, else the last line of what ffmpeg says. */
-async function tryEncoder({ path }: Tool, encoder: string): Promise<string | null> {
-  const argv = ["-v", "error", "-nostdin", "-f", "lavfi", "-i", ...(TRIALS[encoder] ?? []), "-f", "null", "-"];
-  const result = await runCommand({ path, argv, cwd: tmpdir(), stallMs: TRIAL_STALL_MS });
-  return result.ok ? null : (result.stderrTail.trim().split("\n").at(-1) ?? result.reason);
+function logFindings(
+  { ffmpegVersion, encoders, filters, muxers, hardware }: Capabilities,
+  { refused }: SoftwareFinding,
+  hw: HardwareChoice,
+  { refusals }: HardwareFinding,
+  log: Logger,
+): void {
+  const parts = [...FILTERS, ...MUXERS].filter((name) => !filters.includes(name) && !muxers.includes(name));
+  const lacking = [...refused].map(([encoder, why]) => (why === BUILT_WITHOUT ? encoder : `${encoder} (${why})`));
+  log.info("What this node can do", {
+    ffmpeg: ffmpegVersion,
+    encoders: encoders.join(", "),
+    hardware: nameOf(hardware),
+    lacking: [...lacking, ...parts].join(", ") || "nothing",
+  });
+  if (refusals.length === 0) return;
+  const what = hardware ? "Hardware encoders passed over" : "No hardware encoder works, encoding in software";
+  log.info(what, { hw, reason: refusals.join("; ") });
+}
+
+/** Such as `nvenc (h264, hevc, av1)`. */
+function nameOf(hardware: Hardware | null): string {
+  if (!hardware) return "none";
+  const codecs = hardware.encoders.map((encoder) => encoder.replace(`_${hardware.name}`, ""));
+  const where = hardware.path === null ? "" : ` at ${hardware.path}`;
+  return `${hardware.name} (${codecs.join(", ")})${where}`;
 }

@@ -54,6 +54,9 @@ const EMPTY_WORDS = new RegExp(
     "Terminating thread",
     "To ignore this, add",
     "Failed to set value",
+    "Error parsing global options",
+    "Device creation failed",
+    "ffmpeg: \\S+: load_library: Assertion",
   ].join("|")})`,
 );
 
@@ -82,7 +85,7 @@ export function explainFailure(stderrTail: string, exit: Pick<CommandFailure, "r
 }
 
 /** The last line that says what went wrong, without log prefixes, folders and final stop; null when nothing was said. */
-function lastWords(stderrTail: string): string | null {
+export function lastWords(stderrTail: string): string | null {
   const lines = stderrTail
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^(?:\[[^\]]*\]\s*)+/, "").trim())

@@ -8,7 +8,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media-probe.ts";
-import { type PlannedCommand, planEncode } from "#shared/plan/plan-encode.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import type { PlannedCommand, PlannedRun } from "#shared/plan/planned-command.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
@@ -80,14 +81,22 @@ async function probe(file: string): Promise<MediaProbe> {
   return MediaProbe.parse(JSON.parse(stdout));
 }
 
-type Run = { command: PlannedCommand; folder: string; frame: number; files: readonly string[] };
+type Run = {
+  command: PlannedRun & Pick<PlannedCommand, "outputs">;
+  folder: string;
+  frame: number;
+  files: readonly string[];
+};
 
 /** Plans and runs; nothing may be said on stderr. `frame` is the last one that `-progress` reported. */
 async function encode(clip: string, ...asks: Ask[]): Promise<Run> {
   const source = path.join(folder, clip);
-  const { command, refusals } = planEncode({ source, probe: await probe(source), outputs: asks.map(specOf) });
+  const { commands, refusals } = planEncode({ source, probe: await probe(source), outputs: asks.map(specOf) });
   expect(refusals).toEqual([]);
-  if (!command) throw new Error("nothing was planned");
+  const [planned] = commands;
+  const [only] = planned?.runs ?? [];
+  if (!planned || !only) throw new Error("nothing was planned");
+  const command = { ...only, outputs: planned.outputs };
   const cwd = await mkdtemp(path.join(folder, "run-"));
   const { stdout, stderr } = await run(FFMPEG, command.argv, { cwd, env });
   expect(stderr).toBe("");

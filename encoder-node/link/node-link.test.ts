@@ -44,7 +44,7 @@ function handlers(running: string[] = []): LinkHandlers {
     hello: () => ({
       nodeId: "n",
       session: "s",
-      capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2 },
+      capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2, filters: [], muxers: [], hardware: null },
       slots: { inspect: 1, encode: 1 },
       running: running.map((lease) => ({ lease: lease as never, token: "t" })),
     }),

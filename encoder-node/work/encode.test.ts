@@ -98,6 +98,14 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string): TaskDeps 
   return {
     ffmpeg: { ...tools.ffmpeg, path: ffmpeg },
     ffprobe: tools.ffprobe,
+    capabilities: {
+      ffmpegVersion: "7",
+      encoders: ["libx264", "aac"],
+      cpus: 1,
+      filters: [],
+      muxers: [],
+      hardware: null,
+    },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
     workFolder: join(folder, "work"),
     storages,

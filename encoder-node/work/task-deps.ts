@@ -2,7 +2,7 @@
 import type { Agent } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import type { Logger } from "#shared/log.ts";
-import type { Assignment, TaskStage, UploadsAnswer, UploadsRequest } from "#shared/protocol.ts";
+import type { Assignment, Capabilities, TaskStage, UploadsAnswer, UploadsRequest } from "#shared/protocol.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { fetchSource } from "../input/fetch-source.ts";
 import type { FetchTo, HeldSource, SourceCache } from "./source-cache.ts";
@@ -10,6 +10,8 @@ import type { FetchTo, HeldSource, SourceCache } from "./source-cache.ts";
 export interface NodeDeps {
   readonly ffmpeg: Tool;
   readonly ffprobe: Tool;
+  /** What this ffmpeg was found to do when the node started. */
+  readonly capabilities: Capabilities;
   readonly sources: SourceCache;
   readonly workFolder: string;
   /** What uploads go through: it reaches allowed addresses only. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RateTarget } from "../output-spec.ts";
+import type { RateTarget } from "../format/format-spec.ts";
 import { defaultBitrateKbps, x264RateArguments } from "./encoder-table.ts";
 
 test.each([
@@ -13,9 +13,9 @@ test.each([
   expect(defaultBitrateKbps({ width, height })).toBe(kbps);
 });
 
-test.each<[RateTarget | null, string]>([
-  [null, "-b:v 1850k -maxrate 2775k -bufsize 3700k"],
-  [{ bitrateKbps: 501 }, "-b:v 501k -maxrate 752k -bufsize 1002k"],
+test.each<[RateTarget, string]>([
+  [{ bitrateKbps: null, maxrateKbps: null }, "-b:v 1850k -maxrate 2775k -bufsize 3700k"],
+  [{ bitrateKbps: 501, maxrateKbps: null }, "-b:v 501k -maxrate 752k -bufsize 1002k"],
   [{ quality: 5, maxrateKbps: null }, "-crf 18"],
   [{ quality: 4, maxrateKbps: null }, "-crf 21"],
   [{ quality: 3, maxrateKbps: null }, "-crf 24"],

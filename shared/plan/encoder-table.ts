@@ -1,6 +1,6 @@
 // What each encoder is told: preset, quality steps, rates.
 import { AppError } from "../errors.ts";
-import type { RateTarget } from "../output-spec.ts";
+import type { RateTarget } from "../format/format-spec.ts";
 import type { Size } from "./fit-frame.ts";
 
 /** Each faster preset costs bits at equal quality; `medium` is x264's own balance. */
@@ -32,12 +32,12 @@ export function defaultBitrateKbps(picture: Size): number {
 }
 
 /** ffmpeg's rate options for libx264; `picture` (pixels, without padding) decides when no rate was asked for. */
-export function x264RateArguments(rate: RateTarget | null, picture: Size): string[] {
-  if (rate && "quality" in rate) {
+export function x264RateArguments(rate: RateTarget, picture: Size): string[] {
+  if ("quality" in rate) {
     const cap = rate.maxrateKbps === null ? [] : peakArguments(rate.maxrateKbps, rate.maxrateKbps);
     return ["-crf", String(crf(rate.quality)), ...cap];
   }
-  const kbps = rate?.bitrateKbps ?? defaultBitrateKbps(picture);
+  const kbps = rate.bitrateKbps ?? defaultBitrateKbps(picture);
   return ["-b:v", `${kbps}k`, ...peakArguments(Math.round(kbps * PEAK_FACTOR), kbps)];
 }
 

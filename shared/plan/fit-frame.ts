@@ -1,5 +1,5 @@
 // The arithmetic of picture sizes: where the source's picture lands in the frame that was asked for.
-import type { FrameSize } from "../output-spec.ts";
+import type { FrameSize } from "../format/format-spec.ts";
 
 /** In pixels. */
 export type Size = { readonly width: number; readonly height: number };

@@ -20,8 +20,14 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
   format: { duration: "60.000000" },
 });
 
-const plan = (probe: MediaProbe, ...asks: Ask[]): ReturnType<typeof planEncode> =>
-  planEncode({ source: "/work/job 1/input.bin", probe, outputs: asks.map(specOf) });
+/** The plan of one shared decode: its run and its outputs; null when every output was refused. */
+function plan(probe: MediaProbe, ...asks: Ask[]) {
+  const { commands, refusals } = planEncode({ source: "/work/job 1/input.bin", probe, outputs: asks.map(specOf) });
+  expect(commands.length).toBeLessThan(2);
+  const [command] = commands;
+  const [run] = command?.runs ?? [];
+  return { command: command && run ? { ...run, outputs: command.outputs } : null, refusals };
+}
 
 const HEAD =
   `-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 -protocol_whitelist file ` +

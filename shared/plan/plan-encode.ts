@@ -1,54 +1,52 @@
-// From what a source is and what was asked for to one ffmpeg command that decodes once and makes all outputs.
-import { assertNever, type Failure } from "../errors.ts";
+// From what a source is and what was asked for to the ffmpeg commands that make all outputs.
+import type { Failure } from "../errors.ts";
 import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { filterGraph } from "./filter-graph.ts";
-import type { CommandPart, OutputPlan, PlannedOutput, PlanResult } from "./output-plan.ts";
+import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
 import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 import { planImages } from "./plan-images.ts";
 import { planVideo } from "./plan-video.ts";
+import type { PlannedCommand } from "./planned-command.ts";
 import { progressGoal, progressTicks } from "./progress-ticks.ts";
 import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
-
-export type { PlannedOutput } from "./output-plan.ts";
+import { unsupported } from "./unsupported.ts";
 
 export type EncodePlan = {
-  /** Null when every output was refused. */
-  readonly command: PlannedCommand | null;
+  /** Independent of each other; none when every output was refused. */
+  readonly commands: readonly PlannedCommand[];
   readonly refusals: readonly { readonly output: number; readonly failure: Failure }[];
 };
 
-export type PlannedCommand = {
-  /** ffmpeg's arguments. It runs in an empty working folder: output names are relative to that. */
-  readonly argv: readonly string[];
-  /** In the order of the command, which need not be that of the request. */
-  readonly outputs: readonly PlannedOutput[];
-  /** What `frame` of `-progress` counts up to; null when unknown, or when other outputs go on long after that. */
-  readonly expectedFrames: number | null;
-  /** What `out_time` of `-progress` runs to: the end of the longest output; null when unknown. */
-  readonly durationMs: number | null;
+export type EncodeRequest = {
+  /** The absolute path of a local file. */
+  readonly source: string;
+  readonly probe: MediaProbe;
+  readonly outputs: readonly OutputSpec[];
 };
 
-/** Plans all outputs of one source as one command. `source` is the absolute path of a local file. */
-export function planEncode(request: { source: string; probe: MediaProbe; outputs: readonly OutputSpec[] }): EncodePlan {
-  const tracks = chooseTracks(request.probe);
-  const results = request.outputs.map((spec) => ({ spec, result: planOutput(spec, tracks) }));
+/** Plans all outputs of one source: one command for all that can share a decode. */
+export function planEncode({ source, probe, outputs }: EncodeRequest): EncodePlan {
+  const tracks = chooseTracks(probe);
+  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks) }));
   const refusals = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.failure }],
   );
-  const plans = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
-  return { command: plans.length === 0 ? null : command(request.source, tracks, plans), refusals };
+  const shared = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
+  return { commands: shared.length === 0 ? [] : [sharedCommand(source, tracks, shared)], refusals };
 }
 
 function planOutput(spec: OutputSpec, tracks: SourceTracks): PlanResult {
+  const failure = unsupported(spec);
+  if (failure) return { ok: false, failure };
   switch (spec.type) {
     case "video":
       return planVideo(spec, tracks);
     case "image":
       return planImages(spec, tracks);
     default:
-      return assertNever(spec);
+      throw new Error(`No planner for ${spec.type}`);
   }
 }
 
@@ -56,14 +54,14 @@ function planOutput(spec: OutputSpec, tracks: SourceTracks): PlanResult {
  * ffmpeg's `frame` counts the pictures of the first output that has any, so the best measure of the whole goes first:
  * films, uncut ones before cut ones, then what has no frames to count or few.
  */
-function command(source: string, tracks: SourceTracks, plans: readonly SpecifiedPlan[]): PlannedCommand {
+function sharedCommand(source: string, tracks: SourceTracks, plans: readonly SpecifiedPlan[]): PlannedCommand {
   const films = plans.filter(isFilm).toSorted((a, b) => rank(b) - rank(a));
   const others = plans.filter((plan) => !isFilm(plan));
   const images = others.filter((plan) => plan.spec.type === "image");
   const ticks = tracks.video ? progressTicks(films, images, tracks.video) : null;
   const outputs = [...films, ...others];
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
-  return {
+  const run = {
     argv: [
       ...["-y", "-nostdin", "-hide_banner", "-v", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
       ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS],
@@ -72,9 +70,9 @@ function command(source: string, tracks: SourceTracks, plans: readonly Specified
       ...graphArguments(tracks, parts),
       ...parts.flatMap((part) => part.argv),
     ],
-    outputs: outputs.map((plan) => plan.planned),
     ...progressGoal(parts),
   };
+  return { runs: [run], outputs: outputs.map((plan) => plan.planned) };
 }
 
 /**

@@ -19,21 +19,24 @@ const TO_JPEG = ["scale=out_color_matrix=bt601:out_range=pc", "format=yuvj420p"]
 /** Plans one image output: `number` files named `<index>-00001.jpg` and so on. */
 export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult {
   if (!source.video) return refuse("input_has_no_video");
+  const { selection } = spec;
+  if (selection.by !== "number") throw new Error(`No planner for images by ${selection.by}`);
+  const { number } = selection;
   const tooLarge = sizeRefusal(source.video, pictureSize(spec, source.video));
   if (tooLarge) return { ok: false, failure: tooLarge };
   const label = `v${spec.index}`;
-  const files = Array.from({ length: spec.number }, (_, at) => `${spec.index}-${String(at + 1).padStart(5, "0")}.jpg`);
+  const files = Array.from({ length: number }, (_, at) => `${spec.index}-${String(at + 1).padStart(5, "0")}.jpg`);
   return {
     ok: true,
     plan: {
       planned: { output: spec.index, files, expectedDurationMs: null, holds: ["video"] },
-      branch: { label, filters: [...pickFilters(spec.number, source.video), ...pictureFilters(spec, source.video)] },
+      branch: { label, filters: [...pickFilters(number, source.video), ...pictureFilters(spec, source.video)] },
       argv: [
-        ...["-map", `[${label}]`, "-frames:v", String(spec.number), "-fps_mode", "passthrough"],
+        ...["-map", `[${label}]`, "-frames:v", String(number), "-fps_mode", "passthrough"],
         ...["-c:v", "mjpeg", "-q:v", JPEG_QUALITY, "-f", "image2", `${spec.index}-%05d.jpg`],
       ],
-      expectedFrames: spec.number,
-      endMs: source.video.startMs + (spec.number - 0.5) * slotMs(spec.number, source.video),
+      expectedFrames: number,
+      endMs: source.video.startMs + (number - 0.5) * slotMs(number, source.video),
     },
   };
 }

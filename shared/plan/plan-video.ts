@@ -1,7 +1,8 @@
 // One video file: H.264 and AAC in mp4, or either alone.
 
+import type { AudioTrackSpec, VideoTrackSpec } from "../format/format-spec.ts";
 import { fraction } from "../media-probe.ts";
-import type { AudioTrackSpec, VideoOutput, VideoTrackSpec } from "../output-spec.ts";
+import type { VideoOutput } from "../output-spec.ts";
 import { X264_PRESET, x264RateArguments } from "./encoder-table.ts";
 import { type FittedFrame, fitFrame, type Size } from "./fit-frame.ts";
 import { type PlanResult, refuse } from "./output-plan.ts";

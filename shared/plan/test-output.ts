@@ -1,18 +1,24 @@
 // What the tests of planning and encoding share: an output as a request would have it, from its format.
-import { parseFormat } from "../format/parse-format.ts";
 import type { OutputSpec } from "../output-spec.ts";
+import { parseOutputs } from "../request/outputs-section.ts";
 
-export type Ask = { format: string; number?: number; square?: boolean; durationMs?: number | null };
+export type Ask = {
+  format: string;
+  number?: number;
+  square?: boolean;
+  durationMs?: number | null;
+  /** Further parameters, as a request has them. */
+  params?: Readonly<Record<string, unknown>>;
+};
 
-/** The specification of one output. Throws the parser's words for a format that is none. */
-export function specOf({ format, number = 1, square = false, durationMs = null }: Ask, index: number): OutputSpec {
-  const parsed = parseFormat(format);
-  if (!parsed.ok) throw new Error(parsed.message);
-  const base = { index, key: format, format, path: "x", condition: null };
-  if (parsed.spec.kind === "image") {
-    const { container, size } = parsed.spec;
-    return { ...base, type: "image", container, size, number, square };
-  }
-  const { container, video, audio } = parsed.spec;
-  return { ...base, type: "video", container, video, audio, durationMs };
+/** The specification of one output. Throws the parser's words for one that cannot be. */
+export function specOf({ format, number, square, durationMs = null, params = {} }: Ask, index: number): OutputSpec {
+  const duration = durationMs === null ? {} : { duration: durationMs / 1000 };
+  const image = { ...(number === undefined ? {} : { number }), ...(square === undefined ? {} : { square }) };
+  const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };
+  const parsed = parseOutputs(body, "none");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const [spec] = parsed.value;
+  if (!spec) throw new Error("No output");
+  return { ...spec, index };
 }
