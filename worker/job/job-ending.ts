@@ -2,28 +2,20 @@
 
 import { assertNever } from "#shared/errors.ts";
 import { isTerminalJob, moveJob } from "#shared/job-status.ts";
-import {
-  ALWAYS_SENT,
-  inputPayload,
-  jobPayload,
-  type NotificationEvent,
-  type NotificationPayload,
-  outputPayload,
-} from "#shared/notification.ts";
+import { ALWAYS_SENT, inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/notification.ts";
+import type { NotificationPayload } from "#shared/notification-payload.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
+import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import type { JobState } from "./job-state.ts";
 import { outputMetadata, payloadMetadata, viewJob, viewOutput } from "./job-view.ts";
 
 /** Puts an event into the outbox, its payload frozen, if the client wants events of this kind. */
 export function record(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
   if (!ALWAYS_SENT.has(event) && !state.spec.notification.events) return state;
-  const full = JSON.stringify(payloadOf(state, event, output));
-  const body = full.length <= MAX_BODY_CHARS ? full : JSON.stringify(payloadOf(withoutMetadata(state), event, output));
-  const id = `msg_${state.spec.id}_${state.outbox.length + 1}`;
   const delivery = {
-    id,
+    id: `msg_${state.spec.id}_${state.outbox.length + 1}`,
     event,
-    body,
+    body: bodyOf(state, event, output),
     createdAt: now,
     attempts: 0,
     state: "due",
@@ -33,12 +25,26 @@ export function record(state: JobState, event: NotificationEvent, output: number
   return { ...state, outbox: [...state.outbox, delivery] };
 }
 
-/** A payload that would not fit into the object's storage (2 MB, characters of two bytes) goes without metadata. */
-const MAX_BODY_CHARS = 900_000;
-const withoutMetadata = (state: JobState): JobState => ({
-  ...state,
-  spec: { ...state.spec, notification: { ...state.spec.notification, metadata: false } },
-});
+/** SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue), which need little. */
+const SNS_BODY_BYTES = 255 * 1024;
+/** An entry of the object's storage holds 2 MB, and characters may take two bytes in it. */
+const STORED_BODY_CHARS = 900_000;
+
+/** The payload in JSON; one that is too large goes without metadata and, if need be, without the lists of urls. */
+function bodyOf(state: JobState, event: NotificationEvent, output: number | null): string {
+  const { notification } = state.spec;
+  const full = JSON.stringify(payloadOf(state, event, output));
+  if (fits(full, notification)) return full;
+  const bare = { ...state, spec: { ...state.spec, notification: { ...notification, metadata: false } } };
+  const payload = payloadOf(bare, event, output);
+  const short = JSON.stringify(payload);
+  return fits(short, notification) ? short : JSON.stringify(payload, withoutLists);
+}
+
+const withoutLists = (name: string, value: unknown): unknown => (name === "urls" ? undefined : value);
+
+const fits = (body: string, { type }: NotificationSpec): boolean =>
+  body.length <= STORED_BODY_CHARS && (type !== "sns" || new TextEncoder().encode(body).length <= SNS_BODY_BYTES);
 
 function payloadOf(state: JobState, event: NotificationEvent, output: number | null): NotificationPayload {
   const job = viewJob(state);

@@ -1,44 +1,30 @@
-// One attempt to deliver one notification.
-import { type AllowPrivate, checkUrl } from "#shared/address-policy.ts";
-import { messageOf } from "#shared/log.ts";
+// One attempt to deliver one notification, in the way that its job asked for.
+import { assertNever } from "#shared/errors.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
-import { fetchWithin } from "../fetch-within.ts";
+import type { Settings } from "../env.ts";
+import type { JobSecrets } from "../job/job-secrets.ts";
 import type { Delivery } from "../job/job-state.ts";
 import type { DeliveryResult } from "./outbox.ts";
-import { signatureHeaders } from "./signature.ts";
+import { publish } from "./sns.ts";
+import { postWebhook } from "./webhook.ts";
 
-/** How long a receiver may take to answer (api-v2 §9). */
-const ANSWER_LIMIT_MS = 15_000;
+/** What an attempt needs beside the delivery. */
+export type DeliveryDeps = {
+  readonly jobId: string;
+  readonly secrets: Pick<JobSecrets, "webhook" | "notification">;
+  readonly settings: Pick<Settings, "allowPrivate" | "snsEndpoint">;
+  /** ms since 1970. */
+  readonly now: number;
+};
 
-/** POSTs the frozen body with a fresh signature; redirects are not followed; the answer's body is not read. */
-export async function deliver(
-  delivery: Delivery,
-  target: NotificationSpec,
-  secret: string,
-  allow: AllowPrivate,
-  now: number,
-): Promise<DeliveryResult> {
-  const url = withParams(target.url, target.params);
-  const checked = checkUrl(url, allow);
-  if (!checked.ok) return { error: checked.reason };
-  try {
-    const headers = {
-      "content-type": "application/json; charset=utf-8",
-      "user-agent": "copra-notify/1",
-      ...(await signatureHeaders(secret, delivery.id, now, delivery.body)),
-    };
-    const request = new Request(url, { method: "POST", headers, body: delivery.body });
-    return await fetchWithin(ANSWER_LIMIT_MS, request, async (response) => {
-      await response.body?.cancel();
-      return { status: response.status };
-    });
-  } catch (error) {
-    return { error: `No answer: ${messageOf(error)}` };
+/** Sends the frozen body, signed afresh. What comes of it is a result, whether or not anyone answered. */
+export function deliver(delivery: Delivery, target: NotificationSpec, deps: DeliveryDeps): Promise<DeliveryResult> {
+  switch (target.type) {
+    case "http":
+      return postWebhook(delivery, target, deps);
+    case "sns":
+      return publish(delivery, target, deps);
+    default:
+      return assertNever(target);
   }
-}
-
-function withParams(url: string, params: Readonly<Record<string, string>>): string {
-  const target = new URL(url);
-  for (const [name, value] of Object.entries(params)) target.searchParams.set(name, value);
-  return target.href;
 }

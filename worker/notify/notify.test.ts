@@ -42,6 +42,11 @@ describe("deliveries", () => {
     ["302", { status: 302 }, { state: "due", nextAt: 1000 + 5000 }],
     ["404", { status: 404 }, { state: "due", nextAt: 1000 + 5000 }],
     ["410", { status: 410 }, { state: "abandoned" }],
+    [
+      "an error with a code",
+      { status: 403, code: "AuthorizationError" },
+      { state: "due", nextAt: 1000 + 5000, lastResult: "HTTP 403 AuthorizationError" },
+    ],
     ["500", { status: 500 }, { state: "due", nextAt: 1000 + 5000, lastResult: "HTTP 500" }],
     [
       "no answer",

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { NotificationBody, NotificationSpec, parseNotification } from "./notification-section.ts";
+
+const SNS = {
+  type: "sns",
+  region: "eu-west-1",
+  topic_arn: "arn:aws:sns:eu-west-1:123456789012:films",
+  credentials: { access_key_id: "AKID", secret_access_key: "secret" },
+};
+const arn = (text: string) => ({ ...SNS, topic_arn: text });
+
+describe("parseNotification", () => {
+  it("sets the keys of a topic apart from all else", () => {
+    const parsed = parseNotification({ ...SNS, events: true }, "none");
+    expect(parsed).toEqual({
+      ok: true,
+      value: {
+        notification: {
+          type: "sns",
+          region: "eu-west-1",
+          topicArn: "arn:aws:sns:eu-west-1:123456789012:films",
+          events: true,
+          metadata: false,
+        },
+        keys: { accessKeyId: "AKID", secretAccessKey: "secret" },
+      },
+    });
+    expect(parsed.ok && NotificationSpec.parse(parsed.value.notification)).toEqual(
+      parsed.ok && parsed.value.notification,
+    );
+  });
+
+  it.each([
+    ["arn:aws:sns:eu-west-1:123456789012:films.fifo", "eu-west-1"],
+    ["arn:aws-cn:sns:cn-north-1:123456789012:films", "cn-north-1"],
+    ["arn:aws-us-gov:sns:us-gov-west-1:123456789012:a_b-C9", "us-gov-west-1"],
+    [`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(256)}`, "eu-west-1"],
+  ])("takes the topic %s", (topic, region) => {
+    expect(parseNotification({ ...arn(topic), region }, "none").ok).toBe(true);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["what is no object", "http", /^`notification` must be an object/],
+    ["no type", {}, /^`notification\.type`: must be http or sns$/],
+    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type`: must be http or sns$/],
+    ["no region", { ...SNS, region: undefined }, /^`notification\.region`: must be a string$/],
+    [
+      "a region that is a host",
+      { ...SNS, region: "evil.example.com/" },
+      /^`notification\.region`: must be a region name/,
+    ],
+    ["a region that is not the topic's", { ...SNS, region: "us-east-1" }, /^`notification\.region`: .*`topic_arn`/],
+    ["no topic", { ...SNS, topic_arn: undefined }, /^`notification\.topic_arn`: must be a string$/],
+    [
+      "a queue",
+      arn("arn:aws:sqs:eu-west-1:123456789012:films"),
+      /^`notification\.topic_arn`: must be the ARN of a topic/,
+    ],
+    ["a subscription", arn(`${SNS.topic_arn}:6b0e71bd`), /^`notification\.topic_arn`/],
+    ["a topic without account", arn("arn:aws:sns:eu-west-1::films"), /^`notification\.topic_arn`/],
+    ["too long a name", arn(`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(257)}`), /^`notification\.topic_arn`/],
+    ["no credentials", { ...SNS, credentials: undefined }, /^`notification\.credentials`: .*`secret_access_key`/],
+    [
+      "half of them",
+      { ...SNS, credentials: { access_key_id: "a" } },
+      /^`notification\.credentials\.secret_access_key`/,
+    ],
+    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification`: .*"url"/],
+    ["fields of sns", { type: "http", url: "https://example.com", region: "x" }, /^`notification`: .*"region"/],
+    ["a private address", { type: "http", url: "http://10.0.0.1/" }, /^`notification\.url`/],
+  ])("refuses %s by name", (_, value, message) => {
+    const refusal = { code: "notification_not_valid", message: expect.stringMatching(message) };
+    expect(parseNotification(value, "none")).toEqual({ ok: false, refusal });
+  });
+
+  it("is described by a schema", () => {
+    const { oneOf } = z.toJSONSchema(NotificationBody, { io: "input", unrepresentable: "any" });
+    expect(oneOf?.map(({ required }) => required)).toEqual([
+      ["type", "url"],
+      ["type", "region", "topic_arn", "credentials"],
+    ]);
+  });
+});

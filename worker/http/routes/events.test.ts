@@ -1,0 +1,188 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { JobView } from "#shared/job-view.ts";
+import { jobOf } from "../../env.ts";
+import { loadState } from "../../job/job-store.ts";
+import { basic, jobBody, newAccount, PROBE, send } from "../../test-jobs.ts";
+
+let own: Record<string, string>;
+beforeAll(async () => {
+  own = basic((await newAccount()).key);
+});
+
+/** Objects do some of their work when the machine finds the time. */
+const WAIT = { timeout: 10_000 };
+const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
+const newJob = async (): Promise<string> =>
+  (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: own })).body.id;
+const cancel = (id: string) => send(`/v2/jobs/${id}`, { method: "DELETE", headers: own });
+const ask = (id: string, init: RequestInit = { headers: own }): Promise<Response> =>
+  exports.default.fetch(new Request(`https://copra.test/v2/jobs/${id}/events`, init));
+
+type Heard = { event: string; id: number; job: JobView };
+
+/** A client of the stream, as browsers read it. */
+async function listen(id: string) {
+  const response = await ask(id);
+  expect(response.status).toBe(200);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  /** The next event that carries data, or null at the end. */
+  const next = async (): Promise<Heard | null> => {
+    for (;;) {
+      const end = text.indexOf("\n\n");
+      if (end < 0) {
+        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+        if (done) return null;
+        text += value;
+        continue;
+      }
+      const lines = text.slice(0, end).split("\n");
+      text = text.slice(end + 2);
+      const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const data = field("data");
+      if (data) return { event: field("event") ?? "", id: Number(field("id")), job: JSON.parse(data) };
+    }
+  };
+  return { headers: response.headers, next, close: () => reader?.cancel() };
+}
+
+async function claim(id: string, slotClass: "inspect" | "encode") {
+  const [assignment] = await jobOf(env, id).claim("node", "s-node", slotClass, 1);
+  if (!assignment) throw new Error(`Nothing to ${slotClass}`);
+  return { lease: assignment.lease, token: assignment.token };
+}
+
+describe("GET /v2/jobs/:id/events", () => {
+  it("tells each change of a job as it happens, then its end", async () => {
+    const id = await newJob();
+    const job = jobOf(env, id);
+    const stream = await listen(id);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(stream.headers.get("cache-control")).toBe("no-store");
+    const heard: Heard[] = [];
+    const hear = async () => {
+      const event = await stream.next();
+      if (event) heard.push(event);
+      return event?.job;
+    };
+    expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: own })).body);
+
+    const inspect = await claim(id, "inspect");
+    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
+    expect(await hear()).toMatchObject({ input: { status: "input.transferring" } });
+    await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+    expect(await hear()).toMatchObject({
+      input: { status: "input.transferred" },
+      outputs: [{ status: "video.queued" }],
+    });
+
+    const encode = await claim(id, "encode");
+    await job.progress([{ ...encode, stage: "encoding", fraction: 0.3 }]);
+    const before = await hear();
+    expect(before).toMatchObject({ outputs: [{ status: "video.encoding", progress: "28%" }] });
+    await job.progress([{ ...encode, stage: "encoding", fraction: 0.5 }]);
+    expect(await hear()).toMatchObject({ outputs: [{ status: "video.encoding", progress: "47%" }] });
+
+    await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, ordinal: 1, sizeBytes: 9 }] });
+    const files = [{ output: 0, ordinal: 1, sizeBytes: 9, etags: ["e"] }];
+    const made = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
+    await job.complete(encode.lease, {
+      token: encode.token,
+      result: made as Parameters<typeof job.complete>[1]["result"],
+    });
+    const completed = await hear();
+    expect(completed).toMatchObject({
+      status: "job.completed",
+      progress: "100%",
+      outputs: [{ url: expect.stringMatching(/a\.mp4$/) }],
+    });
+    expect(await hear()).toEqual(completed);
+    expect(await stream.next()).toBeNull();
+    expect(heard.map(({ event }) => event)).toEqual(["job", "job", "job", "job", "job", "job", "end"]);
+    expect(heard.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("tells how a job ended even when its object is gone", async () => {
+    const id = await newJob();
+    await cancel(id);
+    const byObject = await listen(id);
+    expect([await byObject.next(), await byObject.next(), await byObject.next()]).toMatchObject([
+      { event: "job", job: { status: "job.aborted" } },
+      { event: "end", job: { status: "job.aborted" } },
+      null,
+    ]);
+    await vi.waitFor(
+      async () => expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(id),
+      WAIT,
+    );
+    await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAll());
+    await evictDurableObject(jobOf(env, id));
+    const byRow = await listen(id);
+    expect([await byRow.next(), await byRow.next(), await byRow.next()]).toMatchObject([
+      { event: "job", id: 1, job: { id, status: "job.aborted", progress: "100%" } },
+      { event: "end", id: 2, job: { id, status: "job.aborted" } },
+      null,
+    ]);
+  });
+
+  it("follows a job that was begun anew", async () => {
+    const id = await newJob();
+    await cancel(id);
+    await send(`/v2/jobs/${id}/retry`, { method: "POST", headers: own });
+    const stream = await listen(id);
+    expect(await stream.next()).toMatchObject({ event: "job", job: { status: "job.starting" } });
+    await cancel(id);
+    expect(await stream.next()).toMatchObject({ event: "job", job: { status: "job.aborted" } });
+    expect(await stream.next()).toMatchObject({ event: "end" });
+  });
+
+  it("has room for twenty a job, and forgets those who left when the job next moves", async () => {
+    const id = await newJob();
+    const inspect = await claim(id, "inspect");
+    const streams = await Promise.all(Array.from({ length: 20 }, () => listen(id)));
+    for (const { next } of streams) await next();
+    const refused = await ask(id);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("10");
+    expect(await refused.json()).toMatchObject({ error_code: "rate_limited", status: "error" });
+    await streams[0]?.close();
+    await jobOf(env, id).progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
+    await vi.waitFor(async () => expect((await ask(id)).status).toBe(200), WAIT);
+    await Promise.all(streams.map(({ close }) => close()));
+    await cancel(id);
+  });
+
+  it("writes nothing to the disk for those who follow", async () => {
+    const id = await newJob();
+    const inspect = await claim(id, "inspect");
+    const job = jobOf(env, id);
+    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.1 }]);
+    const shown = () => runInDurableObject(job, (_, { storage }) => loadState(storage)?.shownPercent);
+    const stream = await listen(id);
+    await stream.next();
+    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.9 }]);
+    expect((await stream.next())?.job.progress).toBe("4%");
+    expect(await shown()).toBe(0);
+    await send(`/v2/jobs/${id}`, { headers: own });
+    expect(await shown()).toBe(4);
+    await stream.close();
+    await cancel(id);
+  });
+
+  it("is refused to strangers, for jobs that are not, and by other methods", async () => {
+    const id = await newJob();
+    const stranger = basic((await newAccount()).key);
+    const rows: [string, RequestInit, number, string][] = [
+      [id, {}, 401, "authentication_failed"],
+      [id, { headers: stranger }, 404, "job_not_found"],
+      ["AAAAAAAAAAAAAA", { headers: own }, 404, "job_not_found"],
+      [id, { headers: own, method: "POST" }, 405, "method_not_allowed"],
+    ];
+    for (const [job, init, status, code] of rows) {
+      const response = await ask(job, init);
+      expect([response.status, (await response.json<{ error_code: string }>()).error_code]).toEqual([status, code]);
+    }
+  });
+});
