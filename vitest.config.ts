@@ -14,15 +14,19 @@ export default defineConfig({
       },
       {
         plugins: [
-          cloudflareTest(async () => ({
+          cloudflareTest(async ({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
               bindings: {
                 MIGRATIONS: await readD1Migrations("./migrations"),
                 ADMIN_TOKEN: "test-admin-token",
                 KEY_PEPPER: "test-pepper",
                 SEALING_KEYS: "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
                 ALLOW_PRIVATE: "loopback",
+                // Nobody: no test may reach Backblaze itself.
+                B2_API_URL: "http://127.0.0.1:9",
+                SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
               },
             },
           })),
@@ -30,7 +34,12 @@ export default defineConfig({
         test: {
           name: "worker",
           include: ["worker/**/*.test.ts"],
-          globalSetup: ["./test/worker-storage.ts"],
+          globalSetup: [
+            "./test/worker-storage.ts",
+            "./test/worker-sns.ts",
+            "./test/worker-answers.ts",
+            "./test/worker-azure.ts",
+          ],
           setupFiles: ["./worker/test-setup.ts"],
           testTimeout: 30_000,
         },

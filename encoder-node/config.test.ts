@@ -12,6 +12,7 @@ describe("readConfig", () => {
       name: null,
       allowPrivate: "none",
       slots: { inspect: 4, encode: 1 },
+      hw: "auto",
       maxSourceBytes: 100 * 2 ** 30,
       drainMs: 600_000,
     });
@@ -20,6 +21,9 @@ describe("readConfig", () => {
   it("takes the environment, and flags over it", () => {
     const env = { COPRA_URL: "http://10.0.0.1:8787", COPRA_NODE_TOKEN: "n-2", COPRA_NODE_WORK: "/var/copra" };
     expect(readConfig([], env)).toMatchObject({ url: "http://10.0.0.1:8787", token: "n-2", workFolder: "/var/copra" });
+    expect(readConfig([], { ...env, COPRA_NODE_HW: "vaapi" }).hw).toBe("vaapi");
+    expect(readConfig(["--hw", "off"], { ...env, COPRA_NODE_HW: "vaapi" }).hw).toBe("off");
+    expect(() => readConfig([], { ...env, COPRA_NODE_HW: "gpu" })).toThrow("COPRA_NODE_HW");
     expect(readConfig([...NEEDED, "--slots", "3", "--name", "attic"], env)).toMatchObject({
       token: "n-1",
       name: "attic",
@@ -35,6 +39,8 @@ describe("readConfig", () => {
     [[...NEEDED, "--slots", "many"], /--slots/],
     [[...NEEDED, "--slots", "61"], /--slots/],
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
+    [[...NEEDED, "--hw", "cuda"], /--hw .* auto, off, nvenc, qsv, vaapi, videotoolbox$/],
+    [[...NEEDED, "--hw", ""], /--hw/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
   it.each(refusals)("refuses %j", (args, message) => {

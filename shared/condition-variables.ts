@@ -2,7 +2,8 @@
 import type { ConditionValue, Variables } from "./condition.ts";
 import { isMovingPicture, type MediaProbe, sourceFacts } from "./media-probe.ts";
 
-const NAMES = [
+/** Without the `input.` in front. */
+export const CONDITION_VARIABLES = [
   ...["width", "height", "rotation", "fps", "ifps", "duration", "file_size", "mime_type", "format", "video_codec"],
   ...["audio_codec", "video_bitrate", "audio_bitrate", "sample_rate", "channels", "is_hd", "is_audio_only"],
 ] as const;
@@ -14,7 +15,7 @@ const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 
 /** Whether a condition may speak of this variable. */
 export const isConditionVariable = (name: string): boolean =>
-  NAMES.some((known) => name === `input.${known}`) || METADATA.test(name);
+  CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 
 /** The variables of one input. Widths and heights are those of the coded frame, `rotation` beside them. */
 export function inputVariables(probe: MediaProbe): Variables {

@@ -5,6 +5,12 @@ interface URL {
   readonly href: string;
   readonly protocol: string;
   readonly hostname: string;
+  readonly origin: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly hash: string;
+  readonly username: string;
+  readonly password: string;
 }
 
 declare var URL: {

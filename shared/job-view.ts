@@ -1,27 +1,59 @@
 // The job as clients see it (contract, "Resources and their fields"); extra members are additive.
+import * as z from "zod";
+import { INPUT_STATUSES, JOB_STATUSES } from "./job-status.ts";
+import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
 
-export type OutputView = {
-  key: string;
-  type: "video" | "image" | "httpstream";
-  format: string;
-  status: string;
-  /** Percentage of this output alone; absent while there is nothing to tell. */
-  progress?: string;
-  url?: string;
-  urls?: readonly string[];
-  error?: string;
-  error_code?: string;
+/** Every status that an output of any type can have. */
+export const OUTPUT_STATUSES = [...new Set(OUTPUT_TYPES.flatMap((type) => Object.values(OUTPUT_STATUS[type])))];
+
+const percent = z.string().regex(/^(?:100|\d{1,2})%$/);
+const failure = {
+  error: z.string().exactOptional().describe("Why it failed, in one sentence"),
+  error_code: z.string().exactOptional().describe("Why it failed, as a code of the error table"),
 };
 
-export type JobView = {
-  id: string;
-  created_at: string;
-  completed_at: string | null;
-  status: string;
-  progress: string;
-  input: { status: string; error?: string; error_code?: string };
-  outputs: readonly OutputView[];
-};
+/** A date as clients see it (contract, created_at). */
+export const ContractDate = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$/)
+  .describe("YYYY-MM-DD HH:MM:SS +0000");
+
+export const PlaylistUrl = z
+  .object({ format: z.enum(["hls", "dash"]), url: z.string() })
+  .describe("A playlist (HLS) or manifest (DASH)");
+export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
+
+export const OutputView = z
+  .object({
+    key: z.string().describe("Its key in the request, or the one made from its format"),
+    type: z.enum(OUTPUT_TYPES).describe("Outputs of sound alone are of type video too"),
+    format: z.string().describe("As in the request; in its canonical form when a `format` hash came with it"),
+    status: z.enum(OUTPUT_STATUSES),
+    progress: percent.exactOptional().describe("Of this output alone; absent while there is nothing to tell"),
+    url: z.string().exactOptional().describe("Where a finished video lies"),
+    urls: z
+      .union([z.array(z.string()), z.array(PlaylistUrl)])
+      .exactOptional()
+      .describe("Where finished images lie, a WebVTT file last; of an HTTP stream, its playlists and manifests"),
+    ...failure,
+  })
+  .describe("One output of a job");
+export type OutputView = z.infer<typeof OutputView>;
+
+export const InputView = z.object({ status: z.enum(INPUT_STATUSES), ...failure }).describe("The input of a job");
+
+export const JobView = z
+  .object({
+    id: z.string().describe("14 letters and digits"),
+    created_at: ContractDate,
+    completed_at: ContractDate.nullable().describe("When the job ended; null until then"),
+    status: z.enum(JOB_STATUSES),
+    progress: percent.describe("Whole percent of all the work; never goes back, and is 100% only at the end"),
+    input: InputView,
+    outputs: z.array(OutputView).describe("In the order of the request"),
+  })
+  .describe("A job");
+export type JobView = z.infer<typeof JobView>;
 
 /** `YYYY-MM-DD HH:MM:SS +0000` (contract, created_at) of a time in ms. */
 export function contractDate(timeMs: number): string {

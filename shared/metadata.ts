@@ -1,5 +1,10 @@
 // Metadata as the contract lists it: ffprobe's own values, with the fields that newer builds no longer print.
-import { fraction, type MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
+import * as z from "zod";
+import { fraction, MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
+
+/** The metadata of one output: of an HTTP stream that of each of its forms, under the form's name. */
+export const OutputMetadata = z.union([MediaProbe, z.record(z.string(), MediaProbe)]);
+export type OutputMetadata = z.infer<typeof OutputMetadata>;
 
 /** ffprobe's answer with the contract's fields filled in and `filename` replaced; nothing that was printed is dropped. */
 export function contractMetadata(probe: MediaProbe, filename: string): MediaProbe {

@@ -1,6 +1,7 @@
 // Notifications: events, payloads (api-v2 §9) and the schedule of deliveries.
 import type { JobView, OutputView } from "./job-view.ts";
 import type { MediaProbe } from "./media-probe.ts";
+import type { NotificationPayload } from "./notification-payload.ts";
 
 export const NOTIFICATION_EVENTS = [
   "input.transferred",
@@ -19,21 +20,14 @@ export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.complet
 /** Metadata for a payload, or null when the client did not ask for it: the input's, and an output's by its index. */
 export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (MediaProbe | null)[] } | null;
 
-export type NotificationPayload = {
-  job_id: string;
-  event: NotificationEvent;
-  /** Whether this payload carries metadata. */
-  metadata: boolean;
-  data: Readonly<Record<string, unknown>>;
-};
-
 /** The payload of an event of the input. */
 export function inputPayload(
   event: "input.transferred" | "input.failed",
   job: JobView,
   metadata: PayloadMetadata,
 ): NotificationPayload {
-  const data = { ...job.input, progress: "100%", ...(metadata?.input ? { metadata: metadata.input } : {}) };
+  const carried = metadata?.input ? { metadata: metadata.input } : {};
+  const data = { ...job.input, progress: "100%" as const, ...carried };
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
 
@@ -57,7 +51,7 @@ export function jobPayload(
 ): NotificationPayload {
   const { outputs, input, ...rest } = job;
   const data = {
-    type: "job",
+    type: "job" as const,
     ...rest,
     input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
     outputs: outputs.map(({ progress: _progress, ...output }, index) => {

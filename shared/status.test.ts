@@ -38,7 +38,12 @@ it("moves an output only as its table says", () => {
 it("calls phases by the contract's words", () => {
   expect(Object.values(OUTPUT_STATUS.video)).toContain("video.encoding");
   expect(Object.values(OUTPUT_STATUS.image)).toContain("image.processing");
-  expect(Object.values(OUTPUT_STATUS.httpstream)).toContain("httpstream.variants.encoding");
+  expect(OUTPUT_STATUS.httpstream).toMatchObject({
+    queued: "httpstream.queued",
+    working: "httpstream.variants.encoding",
+    packaging: "httpstream.packaging",
+    done: "httpstream.packaged",
+  });
 });
 
 it("knows what an error of a source server means by its status", () => {

@@ -67,6 +67,17 @@ async function rotate(upright: string, draft: string): Promise<void> {
   await ffmpeg(byMatrix).catch(() => ffmpeg(byTag));
 }
 
+/** A copy with every tag that the contract names. */
+export async function tagged(path: string, copy: string): Promise<string> {
+  const tags = ["title", "artist", "composer", "comment", "genre"].flatMap((tag) => [
+    "-metadata",
+    `${tag}=some ${tag}`,
+  ]);
+  const languages = ["-metadata:s:v:0", "language=eng", "-metadata:s:a:0", "language=eng"];
+  await ffmpeg(["-i", path, "-c", "copy", ...tags, ...languages, copy]);
+  return copy;
+}
+
 /** A clip of any size and length, for what takes its time: `seconds` of moving pictures with a tone. */
 export async function makeLongClip(folder: string, seconds: number, size = "1280x720"): Promise<string> {
   const path = join(folder, `long-${size}-${seconds}.mp4`);

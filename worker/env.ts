@@ -11,12 +11,22 @@ export type Env = {
   DB: D1Database;
   JOB: DurableObjectNamespace<JobObject>;
   HUB: DurableObjectNamespace<NodeHub>;
+  /** Requests that one API key may make. */
+  CLIENT_RATE: RateLimit;
+  /** The bucket behind the service's own storage (`"service": "coconut"`); an operator may leave it out. */
+  STORAGE?: R2Bucket;
   /** Secrets, set by the operator. */
   ADMIN_TOKEN: string;
   KEY_PEPPER: string;
   SEALING_KEYS: string;
   /** Variables of wrangler.toml. */
   ALLOW_PRIVATE: string;
+  /** Scheme and host under which the world reaches this Worker; the request's own where it is not set. */
+  PUBLIC_URL?: string;
+  /** Where Backblaze is asked for buckets; its own address unless set. */
+  B2_API_URL?: string;
+  /** Where notifications of type `sns` go in place of AWS: a server that speaks SNS. */
+  SNS_ENDPOINT?: string;
 };
 
 const Settings = z.object({
@@ -24,16 +34,40 @@ const Settings = z.object({
   KEY_PEPPER: z.string().trim().min(8),
   SEALING_KEYS: z.string().transform(parseSealingKeys),
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ""))
+    .optional(),
+  B2_API_URL: z.url({ protocol: /^https?$/ }).default("https://api.backblazeb2.com"),
+  SNS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
 });
 
-export type Settings = { adminToken: string; keyPepper: string; sealingKeys: SealingKeys; allowPrivate: AllowPrivate };
+export type Settings = {
+  adminToken: string;
+  keyPepper: string;
+  sealingKeys: SealingKeys;
+  allowPrivate: AllowPrivate;
+  /** Without a slash at the end; null: as the request says. */
+  publicUrl: string | null;
+  b2ApiUrl: string;
+  /** Null: AWS's own endpoints. */
+  snsEndpoint: string | null;
+};
 
 /** The settings, parsed. Throws a sentence for the operator that names the one that is wrong. */
 export function settingsOf(env: Env): Settings {
   const parsed = Settings.safeParse(env);
   if (!parsed.success) throw new Error(`The Worker's settings are not valid: ${z.prettifyError(parsed.error)}`);
-  const { ADMIN_TOKEN, KEY_PEPPER, SEALING_KEYS, ALLOW_PRIVATE } = parsed.data;
-  return { adminToken: ADMIN_TOKEN, keyPepper: KEY_PEPPER, sealingKeys: SEALING_KEYS, allowPrivate: ALLOW_PRIVATE };
+  const { data } = parsed;
+  return {
+    adminToken: data.ADMIN_TOKEN,
+    keyPepper: data.KEY_PEPPER,
+    sealingKeys: data.SEALING_KEYS,
+    allowPrivate: data.ALLOW_PRIVATE,
+    publicUrl: data.PUBLIC_URL ?? null,
+    b2ApiUrl: data.B2_API_URL,
+    snsEndpoint: data.SNS_ENDPOINT ?? null,
+  };
 }
 
 export const log: Logger = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" });

@@ -7,6 +7,7 @@ import { settingsOf } from "./env.ts";
 import { sealJobSecrets } from "./job/job-secrets.ts";
 import type { JobSpec } from "./job/job-state.ts";
 import { newWebhookSecret } from "./notify/signature.ts";
+import { resolveStorage } from "./storage/resolve-storage.ts";
 
 export const ADMIN = "test-admin-token";
 
@@ -62,10 +63,12 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   const parsed = parseJobRequest(jobBody(changes), "loopback");
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   const { secrets, ...request } = parsed.value;
+  const origin = "https://copra.test";
+  const storage = await resolveStorage(request.storage, { env, origin, keys: secrets.storage });
   const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
   const webhook = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
   const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, settingsOf(env).sealingKeys);
-  return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, sealedSecrets };
+  return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, storage, sealedSecrets };
 }
 
 /** ffprobe's answer for a 10 s film of 1280×720 with sound. */

@@ -4,8 +4,14 @@ import type { Env as WorkerEnv } from "./env.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** Where test/worker-answers.ts answers as asked. */
+    answers: string;
     /** Of the real S3 server that test/worker-storage.ts runs beside the tests. */
     s3: { endpoint: string; accessKeyId: string; secretAccessKey: string };
+    /** Of the server that speaks SNS, which test/worker-sns.ts runs beside the tests. */
+    sns: { endpoint: string; region: string; accessKeyId: string; secretAccessKey: string };
+    /** Of the container in the Azure emulator that test/worker-azure.ts runs beside the tests. */
+    azure: { endpoint: string; account: string; key: string; container: string };
   }
 }
 
@@ -13,6 +19,8 @@ declare global {
   namespace Cloudflare {
     interface Env extends WorkerEnv {
       MIGRATIONS: D1Migration[];
+      /** Two requests a minute. */
+      TIGHT_RATE: RateLimit;
     }
     interface GlobalProps {
       mainModule: typeof import("./index.ts");

@@ -243,6 +243,20 @@ describe("refusals", () => {
     expect(seen.length).toBe(1);
   });
 
+  it("by S3 say where the bucket lies, if it is the region that is wrong", async () => {
+    const refusal = async (status: number, region: string): Promise<unknown> => {
+      const { origin } = await serve(
+        (_, response) => void response.writeHead(status, { "x-amz-bucket-region": region }).end(),
+      );
+      return fetchTo(origin).catch((error: Error) => error.message);
+    };
+    expect(await refusal(301, "eu-west-1")).toMatch(
+      /HTTP 301: the bucket lies in eu-west-1; set `input.region` to that/,
+    );
+    expect(await refusal(400, "<script>")).toMatch(/HTTP 400: this is no file/);
+    expect(await refusal(403, "eu-west-1")).toMatch(/HTTP 403: access is refused/);
+  });
+
   it("a passing 503 is tried again", async () => {
     let refusals = 1;
     const { origin } = await serve((request, response) => {

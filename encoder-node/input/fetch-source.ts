@@ -107,7 +107,9 @@ async function startOver(transfer: Transfer, file: FileHandle): Promise<void> {
 
 async function takeAnswer(answer: SourceAnswer, transfer: Transfer, file: FileHandle): Promise<void> {
   const reading = readAnswer(answer.statusCode, answer.headers, transfer);
-  if (reading.kind === "http-error") throw httpFailure(answer.statusCode, answer.host);
+  if (reading.kind === "http-error") {
+    throw httpFailure(answer.statusCode, answer.host, answer.headers["x-amz-bucket-region"]);
+  }
   if (reading.kind === "misfit") {
     transfer.validator = null;
     throw new AppError(

@@ -38,17 +38,27 @@ export const addressRefusal = (host: string): AppError =>
     `The host \`${host}\` is not a public address; the input must be reachable over the Internet.`,
   );
 
-/** A source server's refusal. `status` is any HTTP status but success. */
-export function httpFailure(status: number, host: string): AppError {
+/** By which S3 refuses requests that were signed for another region than the bucket's. */
+const WRONG_REGION = new Set([301, 307, 400]);
+
+/**
+ * A source server's refusal. `status` is any HTTP status but success, `bucketRegion` the header `x-amz-bucket-region`,
+ * by which S3 says where a bucket lies.
+ */
+export function httpFailure(status: number, host: string, bucketRegion: string | string[] | undefined): AppError {
+  const named =
+    WRONG_REGION.has(status) && /^[a-z0-9-]{1,64}$/.exec(typeof bucketRegion === "string" ? bucketRegion : "")?.[0];
+  const advice = named ? `the bucket lies in ${named}; set \`input.region\` to that` : hint(status);
   return new AppError(
     `input_http_${status}`,
-    `The host \`${host}\` of the input answered with HTTP ${status}: ${hint(status)}.`,
+    `The host \`${host}\` of the input answered with HTTP ${status}: ${advice}.`,
   );
 }
 
 function hint(status: number): string {
-  if (status === 401 || status === 403) return "access is refused; check the URL's credentials or signature";
-  if (status === 404 || status === 410) return "there is no such file; check the URL";
+  if (status === 401 || status === 403)
+    return "access is refused; check the input's credentials or the URL's signature";
+  if (status === 404 || status === 410) return "there is no such file; check the URL, or the bucket and key";
   if (status === 429 || status >= 500) return "the server is in trouble or busy; try again later";
   return "this is no file that can be fetched; check the URL";
 }

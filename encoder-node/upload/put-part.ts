@@ -1,4 +1,5 @@
-// One signed PUT of one range of a file, streamed from disk, tried again while that may help.
+// One signed request with one range of a file, streamed from disk, tried again while that may help.
+import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,14 +7,16 @@ import { type Dispatcher, request } from "undici";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
-import { isPassing, storageErrorCode, storageFailure } from "./storage-failure.ts";
+import { isPassingStatus, storageRefusal } from "#shared/storage-failure.ts";
+import { type FormFrame, formFrame } from "./form-body.ts";
+import { formFailure } from "./form-failure.ts";
 
 export type PartUpload = {
   readonly path: string;
   readonly part: UploadPart;
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
-  /** Bytes of this part handed to the network in the present try. */
+  /** Bytes of the file in this part that were handed to the network in the present try. */
   readonly onProgress: (bytesSent: number) => void;
 };
 
@@ -21,13 +24,15 @@ const RETRIES = 4;
 const BACKOFF: BackoffPolicy = { firstMs: 500, maxMs: 10_000 };
 /** How long neither the sending nor the storage's answer may stand still. */
 const STALL_MS = 60_000;
+/** The same for a form: whoever takes one may carry the file elsewhere before answering. */
+const FORM_STALL_MS = 5 * 60_000;
 const READ_BYTES = 256 * 1024;
 const ERROR_BODY_BYTES = 16 * 1024;
 
 /**
- * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors, 408, 429 and
- * 5xx are tried again, up to 4 times. Throws AppError `storage_denied`, `storage_bucket_not_found`,
- * `storage_unreachable`, `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
+ * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and
+ * what storage-failure.ts calls passing are tried again, up to 4 times; redirects are refusals, they are not followed.
+ * Throws AppError `storage_*`, `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
  */
 export async function putPart(upload: PartUpload, backoff: BackoffPolicy = BACKOFF): Promise<string> {
   const { signal } = upload;
@@ -52,8 +57,15 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
       await body.dump();
       return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
     }
-    const code = storageErrorCode(await beginning(body));
-    return { ok: false, passing: isPassing(statusCode), error: storageFailure(statusCode, code) };
+    const said = await beginning(body);
+    if (upload.part.form) return { ok: false, passing: isPassingStatus(statusCode), error: formFailure(statusCode) };
+    const region = headers["x-amz-bucket-region"];
+    const error = storageRefusal({
+      status: statusCode,
+      body: said,
+      bucketRegion: typeof region === "string" ? region : null,
+    });
+    return { ok: false, passing: error.passing, error };
   } catch (error) {
     if (error instanceof AppError) return { ok: false, passing: false, error };
     if (disk.error === null) return { ok: false, passing: true, error: networkFailure(error) };
@@ -65,12 +77,25 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
 type DiskError = { error: unknown };
 
 function send({ path, part, agent, signal, onProgress }: PartUpload, disk: DiskError) {
-  const signed = Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value]);
-  const headers: Record<string, string> = { ...Object.fromEntries(signed), "content-length": String(part.sizeBytes) };
-  const limits = { headersTimeout: STALL_MS, bodyTimeout: STALL_MS };
+  const frame = part.form ? formFrame(part.form, randomBytes(16).toString("hex")) : null;
+  const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
+  const headers = {
+    ...Object.fromEntries(Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    ...(frame ? { "content-type": frame.contentType } : {}),
+    "content-length": String(sizeBytes),
+  };
+  const stallMs = frame ? FORM_STALL_MS : STALL_MS;
+  const limits = { headersTimeout: stallMs, bodyTimeout: stallMs };
+  const file = rangeOf(path, part, onProgress, disk);
   // An empty stream would be sent chunked, which storage services refuse.
-  const body = part.sizeBytes === 0 ? "" : Readable.from(rangeOf(path, part, onProgress, disk), { objectMode: false });
-  return request(part.url, { dispatcher: agent, method: "PUT", headers, body, signal, ...limits });
+  const body = sizeBytes === 0 ? "" : Readable.from(frame ? framed(frame, file) : file, { objectMode: false });
+  return request(part.url, { dispatcher: agent, method: frame ? "POST" : "PUT", headers, body, signal, ...limits });
+}
+
+async function* framed({ head, tail }: FormFrame, file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* file;
+  yield tail;
 }
 
 async function* rangeOf(
@@ -79,6 +104,7 @@ async function* rangeOf(
   onProgress: (bytesSent: number) => void,
   disk: DiskError,
 ): AsyncGenerator<Buffer> {
+  if (sizeBytes === 0) return;
   const file = createReadStream(path, { start: offset, end: offset + sizeBytes - 1, highWaterMark: READ_BYTES });
   file.once("error", (error) => {
     disk.error = error;

@@ -137,7 +137,7 @@ describe("passing trouble", () => {
     const { origin, tries } = await storage((_, response) => !response.writeHead(503).end(body).destroyed);
     await expect(upload(partsOf(origin, FILM.length))).rejects.toMatchObject({
       code: "storage_unreachable",
-      message: "The storage refused the upload (HTTP 503, SlowDown); check the storage's settings, or try again later.",
+      message: "The storage refused the upload (HTTP 503, SlowDown): try again later.",
     });
     expect([...tries.values()]).toEqual([5]);
   });
@@ -158,20 +158,26 @@ describe("refusals", () => {
     [401, null, "storage_denied"],
     [404, "NoSuchBucket", "storage_bucket_not_found"],
     [404, "NoSuchUpload", "storage_unreachable"],
-    [400, "EntityTooLarge", "storage_unreachable"],
-    [301, "PermanentRedirect", "storage_unreachable"],
+    [400, "EntityTooLarge", "storage_denied"],
+    [501, "NotImplemented", "storage_denied"],
+    [301, "PermanentRedirect", "storage_region_not_valid"],
+    [307, "TemporaryRedirect", "storage_region_not_valid"],
   ])("HTTP %i %s is %s, at once, and quotes no signature", async (status, s3Code, code) => {
     const body = s3Code
-      ? `<Error><Code>${s3Code}</Code><Resource>/bucket?X-Amz-Signature=secret</Resource></Error>`
+      ? `<Error><Code>${s3Code}</Code><Resource>/bucket?X-Amz-Signature=0123abcd</Resource></Error>`
       : "";
     const { origin, tries } = await storage((request, response) => {
-      request.resume().once("end", () => response.writeHead(status).end(body));
+      request
+        .resume()
+        .once("end", () =>
+          response.writeHead(status, { location: origin, "x-amz-bucket-region": "eu-west-1" }).end(body),
+        );
       return true;
     });
     const failure = await upload(partsOf(origin, FILM.length)).catch((error: unknown) => error);
     expect(failure).toMatchObject({ name: "AppError", code });
     expect(String(failure)).toContain(s3Code ?? String(status));
-    expect(String(failure)).not.toMatch(/secret|127\.0\.0\.1/);
+    expect(String(failure)).not.toMatch(/0123abcd|127\.0\.0\.1/);
     expect([...tries.values()]).toEqual([1]);
   });
 
@@ -220,4 +226,65 @@ it("rejects with the reason of an abort, at once", async () => {
   const onProgress = (): void => controller.abort(reason);
   await expect(upload(partsOf(origin, 500_000), { signal: controller.signal, onProgress })).rejects.toBe(reason);
   await expect(upload(partsOf(origin, 500_000), { signal: controller.signal })).rejects.toBe(reason);
+});
+
+describe("forms", () => {
+  const form = { name: "encoded_video", fileName: 'ä "cut" 1.mp4', contentType: "video/mp4" };
+  const headers = { authorization: "Basic dTpw" };
+  const formPart = (origin: string, sizeBytes: number): UploadPart[] => [
+    { url: `${origin}/in/a.mp4?id=7`, headers, offset: 0, sizeBytes, form },
+  ];
+  const parse = ({ body, headers }: Received): Promise<FormData> =>
+    new Response(new Uint8Array(body), { headers: { "content-type": String(headers["content-type"]) } }).formData();
+
+  it("carry the file with its name, type and exact length", async () => {
+    const { origin, taken } = await storage();
+    const progress: number[] = [];
+    await upload(formPart(origin, FILM.length), { onProgress: (bytes) => progress.push(bytes) });
+    const empty = `${path}.empty`;
+    await writeFile(empty, "");
+    await upload(formPart(origin, 0), { path: empty });
+    for (const [index, expected] of [FILM, Buffer.alloc(0)].entries()) {
+      const received = taken[index];
+      if (!received) throw new Error("Nothing came");
+      expect([received.method, received.url]).toEqual(["POST", "/in/a.mp4?id=7"]);
+      expect(received.headers).toMatchObject({ ...headers, "content-length": String(received.body.length) });
+      expect(received.headers).not.toHaveProperty("transfer-encoding");
+      const fields = [...(await parse(received))];
+      expect(fields.map(([name]) => name)).toEqual([form.name]);
+      const file = fields[0]?.[1] as File;
+      expect([file.name, file.type]).toEqual([form.fileName, form.contentType]);
+      expect(Buffer.from(await file.arrayBuffer()).equals(expected)).toBe(true);
+    }
+    expect(progress.at(-1)).toBe(FILM.length);
+  });
+
+  it("are sent again while that may help", async () => {
+    const { origin, taken, tries } = await storage(
+      (_, response, asked) => asked <= 2 && !response.writeHead(503).end().destroyed,
+    );
+    await upload(formPart(origin, FILM.length));
+    expect([...tries.values()]).toEqual([3]);
+    expect((await parse(taken[0] as Received)).has(form.name)).toBe(true);
+  });
+
+  test.each([
+    [302, "storage_denied", "redirects are not followed"],
+    [401, "storage_denied", "check the user and password in `storage.url`"],
+    [404, "storage_bucket_not_found", "check the path in `storage.url`"],
+    [413, "storage_denied", "it must take files of this size"],
+    [422, "storage_denied", "it must take a POST of multipart/form-data"],
+  ])("that are answered %i are %s, at once", async (status, code, advice) => {
+    const { origin, tries } = await storage((request, response) => {
+      const location = `http://${request.headers.host}/elsewhere`;
+      request.resume().once("end", () => response.writeHead(status, { location }).end("<Code>Ignored</Code>"));
+      return true;
+    });
+    await expect(upload(formPart(origin, FILM.length))).rejects.toMatchObject({
+      name: "AppError",
+      code,
+      message: `The upload address answered ${status}; ${advice}.`,
+    });
+    expect([...tries.entries()]).toEqual([["/in/a.mp4?id=7", 1]]);
+  });
 });

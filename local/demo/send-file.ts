@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { parseRange } from "#shared/byte-range.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".mp4": "video/mp4",
@@ -41,17 +42,4 @@ export async function sendFile(request: IncomingMessage, response: ServerRespons
     return;
   }
   await pipeline(createReadStream(path, { start, end }), response).catch(() => response.destroy());
-}
-
-type Range = { start: number; end: number };
-
-/** Null for none, and for what is not understood, which is to be ignored. */
-export function parseRange(header: string | undefined, size: number): Range | "beyond" | null {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
-  if (!match || (match[1] === "" && match[2] === "")) return null;
-  const [, first, last] = match;
-  if (!first) return Number(last) === 0 ? "beyond" : { start: Math.max(0, size - Number(last)), end: size - 1 };
-  if (last && Number(last) < Number(first)) return null;
-  const end = last ? Math.min(Number(last), size - 1) : size - 1;
-  return Number(first) < size ? { start: Number(first), end } : "beyond";
 }

@@ -9,6 +9,8 @@ export type S3Options = {
   readonly port: number;
   readonly directory: string;
   readonly bucket: string;
+  /** Whether objects are for the account only; anyone may read them unless that is said. */
+  readonly isPrivate?: boolean;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
 
@@ -16,7 +18,7 @@ export type S3Server = { readonly port: number; close(): Promise<void> };
 
 /** Serves the bucket at `http://127.0.0.1:<port>/<bucket>/`. The account is the process's: one server per process. */
 export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
-  const { port, directory, bucket, credentials } = options;
+  const { port, directory, bucket, credentials, isPrivate = false } = options;
   // The pair that s3rver ships with is known to everybody.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
@@ -30,7 +32,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   });
   tighten(server.store);
   // s3rver's own middleware comes first in the list already; these have to run before it.
-  server.middleware.unshift(logRequests(log), refuseStrangers, abortUploads(server.store));
+  server.middleware.unshift(logRequests(log), refuseStrangers(isPrivate), abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr unless somebody listens; the request's log line has the words.
   const address = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.

@@ -6,17 +6,22 @@ import { join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
 
-/** Without a signature objects may be read, like in a bucket with a public-read policy, and nothing else. */
-export const refuseStrangers: S3rver.Middleware = async (context, next) => {
-  const signed =
-    context.req.headers.authorization !== undefined ||
-    "X-Amz-Algorithm" in context.query ||
-    "Signature" in context.query;
-  const reads = ["GET", "HEAD", "OPTIONS"].includes(context.method);
-  const namesObject = /^\/[^/]+\/./.test(context.path);
-  if (!signed && !(reads && namesObject)) throw new S3Error("AccessDenied", "Access Denied");
-  return next();
-};
+/**
+ * Without a signature objects may be read, like in a bucket with a public-read policy, and nothing else; of a private
+ * bucket not even that.
+ */
+export const refuseStrangers =
+  (isPrivate: boolean): S3rver.Middleware =>
+  async (context, next) => {
+    const signed =
+      context.req.headers.authorization !== undefined ||
+      "X-Amz-Algorithm" in context.query ||
+      "Signature" in context.query;
+    const reads = ["GET", "HEAD", "OPTIONS"].includes(context.method);
+    const namesObject = /^\/[^/]+\/./.test(context.path);
+    if (!signed && (isPrivate || !reads || !namesObject)) throw new S3Error("AccessDenied", "Access Denied");
+    return next();
+  };
 
 /** AbortMultipartUpload, which s3rver lacks: it checks the signature and then calls the method not allowed. */
 export const abortUploads =

@@ -1,26 +1,58 @@
 // The `input` section of a job request: where the source comes from.
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
+import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
+import { S3_SERVICES } from "./s3-services.ts";
+import { type AccessKeys, S3Bucket } from "./storage-spec.ts";
 
-export const InputSpec = z.object({ url: z.string() });
+export const InputSpec = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("url"), url: z.string() }),
+  /** An object of a bucket, which the Worker signs requests for. */
+  z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
+]);
 export type InputSpec = z.infer<typeof InputSpec>;
+
+type ParsedInput = { input: InputSpec; keys: AccessKeys | null };
 
 /** Signed addresses are long; beyond this no server takes them. */
 const MAX_URL_CHARS = 8192;
 
-/** Parses the `input` section. */
-export function parseInput(value: unknown, allow: AllowPrivate): Parsed<InputSpec> {
+const UrlBody = strictObject({
+  url: z
+    .string()
+    .max(MAX_URL_CHARS)
+    .describe("The http or https address of the media file; a user and password may be in it"),
+}).describe("A media file at an address");
+
+/** The section as clients write it. */
+export const InputBody = z.union([UrlBody, ...[...S3_SERVICES.values()].map(({ input }) => input.body)]);
+
+/** Parses the `input` section: an address, or an object of a bucket. */
+export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedInput> {
   if (!isObject(value)) return refuse("input_not_valid", "The job 'input' is not a valid object.");
-  if (typeof value.url !== "string" || value.url === "") {
+  if (value.service === undefined) return parseUrl(value, allow);
+  const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
+  if (!service) {
+    const shown = typeof value.service === "string" ? `\`${value.service}\` is not known` : "must be a string";
+    const allowed = [...S3_SERVICES.keys()].join(", ");
+    return refuse("input_not_valid", `\`input.service\` ${shown}; allowed: ${allowed}; or give \`input.url\``);
+  }
+  const parsed = service.input.parse(value, allow);
+  if (!parsed.ok) return parsed;
+  const { object, keys } = parsed.value;
+  return { ok: true, value: { input: { kind: "bucket", ...object }, keys } };
+}
+
+function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Parsed<ParsedInput> {
+  if (typeof url !== "string" || url === "") {
     return refuse("input_url_not_valid", "`input.url` must be the http or https address of the media file");
   }
-  const { url, ...rest } = value;
   const [extra] = Object.keys(rest);
   if (extra !== undefined) return refuse("input_not_valid", `\`input.${extra}\` is not known; allowed: url`);
   if (url.length > MAX_URL_CHARS)
     return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);
   if (!checked.ok) return refuse("input_url_not_valid", `\`input.url\`: ${checked.reason}`);
-  return { ok: true, value: { url: checked.url } };
+  return { ok: true, value: { input: { kind: "url", url: checked.url }, keys: null } };
 }

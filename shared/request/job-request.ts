@@ -7,14 +7,14 @@ import { type NotificationSpec, parseNotification } from "./notification-section
 import { parseOutputs } from "./outputs-section.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
 import { parseStorage } from "./storage-section.ts";
-import type { AccessKeys, StorageSpec } from "./storage-spec.ts";
+import type { AccessKeys, RequestedStorage } from "./storage-spec.ts";
 
 export const SettingsSpec = z.object({ ultrafast: z.boolean() });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
 
 export type JobRequest = {
   input: InputSpec;
-  storage: StorageSpec;
+  storage: RequestedStorage;
   outputs: OutputSpec[];
   notification: NotificationSpec;
   settings: SettingsSpec;
@@ -24,7 +24,13 @@ export type JobRequest = {
 /** The secrets of a request, apart from all else; null where there are none. */
 type RequestSecrets = { input: AccessKeys | null; storage: AccessKeys | null; notification: AccessKeys | null };
 
-const SettingsBody = z.strictObject({ ultrafast: z.boolean("must be true or false").default(false) });
+/** The `settings` section as clients write it. */
+export const SettingsBody = z.strictObject({
+  ultrafast: z
+    .boolean("must be true or false")
+    .default(false)
+    .describe("Whether inputs of more than a minute are cut into chunks that several nodes encode at once"),
+});
 
 /** Parses the body of a job request; the first section that is wrong answers. */
 export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobRequest> {
@@ -33,7 +39,7 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
   if (!input.ok) return input;
   const storage = parseStorage(body.storage, allow);
   if (!storage.ok) return storage;
-  const outputs = parseOutputs(body.outputs);
+  const outputs = parseOutputs(body.outputs, allow);
   if (!outputs.ok) return outputs;
   const notification = parseNotification(body.notification, allow);
   if (!notification.ok) return notification;
@@ -42,12 +48,12 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
   return {
     ok: true,
     value: {
-      input: input.value,
+      input: input.value.input,
       storage: storage.value.storage,
       outputs: outputs.value,
-      notification: notification.value,
+      notification: notification.value.notification,
       settings: settings.value,
-      secrets: { input: null, storage: storage.value.keys, notification: null },
+      secrets: { input: input.value.keys, storage: storage.value.keys, notification: notification.value.keys },
     },
   };
 }

@@ -16,7 +16,7 @@ export const S3Bucket = z.object({
 });
 export type S3Bucket = z.infer<typeof S3Bucket>;
 
-/** What clients may want said of each object; null leaves it to the bucket. */
+/** Headers that objects are to be stored with; null leaves it to the bucket. */
 export const ObjectOptions = z.object({
   acl: z.string().nullable(),
   storageClass: z.string().nullable(),
@@ -32,7 +32,7 @@ export const StorageSpec = z.discriminatedUnion("kind", [
     ...S3Bucket.shape,
     path: z.string(),
     options: ObjectOptions,
-    /** Whether clients are shown https addresses. */
+    /** False: clients are shown http addresses, whatever requests use. */
     secure: z.boolean(),
   }),
   z.object({
@@ -51,3 +51,21 @@ export const StorageSpec = z.discriminatedUnion("kind", [
 ]);
 export type StorageSpec = z.infer<typeof StorageSpec>;
 export type StorageOf<Kind extends StorageSpec["kind"]> = Extract<StorageSpec, { kind: Kind }>;
+
+/**
+ * A storage as a request alone says it. What must be asked of others, or of the Worker's own address, is not in it
+ * yet: worker/storage/resolve-storage.ts makes a StorageSpec of it.
+ */
+export type RequestedStorage =
+  | Exclude<StorageSpec, { kind: "builtin" }>
+  | Omit<StorageOf<"builtin">, "origin">
+  | BackblazeBucket;
+
+/** Backblaze names its buckets by id; the name and the address are asked of it when the job is created. */
+export type BackblazeBucket = {
+  kind: "backblaze";
+  bucketId: string;
+  path: string;
+  options: ObjectOptions;
+  secure: boolean;
+};

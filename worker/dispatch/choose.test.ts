@@ -7,7 +7,7 @@ const NOW = 10_000;
 const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
   nodeId,
   session: `s-${nodeId}`,
-  capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2 },
+  capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2, filters: [], muxers: [], hardware: null },
   free: { inspect, encode },
   leases: [],
   draining: false,

@@ -7,13 +7,17 @@ import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
 import { nodes } from "./routes/nodes.ts";
+import { openapi } from "./routes/openapi.ts";
+import { storage } from "./routes/storage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/health", health)
+  .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/nodes", nodes)
-  .route("/v2/admin", admin);
+  .route("/v2/admin", admin)
+  .route("/storage", storage);
 
 app.onError(onError);
 app.notFound((context) => problem(context, "route_not_found", `There is nothing at ${context.req.path}`));

@@ -10,10 +10,13 @@ export type NodeEnv = { Bindings: Env };
 
 const MAX_CREDENTIAL_CHARS = 512;
 
-/** Lets clients with a valid API key through and names their account. */
+/** Lets clients with a valid API key through, at a bearable rate, and names their account. */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const key = basicUser(context.req.header("authorization"));
   const digest = key === null ? null : await digestOf(key, settingsOf(context.env).keyPepper);
+  if (digest !== null && !(await context.env.CLIENT_RATE.limit({ key: digest })).success) {
+    throw new AppError("rate_limited", "Too many requests came with this API key; please wait a moment");
+  }
   const account = digest === null ? null : await accountOfKey(context.env.DB, digest);
   if (!account) {
     throw new AppError(

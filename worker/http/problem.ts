@@ -5,18 +5,27 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { AppError, type ErrorCode, errorTraits } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { log } from "../env.ts";
+import type { ErrorBody } from "./answers.ts";
 
 /** A JSON answer with the content type that the contract names. */
 export function answer(context: Context, body: unknown, status: ContentfulStatusCode = 200): Response {
   return context.body(JSON.stringify(body), status, { "content-type": "application/json; charset=utf-8" });
 }
 
+/** When to come back: once the rate's period (wrangler.toml) is over, or soon. */
+const RETRY_AFTER_SECONDS: ReadonlyMap<number, string> = new Map([
+  [429, "10"],
+  [503, "5"],
+]);
+
 /** An error as the contract shapes it. Codes that have no HTTP status are ours to explain: 500. */
 export function problem(context: Context, code: ErrorCode, message: string): Response {
   const status = errorTraits(code).http ?? 500;
   if (status === 401) context.header("www-authenticate", 'Basic realm="copra", charset="UTF-8"');
-  if (status === 503) context.header("retry-after", "5");
-  return answer(context, { message, error_code: code, status: "error" }, status as ContentfulStatusCode);
+  const retryAfter = RETRY_AFTER_SECONDS.get(status);
+  if (retryAfter !== undefined) context.header("retry-after", retryAfter);
+  const body: ErrorBody = { message, error_code: code, status: "error" };
+  return answer(context, body, status as ContentfulStatusCode);
 }
 
 /** The answer to a method that a known path does not have. */

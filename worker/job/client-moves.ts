@@ -24,11 +24,11 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 
 /**
  * Begins an ended job anew for what it did not finish: finished and skipped outputs stay as they are, the source is
- * inspected again. Null when the job runs, or has nothing left to do.
+ * inspected again. Null when the job runs, has nothing left to do, or has lost its finished outputs with its storage.
  */
 export function retryJob(state: JobState): JobState | null {
   const status = moveJob(state.status, "retry");
-  if (!status) return null;
+  if (!status || state.storageCleared) return null;
   const round = state.round + 1;
   const all = state.spec.outputs.map(({ index }) => index);
   const next = moveOutputs(state, all, "retry", { failure: null, files: [], probe: null });

@@ -4,6 +4,7 @@ import { backoffMs, type Random } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
+import { BUILTIN_RETENTION_MS } from "../storage/builtin-objects.ts";
 import { type Delivery, type JobState, type MultipartUpload, RETENTION_MS, type TaskState } from "./job-state.ts";
 import { runnableTasks } from "./leases.ts";
 
@@ -18,6 +19,8 @@ export type Effect =
   /** Bring the job's row in the index up to date. */
   | { kind: "index" }
   | { kind: "deliver"; delivery: Delivery }
+  /** Remove what the job left in the service's own storage. */
+  | { kind: "clear-storage" }
   /** Forget everything: the retention is over. */
   | { kind: "purge" };
 
@@ -52,6 +55,9 @@ export function pendingEffects(state: JobState): PendingEffect[] {
   // One delivery at a time keeps the events of a job in order.
   const delivery = state.outbox.find((candidate) => candidate.state === "due");
   if (delivery) pending.push(owed(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
+  if (isTerminalJob(state.status) && state.spec.storage.kind === "builtin" && !state.storageCleared) {
+    pending.push(owed("clear-storage", (state.completedAt ?? 0) + BUILTIN_RETENTION_MS, { kind: "clear-storage" }));
+  }
   if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
     pending.push(owed("purge", (state.completedAt ?? 0) + RETENTION_MS, { kind: "purge" }));
   }

@@ -11,6 +11,7 @@ import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSes
 import { completeTask, failTask, recordUpload, settleOutputs } from "./reports.ts";
 import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "./task-table.ts";
 
+const SOURCE_URL = "https://media.example.com/film.mp4";
 const NOW = 1_000_000;
 let spec: JobSpec;
 beforeAll(async () => {
@@ -23,7 +24,8 @@ const claim = (
   now = NOW,
   nodeId = "node-a",
   slotClass: "inspect" | "encode" = "encode",
-) => claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token] }, now);
+) =>
+  claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token], sourceUrl: SOURCE_URL }, now);
 
 /** A job whose source was inspected, and whose encode task a node has taken with token `t2`. */
 function encoding(of: JobSpec = spec): JobState {
@@ -101,7 +103,7 @@ describe("the way of a job", () => {
         lease: `${eager.id}.inspect.1`,
         token: "t1",
         jobId: eager.id,
-        task: { kind: "inspect", sourceUrl: "https://media.example.com/film.mp4" },
+        task: { kind: "inspect", sourceUrl: SOURCE_URL },
       },
     ]);
     const inspected = completeTask(inspecting.state, "inspect", { kind: "inspect", probe: PROBE }, NOW);

@@ -131,6 +131,30 @@ describe("a job", () => {
   });
 });
 
+describe("a source in a bucket", () => {
+  it("is given to nodes by an address that is signed for each claim, without the bucket's secret", async () => {
+    const credentials = { access_key_id: "SOURCES", secret_access_key: SECRET_KEY };
+    const bucket = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/a b.mp4", credentials };
+    const spec = await newSpec({ ...VIDEO_ONLY, input: bucket });
+    await stubOf(spec).create(spec);
+    const [inspect] = await stubOf(spec).claim("node-a", "s-node-a", "inspect", 1);
+    const { origin, pathname, searchParams } = new URL(inspect?.task.sourceUrl ?? "");
+    expect(origin + pathname).toBe("https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
+    expect(searchParams.get("X-Amz-Credential")).toMatch(/^SOURCES\/\d{8}\/eu-west-1\/s3\/aws4_request$/);
+    expect(JSON.stringify(inspect)).not.toContain(SECRET_KEY);
+    const { lease, token } = inspect as { lease: LeaseId; token: string };
+    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    const [encode] = await stubOf(spec).claim("node-b", "s-node-b", "encode", 1);
+    expect(encode?.task.sourceUrl).toContain("X-Amz-Signature=");
+    const state = await stateOf(spec);
+    expect(JSON.stringify(state)).not.toMatch(new RegExp(`X-Amz-|${SECRET_KEY}`));
+    expect(await stubOf(spec).metadata()).toMatchObject({
+      ok: true,
+      value: expect.stringContaining('"filename":"https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4"'),
+    });
+  });
+});
+
 describe("uploads", () => {
   it("are signed for single objects, without the storage's secret", async () => {
     const spec = await inspected(VIDEO_ONLY);

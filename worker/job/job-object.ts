@@ -1,6 +1,6 @@
 // The object of one job: loads the state, has it decided on, saves it, then acts. Decisions are in the pure files beside.
 import { DurableObject } from "cloudflare:workers";
-import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { AppError } from "#shared/errors.ts";
 import { type LeaseId, newToken } from "#shared/ids.ts";
 import type { JobView } from "#shared/job-view.ts";
 import type {
@@ -14,39 +14,34 @@ import type {
   UploadsRequest,
 } from "#shared/protocol.ts";
 import { type Env, settingsOf } from "../env.ts";
-import { type DeliveryView, replayed, viewDelivery } from "../notify/outbox.ts";
+import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { openStore } from "../storage/object-store.ts";
+import { sourceUrl } from "../storage/source-url.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
+import { type Answer, conflict, REFUSED } from "./job-answer.ts";
+import { JobEvents } from "./job-events.ts";
 import { JobMemory } from "./job-memory.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import { JobSpec, type JobState, newJob } from "./job-state.ts";
-import { jobPercent, viewJob, viewMetadata } from "./job-view.ts";
-import { claimTasks, judge, recordProgress, renewLease, suspectSession, type Verdict } from "./leases.ts";
+import { viewJob, viewMetadata } from "./job-view.ts";
+import { claimTasks, judge, type Renewal, recordProgress, renewAll, renewLease, suspectSession } from "./leases.ts";
 import { completeTask, failTask } from "./reports.ts";
-
-/** An answer across RPC, where thrown errors would lose their class: the value, or a code of the error table. */
-export type Answer<Value> = { ok: true; value: Value } | { ok: false; code: ErrorCode; message: string };
-
-const SUPERSEDED = {
-  ok: false,
-  code: "lease_superseded",
-  message: "This lease is no longer valid: stop the work and forget it",
-} as const;
-const UNKNOWN = { ok: false, code: "job_not_found", message: "There is no such job" } as const;
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
 const SUSPECT_GRACE_MS = 10_000;
 
 export class JobObject extends DurableObject<Env> {
   readonly #memory: JobMemory;
+  readonly #events: JobEvents;
   readonly #effects: EffectRunner;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#memory = new JobMemory(ctx.storage);
+    this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
+    this.#events = new JobEvents(() => this.#memory.show("in memory"));
     this.#effects = new EffectRunner(ctx, env, this.#memory);
   }
 
@@ -58,10 +53,12 @@ export class JobObject extends DurableObject<Env> {
 
   /** Grants up to `max` runnable tasks of a class to a node. */
   async claim(nodeId: string, session: string, slotClass: SlotClass, max: number): Promise<Assignment[]> {
+    const sourceUrl = await this.#sourceUrl();
+    // Others may have changed the job while the address was signed.
     const { state } = this.#memory;
-    if (!state) return [];
+    if (!state || sourceUrl === null) return [];
     const tokens = Array.from({ length: max }, () => newToken(randomBytes));
-    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens }, Date.now());
+    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, sourceUrl }, Date.now());
     this.#commit(claimed.state);
     return claimed.assignments;
   }
@@ -86,15 +83,15 @@ export class JobObject extends DurableObject<Env> {
   async uploads(lease: LeaseId, { token, files }: UploadsRequest): Promise<Answer<UploadsAnswer>> {
     const { state } = this.#memory;
     const before = state && renewLease(state, { lease, token }, Date.now());
-    if (before?.verdict !== "current" || !before.task) return SUPERSEDED;
+    if (before?.verdict !== "current" || !before.task) return REFUSED.superseded;
     this.#commit(before.state);
     try {
       const { spec } = before.state;
       const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
-      const store = openStore(spec.storage, secrets.storage);
+      const store = openStore(spec, secrets.storage, this.env);
       const deps = { state: () => this.#memory.live(), save: (next: JobState) => this.#commit(next) };
       const uploads = await grantUploads(store, { lease, token }, files, deps);
-      return uploads ? { ok: true, value: { uploads } } : SUPERSEDED;
+      return uploads ? { ok: true, value: { uploads } } : REFUSED.superseded;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === "report_not_valid") return { ok: false, code: error.code, message: error.message };
@@ -115,28 +112,31 @@ export class JobObject extends DurableObject<Env> {
     return this.#report({ lease, token }, (state, taskId) => failTask(state, taskId, failure, Date.now()));
   }
 
-  /** The job as its client sees it. What was shown is kept, so that progress never goes back. */
+  /** The job as its client sees it. */
   async view(): Promise<Answer<JobView>> {
-    const { state } = this.#memory;
-    if (!state) return UNKNOWN;
-    const shownPercent = jobPercent(state);
-    if (shownPercent > state.shownPercent) this.#memory.save({ ...state, shownPercent });
-    return { ok: true, value: viewJob(state) };
+    const value = this.#memory.show("on disk");
+    return value ? { ok: true, value } : REFUSED.unknownJob;
+  }
+
+  /** Server-sent events that follow the job to its end. */
+  async events(): Promise<Answer<ReadableStream<Uint8Array>>> {
+    if (!this.#memory.state) return REFUSED.unknownJob;
+    const value = this.#events.open();
+    return value ? { ok: true, value } : REFUSED.tooManyFollowers;
   }
 
   /** All metadata that is known so far, in JSON. */
   async metadata(): Promise<Answer<string>> {
     const { state } = this.#memory;
-    return state ? { ok: true, value: JSON.stringify(viewMetadata(state)) } : UNKNOWN;
+    return state ? { ok: true, value: JSON.stringify(viewMetadata(state)) } : REFUSED.unknownJob;
   }
 
   /** Ends the job by its client's will. */
   async cancel(): Promise<Answer<JobView>> {
     const { state } = this.#memory;
-    if (!state) return UNKNOWN;
+    if (!state) return REFUSED.unknownJob;
     const cancelled = cancelJob(state, Date.now());
-    if (!cancelled)
-      return { ok: false, code: "job_state_conflict", message: `The job has ended already: ${state.status}` };
+    if (!cancelled) return conflict(`The job has ended already: ${state.status}`);
     this.#commit(cancelled);
     return { ok: true, value: viewJob(cancelled) };
   }
@@ -144,9 +144,9 @@ export class JobObject extends DurableObject<Env> {
   /** Begins an ended job anew for what it did not finish; answers the version that the index must learn of. */
   async retry(): Promise<Answer<{ view: JobView; version: number }>> {
     const { state } = this.#memory;
-    if (!state) return UNKNOWN;
+    if (!state) return REFUSED.unknownJob;
     const begun = retryJob(state);
-    if (!begun) return { ok: false, code: "job_state_conflict", message: `The job cannot be retried: ${state.status}` };
+    if (!begun) return conflict(`The job cannot be retried: ${state.status}`);
     this.#commit(begun);
     return { ok: true, value: { view: viewJob(begun), version: begun.version } };
   }
@@ -154,47 +154,46 @@ export class JobObject extends DurableObject<Env> {
   /** The log of the job's notifications. */
   async notifications(): Promise<Answer<DeliveryView[]>> {
     const { state } = this.#memory;
-    return state ? { ok: true, value: state.outbox.map(viewDelivery) } : UNKNOWN;
+    return state ? { ok: true, value: state.outbox.map(viewDelivery) } : REFUSED.unknownJob;
   }
 
   /** Sends one notification again. */
   async replay(id: string): Promise<Answer<DeliveryView>> {
     const { state } = this.#memory;
-    if (!state) return UNKNOWN;
-    const outbox = state.outbox.map((delivery) => (delivery.id === id ? replayed(delivery, Date.now()) : delivery));
-    const found = outbox.find((delivery) => delivery.id === id);
-    if (!found)
-      return { ok: false, code: "notification_not_found", message: "The job has no notification with this id" };
-    this.#commit({ ...state, outbox });
-    return { ok: true, value: viewDelivery(found) };
+    if (!state) return REFUSED.unknownJob;
+    const again = replay(state.outbox, id, Date.now());
+    if (!again) return REFUSED.unknownNotification;
+    this.#commit({ ...state, outbox: again.outbox });
+    return { ok: true, value: viewDelivery(again.replayed) };
   }
 
   override async alarm(): Promise<void> {
     await this.#effects.ring();
   }
 
+  /** Where a node gets the source from; null when there is no such job. */
+  async #sourceUrl(): Promise<string | null> {
+    const spec = this.#memory.state?.spec;
+    if (!spec) return null;
+    const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
+    return sourceUrl(spec.input, secrets.input);
+  }
+
   #report(proof: LeaseProof, take: (state: JobState, taskId: string) => JobState): Answer<null> {
     const before = this.#memory.state;
-    if (!before) return SUPERSEDED;
+    if (!before) return REFUSED.superseded;
     const { state, verdict, task } = renewLease(before, proof, Date.now());
-    if (verdict === "superseded" || !task) return SUPERSEDED;
+    if (verdict === "superseded" || !task) return REFUSED.superseded;
     if (verdict === "current") this.#commit(take(state, task.id));
     return { ok: true, value: null };
   }
 
-  #renewAll<Item extends LeaseProof>(
-    items: readonly Item[],
-    renew: (state: JobState, item: Item, now: number) => { state: JobState; verdict: Verdict },
-  ): LeaseId[] {
+  #renewAll<Item extends LeaseProof>(items: readonly Item[], renew: Renewal<Item>): LeaseId[] {
     const now = Date.now();
-    let { state } = this.#memory;
-    const dropped: LeaseId[] = [];
-    for (const item of items) {
-      const renewed = state && renew(state, item, now);
-      if (renewed?.verdict === "current") state = renewed.state;
-      else dropped.push(item.lease);
-    }
-    if (state && this.#memory.note(state, now)) this.#commit(state);
+    const before = this.#memory.state;
+    if (!before) return items.map(({ lease }) => lease);
+    const { state, dropped } = renewAll(before, items, renew, now);
+    if (this.#memory.note(state, now)) this.#commit(state);
     return dropped;
   }
 

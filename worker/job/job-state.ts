@@ -119,6 +119,8 @@ export const JobState = z.object({
   /** Multipart uploads of grants that came to nothing, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
+  /** Whether the job's objects in the service's own storage were removed. */
+  storageCleared: z.boolean().default(false),
   /** Effects that failed: how often, and when to try again. Keyed by the effect's name. */
   retries: z.record(z.string(), z.object({ attempts: z.int(), at: Time })),
 });
@@ -148,6 +150,7 @@ export function newJob(spec: JobSpec): JobState {
     revoked: [],
     orphans: [],
     outbox: [],
+    storageCleared: false,
     retries: {},
   };
 }

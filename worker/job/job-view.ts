@@ -5,10 +5,11 @@ import { isTerminalJob } from "#shared/job-status.ts";
 import type { JobView, OutputView } from "#shared/job-view.ts";
 import { contractDate } from "#shared/job-view.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
-import { contractMetadata, publicUrl } from "#shared/metadata.ts";
+import { contractMetadata } from "#shared/metadata.ts";
 import type { PayloadMetadata } from "#shared/notification.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/output-status.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
+import { shownSourceUrl } from "../storage/source-url.ts";
 import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
 import type { JobState } from "./job-state.ts";
@@ -50,14 +51,14 @@ export function viewOutput(state: JobState, index: number): OutputView {
 }
 
 const fileUrl = (state: JobState, output: number, ordinal: number): string =>
-  publicUrlOf(state.spec.storage, objectOf(state, { output, ordinal }));
+  publicUrlOf(state.spec, objectOf(state, { output, ordinal }));
 
 const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
   failure ? { error: failure.message, error_code: failure.code } : {};
 
 /** The input's metadata as clients see it, or null while it is unknown. */
 export const inputMetadata = (state: JobState): MediaProbe | null =>
-  state.input.probe && contractMetadata(state.input.probe, publicUrl(state.spec.input.url));
+  state.input.probe && contractMetadata(state.input.probe, shownSourceUrl(state.spec.input));
 
 /** An output's metadata as clients see it, or null when it has none. */
 export function outputMetadata(state: JobState, index: number): MediaProbe | null {

@@ -1,5 +1,5 @@
 // Claims and leases: who may work on a task, for how long, and whose word counts. Pure: (state, what, now) → next state.
-import { parseLeaseId } from "#shared/ids.ts";
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import {
   type Assignment,
   LEASE_MS,
@@ -16,7 +16,15 @@ import type { JobState, TaskState } from "./job-state.ts";
 import { loseTask } from "./reports.ts";
 import { moveTask } from "./task-table.ts";
 
-export type Claim = { nodeId: string; session: string; slotClass: SlotClass; max: number; tokens: readonly string[] };
+export type Claim = {
+  readonly nodeId: string;
+  readonly session: string;
+  readonly slotClass: SlotClass;
+  readonly max: number;
+  readonly tokens: readonly string[];
+  /** Where the node is to get the source from; it may hold a signature. */
+  readonly sourceUrl: string;
+};
 
 /** What the job makes of a report: `current` speaks for a live grant, `repeat` was taken before, `superseded` is stale. */
 export type Verdict = "current" | "repeat" | "superseded";
@@ -33,7 +41,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: [] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", fresh);
     const lease = leaseOf(state, { ...task, ...fresh });
-    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task) });
+    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim.sourceUrl) });
   }
   return { state: next, assignments };
 }
@@ -43,8 +51,7 @@ export const runnableTasks = (state: JobState, slotClass: SlotClass): TaskState[
   state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
 
 /** What a node is told of a task: never a secret of the client's storage. */
-function taskFor(state: JobState, task: TaskState): Task {
-  const sourceUrl = state.spec.input.url;
+function taskFor(state: JobState, task: TaskState, sourceUrl: string): Task {
   if (task.kind === "inspect") return { kind: "inspect", sourceUrl };
   const { probe } = state.input;
   if (!probe) throw new Error("An encode task needs the source's probe");
@@ -87,6 +94,30 @@ export function recordProgress(
   const next = patchTask(renewed, task.id, { stage: item.stage, fraction });
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
   return { state: item.stage === "transferring" ? next : moveOutputs(next, task.outputs, "start"), verdict };
+}
+
+/** How one sign of life renews its lease. */
+export type Renewal<Item extends LeaseProof> = (
+  state: JobState,
+  item: Item,
+  now: number,
+) => { state: JobState; verdict: Verdict };
+
+/** Renews the leases of several signs of life; answers those that their node must drop. */
+export function renewAll<Item extends LeaseProof>(
+  state: JobState,
+  items: readonly Item[],
+  renew: Renewal<Item>,
+  now: number,
+): { state: JobState; dropped: LeaseId[] } {
+  let next = state;
+  const dropped: LeaseId[] = [];
+  for (const item of items) {
+    const renewed = renew(next, item, now);
+    if (renewed.verdict === "current") next = renewed.state;
+    else dropped.push(item.lease);
+  }
+  return { state: next, dropped };
 }
 
 /** A node's connection is gone: its leases live `graceMs` longer at the most. */

@@ -85,7 +85,7 @@ function refusalsOf(outputs: readonly OutputSpec[], probe: MediaProbe): Pick<Enc
 const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
 
 /** Whether an output's condition holds; it was parsed once before, when the job was created. */
-function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
+export function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
   const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
   return !parsed?.ok || holds(parsed.condition, inputVariables(probe));
 }

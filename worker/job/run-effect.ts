@@ -6,8 +6,9 @@ import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
 import { deliver } from "../notify/deliver.ts";
 import { afterAttempt } from "../notify/outbox.ts";
+import { removeObjects } from "../storage/builtin-store.ts";
 import { type ObjectStore, openStore } from "../storage/object-store.ts";
-import { isNoSuchUpload } from "../storage/s3-store.ts";
+import { isUploadGone } from "../storage/upload-gone.ts";
 import { advertised, type Effect, indexed, mayAbortAgain, revoked, uploadAborted } from "./job-effects.ts";
 import { fileToStore, uploadKey } from "./job-files.ts";
 import { demand } from "./job-moves.ts";
@@ -54,15 +55,20 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "index":
       return index(deps);
     case "deliver": {
-      const { webhook } = await openSecrets(deps);
-      const { notification } = deps.state().spec;
-      const { allowPrivate } = settingsOf(deps.env);
-      const result = await deliver(effect.delivery, notification, webhook, allowPrivate, deps.now());
+      const secrets = await openSecrets(deps);
+      const { id: jobId, notification } = deps.state().spec;
+      const attempt = { jobId, secrets, settings: settingsOf(deps.env), now: deps.now() };
+      const result = await deliver(effect.delivery, notification, attempt);
       const after = afterAttempt(effect.delivery, result, deps.now());
       return deps.apply((state) => ({
         ...state,
         outbox: state.outbox.map((delivery) => (delivery.id === after.id ? after : delivery)),
       }));
+    }
+    case "clear-storage": {
+      // A bucket that the operator took away took the objects with it.
+      if (deps.env.STORAGE) await removeObjects(deps.env.STORAGE, deps.state().spec.id);
+      return deps.apply((state) => ({ ...state, storageCleared: true }));
     }
     case "purge":
       return deps.purge();
@@ -75,7 +81,7 @@ const openSecrets = ({ env, state }: EffectDeps): ReturnType<typeof openJobSecre
   openJobSecrets(state().spec, settingsOf(env).sealingKeys);
 
 const storeOf = async (deps: EffectDeps): Promise<ObjectStore> =>
-  openStore(deps.state().spec.storage, (await openSecrets(deps)).storage);
+  openStore(deps.state().spec, (await openSecrets(deps)).storage, deps.env);
 
 async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: EffectDeps): Promise<void> {
   const now = deps.now();
@@ -126,7 +132,7 @@ async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
       reports.push(report);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (errorTraits(error.code).retryable && !lastTry && !isNoSuchUpload(error)) throw error;
+      if (errorTraits(error.code).retryable && !lastTry && !isUploadGone(error)) throw error;
       reports.push({ status: "failed", output: report.output, failure: { code: error.code, message: error.message } });
     }
   }

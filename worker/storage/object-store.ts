@@ -1,9 +1,14 @@
 // What a job wants of the client's storage, whichever it is: nodes upload by signed requests, the rest happens here.
 import { AppError, assertNever } from "#shared/errors.ts";
+import type { JobId } from "#shared/ids.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageSpec } from "#shared/request/storage-spec.ts";
+import { type Env, settingsOf } from "../env.ts";
+import { azureStore, azureUrl } from "./azure-store.ts";
+import { builtinStore, builtinUrl } from "./builtin-store.ts";
+import { httpStore, httpUrl } from "./http-store.ts";
 import { s3Store } from "./s3-store.ts";
-import { objectUrl } from "./s3-target.ts";
+import { shownUrl } from "./s3-target.ts";
 
 /** A file that is to become an object below the storage's own path. */
 export type FileToStore = {
@@ -25,30 +30,43 @@ export interface ObjectStore {
   abort(objectName: string, uploadId: string): Promise<void>;
 }
 
+/** What is stored where: a JobSpec. */
+type Stored = { readonly id: JobId; readonly storage: StorageSpec };
+
 /** Opens a job's storage. `keys` is null where none are needed. */
-export function openStore(storage: StorageSpec, keys: AccessKeys | null): ObjectStore {
+export function openStore({ id, storage }: Stored, keys: AccessKeys | null, env: Env): ObjectStore {
   switch (storage.kind) {
     case "s3":
-      if (!keys) throw new AppError("internal_error", "A bucket needs its keys");
-      return s3Store(storage, keys);
+      return s3Store(storage, needed(keys));
     case "azure":
-    case "builtin":
+      return azureStore(storage, needed(keys));
+    case "builtin": {
+      if (!env.STORAGE) throw new AppError("storage_unreachable", "The service's own storage is no longer offered");
+      return builtinStore({ bucket: env.STORAGE, jobId: id, storage, keys: settingsOf(env).sealingKeys });
+    }
     case "http":
-      throw new AppError("internal_error", `Nothing is stored in ${storage.kind} yet`);
+      return httpStore(storage, keys);
     default:
       return assertNever(storage);
   }
 }
 
+function needed(keys: AccessKeys | null): AccessKeys {
+  if (!keys) throw new AppError("internal_error", "The storage needs its keys");
+  return keys;
+}
+
 /** The address of an object as clients are shown it. */
-export function publicUrlOf(storage: StorageSpec, objectName: string): string {
+export function publicUrlOf({ id, storage }: Stored, objectName: string): string {
   switch (storage.kind) {
     case "s3":
-      return objectUrl(storage, storage.path, objectName);
+      return shownUrl(storage, objectName);
     case "azure":
+      return azureUrl(storage, objectName);
     case "builtin":
+      return builtinUrl(id, storage, objectName);
     case "http":
-      throw new AppError("internal_error", `Nothing is stored in ${storage.kind} yet`);
+      return httpUrl(storage, objectName);
     default:
       return assertNever(storage);
   }

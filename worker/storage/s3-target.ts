@@ -1,15 +1,21 @@
 // The addresses of a bucket's objects, for requests and for people.
 import { joinPath } from "#shared/object-name.ts";
-import type { S3Bucket } from "#shared/request/storage-spec.ts";
+import type { S3Bucket, StorageOf } from "#shared/request/storage-spec.ts";
+import { encodePath } from "./encode-path.ts";
 
-/** The address of an object: what clients are shown and what requests are signed for. */
+/** The address of the object with just this key. */
+export const keyUrl = (bucket: S3Bucket, key: string): string => `${bucketUrl(bucket)}/${encodePath(key)}`;
+
+/** The address of an output's object, which requests are signed for. */
 export const objectUrl = (bucket: S3Bucket, folder: string, objectName: string): string =>
-  `${bucketUrl(bucket)}/${joinPath(folder, objectName).split("/").map(encodeSegment).join("/")}`;
+  keyUrl(bucket, joinPath(folder, objectName));
+
+/** The address of an output's object as clients are shown it. */
+export function shownUrl(storage: StorageOf<"s3">, objectName: string): string {
+  const url = objectUrl(storage, storage.path, objectName);
+  return storage.secure ? url : url.replace(/^https:/, "http:");
+}
 
 function bucketUrl({ endpoint, bucket, addressing }: S3Bucket): string {
   return addressing === "path" ? `${endpoint}/${bucket}` : endpoint.replace("://", `://${bucket}.`);
 }
-
-/** Percent-encodes all but RFC 3986's unreserved characters, as the signature's canonical path demands. */
-const encodeSegment = (segment: string): string =>
-  encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);

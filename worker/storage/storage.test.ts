@@ -1,7 +1,10 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import type { JobId } from "#shared/ids.ts";
 import { parseStorage } from "#shared/request/storage-section.ts";
 import { publicUrlOf } from "./object-store.ts";
-import { partSizes } from "./s3-store.ts";
+import { partSizes } from "./part-sizes.ts";
+import { resolveStorage } from "./resolve-storage.ts";
 import { parseSealingKeys, seal, unseal } from "./sealed-secret.ts";
 
 const MIB = 2 ** 20;
@@ -22,7 +25,24 @@ describe("object addresses", () => {
     credentials,
     ...changes,
   });
+  const azure = (changes: object = {}) => ({
+    service: "azure",
+    container: "films",
+    credentials: { account: "media", api_key: "c2VjcmV0" },
+    ...changes,
+  });
   const rows: [object, string, string][] = [
+    [azure(), "a b.mp4", "https://media.blob.core.windows.net/films/a%20b.mp4"],
+    [azure({ endpoint: "http://127.0.0.1:1/media/", path: "/v/" }), "/a.mp4", "http://127.0.0.1:1/media/films/v/a.mp4"],
+    [azure({ container: "$web" }), "a.mp4", "https://media.blob.core.windows.net/%24web/a.mp4"],
+    [{ service: "coconut" }, "x/a ü.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/x/a%20%C3%BC.mp4"],
+    [{ service: "coconut", path: "/v/" }, "a.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/v/a.mp4"],
+    [{ url: "https://u:p%40@media.example.com" }, "/a b.mp4", "https://media.example.com/a%20b.mp4"],
+    [
+      { url: "https://media.example.com/up/?id=7&x=a%20b#f" },
+      "v/a.mp4",
+      "https://media.example.com/up/v/a.mp4?id=7&x=a%20b",
+    ],
     [s3(), "a.mp4", "https://films.s3.eu-west-1.amazonaws.com/a.mp4"],
     [s3({ bucket: "films.example.com" }), "a.mp4", "https://s3.eu-west-1.amazonaws.com/films.example.com/a.mp4"],
     [s3({ path: "/vod/" }), "/x/a.mp4", "https://films.s3.eu-west-1.amazonaws.com/vod/x/a.mp4"],
@@ -34,11 +54,19 @@ describe("object addresses", () => {
       "a.mp4",
       "http://127.0.0.1:9000/films/a.mp4",
     ],
-    [other({ force_path_style: true, endpoint: "https://s3.example.com/base/" }), "a.mp4", "https://s3.example.com/base/films/a.mp4"],
+    [
+      other({ force_path_style: true, endpoint: "https://s3.example.com/base/" }),
+      "a.mp4",
+      "https://s3.example.com/base/films/a.mp4",
+    ],
   ];
-  it.each(rows)("row %#", (storage, name, url) => {
-    const parsed = parseStorage(storage, "loopback");
-    expect(parsed.ok && publicUrlOf(parsed.value.storage, name)).toBe(url);
+  const id = "AAAAAAAAAAAAAA" as JobId;
+  it.each(rows)("row %#", async (requested, name, url) => {
+    const parsed = parseStorage(requested, "loopback");
+    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    const { keys } = parsed.value;
+    const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
+    expect(publicUrlOf({ id, storage }, name)).toBe(url);
   });
 });
 
@@ -54,6 +82,7 @@ describe("parts", () => {
       expect(sizes.length).toBeLessThanOrEqual(500);
       expect(new Set(sizes.slice(0, -1)).size).toBeLessThanOrEqual(1);
     }
+    expect(new Set(partSizes(2 ** 36, 90 * MIB).slice(0, -1))).toEqual(new Set([90 * MIB]));
   });
 });
 

@@ -23,11 +23,14 @@ import { settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { seal } from "../../storage/sealed-secret.ts";
+import type { AccountList, KeyList, NewAccount, NewKey, NewNodeToken, NodeTokenList, Revoked } from "../answers.ts";
 import { adminAuth, type NodeEnv } from "../auth.ts";
 import { answer } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 
-const Named = z.object({ name: z.string().trim().min(1).max(100) });
+export const NamedBody = z.object({
+  name: z.string().trim().min(1).max(100).describe("For the operator's eyes: 1 to 100 characters"),
+});
 
 const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   id,
@@ -38,7 +41,7 @@ const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
 export const admin = new Hono<NodeEnv>({ strict: false })
   .use(adminAuth)
   .post("/accounts", async (context) => {
-    const { name } = await readBody(context.req, Named, "json_not_valid");
+    const { name } = await readBody(context.req, NamedBody, "json_not_valid");
     const { keyPepper, sealingKeys } = settingsOf(context.env);
     const id = randomText(14, randomBytes);
     const apiKey = newApiKey(randomBytes);
@@ -46,47 +49,50 @@ export const admin = new Hono<NodeEnv>({ strict: false })
     const sealedWebhookSecret = await seal(webhookSecret, `account:${id}`, sealingKeys);
     const account = { id, name, sealedWebhookSecret, createdAt: Date.now() };
     await insertAccount(context.env.DB, account, await digestOf(apiKey, keyPepper));
-    return answer(context, { account_id: id, api_key: apiKey, webhook_secret: webhookSecret }, 201);
+    const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
+    return answer(context, made, 201);
   })
   .get("/accounts", async (context) => {
     const accounts = await listAccounts(context.env.DB);
     const views = accounts.map(({ id, name, createdAt }) => ({ id, name, created_at: contractDate(createdAt) }));
-    return answer(context, { accounts: views });
+    return answer(context, { accounts: views } satisfies AccountList);
   })
   .post("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
     const digest = await digestOf(apiKey, settingsOf(context.env).keyPepper);
     await insertKey(context.env.DB, account, digest, Date.now());
-    return answer(context, { id: credentialId(digest), api_key: apiKey }, 201);
+    return answer(context, { id: credentialId(digest), api_key: apiKey } satisfies NewKey, 201);
   })
   .get("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
-    return answer(context, { keys: (await listKeys(context.env.DB, account)).map(viewCredential) });
+    const keys = (await listKeys(context.env.DB, account)).map(viewCredential);
+    return answer(context, { keys } satisfies KeyList);
   })
   .delete("/keys/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeKey(context.env.DB, id, Date.now())))
       throw new AppError("credential_not_found", "No such API key");
-    return answer(context, { id, revoked: true });
+    return answer(context, { id, revoked: true } satisfies Revoked);
   })
   .post("/node-tokens", async (context) => {
-    const { name } = await readBody(context.req, Named, "json_not_valid");
+    const { name } = await readBody(context.req, NamedBody, "json_not_valid");
     const token = newNodeToken(randomBytes);
     const digest = await digestOf(token, settingsOf(context.env).keyPepper);
     await insertNodeToken(context.env.DB, { digest, name, createdAt: Date.now() });
-    return answer(context, { id: credentialId(digest), node_token: token }, 201);
+    return answer(context, { id: credentialId(digest), node_token: token } satisfies NewNodeToken, 201);
   })
   .get("/node-tokens", async (context) => {
     const tokens = await listNodeTokens(context.env.DB);
-    return answer(context, { node_tokens: tokens.map((token) => ({ ...viewCredential(token), name: token.name })) });
+    const views = tokens.map((token) => ({ ...viewCredential(token), name: token.name }));
+    return answer(context, { node_tokens: views } satisfies NodeTokenList);
   })
   .delete("/node-tokens/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
       throw new AppError("credential_not_found", "No such node token");
     }
-    return answer(context, { id, revoked: true });
+    return answer(context, { id, revoked: true } satisfies Revoked);
   });
 
 async function knownAccount(db: D1Database, id: string): Promise<string> {

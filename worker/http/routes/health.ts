@@ -1,6 +1,7 @@
 // GET /v2/health: whether the service works, and how many nodes are connected. Open to anyone.
 import { Hono } from "hono";
 import { type Env, hubOf } from "../../env.ts";
+import type { Health } from "../answers.ts";
 import { answer } from "../problem.ts";
 
 /** Anyone may ask, and there is one hub: an answer of it serves all who ask within this time. */
@@ -10,5 +11,5 @@ let last: { at: number; nodes: number } | null = null;
 export const health = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
   const now = Date.now();
   if (!last || now - last.at > KEEP_MS) last = { at: now, nodes: (await hubOf(context.env).stats()).nodes };
-  return answer(context, { status: "ok", nodes: last.nodes });
+  return answer(context, { status: "ok", nodes: last.nodes } satisfies Health);
 });

@@ -55,7 +55,12 @@ describe("POST /v2/jobs", () => {
       /input\.url/,
     ],
     ["no storage", "storage_not_valid", { storage: undefined }, /`storage`/],
-    ["an unknown service", "storage_service_not_valid", { storage: storage({ service: "ftp" }) }, /`ftp`.*s3, s3other/],
+    [
+      "an unknown service",
+      "storage_service_not_valid",
+      { storage: storage({ service: "ftp" }) },
+      /`ftp`.*s3, gcs.*s3other/,
+    ],
     [
       "no secret key",
       "storage_credentials_not_valid",
@@ -89,13 +94,14 @@ describe("POST /v2/jobs", () => {
       /storage\.region/,
     ],
     ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
-    ["a field of storage that is not known", "storage_not_valid", { storage: storage({ acl: "public-read" }) }, /acl/],
+    ["a field of storage that is not known", "storage_not_valid", { storage: storage({ colour: 1 }) }, /colour/],
     [
       "a field of input that is not known",
       "input_not_valid",
       { input: { url: "http://127.0.0.1/", key: "k" } },
       /input\.key/,
     ],
+    ["an input in a bucket without keys", "input_not_valid", { input: { service: "s3" } }, /input\.credentials/],
     ["too long an address", "input_url_not_valid", { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } }, /8192/],
     ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
     ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
@@ -197,8 +203,21 @@ describe("POST /v2/jobs", () => {
     }
   });
 
-  it("keeps the storage's secret out of the database", async () => {
-    await post(jobBody());
+  it("answers 503, and stores nothing, while Backblaze cannot be asked for a bucket", async () => {
+    const before = await countJobs();
+    const credentials = { app_key_id: "id", app_key: SECRET_KEY };
+    const { status, body } = await post(
+      jobBody({ storage: { service: "backblaze", bucket_id: "e73ede9c9c8412db49f60715", credentials } }),
+    );
+    expect([status, body.error_code]).toEqual([503, "service_unavailable"]);
+    expect(body.message).toMatch(/^Backblaze cannot be asked for the bucket: it cannot be reached/);
+    expect(await countJobs()).toBe(before);
+  });
+
+  it("keeps the secrets of storage and input out of the database", async () => {
+    const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
+    const input = { service: "s3", bucket: "films", region: "eu-west-1", key: "a.mp4", credentials };
+    expect((await post(jobBody({ input }))).status).toBe(201);
     const dump = JSON.stringify(
       await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))),
     );

@@ -1,4 +1,4 @@
-// /v2/jobs: create, list; /v2/jobs/:id: read, cancel.
+// /v2/jobs: create, list; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
@@ -10,12 +10,18 @@ import { claimKey } from "../../db/idempotency.ts";
 import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
 import { hex } from "../../hex.ts";
+import { endedEvents } from "../../job/event-text.ts";
 import { sealJobSecrets } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
 import { randomBytes } from "../../random-bytes.ts";
+import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { unseal } from "../../storage/sealed-secret.ts";
+import type { JobList, NotificationLog } from "../answers.ts";
+import { parseDryRun } from "../assumed-source.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
+import { dryRun } from "../dry-run.ts";
+import { eventStream } from "../event-stream.ts";
 import { cursorOf, parseListQuery } from "../list-query.ts";
 import { answer, notAllowed, problem } from "../problem.ts";
 import { parseJson, readBytes } from "../read-body.ts";
@@ -24,15 +30,19 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .post("/", async (context) => {
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
+    const assumedSource = parseDryRun(context.req.query());
     const bytes = await readBytes(context.req);
     const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
     if (!parsed.ok) return problem(context, parsed.refusal.code, parsed.refusal.message);
     const { secrets, ...request } = parsed.value;
+    const { origin } = new URL(context.req.url);
+    const storage = await resolveStorage(request.storage, { env: context.env, origin, keys: secrets.storage });
+    if (assumedSource) return answer(context, dryRun({ ...request, storage }, assumedSource));
     const account = context.get("account");
     const { id, createdAt } = await identify(context, bytes);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, sealingKeys);
-    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, sealedSecrets };
+    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, storage, sealedSecrets };
     await createJob(context.env, spec);
     // It follows from the body, the id and the time alone: a request that is sent again gets the first answer again.
     return answer(context, viewJob(newJob(spec)), 201);
@@ -45,13 +55,12 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     return answer(context, {
       jobs: page.map(({ view }) => JSON.parse(view)),
       next_cursor: last ? cursorOf(last) : null,
-    });
+    } satisfies JobList);
   })
   .all("/", notAllowed)
   .get("/:id", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
-    const status = JOB_STATUSES.find((known) => known === row.status);
-    if (status && isTerminalJob(status)) return answer(context, JSON.parse(row.view));
+    if (hasEnded(row)) return answer(context, JSON.parse(row.view));
     const viewed = await jobOf(context.env, row.id).view();
     return viewed.ok ? answer(context, viewed.value) : problem(context, viewed.code, viewed.message);
   })
@@ -64,6 +73,13 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     return problem(context, "job_state_conflict", gone ? "The job has ended already" : cancelled.message);
   })
   .all("/:id", notAllowed)
+  .get("/:id/events", async (context) => {
+    const row = await ownJob(context, context.req.param("id"));
+    if (hasEnded(row)) return eventStream(endedEvents(row.view));
+    const followed = await jobOf(context.env, row.id).events();
+    return followed.ok ? eventStream(followed.value) : problem(context, followed.code, followed.message);
+  })
+  .all("/:id/events", notAllowed)
   .post("/:id/retry", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     const begun = await jobOf(context.env, row.id).retry();
@@ -86,7 +102,9 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .get("/:id/notifications", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const log = await jobOf(context.env, id).notifications();
-    return log.ok ? answer(context, { job_id: id, notifications: log.value }) : problem(context, log.code, log.message);
+    return log.ok
+      ? answer(context, { job_id: id, notifications: log.value } satisfies NotificationLog)
+      : problem(context, log.code, log.message);
   })
   .all("/:id/notifications", notAllowed)
   .post("/:id/notifications/:nid/replay", async (context) => {
@@ -143,6 +161,12 @@ async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<voi
 /** Beginning a job twice changes nothing, so a lost answer may be asked for again. */
 const CREATE_ATTEMPTS = 3;
 const CREATE_PAUSE_MS = 100;
+
+/** Whether a job's row answers for it: then its object may be gone. */
+function hasEnded(row: JobRow): boolean {
+  const status = JOB_STATUSES.find((known) => known === row.status);
+  return status !== undefined && isTerminalJob(status);
+}
 
 /** The row of the account's own job. Throws AppError(job_not_found). */
 export async function ownJob(context: Context<ClientEnv>, id: string): Promise<JobRow> {

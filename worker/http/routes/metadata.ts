@@ -1,10 +1,9 @@
 // GET /v2/metadata/jobs/:id and /v2/metadata/jobs/:id/:key.
 
 import { type Context, Hono } from "hono";
-import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
-import { MediaProbe } from "#shared/media-probe.ts";
 import { jobOf } from "../../env.ts";
+import { JobMetadata, type KeyMetadata } from "../answers.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
 import { answer, notAllowed } from "../problem.ts";
 import { ownJob } from "./jobs.ts";
@@ -12,17 +11,13 @@ import { ownJob } from "./jobs.ts";
 /** Key names that mean the source (api-v2 §10). */
 const SOURCE_NAMES = new Set(["input", "source"]);
 
-const Metadata = z.object({
-  input: z.union([MediaProbe, z.strictObject({})]),
-  outputs: z.array(z.record(z.string(), MediaProbe)),
-});
-type Metadata = z.infer<typeof Metadata>;
+const Metadata = JobMetadata.shape.metadata;
 
 export const metadata = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .get("/:id", async (context) => {
     const id = context.req.param("id");
-    return answer(context, { job_id: id, metadata: await metadataOf(context, id) });
+    return answer(context, { job_id: id, metadata: await metadataOf(context, id) } satisfies JobMetadata);
   })
   .all("/:id", notAllowed)
   .get("/:id/:key{.+}", async (context) => {
@@ -37,11 +32,11 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
         `The job has no metadata for \`${key}\`: no such key, not finished yet, or of a kind without metadata`,
       );
     }
-    return answer(context, { job_id: id, metadata: { [key]: found } });
+    return answer(context, { job_id: id, metadata: { [key]: found } } satisfies KeyMetadata);
   })
   .all("/:id/:key{.+}", notAllowed);
 
-async function metadataOf(context: Context<ClientEnv>, id: string): Promise<Metadata> {
+async function metadataOf(context: Context<ClientEnv>, id: string): Promise<JobMetadata["metadata"]> {
   await ownJob(context, id);
   const known = await jobOf(context.env, id).metadata();
   if (!known.ok) throw new AppError("metadata_not_found", "The metadata of this job is no longer kept");

@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
-import { parseRange } from "./send-file.ts";
+import { parseRange } from "./byte-range.ts";
 
 it.each([
   [undefined, null],
   ["bytes=0-0", { start: 0, end: 0 }],
   ["bytes=2-4", { start: 2, end: 4 }],
+  ["Bytes=2-4 ", { start: 2, end: 4 }],
   ["bytes=8-99", { start: 8, end: 9 }],
   ["bytes=3-", { start: 3, end: 9 }],
   ["bytes=-4", { start: 6, end: 9 }],
@@ -17,4 +18,12 @@ it.each([
   ["items=0-1", null],
 ])("the range of ten bytes that %s asks for", (header, range) => {
   expect(parseRange(header, 10)).toEqual(range);
+});
+
+it("is beyond an empty file, wherever it begins", () => {
+  expect([parseRange("bytes=0-", 0), parseRange("bytes=-5", 0), parseRange(null, 0)]).toEqual([
+    "beyond",
+    "beyond",
+    null,
+  ]);
 });

@@ -1,0 +1,47 @@
+// The two halves of a credential, whatever a service calls them.
+import * as z from "zod";
+import type { ErrorCode } from "../errors.ts";
+import { isObject, type Parsed, refuse } from "./parse-section.ts";
+import type { AccessKeys } from "./storage-spec.ts";
+
+/** A pair of keys in a request: what clients write, and its parser. */
+export type CredentialPair = {
+  readonly body: z.ZodObject;
+  /** Reads the pair from `<section>.credentials`. */
+  parse(section: Section, value: unknown): Parsed<AccessKeys>;
+};
+
+type Section = "storage" | "input";
+const CODES: Record<Section, ErrorCode> = { storage: "storage_credentials_not_valid", input: "input_not_valid" };
+
+/** Ids become part of headers and addresses; secrets only of signatures. */
+const ID = /^[\x21-\x7e]{1,256}$/;
+const SECRET = /^\P{Cc}{1,1024}$/u;
+
+/** Defines a pair by its two names, the one that may be seen first. */
+export function credentialPair(idName: string, secretName: string): CredentialPair {
+  return {
+    body: z
+      .object({
+        [idName]: z.string().describe("Names the key"),
+        [secretName]: z.string().describe("The key's secret"),
+      })
+      .describe("Sealed at once, never shown again, never given to encoder nodes"),
+    parse(section, value) {
+      const wrong = (message: string) => refuse(CODES[section], message);
+      const { [idName]: accessKeyId, [secretName]: secretAccessKey } = isObject(value) ? value : {};
+      if (typeof accessKeyId !== "string" || !accessKeyId || typeof secretAccessKey !== "string" || !secretAccessKey) {
+        const rule = `\`${idName}\` and \`${secretName}\` must both be defined in \`${section}.credentials\``;
+        return wrong(`The ${section} credentials are not correct: ${rule}`);
+      }
+      const field = `${section}.credentials`;
+      if (!ID.test(accessKeyId)) return wrong(`\`${field}.${idName}\`: 1 to 256 visible ASCII characters`);
+      if (!SECRET.test(secretAccessKey)) {
+        return wrong(`\`${field}.${secretName}\`: 1 to 1024 characters, no line breaks or other control characters`);
+      }
+      return { ok: true, value: { accessKeyId, secretAccessKey } };
+    },
+  };
+}
+
+export const ACCESS_KEYS = credentialPair("access_key_id", "secret_access_key");

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { parseStorage, StorageBody } from "./storage-section.ts";
+
+const credentials = { access_key_id: "AKID", secret_access_key: "secret/+=" };
+const s3 = { service: "s3", bucket: "films", region: "eu-west-1", credentials };
+const other = { service: "s3other", bucket: "films", endpoint: "https://s3.example.com", credentials };
+const b2 = {
+  service: "backblaze",
+  bucket_id: "e73ede9c9c8412db49f60715",
+  credentials: { app_key_id: "id", app_key: "key" },
+};
+const account = "023e105f4ecef8ad9ca31a8372d0c353";
+const r2 = { service: "r2", bucket: "films", account_id: account, credentials };
+
+describe("a bucket", () => {
+  it.each<[object, endpoint: string, region: string, addressing: string]>([
+    [s3, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "host"],
+    [{ ...s3, region: "cn-north-1" }, "https://s3.cn-north-1.amazonaws.com.cn", "cn-north-1", "host"],
+    [{ ...s3, region: "eusc-de-east-1" }, "https://s3.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1", "host"],
+    [{ ...s3, bucket: "films.example.com" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
+    [{ ...s3, bucket: "Films_1" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
+    [{ service: "gcs", bucket: "films", credentials }, "https://storage.googleapis.com", "auto", "path"],
+    [{ ...s3, service: "dospaces", region: "nyc3" }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
+    [{ ...s3, service: "linode", region: "us-east-1" }, "https://us-east-1.linodeobjects.com", "us-east-1", "host"],
+    [
+      { ...s3, service: "wasabi", region: "eu-central-1" },
+      "https://s3.eu-central-1.wasabisys.com",
+      "eu-central-1",
+      "host",
+    ],
+    [r2, `https://${account}.r2.cloudflarestorage.com`, "auto", "path"],
+    [
+      { ...r2, account_id: undefined, endpoint: `https://${account}.eu.r2.cloudflarestorage.com/` },
+      `https://${account}.eu.r2.cloudflarestorage.com`,
+      "auto",
+      "path",
+    ],
+    [other, "https://s3.example.com", "us-east-1", "host"],
+    [{ ...other, region: "here", force_path_style: true }, "https://s3.example.com", "here", "path"],
+    [{ ...other, endpoint: "http://127.0.0.1:9000/base/" }, "http://127.0.0.1:9000/base", "us-east-1", "path"],
+    [{ ...other, endpoint: "http://[::1]:9000" }, "http://[::1]:9000", "us-east-1", "path"],
+  ])("row %#: is where its service has it", (body, endpoint, region, addressing) => {
+    expect(parseStorage(body, "loopback")).toMatchObject({
+      ok: true,
+      value: {
+        storage: { kind: "s3", endpoint, region, addressing, secure: true },
+        keys: { accessKeyId: "AKID", secretAccessKey: "secret/+=" },
+      },
+    });
+  });
+
+  it("of Backblaze is known by its id until it is asked for", () => {
+    const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
+    expect(parseStorage({ ...b2, path: "/v/", secure: false }, "none")).toEqual({
+      ok: true,
+      value: {
+        storage: { kind: "backblaze", bucketId: "e73ede9c9c8412db49f60715", path: "/v/", options, secure: false },
+        keys: { accessKeyId: "id", secretAccessKey: "key" },
+      },
+    });
+  });
+
+  it.each<[object, object]>([
+    [s3, { acl: null, storageClass: null, cacheControl: null, expires: null }],
+    [
+      { ...s3, acl: "public-read", storage_class: "STANDARD_IA", cache_control: "max-age=60, public" },
+      { acl: "public-read", storageClass: "STANDARD_IA", cacheControl: "max-age=60, public" },
+    ],
+    [
+      { ...other, acl: "team-read", storage_class: "COLD_1" },
+      { acl: "team-read", storageClass: "COLD_1" },
+    ],
+    [{ ...s3, expires: "Wed, 21 Oct 2026 07:28:00 GMT" }, { expires: "Wed, 21 Oct 2026 07:28:00 GMT" }],
+    [{ ...s3, expires: "2026-10-21T09:28:00+02:00" }, { expires: "Wed, 21 Oct 2026 07:28:00 GMT" }],
+    [{ ...s3, expires: "2026-10-21" }, { expires: "Wed, 21 Oct 2026 00:00:00 GMT" }],
+  ])("row %#: may say headers of its objects", (body, options) => {
+    expect(parseStorage(body, "none")).toMatchObject({ ok: true, value: { storage: { options } } });
+  });
+});
+
+describe("what is refused", () => {
+  const both = "`access_key_id` and `secret_access_key` must both be defined";
+  it.each<[body: unknown, code: string, words: string]>([
+    [undefined, "storage_not_valid", "`storage` must be an object"],
+    [{ credentials }, "storage_service_not_valid", "`storage.service` is missing; allowed: s3, gcs"],
+    [{ ...s3, service: "constructor" }, "storage_service_not_valid", "`constructor` is not known"],
+    [{ service: "s3" }, "storage_credentials_not_valid", both],
+    [{ ...s3, credentials: { access_key_id: "AKID", secret_access_key: "" } }, "storage_credentials_not_valid", both],
+    [
+      { ...s3, credentials: { access_key_id: "AK\nID", secret_access_key: "x" } },
+      "storage_credentials_not_valid",
+      "access_key_id`: 1 to 256",
+    ],
+    [
+      { ...s3, credentials: { access_key_id: "AKID", secret_access_key: "x\r\ny" } },
+      "storage_credentials_not_valid",
+      "no line breaks",
+    ],
+    [{ ...b2, credentials }, "storage_credentials_not_valid", "`app_key_id` and `app_key` must both be defined"],
+    [{ ...s3, region: undefined }, "storage_not_valid", "`storage.region`"],
+    [{ ...s3, region: "eu.west.1" }, "storage_not_valid", "must be a region name"],
+    [{ ...s3, bucket: "a/b" }, "storage_not_valid", "`storage.bucket`: must be a bucket name"],
+    [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path`"],
+    [{ ...s3, acl: "public" }, "storage_not_valid", "`storage.acl`: must be one of private, public-read"],
+    [{ ...s3, storage_class: "COLDLINE" }, "storage_not_valid", "`storage.storage_class`: must be one of STANDARD"],
+    [{ service: "gcs", bucket: "films", credentials, storage_class: "GLACIER" }, "storage_not_valid", "NEARLINE"],
+    [{ ...r2, acl: "public-read" }, "storage_not_valid", "has no field `acl`; allowed: service"],
+    [{ ...other, acl: "private\r\nx-amz-meta-a: b" }, "storage_not_valid", "`storage.acl`"],
+    [{ ...s3, cache_control: "max-age=1\r\nx-evil: 1" }, "storage_not_valid", "`storage.cache_control`"],
+    [{ ...s3, cache_control: "Ümlaut" }, "storage_not_valid", "`storage.cache_control`"],
+    [{ ...s3, expires: "3600" }, "storage_not_valid", "`storage.expires`: must be a date such as"],
+    [{ ...s3, expires: "Wed, 99 Oct 2026 07:28:00 GMT" }, "storage_not_valid", "`storage.expires`"],
+    [{ ...s3, secure: "yes" }, "storage_not_valid", "`storage.secure`: must be true or false"],
+    [{ ...s3, endpoint: "https://example.com" }, "storage_not_valid", "endpoint"],
+    [{ ...r2, endpoint: "https://example.com" }, "storage_not_valid", "either `account_id` or `endpoint`"],
+    [{ ...r2, account_id: undefined }, "storage_not_valid", "either `account_id` or `endpoint`"],
+    [{ ...r2, account_id: "mine" }, "storage_not_valid", "32 hexadecimal digits"],
+    [{ ...other, endpoint: undefined }, "storage_not_valid", "`storage.endpoint`"],
+    [{ ...other, endpoint: "ftp://s3.example.com" }, "storage_not_valid", "use http or https"],
+    [{ ...other, endpoint: "https://169.254.169.254" }, "storage_not_valid", "is not a public address"],
+    [{ ...other, endpoint: "https://u:p@s3.example.com" }, "storage_not_valid", "without user"],
+    [{ ...other, endpoint: "https://s3.example.com/?x=1" }, "storage_not_valid", "query"],
+    [{ ...b2, bucket_id: "my-bucket" }, "storage_not_valid", "`storage.bucket_id`: must be a bucket's id"],
+  ])("row %#: is told by field", (body, code, words) => {
+    const parsed = parseStorage(body, "none");
+    expect(parsed).toMatchObject({ ok: false, refusal: { code, message: expect.stringContaining(words) } });
+    expect(JSON.stringify(parsed)).not.toContain("secret/+=");
+  });
+});
+
+it("can be told as JSON Schema, with every service", () => {
+  const schema = z.toJSONSchema(StorageBody, { io: "input", unrepresentable: "any" });
+  const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure", "coconut"];
+  const told = schema.anyOf?.map((service) => service.properties?.service);
+  expect(told).toEqual([...services.map((name) => expect.objectContaining({ const: name })), undefined]);
+  expect(schema.anyOf?.[0]).toMatchObject({
+    required: ["service", "credentials", "bucket", "region"],
+    properties: { region: { description: expect.any(String) }, acl: { enum: expect.arrayContaining(["private"]) } },
+  });
+});

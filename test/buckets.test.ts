@@ -1,0 +1,111 @@
+// Jobs on a private bucket: nodes read its objects and write to it by signed addresses, and never see the keys.
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AwsClient } from "aws4fetch";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import { type S3Server, startS3 } from "../local/s3/s3-app.ts";
+import { look } from "./look.ts";
+import { makeClip } from "./media.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
+/** Of another account than the stack's own. */
+const credentials = { accessKeyId: "SOURCES", secretAccessKey: "source/secret+key" };
+const KEY = "in/film (1) ü.mp4";
+
+let folder: string;
+let bucket: S3Server;
+let stack: TestStack;
+let endpoint: string;
+const client = new AwsClient({ ...credentials, service: "s3", region: "us-east-1" });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
+  const options = { port: 0, directory: join(folder, "s3"), bucket: "sources", credentials, isPrivate: true };
+  bucket = await startS3(options, silent);
+  endpoint = `http://127.0.0.1:${bucket.port}`;
+  const clip = await makeClip("ntsc.mp4", folder);
+  const url = `${endpoint}/sources/${KEY.split("/").map(encodeURIComponent).join("/")}`;
+  expect((await client.fetch(url, { method: "PUT", body: readFileSync(clip) })).status).toBe(200);
+  expect((await fetch(url)).status).toBe(403);
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await bucket?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const input = (changes: object = {}) => ({
+  service: "s3other",
+  endpoint,
+  bucket: "sources",
+  key: `/${KEY}`,
+  force_path_style: true,
+  credentials: { access_key_id: credentials.accessKeyId, secret_access_key: credentials.secretAccessKey },
+  ...changes,
+});
+const storage = (changes: object = {}) => {
+  const { key: _, ...bucket } = input(changes);
+  return { ...bucket, path: "/out" };
+};
+const encode = async (job: object) => {
+  const { id } = await stack.submit({ input: input(), outputs: { "mp4:240p": { path: "240p.mp4" } }, ...job });
+  return stack.waitForJob(id);
+};
+const wrongSecret = { credentials: { access_key_id: "SOURCES", secret_access_key: "wrong" } };
+
+it("a source in a private bucket is encoded, and shown without its signature", async () => {
+  const job = await encode({});
+  expect(job).toMatchObject({ status: "job.completed", outputs: [{ status: "video.encoded" }] });
+  expect((await look(job.outputs[0]?.url)).video?.height).toBe(240);
+  const { body } = await stack.request("GET", `/metadata/jobs/${job.id}/input`);
+  expect(body).toMatchObject({
+    metadata: { input: { format: { filename: `${endpoint}/sources/in/film%20%281%29%20%C3%BC.mp4` } } },
+  });
+  expect(stack.log("node-1") + stack.log("control-plane")).not.toMatch(/X-Amz-Signature|source\/secret/);
+});
+
+it.each<[string, object, string, RegExp]>([
+  ["with a wrong secret", wrongSecret, "input_http_403", /access is refused; check the input's credentials/],
+  ["that is not there", { key: "nowhere.mp4" }, "input_http_404", /no such file; check the URL, or the bucket and key/],
+  ["in no bucket", { bucket: "nowhere" }, "input_http_404", /no such file/],
+])("a source %s fails the input with a sentence", async (_, changes, code, words) => {
+  const job = await encode({ input: input(changes) });
+  expect(job).toMatchObject({
+    status: "job.failed",
+    input: { status: "input.failed", error_code: code, error: expect.stringMatching(words) },
+  });
+  expect(JSON.stringify(job)).not.toContain("X-Amz-");
+});
+
+it("outputs are stored with the headers that were asked for", async () => {
+  const job = await encode({ storage: { ...storage(), cache_control: "max-age=60", expires: "2026-10-21" } });
+  expect(job).toMatchObject({ status: "job.completed", outputs: [{ url: `${endpoint}/sources/out/240p.mp4` }] });
+  const stored = await client.fetch(String(job.outputs[0]?.url), { method: "HEAD" });
+  expect([stored.headers.get("content-type"), stored.headers.get("cache-control")]).toEqual([
+    "video/mp4",
+    "max-age=60",
+  ]);
+});
+
+it.each<[string, object, string, RegExp]>([
+  ["with a wrong secret", wrongSecret, "storage_denied", /SignatureDoesNotMatch\): the secret does not belong/],
+  [
+    "of a stranger",
+    { credentials: { access_key_id: "STRANGER", secret_access_key: "x" } },
+    "storage_denied",
+    /InvalidAccessKeyId\): it does not know the access key id/,
+  ],
+  ["without the bucket", { bucket: "nowhere" }, "storage_bucket_not_found", /NoSuchBucket\): there is no such bucket/],
+])("a storage %s fails the outputs with a sentence", async (_, changes, code, words) => {
+  const job = await encode({ storage: storage(changes) });
+  expect(job).toMatchObject({
+    status: "job.failed",
+    input: { status: "input.transferred" },
+    outputs: [{ status: "video.failed", error_code: code, error: expect.stringMatching(words) }],
+  });
+});

@@ -1,0 +1,53 @@
+// Every row of the contract, and what proves it. The table is docs/conformance.md.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startSourceServer } from "../source-server.ts";
+import { startTestStack } from "../stack.ts";
+import { startWebhookReceiver } from "../webhook-receiver.ts";
+import { promisedRows } from "./contract-tables.ts";
+import { type Evidence, gatherEvidence, type World } from "./evidence.ts";
+import { proofOf } from "./proofs.ts";
+
+const rows = promisedRows();
+let world: World;
+let evidence: Evidence;
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "copra-conformance-"));
+  const [sources, webhooks, stack] = await Promise.all([
+    startSourceServer(folder),
+    startWebhookReceiver(),
+    startTestStack(),
+  ]);
+  world = { folder, sources, webhooks, stack };
+  evidence = await gatherEvidence(world);
+});
+afterAll(async () => {
+  await world?.stack.stop();
+  await world?.webhooks.close();
+  await world?.sources.close();
+  rmSync(world?.folder ?? "", { recursive: true, force: true });
+});
+
+it("has a proof for every row of the contract", async () => {
+  expect(rows.length).toBeGreaterThan(140);
+  expect(rows.filter((row) => proofOf(row) === null).map(({ id }) => id)).toEqual([]);
+  const lines = rows.map((row) => `| ${row.heading} | ${row.name} | ${proofOf(row)?.by} |`);
+  const table = [
+    "# What the contract promises, and what proves it",
+    "",
+    "Made and checked by test/conformance (`npm test`).",
+    "",
+    "| part of the contract | row | proven by |",
+    "|---|---|---|",
+    ...lines,
+    "",
+  ];
+  await expect(table.join("\n")).toMatchFileSnapshot("../../docs/conformance.md");
+});
+
+it.each(rows.map((row) => [row.id, row] as const))("%s", (_, row) => {
+  proofOf(row)?.check(evidence);
+});

@@ -1,0 +1,78 @@
+// The rows that the service promises: the tables, endpoints and events of docs/contract.txt and docs/api-v2.md.
+import { readFileSync } from "node:fs";
+
+export type Row = {
+  /** `<heading> › <name>`. */
+  readonly id: string;
+  readonly heading: string;
+  readonly name: string;
+  /** The cells by their column's title; empty for what stands in no table. */
+  readonly cells: Readonly<Record<string, string>>;
+};
+
+const read = (name: string): string[] =>
+  readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");
+
+/** Every row, in the order of the documents. */
+export function promisedRows(): Row[] {
+  const contract = read("contract.txt");
+  const api = read("api-v2.md");
+  return [...tableRows(contract), ...endpointRows(contract), ...errorRows(api), ...eventRows(api)];
+}
+
+const row = (heading: string, name: string, cells: Record<string, string> = {}): Row => ({
+  id: `${heading} › ${name}`,
+  heading,
+  name,
+  cells,
+});
+
+const cellsOf = (line: string): string[] =>
+  line
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+const isRule = (line: string | undefined): boolean => /^\|[ |:-]+$/.test(line ?? "");
+
+/** The rows of all tables: a line of dashes makes the line before it a table's header. */
+function tableRows(lines: readonly string[]): Row[] {
+  const rows: Row[] = [];
+  let heading = "";
+  let titles: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    if (line.startsWith("#")) heading = line.replace(/^#+ /, "");
+    if (!line.startsWith("|")) titles = [];
+    else if (isRule(lines[at + 1])) titles = cellsOf(line);
+    else if (!isRule(line)) {
+      const cells = Object.fromEntries(cellsOf(line).map((cell, column) => [titles[column] ?? "", cell]));
+      rows.push(row(heading, cells[titles[0] ?? ""] ?? "", cells));
+    }
+  }
+  return rows;
+}
+
+/** The endpoints have a heading each. */
+const endpointRows = (lines: readonly string[]): Row[] =>
+  lines.flatMap((line) => {
+    const endpoint = /^### ((?:GET|POST) \/v2\S*)/.exec(line)?.[1];
+    return endpoint ? [row("Endpoints", endpoint)] : [];
+  });
+
+/** The error codes of api-v2 §2, of which some share a line. */
+const errorRows = (lines: readonly string[]): Row[] =>
+  tableRows(lines)
+    .filter(({ heading }) => heading === "2. Error codes")
+    .flatMap(({ heading, name, cells }) => {
+      const statuses = (cells.HTTP ?? "").split(", ");
+      return name.split(", ").map((entry, at) => {
+        const HTTP = statuses[at] ?? statuses[0] ?? "";
+        return row(heading, entry.replace(/ \[.*\]$/, ""), { ...cells, HTTP });
+      });
+    });
+
+/** The events of api-v2 §9. */
+function eventRows(lines: readonly string[]): Row[] {
+  const text = lines.find((line) => line.startsWith("Events: ")) ?? "";
+  return [...text.matchAll(/`((?:job|input|output)\.\w+)`/g)].map(([, event = ""]) => row("9. Notification", event));
+}

@@ -1,0 +1,65 @@
+// For each error code a request that is answered with it.
+import type { Answer, TestStack } from "../stack.ts";
+
+type Ask = (stack: TestStack, doneJob: string) => Promise<Answer>;
+
+/** A valid body but for `changes`. */
+const post =
+  (changes: object, headers?: Record<string, string>): Ask =>
+  ({ request, storage }) => {
+    const body = {
+      input: { url: "https://media.example.com/film.mp4" },
+      storage,
+      outputs: { "mp4:240p": { path: "a.mp4" } },
+      notification: { type: "http", url: "https://example.com/hook" },
+      ...changes,
+    };
+    return request("POST", "/jobs", body, headers);
+  };
+const get =
+  (path: string, headers?: Record<string, string>): Ask =>
+  ({ request }) =>
+    request("GET", path, undefined, headers);
+
+const withStorage =
+  (changes: object): Ask =>
+  (stack, id) =>
+    post({ storage: { ...stack.storage, ...changes } })(stack, id);
+
+const manyOutputs = Array.from({ length: 31 }, (_, index) => ({ path: `${index}.mp4` }));
+
+export const ERROR_REQUESTS: ReadonlyMap<string, Ask> = new Map<string, Ask>([
+  ["storage_credentials_not_valid", withStorage({ credentials: { access_key_id: "only half" } })],
+  ["storage_service_not_valid", withStorage({ service: "floppy" })],
+  ["storage_not_valid", withStorage({ bucket: undefined })],
+  ["input_not_valid", ({ request }) => request("POST", "/jobs", {})],
+  ["input_url_not_valid", post({ input: { url: "gopher://example.com/film.mp4" } })],
+  ["output_not_valid", post({ outputs: { "mp4:240p": "a.mp4" } })],
+  ["outputs_not_valid", post({ outputs: {} })],
+  ["output_format_not_valid", post({ outputs: { "mp4:soon": { path: "a.mp4" } } })],
+  ["output_param_not_valid", post({ outputs: { "mp4:240p": { path: "a.mp4", speed: 2 } } })],
+  ["output_condition_not_valid", post({ outputs: { "mp4:240p": { path: "a.mp4", if: "{{ input.width }} >" } } })],
+  [
+    "output_key_not_unique",
+    post({
+      outputs: {
+        "mp4:240p": [
+          { key: "a", path: "a.mp4" },
+          { key: "a", path: "b.mp4" },
+        ],
+      },
+    }),
+  ],
+  ["output_path_not_unique", post({ outputs: { "mp4:240p": [{ path: "a.mp4" }, { path: "a.mp4" }] } })],
+  ["notification_not_valid", post({ notification: { type: "pigeon" } })],
+  ["settings_not_valid", post({ settings: { ultrafast: "very" } })],
+  ["json_not_valid", ({ request }) => request("POST", "/jobs", "no JSON")],
+  ["outputs_out_of_range", post({ outputs: { "mp4:240p": manyOutputs } })],
+  ["body_too_large", post({ input: { url: `https://example.com/${"a".repeat(2 ** 20)}` } })],
+  ["authentication_failed", get("/jobs", { authorization: `Basic ${btoa("k-nobody:")}` })],
+  ["job_not_found", get("/jobs/AAAAAAAAAAAAAA")],
+  ["metadata_not_found", (stack, id) => get(`/metadata/jobs/${id}/nothing`)(stack, id)],
+  ["route_not_found", get("/nowhere")],
+  ["method_not_allowed", ({ request }) => request("PUT", "/jobs")],
+  ["job_state_conflict", ({ request }, id) => request("DELETE", `/jobs/${id}`)],
+]);

@@ -1,0 +1,104 @@
+// What a real stack answers when all that the contract names is asked of it.
+import { join } from "node:path";
+import { JobView } from "../../local/demo/api-client.ts";
+import { makeClip, tagged } from "../media.ts";
+import type { SourceServer } from "../source-server.ts";
+import type { Answer, TestStack } from "../stack.ts";
+import type { WebhookReceiver } from "../webhook-receiver.ts";
+import { ERROR_REQUESTS } from "./error-requests.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: evidence is looked at as a client would
+type Json = any;
+
+export type Evidence = {
+  readonly stack: TestStack;
+  /** The answer to the creation of a job, and the job when it had ended. */
+  readonly created: Answer;
+  readonly done: Json;
+  /** A job whose input was not there, and one whose storage denied the upload. */
+  readonly inputFailed: Json;
+  readonly outputFailed: Json;
+  readonly metadata: Answer;
+  readonly inputMetadata: Answer;
+  readonly outputMetadata: Answer;
+  /** Every status that a client following the jobs has seen. */
+  readonly seen: ReadonlySet<string>;
+  /** Webhook payloads by event, the last of each. */
+  readonly events: ReadonlyMap<string, Json>;
+  /** Answers to requests that must fail, by error code. */
+  readonly errors: ReadonlyMap<string, Answer>;
+};
+
+export type World = { folder: string; stack: TestStack; sources: SourceServer; webhooks: WebhookReceiver };
+
+const NEVER = "{{ input.width }} > 10000";
+
+/** Outputs of every type; what cannot be made of a film of 3 s and 640x360 is skipped. */
+const OUTPUTS = {
+  "mp4:240p": { path: "/all/240p.mp4" },
+  "mp4:x120::quality=3": [{ key: "trailer:short", path: "all/trailer.mp4", duration: 1 }],
+  "mp4:1080p": { path: "all/1080p.mp4", if: NEVER },
+  "jpg:160x": { path: "all/%02d.jpg", number: 3 },
+  "jpg:x100": [
+    { path: "all/square.jpg", square: true },
+    { path: "all/never.jpg", if: NEVER },
+  ],
+  httpstream: { hls: { path: "all/hls" }, if: NEVER },
+};
+
+export async function gatherEvidence({ folder, stack, sources, webhooks }: World): Promise<Evidence> {
+  const seen = new Set<string>();
+  const url = sources.urlOf(await tagged(await makeClip("ntsc.mp4", folder), join(folder, "tagged.mp4")));
+  const notification = { type: "http", url: webhooks.url, events: true, metadata: true };
+  const run = async (job: object, act?: (id: string) => Promise<unknown>): Promise<[Answer, Json]> => {
+    const settings = { ultrafast: true };
+    const created = await stack.request("POST", "/jobs", { storage: stack.storage, notification, settings, ...job });
+    const { id } = JobView.parse(created.body);
+    const followed = followStatuses(stack, id, seen);
+    await act?.(id);
+    await stack.waitForJob(id);
+    await followed;
+    return [created, (await stack.request("GET", `/jobs/${id}`)).body];
+  };
+  // Slow enough for the transfer to be seen.
+  sources.delay(1500);
+  const [created, done] = await run({ input: { url }, outputs: OUTPUTS });
+  sources.delay(0);
+  const outputs = { ...OUTPUTS, httpstream: { hls: { path: "all/hls" } } };
+  const [, inputFailed] = await run({ input: { url: sources.urlOf("missing.mp4") }, outputs });
+  const [, outputFailed] = await run({ input: { url }, outputs, storage: deniedStorage(stack.storage) });
+  await run({ input: { url }, outputs }, (id) => stack.request("DELETE", `/jobs/${id}`));
+  const errors = new Map<string, Answer>();
+  for (const [code, ask] of ERROR_REQUESTS) errors.set(code, await ask(stack, done.id));
+  await webhooks.waitFor(({ body }) => body?.event === "job.aborted");
+  return {
+    stack,
+    created,
+    done,
+    inputFailed,
+    outputFailed,
+    metadata: await stack.request("GET", `/metadata/jobs/${done.id}`),
+    inputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/input`),
+    outputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/trailer:short`),
+    seen,
+    events: new Map(webhooks.received.map(({ body }) => [String(body?.event), body])),
+    errors,
+  };
+}
+
+const deniedStorage = (storage: object): object => ({
+  ...storage,
+  credentials: { access_key_id: "nobody", secret_access_key: "wrong" },
+});
+
+/** Follows a job to its end by its events stream and notes every status on the way. */
+async function followStatuses(stack: TestStack, id: string, seen: Set<string>): Promise<void> {
+  const authorization = `Basic ${btoa(`${stack.apiKey}:`)}`;
+  const response = await fetch(`${stack.api}/jobs/${id}/events`, { headers: { authorization } });
+  let text = "";
+  for await (const chunk of response.body ?? []) text += new TextDecoder().decode(chunk);
+  for (const [, data = ""] of text.matchAll(/^data: (.*)$/gm)) {
+    const job: Json = JSON.parse(data);
+    for (const { status } of [job, job.input, ...job.outputs]) seen.add(status);
+  }
+}

@@ -1,0 +1,309 @@
+// What proves each promised row: a check on the evidence of a real run, or a named test elsewhere.
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import type { Row } from "./contract-tables.ts";
+import type { Evidence } from "./evidence.ts";
+
+export type Proof = {
+  /** In words, for the table. */
+  readonly by: string;
+  check(evidence: Evidence): void;
+};
+
+/** The proof of a row, or null when nobody thought of one. */
+export function proofOf(row: Row): Proof | null {
+  return (PROOFS.get(row.heading) ?? (() => null))(row);
+}
+
+const live = (by: string, check: Proof["check"]): Proof => ({ by, check });
+
+/** A test of another file; that it passes is shown where it runs. */
+function testNamed(file: string, title: string): Proof {
+  return {
+    by: `${file}: “${title}”`,
+    check: () => expect(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")).toContain(`"${title}"`),
+  };
+}
+
+// ── values of the contract's types ─────────────────────────────────────────────────────────────────────────────────
+
+const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$/;
+const TYPES = new Map<string, RegExp>([
+  ["string", /./],
+  ["string (`video` or `audio`)", /^(video|audio)$/],
+  ["string (fraction)", /^\d+\/\d+$/],
+  ["string (decimal seconds)", /^-?\d+\.\d+$/],
+  ["string (integer text)", /^\d+$/],
+  ["string (bytes, integer text)", /^\d+$/],
+  ["string (hexadecimal text)", /^0x[0-9a-f]+$/],
+  ["string (ratio `<n>:<n>`)", /^\d+:\d+$/],
+  ["string (address of the file)", /^http:\/\/127\.0\.0\.1:\d+\/\S+\.mp4$/],
+]);
+
+/** Checks that a value is of the type that the contract's table gives it. */
+function ofType(type: string, value: unknown): void {
+  const pattern = TYPES.get(type);
+  if (pattern) expect(value).toEqual(expect.stringMatching(pattern));
+  else if (type === "integer") expect(value).toSatisfy(Number.isInteger);
+  else {
+    const named = /^object of (integer flags \(0 or 1\)|strings)(?:: |; container tags that occur: )(.*)$/.exec(type);
+    expect(named, `a type that the tests know, not "${type}"`).not.toBeNull();
+    const members = (named?.[2] ?? "").split(", ");
+    const member = named?.[1] === "strings" ? expect.stringMatching(/./) : expect.toBeOneOf([0, 1]);
+    expect(value).toMatchObject(Object.fromEntries(members.map((name) => [name, member])));
+  }
+}
+
+// ── metadata ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Probe = { streams: Record<string, unknown>[]; format: Record<string, unknown> };
+
+const probes = ({ metadata }: Evidence): Probe[] => {
+  const { input, outputs } = (metadata.body as { metadata: { input: Probe; outputs: Record<string, Probe>[] } })
+    .metadata;
+  return [input, ...outputs.flatMap((output) => Object.values(output))];
+};
+
+/** A field that streams of some kind have, in the input's metadata and in every output's. */
+const streamField =
+  (kind: "video" | "audio" | null) =>
+  ({ name, cells }: Row): Proof =>
+    live("metadata of an H.264 and AAC input and of two outputs made of it", (evidence) => {
+      expect(probes(evidence)).toHaveLength(3);
+      for (const { streams } of probes(evidence)) {
+        const some = streams.filter(({ codec_type }) => kind === null || codec_type === kind);
+        expect(some).toHaveLength(kind === null ? 2 : 1);
+        for (const stream of some) ofType(cells.Type ?? "", stream[name]);
+      }
+    });
+
+const formatField = ({ name, cells }: Row): Proof =>
+  live("metadata of an mp4 input with tags and of two outputs made of it", (evidence) => {
+    for (const { format } of probes(evidence)) ofType(cells.Type ?? "", format[name]);
+  });
+
+// ── resources ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Job = { outputs: Record<string, unknown>[] } & Record<string, unknown>;
+
+const created = (evidence: Evidence): Job => evidence.created.body as Job;
+const outputOf = (job: Job, key: string): Record<string, unknown> => {
+  const found = job.outputs.find((output) => output.key === key);
+  expect(found, key).toBeDefined();
+  return found ?? {};
+};
+const member = (job: Job, outputKey: string, name: string): unknown => outputOf(job, outputKey)[name];
+
+const jobFields = new Map<string, Proof["check"]>([
+  [
+    "id",
+    (evidence) =>
+      expect([created(evidence).id, evidence.done.id]).toEqual(Array(2).fill(expect.stringMatching(/^\w{14}$/))),
+  ],
+  ["created_at", ({ done }) => expect(done.created_at).toMatch(DATE)],
+  [
+    "completed_at",
+    (evidence) => {
+      expect(created(evidence).completed_at).toBeNull();
+      expect(evidence.done.completed_at).toMatch(DATE);
+    },
+  ],
+  [
+    "status",
+    (evidence) => expect([created(evidence).status, evidence.done.status]).toEqual(["job.starting", "job.completed"]),
+  ],
+  ["progress", (evidence) => expect([created(evidence).progress, evidence.done.progress]).toEqual(["0%", "100%"])],
+  [
+    "input",
+    (evidence) =>
+      expect([created(evidence).input, evidence.done.input]).toEqual([
+        { status: "input.starting" },
+        { status: "input.transferred" },
+      ]),
+  ],
+  [
+    "outputs",
+    (evidence) =>
+      expect(created(evidence).outputs.map((output) => Object.keys(output))).toEqual(
+        Array(7).fill(["key", "type", "format", "status"]),
+      ),
+  ],
+]);
+
+const outputFields = new Map<string, Proof["check"]>([
+  [
+    "key",
+    ({ done }) =>
+      expect(done.outputs.map(({ key }: { key: string }) => key)).toEqual([
+        "mp4:240p",
+        "trailer:short",
+        "mp4:1080p",
+        "jpg:160x",
+        "jpg:x100:1",
+        "jpg:x100:2",
+        "httpstream",
+      ]),
+  ],
+  [
+    "type",
+    ({ done }) =>
+      expect(["mp4:240p", "jpg:160x", "httpstream"].map((key) => member(done, key, "type"))).toEqual([
+        "video",
+        "image",
+        "httpstream",
+      ]),
+  ],
+  ["format", ({ done }) => expect(member(done, "trailer:short", "format")).toBe("mp4:x120::quality=3")],
+  [
+    "status",
+    ({ done }) =>
+      expect(["mp4:240p", "jpg:160x", "mp4:1080p"].map((key) => member(done, key, "status"))).toEqual([
+        "video.encoded",
+        "image.created",
+        "video.skipped",
+      ]),
+  ],
+  ["url", ({ done }) => expect(member(done, "mp4:240p", "url")).toMatch(/^http:.*\/all\/240p\.mp4$/)],
+  [
+    "urls",
+    ({ done }) =>
+      expect(member(done, "jpg:160x", "urls")).toEqual(
+        ["01", "02", "03"].map((n) => expect.stringMatching(`^http:.*/all/${n}\\.jpg$`)),
+      ),
+  ],
+]);
+
+const fieldsOf =
+  (by: string, checks: ReadonlyMap<string, Proof["check"]>) =>
+  ({ name }: Row): Proof | null => {
+    const check = checks.get(name);
+    return check ? live(by, check) : null;
+  };
+
+// ── the request ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const ROUTE_TESTS = "worker/http/routes/jobs.test.ts";
+const accepted: Proof["check"] = (evidence) => expect(evidence.created.status).toBe(201);
+
+/** All of these were in the body of the job that completed; each is missed when it is not there or wrong. */
+const requestField = ({ name }: Row): Proof =>
+  live(
+    `the body of a job that completed, and ${ROUTE_TESTS}: “refuses %s with %s, and stores nothing” for \`${name}\``,
+    (evidence) => {
+      accepted(evidence);
+      expect(readFileSync(new URL(`../../${ROUTE_TESTS}`, import.meta.url), "utf8")).toContain(name);
+    },
+  );
+
+const outputParameters = new Map<string, Proof["check"]>([
+  ["key", ({ done }) => expect(member(done, "trailer:short", "status")).toBe("video.encoded")],
+  ["path", ({ done }) => expect(member(done, "trailer:short", "url")).toMatch(/\/all\/trailer\.mp4$/)],
+  ["if", ({ done }) => expect(member(done, "mp4:1080p", "status")).toBe("video.skipped")],
+  [
+    "duration",
+    ({ outputMetadata }) => {
+      const { metadata } = outputMetadata.body as { metadata: Record<string, Probe> };
+      expect(Math.abs(Number(metadata["trailer:short"]?.format.duration) - 1)).toBeLessThan(0.04);
+    },
+  ],
+  ["number", ({ done }) => expect(member(done, "jpg:160x", "urls")).toHaveLength(3)],
+  ["square", ({ done }) => expect(member(done, "jpg:x100:1", "status")).toBe("image.created")],
+]);
+
+// ── statuses, errors, events, endpoints ────────────────────────────────────────────────────────────────────────────
+
+/** Statuses of packaging, which is not built: their place among the moves is. */
+const UNSEEN = new Set(["queued", "variants.encoding", "packaging", "packaged"].map((state) => `httpstream.${state}`));
+
+const status = ({ name }: Row): Proof =>
+  UNSEEN.has(name)
+    ? testNamed("shared/status.test.ts", "calls phases by the contract's words")
+    : live("seen by a client that followed a job's events", ({ seen }) => expect([...seen]).toContain(name));
+
+const ERROR_BODY = {
+  message: expect.stringMatching(/\w/),
+  error_code: expect.stringMatching(/^\w+$/),
+  status: "error",
+};
+
+const errorField = ({ name }: Row): Proof =>
+  name.includes("_not_valid")
+    ? errorCode(name, "400")
+    : live(`\`${name}\` in the answers to all requests that must fail`, ({ errors }) => {
+        for (const { body } of errors.values()) expect(body).toEqual(ERROR_BODY);
+      });
+
+const errorCode = (code: string, http: string): Proof =>
+  live(`a request that is answered with ${http} and this code`, ({ errors }) => {
+    expect(errors.get(code), `a request for ${code}`).toMatchObject({
+      status: Number(http),
+      body: { error_code: code },
+    });
+    expect(errors.get(code)?.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+/** Codes that a healthy service does not answer with. */
+const ELSEWHERE = new Map<string, Proof>([
+  ["internal_error", testNamed("worker/http/problem.test.ts", "an error of our own")],
+  ["service_unavailable", testNamed("worker/http/problem.test.ts", "an overloaded object")],
+  [
+    "rate_limited",
+    testNamed(
+      "worker/http/problem.test.ts",
+      "too many requests with one key are answered with 429, and those of another key are not",
+    ),
+  ],
+]);
+
+const event = ({ name }: Row): Proof =>
+  live("a webhook that arrived", ({ events }) => {
+    expect(events.get(name)).toMatchObject({
+      job_id: expect.stringMatching(/^\w{14}$/),
+      event: name,
+      metadata: expect.any(Boolean),
+      data: { status: expect.any(String), progress: expect.stringMatching(/^\d+%$/) },
+    });
+  });
+
+const endpoints = new Map<string, Proof["check"]>([
+  ["POST /v2/jobs", accepted],
+  ["GET /v2/jobs/:jobid", ({ done }) => expect(done).toMatchObject({ status: "job.completed", progress: "100%" })],
+  [
+    "GET /v2/metadata/jobs/:jobid",
+    ({ metadata, done }) =>
+      expect(metadata).toMatchObject({
+        status: 200,
+        body: { job_id: done.id, metadata: { input: { streams: [{}, {}] }, outputs: [{ "mp4:240p": {} }, {}] } },
+      }),
+  ],
+  [
+    "GET /v2/metadata/jobs/:jobid/:source_or_output-key-name",
+    ({ inputMetadata, outputMetadata, done }) => {
+      expect(inputMetadata).toMatchObject({
+        status: 200,
+        body: { job_id: done.id, metadata: { input: { format: {} } } },
+      });
+      expect(outputMetadata).toMatchObject({ status: 200, body: { metadata: { "trailer:short": { format: {} } } } });
+    },
+  ],
+]);
+
+const PROOFS = new Map<string, (row: Row) => Proof | null>([
+  ["Job (as returned by the service)", fieldsOf("a job when it was created and when it had completed", jobFields)],
+  ["Output (as returned inside a job)", fieldsOf("the outputs of a job that completed", outputFields)],
+  ["Job creation request", requestField],
+  ["settings", requestField],
+  ["input", requestField],
+  ["storage", requestField],
+  ["notification", requestField],
+  ["outputs", fieldsOf("the outputs of a job that completed", outputParameters)],
+  ["Stream fields (all streams)", streamField(null)],
+  ["Additional fields of video streams", streamField("video")],
+  ["Additional fields of audio streams", streamField("audio")],
+  ["Format fields", formatField],
+  ["States and transitions", status],
+  ["Errors", errorField],
+  ["Endpoints", fieldsOf("a real job", endpoints)],
+  ["2. Error codes", ({ name, cells }) => ELSEWHERE.get(name) ?? errorCode(name, cells.HTTP ?? "")],
+  ["9. Notification", event],
+]);

@@ -1,0 +1,50 @@
+// An upload address as clients have them: takes files in forms, and gives them back at the address they were posted to.
+import { Readable } from "node:stream";
+import { serveLoopback } from "../local/demo/loopback-server.ts";
+
+export type ReceivedForm = {
+  /** Path and query. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  /** Names of the form's fields. */
+  readonly fields: readonly string[];
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+export type FormReceiver = {
+  readonly origin: string;
+  readonly received: readonly ReceivedForm[];
+  close(): Promise<void>;
+};
+
+/** Listens on a free loopback port. Requests must name their length; their files must be in the field `field`. */
+export async function startFormReceiver(field: string): Promise<FormReceiver> {
+  const received: ReceivedForm[] = [];
+  const server = await serveLoopback(async (request, response) => {
+    const { method, url: path = "", headers } = request;
+    if (method === "GET") {
+      const stored = received.findLast((form) => form.path === path);
+      response.writeHead(stored ? 200 : 404).end(stored?.bytes);
+      return;
+    }
+    try {
+      if (method !== "POST" || headers["content-length"] === undefined) throw new Error("No POST of a known length");
+      const body = Readable.toWeb(request) as ReadableStream;
+      const form = await new Response(body, {
+        headers: { "content-type": String(headers["content-type"]) },
+      }).formData();
+      const file = form.get(field);
+      if (!(file instanceof File)) throw new Error(`No file in ${field}`);
+      const { name: fileName, type: contentType } = file;
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const { authorization } = headers;
+      received.push({ path, authorization, fields: [...form.keys()], fileName, contentType, bytes });
+      response.writeHead(201).end("thank you");
+    } catch (error) {
+      response.writeHead(422).end(String(error));
+    }
+  });
+  return { origin: server.origin, received, close: server.close };
+}

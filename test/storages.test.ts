@@ -1,0 +1,113 @@
+// Real jobs whose results go to each kind of storage that is no bucket of S3, and are looked at there.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { JobView } from "../local/demo/api-client.ts";
+import { type Azurite, startAzurite } from "./azurite.ts";
+import { type FormReceiver, startFormReceiver } from "./form-receiver.ts";
+import { look } from "./look.ts";
+import { makeClip, makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let receiver: FormReceiver;
+let azurite: Azurite;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-storages-"));
+  sources = await startSourceServer(folder);
+  receiver = await startFormReceiver("encoded_video");
+  azurite = await startAzurite();
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await azurite?.stop();
+  await receiver?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A large film and two pictures of six seconds: the film goes up in parts where there are any. */
+const LARGE = {
+  "mp4:1920x1080_60000k": { path: "/x/large ü.mp4" },
+  "jpg:160x90": { path: "x/%02d.jpg", number: 2 },
+};
+
+async function run(storage: object, outputs: object, clip: string): Promise<JobView> {
+  const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs, storage });
+  const job = await stack.waitForJob(id);
+  expect(job).toMatchObject({ status: "job.completed" });
+  return job;
+}
+
+async function expectLarge(job: JobView, base: string, query = ""): Promise<void> {
+  expect(job.outputs[0]?.url).toBe(`${base}/x/large%20%C3%BC.mp4${query}`);
+  expect(job.outputs[1]?.urls).toEqual([`${base}/x/01.jpg${query}`, `${base}/x/02.jpg${query}`]);
+  const { frames, probe } = await look(job.outputs[0]?.url);
+  expect(frames).toBe(180);
+  expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
+  for (const url of job.outputs[1]?.urls ?? []) expect((await look(String(url))).video?.codec_name).toBe("mjpeg");
+}
+
+it("the service's own storage keeps results, and serves them as players want it", async () => {
+  const job = await run({ service: "coconut", path: "v" }, LARGE, await makeLongClip(folder, 6));
+  const { origin } = new URL(stack.api);
+  await expectLarge(job, `${origin}/storage/${job.id}/v`);
+  const url = String(job.outputs[0]?.url);
+  const head = await fetch(url, { method: "HEAD" });
+  const size = Number(head.headers.get("content-length"));
+  expect([head.status, head.headers.get("content-type"), size > 16 * 2 ** 20]).toEqual([200, "video/mp4", true]);
+  const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+  const [start, end] = [16 * 2 ** 20 - 5, 16 * 2 ** 20 + 4];
+  const part = await fetch(url, { headers: { range: `bytes=${start}-${end}` } });
+  expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes ${start}-${end}/${size}`]);
+  expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(start, end + 1))).toBe(true);
+});
+
+it("a container of Azure takes results, large ones in blocks", async () => {
+  const { endpoint, account, key, container } = azurite;
+  const credentials = { account, api_key: key };
+  const storage = { service: "azure", endpoint, container, credentials, path: "/vod/", cache_control: "max-age=9" };
+  const job = await run(storage, LARGE, await makeLongClip(folder, 6));
+  await expectLarge(job, `${endpoint}/${container}/vod`);
+  const stored = await fetch(String(job.outputs[0]?.url), { method: "HEAD" });
+  expect([stored.headers.get("content-type"), stored.headers.get("cache-control")]).toEqual(["video/mp4", "max-age=9"]);
+});
+
+it("an upload address takes each result in a form", async () => {
+  const { host } = new URL(receiver.origin);
+  const storage = { url: `http://user:pass%20word@${host}/in/?token=7` };
+  const job = await run(storage, LARGE, await makeLongClip(folder, 6));
+  await expectLarge(job, `${receiver.origin}/in`, "?token=7");
+  expect(receiver.received.map(({ fileName, contentType }) => [fileName, contentType]).sort()).toEqual([
+    ["01.jpg", "image/jpeg"],
+    ["02.jpg", "image/jpeg"],
+    ["large ü.mp4", "video/mp4"],
+  ]);
+  for (const { authorization, fields } of receiver.received) {
+    expect([authorization, fields]).toEqual([`Basic ${btoa("user:pass word")}`, ["encoded_video"]]);
+  }
+  for (const path of [`/jobs/${job.id}`, `/metadata/jobs/${job.id}`]) {
+    expect(JSON.stringify((await stack.request("GET", path)).body)).not.toMatch(/pass(%20| )word/);
+  }
+});
+
+it("a storage that refuses says why", async () => {
+  const clip = await makeClip("ntsc.mp4", folder);
+  const outputs = { "mp4:240p": { path: "a.mp4" } };
+  const { endpoint, account, key } = azurite;
+  const azure = { service: "azure", endpoint, container: "elsewhere", credentials: { account, api_key: key } };
+  for (const [storage, code, words] of [
+    [azure, "storage_bucket_not_found", "ContainerNotFound"],
+    [{ url: `${sources.origin}/nowhere` }, "storage_bucket_not_found", "The upload address answered 404"],
+  ] as const) {
+    const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs, storage });
+    const { outputs: ended } = await stack.waitForJob(id);
+    expect(ended).toMatchObject([{ status: "video.failed", error_code: code, error: expect.stringContaining(words) }]);
+  }
+});

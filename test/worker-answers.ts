@@ -1,0 +1,39 @@
+// A server that answers as the request's own address says, for tests in workerd, which can start none themselves:
+// `<origin>/<base64url of an Answer in JSON>/whatever/follows`.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestProject } from "vitest/node";
+
+type Answer = {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+  /** The Authorization header that is expected; with another the answer is 401. */
+  authorization?: string;
+};
+
+declare module "vitest" {
+  interface ProvidedContext {
+    answers: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => void> {
+  const server = createServer((request, response) => {
+    const [, encoded = ""] = (request.url ?? "").split("/");
+    const answer = JSON.parse(Buffer.from(encoded, "base64url").toString()) as Answer;
+    const { status, headers = {}, body = "", authorization } = answer;
+    request.resume().once("end", () => {
+      if (authorization !== undefined && request.headers.authorization !== authorization) {
+        return void response.writeHead(401).end('{"status": 401, "code": "unauthorized", "message": ""}');
+      }
+      response.writeHead(status, headers).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  project.provide("answers", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+}

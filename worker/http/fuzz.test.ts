@@ -1,0 +1,28 @@
+import { exports } from "cloudflare:workers";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { isErrorCode } from "#shared/errors.ts";
+import { arbitraryBody } from "#shared/request/arbitrary-body.ts";
+import { basic, newAccount } from "../test-jobs.ts";
+
+it("answers any body with a plan or with an error in the contract's shape", async () => {
+  const { key } = await newAccount();
+  const statuses = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(arbitraryBody, async (body) => {
+      const request = { method: "POST", headers: basic(key), body: JSON.stringify(body) };
+      const response = await exports.default.fetch(new Request("https://copra.test/v2/jobs?dry_run=true", request));
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      const answer = await response.json<Record<string, unknown>>();
+      expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+      if (response.status === 200) return;
+      expect([response.status, answer]).toEqual([
+        expect.toBeOneOf([400, 413]),
+        { message: expect.stringMatching(/\w/), error_code: expect.toSatisfy(isErrorCode), status: "error" },
+      ]);
+    }),
+    { numRuns: 500 },
+  );
+  // Plans as well as refusals: the bodies must reach both sides of the parser.
+  expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));
+}, 120_000);

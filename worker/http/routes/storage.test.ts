@@ -1,0 +1,247 @@
+import { env, exports } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { newJobId } from "#shared/ids.ts";
+import type { UploadPart } from "#shared/protocol.ts";
+import { settingsOf } from "../../env.ts";
+import { randomBytes } from "../../random-bytes.ts";
+import { signGrant, verifyGrant } from "../../storage/builtin-signature.ts";
+import { openStore, publicUrlOf } from "../../storage/object-store.ts";
+import { resolveStorage } from "../../storage/resolve-storage.ts";
+import { parseSealingKeys } from "../../storage/sealed-secret.ts";
+import { isUploadGone } from "../../storage/upload-gone.ts";
+import { app } from "../app.ts";
+
+const origin = "https://copra.test";
+const MIB = 2 ** 20;
+const keys = settingsOf(env).sealingKeys;
+
+const fetchWorker = (url: string, init?: RequestInit) => exports.default.fetch(new Request(url, init));
+const file = (objectName: string, sizeBytes: number) => ({ objectName, contentType: "video/mp4", sizeBytes });
+const put = ({ url, sizeBytes }: UploadPart, fill = 1, length = sizeBytes) =>
+  fetchWorker(url, { method: "PUT", body: new Uint8Array(length).fill(fill) });
+
+/** A job's folder in the service's own storage. */
+function folder() {
+  const job = { id: newJobId(randomBytes), storage: { kind: "builtin", origin, path: "v" } } as const;
+  const store = openStore(job, null, env);
+  const urlOf = (objectName: string) => publicUrlOf(job, objectName);
+  /** Stores an object of the numbers from 0 on. */
+  const keep = async (objectName: string, sizeBytes: number) => {
+    const [part] = await store.sign(file(objectName, sizeBytes), null);
+    const body = Uint8Array.from({ length: sizeBytes }, (_, index) => index);
+    const answer = await fetchWorker(part?.url ?? "", { method: "PUT", body });
+    expect(answer.status).toBe(200);
+    return urlOf(objectName);
+  };
+  return { ...job, store, urlOf, keep };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("uploads to the service's own storage", () => {
+  it("store a file, which everyone may read for a day", async () => {
+    const { keep, store } = folder();
+    expect(await store.begin(file("a.mp4", 300))).toBeNull();
+    const url = await keep("x/ä b+c(1)'&=%.mp4", 300);
+    const read = await fetchWorker(url, { headers: { origin: "https://player.example.com" } });
+    expect(read.status).toBe(200);
+    expect(Object.fromEntries(read.headers)).toMatchObject({
+      "accept-ranges": "bytes",
+      "access-control-allow-origin": "*",
+      "content-length": "300",
+      "content-security-policy": "sandbox",
+      "content-type": "video/mp4",
+      "x-content-type-options": "nosniff",
+      etag: expect.stringMatching(/^"\w+"$/),
+    });
+    expect(new Uint8Array(await read.arrayBuffer())).toEqual(Uint8Array.from({ length: 300 }, (_, index) => index));
+    const head = await fetchWorker(url, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length"), head.headers.get("etag"), await head.text()]).toEqual([
+      200,
+      "300",
+      read.headers.get("etag"),
+      "",
+    ]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 24 * 60 * 60 * 1000 });
+    const late = await fetchWorker(url);
+    expect([late.status, await late.json()]).toMatchObject([404, { error_code: "object_not_found" }]);
+  });
+
+  it("store an empty file", async () => {
+    const read = await fetchWorker(await folder().keep("empty.vtt", 0));
+    expect([read.status, (await read.arrayBuffer()).byteLength]).toEqual([200, 0]);
+  });
+
+  it("store a large file in parts, put together as often as one likes", async () => {
+    const { store, urlOf } = folder();
+    const large = file("large.mp4", 20 * MIB);
+    const uploadId = await store.begin(large);
+    if (uploadId === null) throw new Error("No upload");
+    const parts = await store.sign(large, uploadId);
+    expect(parts.map(({ sizeBytes }) => sizeBytes)).toEqual([16 * MIB, 4 * MIB]);
+    const etags: string[] = [];
+    for (const [index, part] of parts.entries()) etags.push((await put(part, index)).headers.get("etag") ?? "");
+    expect((await fetchWorker(urlOf("large.mp4"))).status).toBe(404);
+    await store.complete(large, uploadId, etags);
+    await store.complete(large, uploadId, etags);
+    await store.abort("large.mp4", uploadId);
+    const read = await fetchWorker(urlOf("large.mp4"), { headers: { range: `bytes=${16 * MIB - 1}-${16 * MIB}` } });
+    expect([read.status, read.headers.get("content-type"), [...new Uint8Array(await read.arrayBuffer())]]).toEqual([
+      206,
+      "video/mp4",
+      [0, 1],
+    ]);
+    const failure: unknown = await store.complete(file("large.mp4", 21 * MIB), uploadId, etags).catch((error) => error);
+    expect(isUploadGone(failure)).toBe(true);
+  });
+
+  it("of an upload that was given up are told so", async () => {
+    const { store } = folder();
+    const large = file("large.mp4", 20 * MIB);
+    const uploadId = (await store.begin(large)) ?? "";
+    const [part] = await store.sign(large, uploadId);
+    await store.abort("large.mp4", uploadId);
+    await store.abort("large.mp4", uploadId);
+    const answer = await put(part as UploadPart);
+    expect([answer.status, await answer.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
+  });
+
+  it("have parts that a request to the Worker can carry, however large the file", () => {
+    const sizes = folder().store.partSizes(100 * 2 ** 30);
+    expect([Math.max(...sizes), new Set(sizes.slice(0, -1)).size]).toEqual([90 * MIB, 1]);
+  });
+
+  const changes: [string, (url: string) => string][] = [
+    ["no signature", (url) => url.replace(/&signature=.*/, "")],
+    ["another signature", (url) => url.replace(/.{4}$/, "0000")],
+    ["another path", (url) => url.replace("a.mp4", "b.mp4")],
+    ["another job", (url) => url.replace(/storage\/.{14}/, `storage/${newJobId(randomBytes)}`)],
+    ["another size", (url) => url.replace("size=10", "size=11")],
+    ["another type", (url) => url.replace("video%2Fmp4", "text%2Fhtml")],
+    ["another expiry", (url) => url.replace(/expires=\d/, "expires=9")],
+    ["an upload id", (url) => url.replace("&signature", "&upload=u&part=1&signature")],
+    ["something behind", (url) => `${url}&part=1`],
+    ["a path upwards", (url) => url.replace("v/a.mp4", "v%2F..%2Fa.mp4")],
+  ];
+  it.each(changes)("are refused to an address with %s", async (_, change) => {
+    const { store, urlOf } = folder();
+    const [part] = await store.sign(file("a.mp4", 10), null);
+    const answer = await put({ ...(part as UploadPart), url: change(part?.url ?? "") });
+    expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
+  });
+
+  it("are refused with another length, and without one", async () => {
+    const { store, urlOf } = folder();
+    const [part] = await store.sign(file("a.mp4", 10), null);
+    if (!part) throw new Error("No part");
+    const { readable, writable } = new TransformStream();
+    const answers = [put(part, 1, 9), put(part, 1, 11), fetchWorker(part.url, { method: "PUT", body: readable })];
+    await writable.close();
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    }
+    expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
+  });
+
+  it("are refused when their time is over, or their key is gone", async () => {
+    const object = { jobId: folder().id, path: "a.mp4" };
+    const grant = {
+      object,
+      sizeBytes: 1,
+      contentType: "video/mp4",
+      part: { uploadId: "u&=/+", number: 3 },
+      expiresAt: 9,
+    };
+    const url = new URL(origin + (await signGrant(grant, keys)));
+    expect(await verifyGrant(url, keys, 8)).toEqual(grant);
+    expect(await verifyGrant(url, keys, 9)).toBeNull();
+    const fresh = parseSealingKeys(`n1:${btoa("n".repeat(32))}`);
+    expect(await verifyGrant(url, [...fresh, ...keys], 8)).toEqual(grant);
+    expect(await verifyGrant(url, fresh, 8)).toBeNull();
+  });
+});
+
+describe("the service's own storage", () => {
+  const resolve = (changes: object) =>
+    resolveStorage({ kind: "builtin", path: "" }, { env: { ...env, ...changes }, origin, keys: null });
+
+  it("is at the address that the operator names, or else at the request's", async () => {
+    expect(await resolve({})).toMatchObject({ origin });
+    expect(await resolve({ PUBLIC_URL: "https://media.example.com/" })).toMatchObject({
+      origin: "https://media.example.com",
+    });
+  });
+
+  it("is refused where the operator has bound no bucket", async () => {
+    await expect(resolve({ STORAGE: undefined })).rejects.toMatchObject({
+      code: "storage_service_not_valid",
+      message: expect.stringContaining("R2 bucket"),
+    });
+  });
+});
+
+describe("reading from the service's own storage", () => {
+  const rows: [Record<string, string>, number, string | null, number[] | null][] = [
+    [{ range: "bytes=0-1" }, 206, "bytes 0-1/10", [0, 1]],
+    [{ range: "bytes=7-" }, 206, "bytes 7-9/10", [7, 8, 9]],
+    [{ range: "bytes=-2" }, 206, "bytes 8-9/10", [8, 9]],
+    [{ range: "bytes=9-99" }, 206, "bytes 9-9/10", [9]],
+    [{ range: "bytes=10-" }, 416, "bytes */10", null],
+    [{ range: "bytes=3-1" }, 200, null, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    [{ "if-none-match": "*" }, 304, null, []],
+    [{ "if-match": '"other"' }, 412, null, null],
+  ];
+  it.each(rows)("with %j is answered %i", async (headers, status, contentRange, bytes) => {
+    const read = await fetchWorker(await folder().keep("a.bin", 10), { headers });
+    expect([read.status, read.headers.get("content-range")]).toEqual([status, contentRange]);
+    if (bytes) expect([...new Uint8Array(await read.arrayBuffer())]).toEqual(bytes);
+    else expect(await read.json()).toMatchObject({ status: "error" });
+  });
+
+  it("finds nothing outside a job's folder", async () => {
+    const { id, keep } = folder();
+    await keep("a.mp4", 1);
+    for (const path of [
+      `${id}/v/b.mp4`,
+      `${id}/v%2Fa.mp4`,
+      `${id}//v/a.mp4`,
+      `${id}/v/a.mp4/`,
+      `${id}/x/..%2fv/a.mp4`,
+      `${id}/v/%zz`,
+      `${newJobId(randomBytes)}/..%2f${id}/v/a.mp4`,
+      `x/${id}/v/a.mp4`,
+      `${id}/${"ü".repeat(510)}`,
+    ]) {
+      const answer = await fetchWorker(`${origin}/storage/${path}`);
+      expect([path, answer.status, await answer.json()]).toMatchObject([path, 404, { error_code: "object_not_found" }]);
+    }
+  });
+
+  it("is allowed to players of any site, and to nothing but reading", async () => {
+    const url = folder().urlOf("a.mp4");
+    const asked = {
+      origin: "https://player.example.com",
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "range",
+    };
+    const preflight = await fetchWorker(url, { method: "OPTIONS", headers: asked });
+    expect([preflight.status, Object.fromEntries(preflight.headers)]).toMatchObject([
+      204,
+      {
+        "access-control-allow-origin": "*",
+        "access-control-allow-methods": "GET,HEAD",
+        "access-control-allow-headers": "range",
+      },
+    ]);
+    for (const method of ["POST", "DELETE", "PATCH"]) expect((await fetchWorker(url, { method })).status).toBe(405);
+  });
+
+  it("finds nothing where the operator offers no storage", async () => {
+    const url = await folder().keep("a.mp4", 1);
+    const { STORAGE: _, ...without } = env;
+    expect((await app.request(url, {}, without)).status).toBe(404);
+  });
+});

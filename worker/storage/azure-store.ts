@@ -1,0 +1,104 @@
+// A container of Azure Blob Storage: nodes put blobs or blocks by signed addresses, the lists of blocks are committed here.
+import { AppError } from "#shared/errors.ts";
+import { newToken } from "#shared/ids.ts";
+import { messageOf } from "#shared/log.ts";
+import { joinPath } from "#shared/object-name.ts";
+import type { UploadPart } from "#shared/protocol.ts";
+import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
+import { storageRefusal } from "#shared/storage-failure.ts";
+import { fetchWithin } from "../fetch-within.ts";
+import { randomBytes } from "../random-bytes.ts";
+import { readLimited } from "../read-limited.ts";
+import { writeSas } from "./azure-sas.ts";
+import { encodePath } from "./encode-path.ts";
+import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { partSizes } from "./part-sizes.ts";
+
+type Container = { storage: StorageOf<"azure">; keys: AccessKeys };
+
+/** A job's storage in a container of Azure Blob Storage. */
+export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys): ObjectStore {
+  const container = { storage, keys };
+  return {
+    partSizes: (sizeBytes) => partSizes(sizeBytes),
+    // Blocks need no beginning: the id only keeps those of one upload apart from those of others.
+    begin: async ({ sizeBytes }) => (partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes)),
+    sign: (file, uploadId) => signParts(container, file, uploadId),
+    complete: (file, uploadId) => commitBlocks(container, file, uploadId),
+    // Azure itself discards blocks that nobody committed within a week (Put Block, remarks).
+    abort: async () => {},
+  };
+}
+
+/** The address of a blob: what clients are shown and what requests are signed for. */
+export const azureUrl = ({ endpoint, container, path }: StorageOf<"azure">, objectName: string): string =>
+  `${endpoint}/${encodePath(container)}/${encodePath(joinPath(path, objectName))}`;
+
+/** How long a signed address may be used; the node asks anew if it needs longer. */
+const SIGNED_MS = 6 * 60 * 60 * 1000;
+/** A list of hundreds of blocks may take its time. */
+const COMMIT_LIMIT_MS = 5 * 60_000;
+/** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** The address of a blob, signed for writing. */
+async function signedUrl({ storage, keys }: Container, objectName: string): Promise<URL> {
+  const blob = joinPath(storage.path, objectName);
+  const sas = await writeSas(storage, { blob, expiresAt: Date.now() + SIGNED_MS }, keys.secretAccessKey);
+  return new URL(`${azureUrl(storage, objectName)}?${sas}`);
+}
+
+/** Signed PUTs for all parts: one Put Blob, or a Put Block each. One signature serves them all. */
+async function signParts(container: Container, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
+  const signed = await signedUrl(container, file.objectName);
+  let offset = 0;
+  return partSizes(file.sizeBytes).map((sizeBytes, index) => {
+    const url = new URL(signed);
+    if (uploadId !== null) {
+      url.searchParams.set("comp", "block");
+      url.searchParams.set("blockid", blockId(uploadId, index));
+    }
+    const headers = uploadId === null ? blobHeaders(container, file) : {};
+    const part = { url: url.href, headers, offset, sizeBytes };
+    offset += sizeBytes;
+    return part;
+  });
+}
+
+/** Block ids of one blob must be equally long, and 64 bytes at the most before they are encoded (Put Block). */
+const blockId = (uploadId: string, index: number): string => btoa(`${uploadId}.${String(index + 1).padStart(5, "0")}`);
+
+const blobHeaders = ({ storage }: Container, { contentType }: FileToStore): Record<string, string> => ({
+  "content-type": contentType,
+  "x-ms-blob-type": "BlockBlob",
+  ...propertiesOf(storage, contentType),
+});
+
+const propertiesOf = ({ cacheControl }: StorageOf<"azure">, contentType: string): Record<string, string> => ({
+  "x-ms-blob-content-type": contentType,
+  ...(cacheControl === null ? {} : { "x-ms-blob-cache-control": cacheControl }),
+});
+
+/** Makes a blob of the blocks of an upload; blocks that are the blob's already are taken again, so twice is fine. */
+async function commitBlocks(container: Container, file: FileToStore, uploadId: string): Promise<void> {
+  const ids = partSizes(file.sizeBytes).map((_, index) => blockId(uploadId, index));
+  const latest = ids.map((id) => `<Latest>${id}</Latest>`).join("");
+  const url = await signedUrl(container, file.objectName);
+  url.searchParams.set("comp", "blocklist");
+  const headers = { "content-type": "application/xml", ...propertiesOf(container.storage, file.contentType) };
+  const body = `<?xml version="1.0" encoding="utf-8"?><BlockList>${latest}</BlockList>`;
+  await send(new Request(url, { method: "PUT", headers, body }));
+}
+
+async function send(request: Request): Promise<void> {
+  try {
+    await fetchWithin(COMMIT_LIMIT_MS, request, async (response) => {
+      const body = await readLimited(response.body, MAX_ANSWER_BYTES);
+      if (!response.ok) throw storageRefusal({ status: response.status, body: new TextDecoder().decode(body) });
+    });
+  } catch (error) {
+    if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
+    const words = `The storage ${new URL(request.url).host} cannot be reached: ${messageOf(error)}`;
+    throw new AppError("storage_unreachable", words, { cause: error });
+  }
+}

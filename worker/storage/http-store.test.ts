@@ -1,0 +1,32 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import type { JobId } from "#shared/ids.ts";
+import { parseStorage } from "#shared/request/storage-section.ts";
+import { openStore } from "./object-store.ts";
+import { resolveStorage } from "./resolve-storage.ts";
+
+const id = "AAAAAAAAAAAAAA" as JobId;
+const film = { objectName: "v/a ü.mp4", contentType: "video/mp4", sizeBytes: 2 ** 40 };
+const form = { name: "encoded_video", fileName: "a ü.mp4", contentType: "video/mp4" };
+const path = "/in/v/a%20%C3%BC.mp4";
+
+it.each([
+  ["https://up.example.com/in/", `https://up.example.com${path}`, {}],
+  ["https://up.example.com/in?id=7", `https://up.example.com${path}?id=7`, {}],
+  [
+    "https://us%C3%A9r:p%40ss@up.example.com/in",
+    `https://up.example.com${path}`,
+    { authorization: "Basic dXPDqXI6cEBzcw==" },
+  ],
+  ["https://token@up.example.com/in", `https://up.example.com${path}`, { authorization: "Basic dG9rZW46" }],
+])("a file of any size is one form to %s", async (url, posted, headers) => {
+  const parsed = parseStorage({ url }, "none");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const { keys } = parsed.value;
+  const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
+  expect(JSON.stringify(storage)).not.toMatch(/p%40ss|p@ss|token/);
+  const store = openStore({ id, storage }, keys, env);
+  expect(await store.begin(film)).toBeNull();
+  expect(store.partSizes(film.sizeBytes)).toEqual([film.sizeBytes]);
+  expect(await store.sign(film, null)).toEqual([{ url: posted, headers, offset: 0, sizeBytes: film.sizeBytes, form }]);
+});

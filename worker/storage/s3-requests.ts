@@ -1,0 +1,67 @@
+// Requests to a bucket that speaks S3: signed for nodes, or signed and sent from here.
+import { AwsClient } from "aws4fetch";
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { AccessKeys, S3Bucket } from "#shared/request/storage-spec.ts";
+import { storageRefusal } from "#shared/storage-failure.ts";
+import { fetchWithin } from "../fetch-within.ts";
+import { readLimited } from "../read-limited.ts";
+
+/** Of the bucket, only what is signed: its addresses are s3-target.ts's affair. */
+export type Signer = { readonly region: S3Bucket["region"]; readonly keys: AccessKeys };
+
+const REQUEST_LIMIT_MS = 30_000;
+/** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const clientOf = ({ region, keys }: Signer): AwsClient => new AwsClient({ ...keys, service: "s3", region, retries: 0 });
+
+/** The address with a signature in its query, good for `seconds`; the headers given are signed and must be sent. */
+export async function presign(
+  signer: Signer,
+  address: string,
+  { method, seconds, headers = {} }: { method: string; seconds: number; headers?: Record<string, string> },
+): Promise<string> {
+  const url = new URL(address);
+  url.searchParams.set("X-Amz-Expires", String(seconds));
+  const signed = await clientOf(signer).sign(url.href, { method, headers, aws: { signQuery: true, allHeaders: true } });
+  return signed.url;
+}
+
+/** Asks the storage and answers the body. Throws StorageRefusal, and AppError(storage_unreachable) without an answer. */
+export async function ask(signer: Signer, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
+  return await send(signer, url, init, limitMs, async (response) => {
+    const body = new TextDecoder().decode(await readLimited(response.body, MAX_ANSWER_BYTES));
+    // CompleteMultipartUpload may answer 200 and tell of a failure in the body (API reference).
+    if (response.ok && !body.includes("<Error>")) return body;
+    const bucketRegion = response.headers.get("x-amz-bucket-region");
+    throw storageRefusal({ status: response.status, body, bucketRegion }, signer.region);
+  });
+}
+
+/** Size in bytes of an object, or null when it cannot be seen. */
+export async function storedSize(signer: Signer, url: string): Promise<number | null> {
+  const size = async (response: Response): Promise<number | null> => {
+    const length = response.headers.get("content-length");
+    return response.ok && length !== null ? Number(length) : null;
+  };
+  return await send(signer, url, { method: "HEAD" }, REQUEST_LIMIT_MS, size).catch(() => null);
+}
+
+async function send<Value>(
+  signer: Signer,
+  url: string,
+  init: RequestInit,
+  limitMs: number,
+  read: (response: Response) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await fetchWithin(limitMs, await clientOf(signer).sign(url, init), read);
+  } catch (error) {
+    if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
+    const { host } = new URL(url);
+    throw new AppError("storage_unreachable", `The storage ${host} cannot be reached: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { AwsClient } from "aws4fetch";
+import { describe, expect, inject, it } from "vitest";
+import { parseInput } from "#shared/request/input-section.ts";
+import { shownSourceUrl, sourceUrl } from "./source-url.ts";
+
+const s3 = inject("s3");
+const credentials = { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey };
+const local = { service: "s3other", endpoint: s3.endpoint, bucket: "copra", force_path_style: true, credentials };
+const KEY = "in//a b+c(1)'ü%&=?#.mp4";
+
+function parsed(body: object) {
+  const result = parseInput(body, "loopback");
+  if (!result.ok) throw new Error(result.refusal.message);
+  return result.value;
+}
+const signed = ({ input, keys }: ReturnType<typeof parsed>): Promise<string> => sourceUrl(input, keys);
+
+describe("the address that nodes fetch from", () => {
+  it("is signed for one object of the bucket, whatever its key, for ranges and for hours", async () => {
+    const source = parsed({ ...local, key: KEY });
+    const client = new AwsClient({ ...s3, service: "s3", region: "us-east-1" });
+    expect((await client.fetch(shownSourceUrl(source.input), { method: "PUT", body: "0123456789" })).status).toBe(200);
+    const url = await signed(source);
+    expect(new URL(url).searchParams.get("X-Amz-Expires")).toBe("43200");
+    expect(url).not.toContain(s3.secretAccessKey);
+    expect(await (await fetch(url)).text()).toBe("0123456789");
+    const range = await fetch(url, { headers: { range: "bytes=4-" } });
+    expect([range.status, await range.text()]).toEqual([206, "456789"]);
+    expect((await fetch(url.replace("in//a", "in//b"))).status).toBe(403);
+    const wrong = parsed({ ...local, key: KEY, credentials: { ...credentials, secret_access_key: "wrong" } });
+    expect((await fetch(await signed(wrong))).status).toBe(403);
+    expect((await fetch(await signed(parsed({ ...local, key: "missing" })))).status).toBe(404);
+  });
+
+  it("is the input's own where it has one", async () => {
+    const url = "https://user:password@media.example.com:8443/a.mp4?signature=1";
+    expect(await signed(parsed({ url }))).toBe(url);
+  });
+});
+
+it("the address that people are shown holds no secret", () => {
+  expect(shownSourceUrl(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" }).input)).toBe(
+    "https://media.example.com/a.mp4",
+  );
+  const source = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/a b.mp4", credentials };
+  expect(shownSourceUrl(parsed(source).input)).toBe("https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
+});
