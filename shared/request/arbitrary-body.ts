@@ -139,6 +139,7 @@ function mutate(root: unknown, { steps, act, name, value }: Mutation): void {
     if (depth < steps.length - 1 && typeof child === "object" && child !== null) parent = child;
     else if (act === "replace") members[key] = copyOf(value);
     else if (act === "remove") delete members[key];
+    else if (Array.isArray(parent)) parent.push(copyOf(value));
     else members[name] = copyOf(value);
   }
 }

@@ -1,19 +1,25 @@
 // The `input` section of a job request: where the source comes from.
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
+import { publicUrl } from "../metadata.ts";
 import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import { S3_SERVICES } from "./s3-services.ts";
-import { type AccessKeys, S3Bucket } from "./storage-spec.ts";
+import { AccessKeys, S3Bucket } from "./storage-spec.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
+  /** An address as it may be shown: what is secret in it, the user, password and query, lies in `InputSecret`. */
   z.object({ kind: z.literal("url"), url: z.string() }),
   /** An object of a bucket, which the Worker signs requests for. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
-type ParsedInput = { input: InputSpec; keys: AccessKeys | null };
+/** What the source is fetched with: the whole address, or the keys of its bucket. */
+export const InputSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
+export type InputSecret = z.infer<typeof InputSecret>;
+
+type ParsedInput = { input: InputSpec; secret: InputSecret };
 
 /** Signed addresses are long; beyond this no server takes them. */
 const MAX_URL_CHARS = 8192;
@@ -41,7 +47,7 @@ export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedIn
   const parsed = service.input.parse(value, allow);
   if (!parsed.ok) return parsed;
   const { object, keys } = parsed.value;
-  return { ok: true, value: { input: { kind: "bucket", ...object }, keys } };
+  return { ok: true, value: { input: { kind: "bucket", ...object }, secret: keys } };
 }
 
 function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Parsed<ParsedInput> {
@@ -54,5 +60,5 @@ function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate
     return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);
   if (!checked.ok) return refuse("input_url_not_valid", `\`input.url\`: ${checked.reason}`);
-  return { ok: true, value: { input: { kind: "url", url: checked.url }, keys: null } };
+  return { ok: true, value: { input: { kind: "url", url: publicUrl(checked.url) }, secret: { url: checked.url } } };
 }

@@ -23,7 +23,7 @@ describe("parseJobRequest", () => {
       ok: true,
       value: {
         storage: { kind: "s3", endpoint: "https://s3.eu-west-1.amazonaws.com", addressing: "host", path: "" },
-        secrets: { input: null, storage: { accessKeyId: "a", secretAccessKey: "b" }, notification: null },
+        secrets: { input: BODY.input, storage: { accessKeyId: "a", secretAccessKey: "b" }, notification: null },
         outputs: [
           { index: 0, key: "mp4:720p", type: "video", path: "720p.mp4", durationMs: null },
           { index: 1, key: "jpg:300x:1", type: "image", selection: { by: "number", number: 3 } },

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { AllowPrivate } from "../address-policy.ts";
 import type { OutputSpec } from "../output-spec.ts";
-import { type InputSpec, parseInput } from "./input-section.ts";
+import { type InputSecret, type InputSpec, parseInput } from "./input-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { parseOutputs } from "./outputs-section.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
@@ -22,7 +22,7 @@ export type JobRequest = {
 };
 
 /** The secrets of a request, apart from all else; null where there are none. */
-type RequestSecrets = { input: AccessKeys | null; storage: AccessKeys | null; notification: AccessKeys | null };
+type RequestSecrets = { input: InputSecret; storage: AccessKeys | null; notification: AccessKeys | null };
 
 /** The `settings` section as clients write it. */
 export const SettingsBody = z.strictObject({
@@ -53,7 +53,7 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
       outputs: outputs.value,
       notification: notification.value.notification,
       settings: settings.value,
-      secrets: { input: input.value.keys, storage: storage.value.keys, notification: notification.value.keys },
+      secrets: { input: input.value.secret, storage: storage.value.keys, notification: notification.value.keys },
     },
   };
 }

@@ -296,7 +296,8 @@ describe("what lies on disk", () => {
 
 describe("secrets", () => {
   it("lie in the object's storage only sealed, and are gone when the retention is over", async () => {
-    const spec = await inspected(VIDEO_ONLY);
+    const input = { url: `https://user:${SECRET_KEY}@media.example.com/film.mp4?signature=${SECRET_KEY}` };
+    const spec = await inspected({ ...VIDEO_ONLY, input });
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
     await stubOf(spec).complete(lease, { token, result });

@@ -1,14 +1,15 @@
 // The secrets of one job: sealed as one text, opened only where a request is signed.
 
 import * as z from "zod";
+import { InputSecret } from "#shared/request/input-section.ts";
 import { AccessKeys } from "#shared/request/storage-spec.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
 import type { JobSpec } from "./job-state.ts";
 
 const JobSecrets = z.object({
-  /** Null where the storage, the input or the notification needs none. */
+  input: InputSecret,
+  /** Null where the storage or the notification needs none. */
   storage: AccessKeys.nullable(),
-  input: AccessKeys.nullable(),
   notification: AccessKeys.nullable(),
   /** What http notifications are signed with. */
   webhook: z.string(),

@@ -13,7 +13,7 @@ function parsed(body: object) {
   if (!result.ok) throw new Error(result.refusal.message);
   return result.value;
 }
-const signed = ({ input, keys }: ReturnType<typeof parsed>): Promise<string> => sourceUrl(input, keys);
+const signed = ({ input, secret }: ReturnType<typeof parsed>): Promise<string> => sourceUrl(input, secret);
 
 describe("the address that nodes fetch from", () => {
   it("is signed for one object of the bucket, whatever its key, for ranges and for hours", async () => {
