@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
 import { isSigned } from "../local/demo/webhook-signature.ts";
 import { startStack } from "../local/stack/stack.ts";
 import { makeLongClip } from "./media.ts";
@@ -36,6 +38,14 @@ const progressOf = async (id: string): Promise<number> => {
 it("refuses a second stack on its home", async () => {
   const settings = { home: stack.home, port: 0, s3Port: 0, nodes: 0 };
   await expect(startStack(settings)).rejects.toThrow(`A stack already runs on ${stack.home} (process ${process.pid})`);
+});
+
+it("describes itself in an OpenAPI document that is valid", async () => {
+  const { headers, body } = await stack.request("GET", "/openapi.json");
+  expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  const validator = new Validator();
+  expect(await validator.validate(z.record(z.string(), z.unknown()).parse(body))).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
 });
 
 it("completes a job although every process is killed on the way, and after a new start still knows it", async () => {

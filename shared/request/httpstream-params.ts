@@ -77,7 +77,7 @@ export const HttpStreamParams = strictObject({
     .default([])
     .describe("Text tracks; one at most is the default"),
   thumbnails: flag.default(false).describe("Playlists of pictures for the player's seek bar"),
-});
+}).describe("HLS, DASH or both: at least one of `hls` and `dash` is needed, and `encryption` needs `hls`");
 type HttpStreamParams = z.infer<typeof HttpStreamParams>;
 
 export function parseHttpStream(

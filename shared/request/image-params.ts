@@ -85,14 +85,17 @@ const moving = {
 };
 
 export const ImageParams = strictObject({
-  path: filePath.describe("File name in the storage, with a counter such as %02d when more than one file may result"),
+  path: filePath.describe("File name in the storage, with a counter such as `%02d` when more than one file may result"),
   ...fileParams,
   ...still,
   ...moving,
   square: flag.default(false).describe("The centre square of the picture"),
   blur: whole(1, 5).optional().describe("1 to 5, 5 strongest"),
   ...pictureParams,
-});
+}).describe(
+  "Images out of the picture: only one of `number`, `offsets` and `interval` can be given. Containers that move have " +
+    "`scene`, and none of `number`, `offsets`, `interval`, `sprite` and `vtt`",
+);
 type ImageParams = z.infer<typeof ImageParams>;
 
 export function parseImage(

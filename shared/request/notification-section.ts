@@ -41,7 +41,7 @@ const HttpBody = z.strictObject({
     .record(z.string().max(200), z.union([z.string().max(1000), z.number(), z.boolean()]).transform(String))
     .refine((params) => Object.keys(params).length <= 50, "has at most 50 members")
     .default({})
-    .describe("Added to the query string of the address"),
+    .describe("Added to the query string of the address; at most 50"),
   ...toldBody,
 });
 
@@ -53,7 +53,7 @@ const SnsBody = z
     type: z.literal("sns").describe("A message published to a topic of Amazon SNS"),
     region: text(64)
       .regex(/^[a-z0-9-]+$/, "must be a region name such as us-east-1")
-      .describe("The topic's region"),
+      .describe("The topic's region, which `topic_arn` names too"),
     topic_arn: text(400)
       .regex(TOPIC_ARN, "must be the ARN of a topic such as arn:aws:sns:us-east-1:123456789012:name")
       .describe("The topic; one whose name ends in .fifo keeps a job's events in order"),

@@ -8,6 +8,14 @@ import type { ObjectOptions } from "./storage-spec.ts";
 export const oneOf = <Value extends string>(...values: [Value, ...Value[]]) =>
   z.enum(values, `must be one of ${values.join(", ")}`).optional();
 
+/** Which canned ACL objects get, out of those that the service knows. */
+export const aclOf = <Acl extends string>(...acls: [Acl, ...Acl[]]) => oneOf(...acls).describe(ACL);
+/** Which storage class objects get, out of those that the service knows. */
+export const classOf = <Class extends string>(...classes: [Class, ...Class[]]) => oneOf(...classes).describe(CLASS);
+
+export const ACL = "Who may read objects; as the bucket has it unless given";
+export const CLASS = "The storage class of objects; as the bucket has it unless given";
+
 /** A value that only the service itself can judge. */
 export const anyToken = text(64)
   .regex(/^[\w-]+$/, "must be a name of letters, digits, `-` and `_`")

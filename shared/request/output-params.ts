@@ -53,11 +53,11 @@ const key = z
 
 /** Of every output. */
 export const commonParams = {
-  key: key.describe("Names the output in answers; when it is left out, the format does"),
+  key: key.describe("Names the output in answers, unlike any other of the job; when it is left out, the format does"),
   if: z
     .string("must be a condition in a string")
     .optional()
-    .describe("The output is made only if this condition holds"),
+    .describe("The output is made only if this condition holds, such as `{{ input.width }} >= 1280`"),
 };
 
 /** Of every output that is a file or a set of files. */

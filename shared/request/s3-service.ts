@@ -34,13 +34,14 @@ export type InputService = {
 
 export type S3Service = { readonly storage: StorageService; readonly input: InputService };
 
-/** The two sections of a service: `place` says where a bucket is, `options` what else may be said of outputs. */
+/** The two sections of a service: `title` is its name for people, `place` says where a bucket is, `options` what else may be said of outputs. */
 export const s3Bodies = <Place extends z.core.$ZodShape, Options extends z.core.$ZodShape>(
   name: string,
+  title: string,
   place: Place,
   options: Options,
 ) => {
-  const head = { service: z.literal(name), credentials: ACCESS_KEYS.body, bucket };
+  const head = { service: z.literal(name).describe(title), credentials: ACCESS_KEYS.body, bucket };
   return {
     storage: strictObject({ ...head, ...place, path: folder, secure, ...OPTION_FIELDS, ...options }),
     input: strictObject({ ...head, ...place, key }),

@@ -1,6 +1,6 @@
 // The services whose buckets speak S3, by their names in requests: fields, values, addresses, as they document them.
 import * as z from "zod";
-import { anyToken, oneOf } from "./object-options.ts";
+import { ACL, aclOf, anyToken, CLASS, classOf } from "./object-options.ts";
 import { text } from "./parse-section.ts";
 import { type S3Service, s3Bodies, s3Service } from "./s3-service.ts";
 
@@ -10,7 +10,7 @@ const region = text(64)
 type Regional = { region: string };
 const endpoint = text(1024).describe("The service's address, http or https, without the bucket");
 
-const AWS_ACLS = oneOf(
+const AWS_ACLS = aclOf(
   "private",
   "public-read",
   "public-read-write",
@@ -19,15 +19,16 @@ const AWS_ACLS = oneOf(
   "bucket-owner-read",
   "bucket-owner-full-control",
 );
-const STANDARD = oneOf("STANDARD");
+const STANDARD = classOf("STANDARD");
 
 const s3 = s3Service(
   s3Bodies(
     "s3",
+    "Amazon S3",
     { region },
     {
       acl: AWS_ACLS,
-      storage_class: oneOf(
+      storage_class: classOf(
         "STANDARD",
         "REDUCED_REDUNDANCY",
         "STANDARD_IA",
@@ -51,6 +52,7 @@ function awsDomain(region: string): string {
 const s3other = s3Service(
   s3Bodies(
     "s3other",
+    "Any service that speaks S3",
     {
       endpoint,
       region: region.default("us-east-1"),
@@ -59,7 +61,7 @@ const s3other = s3Service(
         .default(false)
         .describe("Whether the bucket goes into the path, not in front of the host"),
     },
-    { acl: anyToken, storage_class: anyToken },
+    { acl: anyToken.describe(ACL), storage_class: anyToken.describe(CLASS) },
   ),
   ({
     endpoint,
@@ -75,12 +77,13 @@ type R2Place = { account_id?: string | undefined; endpoint?: string | undefined 
 const accountId = text(32).regex(/^[0-9a-f]{32}$/i, "must be the 32 hexadecimal digits of a Cloudflare account");
 const r2Bodies = s3Bodies(
   "r2",
+  "Cloudflare R2; its place is given by either `account_id` or `endpoint`",
   {
     account_id: accountId.optional().describe("The Cloudflare account; or give `endpoint`"),
     endpoint: endpoint.optional().describe("The bucket's S3 address without the bucket, for one in a jurisdiction"),
   },
   // R2 has no ACLs: whole buckets are public, at another address.
-  { storage_class: oneOf("STANDARD", "STANDARD_IA") },
+  { storage_class: classOf("STANDARD", "STANDARD_IA") },
 );
 const placedOnce = ({ account_id, endpoint }: R2Place): boolean =>
   (account_id === undefined) !== (endpoint === undefined);
@@ -101,9 +104,10 @@ const r2 = s3Service(
 const gcs = s3Service(
   s3Bodies(
     "gcs",
+    "Google Cloud Storage, with HMAC keys",
     { region: region.default("auto") },
     {
-      acl: oneOf(
+      acl: aclOf(
         "private",
         "public-read",
         "public-read-write",
@@ -112,23 +116,29 @@ const gcs = s3Service(
         "bucket-owner-full-control",
         "project-private",
       ),
-      storage_class: oneOf("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE"),
+      storage_class: classOf("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE"),
     },
   ),
   ({ region }: Regional) => ({ endpoint: "https://storage.googleapis.com", region, forcePathStyle: true }),
 );
 
 const dospaces = s3Service(
-  s3Bodies("dospaces", { region }, { acl: oneOf("private", "public-read"), storage_class: STANDARD }),
+  s3Bodies(
+    "dospaces",
+    "DigitalOcean Spaces",
+    { region },
+    { acl: aclOf("private", "public-read"), storage_class: STANDARD },
+  ),
   ({ region }: Regional) => ({ endpoint: `https://${region}.digitaloceanspaces.com`, region }),
 );
 
 const linode = s3Service(
   s3Bodies(
     "linode",
+    "Linode Object Storage",
     { region },
     {
-      acl: oneOf("private", "public-read", "public-read-write", "authenticated-read"),
+      acl: aclOf("private", "public-read", "public-read-write", "authenticated-read"),
       storage_class: STANDARD,
     },
   ),
@@ -136,7 +146,7 @@ const linode = s3Service(
 );
 
 const wasabi = s3Service(
-  s3Bodies("wasabi", { region }, { acl: AWS_ACLS, storage_class: STANDARD }),
+  s3Bodies("wasabi", "Wasabi", { region }, { acl: AWS_ACLS, storage_class: STANDARD }),
   ({ region }: Regional) => ({
     endpoint: `https://s3.${region}.wasabisys.com`,
     region,

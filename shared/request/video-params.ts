@@ -18,7 +18,9 @@ export const VideoParams = strictObject({
   offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input it begins, in seconds"),
   duration: seconds.positive("must be more than 0 seconds").optional().describe("Length to cut it to, in seconds"),
   ...pictureChanges,
-});
+}).describe(
+  "A file of picture and sound, or of either. What changes the picture is for pictures that are encoded anew",
+);
 
 export function parseVideo(
   { name, ...base }: Named,

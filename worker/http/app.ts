@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import type { Env } from "../env.ts";
 import { onError, problem } from "./problem.ts";
 import { admin } from "./routes/admin.ts";
+import { docs, home } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
@@ -11,6 +12,8 @@ import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
+  .route("/", home)
+  .route("/docs", docs)
   .route("/v2/health", health)
   .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)

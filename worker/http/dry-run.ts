@@ -2,16 +2,16 @@
 import { assertNever } from "#shared/errors.ts";
 import { printFormat } from "#shared/format/print-format.ts";
 import type { JobId } from "#shared/ids.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
 import { publicUrl } from "#shared/metadata.ts";
 import { objectName } from "#shared/object-name.ts";
 import { playlistsOf } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { imageFiles } from "#shared/plan/image-files.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage-spec.ts";
-import { writtenBy } from "#shared/request/written-objects.ts";
 import { isWanted } from "../job/reports.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
@@ -43,11 +43,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
     storage: shown(storage),
     outputs: outputs.map((spec) => ({
       ...viewSpec(spec),
-      ...addressesOf(
-        spec,
-        storage,
-        commands.flatMap((command) => command.outputs).find(({ output }) => output === spec.index),
-      ),
+      ...addressesOf(spec, storage, probe),
       ...(wanted.includes(spec) ? {} : { skipped: true }),
     })),
     commands: commands.flatMap((command) =>
@@ -83,20 +79,16 @@ function withoutSecrets(output: OutputSpec) {
 }
 
 /** Where the output's files would lie. */
-function addressesOf(output: OutputSpec, storage: StorageSpec, planned: PlannedOutput | undefined) {
+function addressesOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
   const at = (path: string, ordinal = 1): string =>
     publicUrl(publicUrlOf({ id: NO_ID, storage }, objectName(path, ordinal)));
   switch (output.type) {
     case "video":
       return { url: at(output.path) };
     case "image": {
-      // How many an interval makes depends on the source: the plan for the assumed one knows.
-      const plannedCount = planned?.files.length ?? 1;
-      return {
-        urls: writtenBy(output).flatMap(({ path, count }) =>
-          Array.from({ length: Number.isFinite(count) ? count : plannedCount }, (_, index) => at(path, index + 1)),
-        ),
-      };
+      const images = imageFiles(output, probe)?.images ?? 0;
+      const urls = Array.from({ length: images }, (_, index) => at(output.path, index + 1));
+      return { urls: [...urls, ...(output.vtt ? [at(output.vtt.path)] : [])] };
     }
     case "httpstream":
       return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: at(path) })) };

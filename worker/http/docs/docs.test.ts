@@ -1,0 +1,71 @@
+import { exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { parseJobRequest } from "#shared/request/job-request.ts";
+import { send } from "../../test-jobs.ts";
+import { openApiDocument } from "../openapi/document.ts";
+import { docsPage } from "./page.ts";
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  exports.default.fetch(new Request(`https://copra.test${path}`, { headers, redirect: "manual" }));
+
+const page = await (await get("/docs")).text();
+const all = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found = ""]) => found);
+
+describe("GET /docs", () => {
+  it("is a page that may do nothing but show itself", async () => {
+    const { status, headers } = await get("/docs");
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const [style = ""] = all(/<style>([\s\S]*?)<\/style>/g);
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
+    const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+        `style-src 'sha256-${hash}'; img-src data:`,
+    );
+    expect(page).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|\ssrc=|@import|url\(/i);
+    expect((await get("/docs/", { "if-none-match": headers.get("etag") ?? "" })).status).toBe(304);
+  });
+
+  it("has a place for each of its links, and each place once", () => {
+    const ids = all(/\sid="([^"]+)"/g);
+    expect(ids.filter((id, at) => ids.indexOf(id) < at)).toEqual([]);
+    expect(all(/href="#([^"]+)"/g).filter((id) => !ids.includes(id))).toEqual([]);
+    expect(new Set(all(/href="([^#"][^"]*)"/g).filter((address) => !address.startsWith("data:")))).toEqual(
+      new Set(["/v2/openapi.json", "https://www.standardwebhooks.com"]),
+    );
+    expect(ids).toEqual(
+      expect.arrayContaining(Object.keys(openApiDocument().components.schemas).map((name) => `schema-${name}`)),
+    );
+  });
+
+  it("begins with a command for the server that it comes from, whose body is a job", () => {
+    const [command = ""] = all(/(curl -u [\s\S]*?)<\/code>/g);
+    const text = command.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&#39;", "'");
+    expect(text).toMatch(/^curl -u "\$API_KEY:" https:\/\/copra\.test\/v2\/jobs -d '/);
+    const body: unknown = JSON.parse(/-d '([\s\S]*)'/.exec(text)?.[1] ?? "");
+    expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
+  });
+
+  it("escapes what it is made of", async () => {
+    expect(await docsPage(openApiDocument(), 'https://"><script>x')).not.toContain("<script");
+  });
+
+  it("has no other method", async () => {
+    const refused = await send("/docs", { method: "POST" });
+    expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
+  });
+});
+
+describe("GET /", () => {
+  it("shows browsers the way to the page", async () => {
+    const { status, headers } = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept"]);
+  });
+
+  it.each(["*/*", "application/json"])("tells programs that ask for %s that nothing is there", async (accept) => {
+    expect(await send("/", { headers: { accept } })).toMatchObject({
+      status: 404,
+      body: { error_code: "route_not_found" },
+    });
+  });
+});

@@ -1,0 +1,77 @@
+// The page for people: prose of our own, and tables out of the OpenAPI document and the tables of the code.
+import type { OpenApiDocument } from "../openapi/document-shape.ts";
+import { type Html, html } from "./markup.ts";
+import { memberNames } from "./schema-view.ts";
+import { authentication } from "./sections/authentication.ts";
+import { endpoints, schemas } from "./sections/endpoints.ts";
+import { errors } from "./sections/errors.ts";
+import { formats } from "./sections/formats.ts";
+import { gettingStarted } from "./sections/getting-started.ts";
+import { inputs, storages } from "./sections/inputs-and-storages.ts";
+import { jobLife } from "./sections/job-life.ts";
+import { metadata } from "./sections/metadata.ts";
+import { notifications } from "./sections/notifications.ts";
+import { OUTPUT_SCHEMAS, outputs } from "./sections/outputs.ts";
+import { STYLE } from "./style.ts";
+
+/** The table of contents; the ids are those of the sections. */
+const CONTENTS: Readonly<Record<string, string>> = {
+  "getting-started": "Getting started",
+  authentication: "Authentication",
+  "job-life": "The life of a job",
+  inputs: "Input",
+  storages: "Storage",
+  formats: "Formats",
+  outputs: "Outputs",
+  conditions: "Conditions",
+  notifications: "Notifications",
+  metadata: "Metadata",
+  errors: "Errors",
+  endpoints: "Endpoints",
+  schemas: "Schemas",
+};
+
+/** A square of the page's own colour, so that browsers ask for no other. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Cpath d='M1 1v6l6-3z' fill='%230b6e5f'/%3E%3C/svg%3E";
+
+/** The whole page, in HTML. Addresses in its commands begin with `origin`. */
+export const docsPage = async (document: OpenApiDocument, origin: string): Promise<string> =>
+  String(
+    await html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${document.info.title} API</title>
+<meta name="description" content="${document.info.description}">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${ICON}">
+<style>${STYLE}</style></head>
+<body><a class="skip" href="#content">Skip to the content</a>
+<header><h1>${document.info.title} <small>API version ${document.info.version}</small></h1>
+<p>${document.info.description}</p></header>
+<nav aria-label="Contents"><ul>${Object.entries(CONTENTS).map(
+      ([id, title]) => html`<li><a href="#${id}">${title}</a></li>`,
+    )}</ul></nav>
+<main id="content" tabindex="-1">${sections(document, origin)}</main></body></html>
+`,
+  );
+
+const sections = (document: OpenApiDocument, origin: string): Html[] => [
+  gettingStarted(origin),
+  authentication(),
+  jobLife(),
+  inputs(document.components.schemas),
+  storages(document.components.schemas),
+  formats(),
+  outputs(document),
+  notifications(document),
+  metadata(),
+  errors(),
+  endpoints(document),
+  schemas(document, shownElsewhere(document)),
+];
+
+function shownElsewhere({ components }: OpenApiDocument): ReadonlySet<string> {
+  const unions = ["InputRequest", "Storage", "Notification"];
+  return new Set([...Object.keys(OUTPUT_SCHEMAS), ...unions.flatMap((name) => memberNames(components.schemas[name]))]);
+}

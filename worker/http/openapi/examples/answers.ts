@@ -1,0 +1,142 @@
+// Answers as clients get them.
+import type * as z from "zod";
+import type { JobView } from "#shared/job-view.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import type { ANSWERS } from "../components.ts";
+
+export const JOB_ID = "3clA7G2GY8bXR5";
+const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
+const FOLDER = "https://my-bucket.s3.eu-west-1.amazonaws.com/film";
+
+export const STARTING_JOB: JobView = {
+  id: JOB_ID,
+  created_at: DATES.created_at,
+  completed_at: null,
+  status: "job.starting",
+  progress: "0%",
+  input: { status: "input.starting" },
+  outputs: [
+    { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+    { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.waiting" },
+    { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
+  ],
+};
+
+export const RUNNING_JOB: JobView = {
+  ...STARTING_JOB,
+  progress: "41%",
+  input: { status: "input.transferred" },
+  outputs: [
+    { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoding", progress: "62%" },
+    { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
+    { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.queued" },
+  ],
+};
+
+export const COMPLETED_JOB: JobView = {
+  id: JOB_ID,
+  ...DATES,
+  status: "job.completed",
+  progress: "100%",
+  input: { status: "input.transferred" },
+  outputs: [
+    { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoded", url: `${FOLDER}/240p.mp4` },
+    { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
+    {
+      ...{ key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.created" },
+      urls: [1, 2, 3, 4, 5].map((ordinal) => `${FOLDER}/picture-0${ordinal}.jpg`),
+    },
+  ],
+};
+
+export const ABORTED_JOB: JobView = {
+  ...RUNNING_JOB,
+  completed_at: DATES.completed_at,
+  status: "job.aborted",
+  progress: "100%",
+  outputs: RUNNING_JOB.outputs.map(({ progress: _, ...output }) =>
+    output.status.endsWith(".skipped")
+      ? output
+      : {
+          ...output,
+          status: output.type === "image" ? "image.aborted" : "video.aborted",
+          error: "The job was cancelled",
+          error_code: "cancelled",
+        },
+  ),
+};
+
+export const METADATA: MediaProbe = {
+  streams: [
+    {
+      ...{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 426, height: 240 },
+      ...{ pix_fmt: "yuv420p", r_frame_rate: "30/1", avg_frame_rate: "30/1", duration: "10.000000", nb_frames: "300" },
+    },
+    { index: 1, codec_name: "aac", codec_type: "audio", sample_rate: "48000", channels: 2, bit_rate: "128000" },
+  ],
+  format: {
+    filename: `${FOLDER}/240p.mp4`,
+    ...{ nb_streams: 2, format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.000000", size: "806912" },
+  },
+};
+
+type Answers = { readonly [Name in keyof typeof ANSWERS]: z.infer<(typeof ANSWERS)[Name]> };
+const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
+const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
+
+/** One of each kind. */
+export const ANSWER_EXAMPLES: Answers = {
+  Job: COMPLETED_JOB,
+  JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
+  DryRunPlan: {
+    dry_run: true,
+    assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },
+    input: { kind: "url", url: "https://media.example.com/film.mov" },
+    storage: { kind: "s3", bucket: "my-bucket", region: "eu-west-1" },
+    outputs: [
+      {
+        ...{ key: "mp4:240p", type: "video", format: "mp4:0x240_500k", path: "film/240p.mp4" },
+        url: `${FOLDER}/240p.mp4`,
+        spec: { container: "mp4", video: { codec: "h264" }, audio: { codec: "aac" } },
+      },
+    ],
+    commands: [{ outputs: ["mp4:240p"], argv: ["-y", "-nostdin", "-i", "file:/source"] }],
+    refusals: [],
+  },
+  NotificationLog: {
+    job_id: JOB_ID,
+    notifications: [
+      {
+        ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 1 },
+        created_at: "2026-11-21 05:23:33 +0000",
+        next_attempt_at: "2026-11-21 05:23:38 +0000",
+        last_result: "HTTP 503",
+      },
+    ],
+  },
+  Delivery: {
+    ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 0 },
+    created_at: "2026-11-21 05:23:33 +0000",
+    next_attempt_at: "2026-11-21 09:00:00 +0000",
+    last_result: "HTTP 503",
+  },
+  JobMetadata: { job_id: JOB_ID, metadata: { input: METADATA, outputs: [{ "mp4:240p": METADATA }] } },
+  KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
+  Health: { status: "ok", nodes: 3 },
+  NewAccount: {
+    account_id: "Q2hhbmdlTWVOb3",
+    api_key: MASKED_KEY,
+    webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+  },
+  AccountList: { accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at }] },
+  NewKey: { id: KEY.id, api_key: MASKED_KEY },
+  KeyList: { keys: [KEY] },
+  NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA" },
+  NodeTokenList: { node_tokens: [{ ...KEY, name: "rack" }] },
+  Revoked: { id: KEY.id, revoked: true },
+  Error: {
+    message: "Unknown container `mp5`; allowed: mp4, webm and others",
+    error_code: "output_format_not_valid",
+    status: "error",
+  },
+};

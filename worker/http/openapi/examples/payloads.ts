@@ -1,0 +1,32 @@
+// Notifications as clients receive them, made by the code that makes the real ones.
+import type { JobView } from "#shared/job-view.ts";
+import { inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/notification.ts";
+import type { NotificationPayload } from "#shared/notification-payload.ts";
+import { ABORTED_JOB, COMPLETED_JOB, METADATA, RUNNING_JOB, STARTING_JOB } from "./answers.ts";
+
+const INPUT_ERROR = { error: "The source answered with HTTP 404", error_code: "input_http_404" };
+const OUTPUT_ERROR = {
+  error: "The storage refused the upload: the key may not write there",
+  error_code: "storage_denied",
+};
+const MADE = { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoded" } as const;
+const FAILED = { ...MADE, status: "video.failed", ...OUTPUT_ERROR } as const;
+
+const INPUT_FAILED: JobView = { ...STARTING_JOB, input: { status: "input.failed", ...INPUT_ERROR } };
+const FAILED_JOB: JobView = {
+  ...COMPLETED_JOB,
+  status: "job.failed",
+  outputs: [FAILED, ...COMPLETED_JOB.outputs.slice(1)],
+};
+
+const ADDRESS = COMPLETED_JOB.outputs[0]?.url ?? "";
+
+export const PAYLOAD_EXAMPLES: Readonly<Record<NotificationEvent, NotificationPayload>> = {
+  "input.transferred": inputPayload("input.transferred", RUNNING_JOB, { input: METADATA, outputs: [] }),
+  "input.failed": inputPayload("input.failed", INPUT_FAILED, null),
+  "output.completed": outputPayload("output.completed", RUNNING_JOB, { ...MADE, url: ADDRESS }, METADATA),
+  "output.failed": outputPayload("output.failed", RUNNING_JOB, FAILED, null),
+  "job.completed": jobPayload("job.completed", COMPLETED_JOB, null),
+  "job.failed": jobPayload("job.failed", FAILED_JOB, null),
+  "job.aborted": jobPayload("job.aborted", ABORTED_JOB, null),
+};

@@ -1,0 +1,129 @@
+import { exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ERRORS } from "#shared/errors.ts";
+import { NotificationPayload } from "#shared/notification-payload.ts";
+import { parseJobRequest } from "#shared/request/job-request.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../test-jobs.ts";
+import { app } from "../app.ts";
+import { NamedBody } from "../routes/admin.ts";
+import { ANSWERS, type AnswerName } from "./components.ts";
+import { openApiDocument } from "./document.ts";
+import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
+import { OPERATIONS } from "./operations.ts";
+import { COMMON_CODES, templatePath } from "./paths.ts";
+
+describe("GET /v2/openapi.json", () => {
+  it("answers the document to anyone, and 304 to those who have it", async () => {
+    const { status, headers, body } = await send("/v2/openapi.json");
+    expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
+    expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+    const again = await exports.default.fetch(
+      new Request("https://copra.test/v2/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } }),
+    );
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  it("has no other method", async () => {
+    const refused = await send("/v2/openapi.json", { method: "POST" });
+    expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
+  });
+});
+
+describe("the document", () => {
+  /** For nodes alone, by signed or secret addresses; and the way from / to /docs. */
+  const PRIVATE = [/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/$/];
+  const served = app.routes
+    // Middleware, and answers to methods that a path does not have.
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${templatePath(path.replace(/\{.*?\}/g, ""))}`)
+    .filter((route) => !PRIVATE.some((pattern) => pattern.test(route)));
+
+  it("names every public route, and no other", () => {
+    const named = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${templatePath(path)}`);
+    // Hono answers HEAD by the routes of GET.
+    const asServed = named.map((route) => route.replace(/^HEAD /, "GET "));
+    expect([...new Set(asServed)].sort()).toEqual([...new Set(served)].sort());
+    expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
+  });
+
+  it("refers to schemas that it has", () => {
+    const { components } = openApiDocument();
+    const refs = JSON.stringify(openApiDocument()).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
+    const missing = [...refs].map(([, name = ""]) => name).filter((name) => !(name in components.schemas));
+    expect(missing).toEqual([]);
+  });
+
+  it("names every code that answers a request, with its HTTP status", () => {
+    /** Of nodes' reports, and of requests that no operation takes. */
+    const elsewhere = [
+      ...["report_not_valid", "lease_superseded", "upload_not_allowed", "upload_gone"],
+      ...["route_not_found", "method_not_allowed"],
+    ];
+    const named = [...OPERATIONS.flatMap(({ codes }) => codes), ...Object.values(COMMON_CODES).flat()];
+    const answering = Object.entries(ERRORS).filter(([, { http }]) => http !== null);
+    expect([...new Set([...named, ...elsewhere])].sort()).toEqual(answering.map(([code]) => code).sort());
+  });
+});
+
+describe("examples", () => {
+  const answers = OPERATIONS.flatMap(({ id, answers }) =>
+    answers.flatMap(({ content }) =>
+      content && "json" in content ? [[id, content.json, content.example] as const] : [],
+    ),
+  );
+  it.each(answers)("of the answer to %s are of the schema %s", (_, name, example) => {
+    expect(ANSWERS[name].parse(example)).toEqual(example);
+  });
+
+  const bodies = OPERATIONS.flatMap(({ id, body }) =>
+    body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
+  );
+  it.each(bodies)("of the request to %s are taken by its parser: %s", (_, _summary, name, value) => {
+    const isTaken = name === "JobRequest" ? parseJobRequest(value, "none") : { ok: NamedBody.safeParse(value).success };
+    expect(isTaken).toMatchObject({ ok: true });
+  });
+
+  it.each(Object.entries(PAYLOAD_EXAMPLES))("of the notification %s are of its schema", (event, payload) => {
+    expect(NotificationPayload.parse(payload)).toEqual(payload);
+    expect(payload.event).toBe(event);
+  });
+});
+
+describe("real answers", () => {
+  let account: Awaited<ReturnType<typeof newAccount>>;
+  let job: string;
+  beforeAll(async () => {
+    account = await newAccount();
+    job = (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(account.key) })).body.id;
+    await send(`/v2/jobs/${job}`, { method: "DELETE", headers: basic(account.key) });
+  });
+
+  const rows: [method: string, path: string, name: AnswerName][] = [
+    ["POST", "/v2/jobs", "Job"],
+    ["POST", "/v2/jobs?dry_run=true", "DryRunPlan"],
+    ["GET", "/v2/jobs", "JobList"],
+    ["GET", "/v2/jobs/JOB", "Job"],
+    ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
+    ["POST", "/v2/jobs/JOB/retry", "Job"],
+    ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
+    ["GET", "/v2/metadata/jobs/JOB/input", "Error"],
+    ["GET", "/v2/health", "Health"],
+    ["POST", "/v2/admin/accounts", "NewAccount"],
+    ["GET", "/v2/admin/accounts", "AccountList"],
+    ["POST", "/v2/admin/accounts/ACCOUNT/keys", "NewKey"],
+    ["GET", "/v2/admin/accounts/ACCOUNT/keys", "KeyList"],
+    ["POST", "/v2/admin/node-tokens", "NewNodeToken"],
+    ["GET", "/v2/admin/node-tokens", "NodeTokenList"],
+  ];
+  it.each(rows)("to %s %s are of the schema %s", async (method, path, name) => {
+    const isAdmin = path.startsWith("/v2/admin");
+    const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
+      method,
+      headers: isAdmin ? bearer(ADMIN) : basic(account.key),
+      ...(method === "POST" ? { body: isAdmin ? { name: "test" } : jobBody() } : {}),
+    });
+    // Parsing drops what the schema does not name.
+    expect(ANSWERS[name].parse(body)).toEqual(body);
+  });
+});

@@ -1,0 +1,15 @@
+// All public operations, in the order in which people read them.
+import type { Operation } from "./operation.ts";
+import { ADMIN_OPERATIONS } from "./operations/admin.ts";
+import { JOB_OPERATIONS } from "./operations/jobs.ts";
+import { METADATA_OPERATIONS } from "./operations/metadata.ts";
+import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
+import { SERVICE_OPERATIONS } from "./operations/service.ts";
+
+export const OPERATIONS: readonly Operation[] = [
+  ...JOB_OPERATIONS,
+  ...NOTIFICATION_OPERATIONS,
+  ...METADATA_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+  ...ADMIN_OPERATIONS,
+];

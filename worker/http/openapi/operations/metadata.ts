@@ -1,0 +1,42 @@
+// /v2/metadata/jobs.
+import { ANSWER_EXAMPLES } from "../examples/answers.ts";
+import { type Operation, pathParameter } from "../operation.ts";
+import { ID } from "./jobs.ts";
+
+const metadata = { tag: "Metadata", access: "client" } as const;
+
+export const METADATA_OPERATIONS: readonly Operation[] = [
+  {
+    ...metadata,
+    method: "get",
+    path: "/v2/metadata/jobs/:id",
+    id: "getJobMetadata",
+    summary: "Read all metadata of a job",
+    description: "Known so far: empty at first. Images, failed and skipped outputs have none.",
+    parameters: [ID],
+    answers: [
+      {
+        status: 200,
+        description: "The metadata",
+        content: { json: "JobMetadata", example: ANSWER_EXAMPLES.JobMetadata },
+      },
+    ],
+    codes: ["job_not_found", "metadata_not_found"],
+  },
+  {
+    ...metadata,
+    method: "get",
+    path: "/v2/metadata/jobs/:id/:key",
+    id: "getKeyMetadata",
+    summary: "Read the metadata of the input or of one output",
+    parameters: [ID, pathParameter("key", "An output's key, or `input` or `source`", "mp4:240p")],
+    answers: [
+      {
+        status: 200,
+        description: "The metadata",
+        content: { json: "KeyMetadata", example: ANSWER_EXAMPLES.KeyMetadata },
+      },
+    ],
+    codes: ["job_not_found", "metadata_not_found"],
+  },
+];

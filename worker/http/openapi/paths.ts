@@ -1,0 +1,118 @@
+// The tables of operations as OpenAPI's `paths`.
+import { ERRORS } from "#shared/errors.ts";
+import type {
+  ContentObject,
+  ExampleObject,
+  OperationObject,
+  ParameterObject,
+  Paths,
+  ResponseObject,
+} from "./document-shape.ts";
+import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { type JsonSchema, jsonSchema, schemaRef } from "./json-schema.ts";
+import type { Access, Content, Operation, Parameter } from "./operation.ts";
+
+type Code = keyof typeof ERRORS;
+
+/** Codes that all operations of an access can answer. */
+export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
+  anyone: ["internal_error", "service_unavailable"],
+  client: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
+  operator: ["authentication_failed", "internal_error", "service_unavailable"],
+};
+
+/** Names of the document's security schemes; none: anyone may ask. */
+const SECURITY: Readonly<Record<Access, readonly string[]>> = {
+  anyone: [],
+  client: ["apiKey"],
+  operator: ["adminToken"],
+};
+
+/** `/v2/jobs/:id` → `/v2/jobs/{id}`. */
+export const templatePath = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
+
+export function viewPaths(operations: readonly Operation[]): Paths {
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const operation of operations) {
+    const path = templatePath(operation.path);
+    paths[path] = { ...paths[path], [operation.method]: viewOperation(operation) };
+  }
+  return paths;
+}
+
+function viewOperation({
+  id,
+  tag,
+  summary,
+  description,
+  access,
+  parameters,
+  body,
+  ...rest
+}: Operation): OperationObject {
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description ? { description } : {}),
+    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
+    ...(parameters ? { parameters: parameters.map(viewParameter) } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: jsonContent({ $ref: schemaRef(body.json) }, body.examples) } }
+      : {}),
+    responses: { ...successes(rest), ...failures(rest, access) },
+  };
+}
+
+function viewParameter({ name, in: place, description, required, schema, example }: Parameter): ParameterObject {
+  const { description: _, ...shape } = jsonSchema(schema);
+  return { name, in: place, description, required, schema: shape, ...(example === undefined ? {} : { example }) };
+}
+
+const jsonContent = (schema: JsonSchema, examples: Readonly<Record<string, ExampleObject>>): ContentObject => ({
+  "application/json": { schema, examples },
+});
+
+type Responses = Record<string, ResponseObject>;
+
+function successes({ answers }: Pick<Operation, "answers">): Responses {
+  const views = answers.map(({ status, description, content }) => {
+    return [String(status), { description, ...(content ? { content: viewContent(content) } : {}) }] as const;
+  });
+  return Object.fromEntries(views);
+}
+
+function viewContent(content: Content): ContentObject {
+  if ("json" in content) return jsonContent({ $ref: schemaRef(content.json) }, { answer: { value: content.example } });
+  return { [content.mediaType]: { ...(content.example === undefined ? {} : { example: content.example }) } };
+}
+
+/** One response for each HTTP status that the operation's codes have. */
+function failures({ codes, method }: Pick<Operation, "codes" | "method">, access: Access): Responses {
+  const byStatus = new Map<number, Code[]>();
+  for (const code of [...codes, ...COMMON_CODES[access]]) {
+    const status = ERRORS[code].http;
+    if (status !== null) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const views = [...byStatus].map(
+    ([status, ofStatus]) => [String(status), viewFailure(status, ofStatus, method)] as const,
+  );
+  return Object.fromEntries(views);
+}
+
+const FAILURE_HEADERS: ReadonlyMap<number, string> = new Map([
+  [401, "WWW-Authenticate"],
+  [429, "Retry-After"],
+  [503, "Retry-After"],
+]);
+
+function viewFailure(status: number, codes: readonly Code[], method: Operation["method"]): ResponseObject {
+  const header = FAILURE_HEADERS.get(status);
+  return {
+    description: codes.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join("\n"),
+    "x-error-codes": codes,
+    ...(header ? { headers: { [header]: { schema: { type: "string" } } } } : {}),
+    // Answers to HEAD have no body.
+    ...(method === "head" ? {} : { content: { "application/json": { schema: { $ref: schemaRef("Error") } } } }),
+  };
+}
