@@ -82,12 +82,13 @@ function npm(command, stdio, ...options) {
 async function takeInstallLock() {
   mkdirSync(dirname(installLock), { recursive: true });
   for (let told = false; !tryLock(); ) {
-    if (!holderLives()) {
-      rmSync(installLock, { force: true });
-      continue;
+    const holder = holderOfLock();
+    if (holder !== null && !lives(holder)) {
+      removeLockOf(holder);
+    } else if (!told) {
+      console.error("Another run is installing Copra's npm packages; waiting for it …");
+      told = true;
     }
-    if (!told) console.error("Another run is installing Copra's npm packages; waiting for it …");
-    told = true;
     await sleep(LOCK_CHECK_MS);
   }
 }
@@ -107,13 +108,42 @@ function tryLock() {
   }
 }
 
-function holderLives() {
+/** The holder's pid; null when the lock was released a moment ago. */
+function holderOfLock() {
   try {
-    process.kill(Number(readFileSync(installLock, "utf8")), 0);
+    return Number(readFileSync(installLock, "utf8"));
+  } catch (error) {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function lives(pid) {
+  try {
+    process.kill(pid, 0);
     return true;
   } catch (error) {
-    // ENOENT: released a moment ago. EPERM: somebody else's process.
+    // EPERM: somebody else's process.
     return error.code !== "ESRCH";
+  }
+}
+
+/**
+ * Removes the lock of a process that is dead. Of several that found it dead one does, and looks again first: by now the
+ * lock may be that of another which did so before.
+ */
+function removeLockOf(pid) {
+  const mark = `${installLock}.dead-${pid}`;
+  try {
+    writeFileSync(mark, "", { flag: "wx" });
+  } catch (error) {
+    if (error.code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    if (holderOfLock() === pid) rmSync(installLock, { force: true });
+  } finally {
+    rmSync(mark);
   }
 }
 

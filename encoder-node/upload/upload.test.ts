@@ -38,15 +38,19 @@ type Received = { url: string; method: string; headers: IncomingHttpHeaders; bod
 type Refuse = (request: IncomingMessage, response: ServerResponse, tries: number) => boolean;
 
 /** A storage on loopback that keeps what it takes; `refuse` may answer in its place, and is told how often it was asked. */
-async function storage(refuse: Refuse = () => false) {
+/** Answers nothing until `together` requests are open at the same time, once. */
+async function storage(refuse: Refuse = () => false, together = 1) {
   const taken: Received[] = [];
   const tries = new Map<string, number>();
   let [open, mostOpen] = [0, 0];
+  const gathered = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     const url = request.url ?? "";
     tries.set(url, (tries.get(url) ?? 0) + 1);
     if (refuse(request, response, tries.get(url) ?? 0)) return;
     mostOpen = Math.max(mostOpen, ++open);
+    if (open >= together) gathered.resolve();
+    await gathered.promise;
     const body = Buffer.concat(await request.toArray().catch(() => []));
     taken.push({ url, method: request.method ?? "", headers: request.headers, body });
     open--;
@@ -80,7 +84,7 @@ const upload = (parts: UploadPart[], options: Partial<Upload> = {}) =>
 
 describe("parts", () => {
   it("arrive byte for byte, four at a time, with their length and headers", async () => {
-    const { origin, taken, mostOpen } = await storage();
+    const { origin, taken, mostOpen } = await storage(undefined, 4);
     const progress: number[] = [];
     const result = await upload(partsOf(origin, 500_000), { onProgress: (bytes) => progress.push(bytes) });
     taken.sort((a, b) => Number(/=(\d+)&/.exec(a.url)?.[1]) - Number(/=(\d+)&/.exec(b.url)?.[1]));
