@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
@@ -79,6 +80,7 @@ async function main(): Promise<void> {
       source: clip,
       probe: await probeFile(tools.ffprobe, clip),
       outputs: parsed.value.outputs,
+      can: ALL_SOFTWARE,
     });
     const [run, ...more] = commands.flatMap(({ runs }) => runs);
     if (!run || more.length > 0) throw new Error("One run of ffmpeg was expected");

@@ -103,20 +103,25 @@ async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promis
 }
 
 const ASK_RETRY = { firstMs: 250, maxMs: 10_000 };
+/** Answers that the control plane is broken, over a minute or so, after which a slot is worth more than hope. */
+const MAX_BROKEN_ANSWERS = 10;
 
-/** Asks for signed uploads until the control plane answers. */
+/** Asks for signed uploads until the control plane answers. Throws AppError(lease_superseded | node_failed). */
 async function askUploads(
   controlPlane: ControlPlane,
   { lease, token }: Assignment,
   files: UploadsRequest["files"],
   signal: AbortSignal,
 ): Promise<UploadsAnswer> {
+  let broken = 0;
   for (let attempt = 1; ; attempt++) {
     const answer = await controlPlane.post(lease, "uploads", { token, files }, signal);
     if (answer.kind === "taken") return UploadsAnswer.parse(answer.body);
     if (answer.kind === "superseded") throw new AppError("lease_superseded", "The job no longer wants this work");
     if (answer.kind === "refused")
       throw new AppError("node_failed", `The control plane refused to sign uploads: ${answer.message}`);
+    if (answer.kind === "broken" && ++broken === MAX_BROKEN_ANSWERS)
+      throw new AppError("node_failed", "The control plane could not sign uploads: it had a problem of its own");
     await sleep(backoffMs(attempt, ASK_RETRY, Math.random), undefined, { signal });
   }
 }

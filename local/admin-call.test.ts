@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { callOf } from "./admin-call.ts";
 
@@ -18,4 +20,9 @@ const rows: [string, object | null][] = [
 ];
 it.each(rows)("npm run admin -- %s", (command, call) => {
   expect(callOf(command.split(" "))).toEqual(call);
+});
+
+it.each(["--help", "-h"])("npm run admin -- %s shows its commands", (option) => {
+  const shown = execFileSync(process.execPath, [join(import.meta.dirname, "admin.ts"), option], { encoding: "utf8" });
+  expect(shown).toMatch(/^Usage: npm run admin/);
 });

@@ -34,8 +34,13 @@ function target(values: { url?: string; token?: string }): { api: string; token:
 }
 
 async function main(): Promise<void> {
-  const options = { url: { type: "string" }, token: { type: "string" } } as const;
+  const options = {
+    url: { type: "string" },
+    token: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) return console.log(USAGE);
   const call = callOf(positionals);
   if (!call) throw new Error(USAGE);
   const { api, token } = target(values);

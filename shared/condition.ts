@@ -194,10 +194,10 @@ function compare(operator: Comparison, left: ConditionValue | undefined, right: 
   return verdicts[operator];
 }
 
-/** ffprobe writes numbers as strings: what looks like a number compares as one. */
+/** ffprobe writes numbers as strings: what looks like a number compares as one. Booleans are 1 and 0. */
 function asNumber(value: ConditionValue): number | null {
-  if (typeof value === "number") return value;
-  if (typeof value !== "string" || value.trim() === "") return null;
+  if (typeof value !== "string") return Number(value);
+  if (value.trim() === "") return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
 }

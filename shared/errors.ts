@@ -18,6 +18,7 @@ const retry = (blame: Blame): ErrorTraits => ({ http: null, retryable: true, bla
 export const ERRORS = {
   // Answers to requests (api-v2 §2).
   json_not_valid: answer(400),
+  request_not_valid: answer(400),
   input_not_valid: answer(400),
   input_url_not_valid: answer(400),
   storage_not_valid: answer(400),
@@ -41,6 +42,7 @@ export const ERRORS = {
   job_not_found: answer(404),
   metadata_not_found: answer(404),
   notification_not_found: answer(404),
+  account_not_found: answer(404),
   credential_not_found: answer(404),
   object_not_found: answer(404),
   route_not_found: answer(404),
@@ -66,7 +68,11 @@ export const ERRORS = {
   // Reasons why an output failed.
   input_has_no_video: final("source"),
   input_has_no_audio: final("source"),
+  offset_beyond_end: final("client"),
+  watermark_failed: final("client"),
+  output_interval_not_possible: final("client"),
   output_size_not_possible: final("client"),
+  copy_not_possible: final("client"),
   encoding_failed: retry("node"),
   encoder_not_available: retry("node"),
   storage_address_not_allowed: final("client"),

@@ -17,3 +17,7 @@ declare var URL: {
   new (url: string): URL;
   canParse(url: string): boolean;
 };
+
+declare var TextEncoder: {
+  new (): { encode(text: string): Uint8Array };
+};

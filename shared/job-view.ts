@@ -35,6 +35,11 @@ export const OutputView = z
       .union([z.array(z.string()), z.array(PlaylistUrl)])
       .exactOptional()
       .describe("Where finished images lie, a WebVTT file last; of an HTTP stream, its playlists and manifests"),
+    encoder: z
+      .string()
+      .exactOptional()
+      .describe("ffmpeg's name of what encoded a finished film or sound, such as `libx264`; `copy` when nothing did"),
+    note: z.string().exactOptional().describe("How it was made, where that is not as usual, in one sentence"),
     ...failure,
   })
   .describe("One output of a job");

@@ -2,6 +2,9 @@
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
 
+/** Key names that mean the source (api-v2 §10): no output may have one. */
+export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
+
 /** The metadata of one output: of an HTTP stream that of each of its forms, under the form's name. */
 export const OutputMetadata = z.union([MediaProbe, z.record(z.string(), MediaProbe)]);
 export type OutputMetadata = z.infer<typeof OutputMetadata>;

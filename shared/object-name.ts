@@ -3,6 +3,11 @@ import { assertNever } from "./errors.ts";
 import { IMAGE_CONTAINER_TRAITS, TRACK_CONTAINER_TRAITS } from "./format/containers.ts";
 import type { OutputSpec } from "./output-spec.ts";
 
+/** Bytes of UTF-8 that a name may have in S3, the least of all storages (User Guide, Naming Amazon S3 objects). */
+export const MAX_NAME_BYTES = 1024;
+/** What a name takes of them. */
+export const nameBytes = (name: string): number => new TextEncoder().encode(name).length;
+
 /** A counter in a path: `%02d`, `%.2d`, `%05d`, `%1d` or `%d`. */
 const COUNTER = /%(?:0|\.)?(\d?)d/;
 

@@ -196,6 +196,10 @@ export const OutputReport = z.discriminatedUnion("status", [
     files: z.array(UploadedFile).min(1),
     /** Null for images, which have no metadata. */
     probe: MediaProbe.nullable(),
+    /** Of its picture, or of its sound when it has none, by ffmpeg's name or `copy`; nodes leave it out for images. */
+    encoder: z.string().max(100).exactOptional(),
+    /** One sentence on how it was made, such as that hardware failed at it. */
+    note: z.string().max(500).exactOptional(),
   }),
   z.object({ status: z.literal("failed"), output: z.int().min(0), failure: FailureReport }),
 ]);

@@ -8,6 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedCommand, PlannedRun } from "#shared/plan/planned-command.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
@@ -91,7 +92,12 @@ type Run = {
 /** Plans and runs; nothing may be said on stderr. `frame` is the last one that `-progress` reported. */
 async function encode(clip: string, ...asks: Ask[]): Promise<Run> {
   const source = path.join(folder, clip);
-  const { commands, refusals } = planEncode({ source, probe: await probe(source), outputs: asks.map(specOf) });
+  const { commands, refusals } = planEncode({
+    source,
+    probe: await probe(source),
+    outputs: asks.map(specOf),
+    can: ALL_SOFTWARE,
+  });
   expect(refusals).toEqual([]);
   const [planned] = commands;
   const [only] = planned?.runs ?? [];

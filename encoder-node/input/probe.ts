@@ -62,30 +62,55 @@ function parseProbe(text: string): MediaProbe | null {
 }
 
 const Packets = z.object({
-  packets: z.array(z.object({ pts_time: z.string().optional(), duration_time: z.string().optional() })),
+  packets: z.array(
+    z.object({
+      pts_time: z.string().optional(),
+      dts_time: z.string().optional(),
+      duration_time: z.string().optional(),
+    }),
+  ),
 });
 
+/** Packets of a file, of all its streams or one; times in ms on the file's own line. */
+export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
+
 /**
- * Where the last packets from `fromMs` on end, in ms; null when there are none. mp4's own duration falls short when the
+ * Where the last packets of a range end, in ms; null when there are none. AVI has no times of presentation. mp4's own duration falls short when the
  * last frame comes long after its predecessors: it adds decoding times up, which trail behind with B-frames.
  */
 export async function lastPacketEndMs(
   ffprobe: Tool,
   path: string,
-  fromMs: number,
+  { fromMs, toMs, streamIndex }: PacketRange,
   signal?: AbortSignal,
 ): Promise<number | null> {
-  const wanted = ["-read_intervals", `${fromMs / 1000}%`, "-show_entries", "packet=pts_time,duration_time"];
+  const wanted = [
+    ...(streamIndex === undefined ? [] : ["-select_streams", String(streamIndex)]),
+    ...["-read_intervals", `${fromMs / 1000}%${toMs === undefined ? "" : toMs / 1000}`],
+    ...["-show_entries", "packet=pts_time,dts_time,duration_time"],
+  ];
   const { packets } = Packets.parse(JSON.parse(await runFfprobe(ffprobe, path, wanted, signal)));
-  const ends = packets.map((packet) => Number(packet.pts_time) + Number(packet.duration_time ?? 0));
+  const ends = packets.map(
+    ({ pts_time, dts_time, duration_time }) => Number(pts_time ?? dts_time) + Number(duration_time ?? 0),
+  );
   const last = ends.filter(Number.isFinite).reduce((latest, end) => Math.max(latest, end), -1);
   return last < 0 ? null : last * 1000;
 }
 
-function runFfprobe(ffprobe: Tool, path: string, wanted: readonly string[], signal?: AbortSignal): Promise<string> {
+/**
+ * What ffprobe answers, as JSON, when it is asked for `wanted` of a local file in one of the formats `demuxers`. Throws as
+ * `probeFile` does.
+ */
+export function runFfprobe(
+  ffprobe: Tool,
+  path: string,
+  wanted: readonly string[],
+  signal?: AbortSignal,
+  demuxers = ALLOWED_DEMUXERS,
+): Promise<string> {
   signal?.throwIfAborted();
   const argv = [
-    ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS],
+    ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", demuxers],
     ...[...wanted, "-of", "json", `file:${path}`],
   ];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;

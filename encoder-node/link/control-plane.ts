@@ -11,6 +11,8 @@ export type PostAnswer =
   | { kind: "superseded" }
   /** The control plane understood and will never take this. */
   | { kind: "refused"; message: string }
+  /** It had a problem of its own with this: likely for good, but an upgrade may mend it. */
+  | { kind: "broken"; message: string }
   /** It could not be asked, or cannot answer now. */
   | { kind: "unreachable"; message: string };
 
@@ -36,7 +38,7 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
         if (response.ok) return { kind: "taken", body: JSON.parse(text) };
         if (response.status === 409 || response.status === 404) return { kind: "superseded" };
         if (response.status === 400 || response.status === 413) return { kind: "refused", message: text };
-        return { kind: "unreachable", message: `HTTP ${response.status}` };
+        return { kind: response.status === 500 ? "broken" : "unreachable", message: `HTTP ${response.status}` };
       } catch (error) {
         if (signal?.aborted) throw new AppError("cancelled", "The work was stopped", { cause: error });
         return { kind: "unreachable", message: messageOf(error) };

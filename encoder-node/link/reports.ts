@@ -75,6 +75,7 @@ function delivery(controlPlane: ControlPlane, log: Logger): (report: Report) => 
         case "refused":
           log.error("The control plane refused a report", { lease, answer: answer.message });
           return report.verb === "complete" ? deliver(refusedResult(report)) : undefined;
+        case "broken":
         case "unreachable":
           log.warn("Report not delivered, trying again", { lease, attempt, error: answer.message });
           await sleep(backoffMs(attempt, RETRY, Math.random));

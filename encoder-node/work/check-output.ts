@@ -4,21 +4,36 @@ import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import type { PlannedOutput, TrackKind } from "#shared/plan/output-plan.ts";
+import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol.ts";
 import { lastPacketEndMs, probeFile } from "../input/probe.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 export type MadeFile = { path: string; sizeBytes: number };
-export type MadeOutput = { output: number; files: MadeFile[]; probe: MediaProbe | null };
+export type MadeOutput = {
+  output: number;
+  files: MadeFile[];
+  probe: MediaProbe | null;
+  /** By ffmpeg's name; left out for images. */
+  encoder?: string;
+  /** What its owner should know of how it was made, in one sentence. */
+  note?: string;
+};
 
 /** Durations may differ from the plan by so much, and by so much of the plan (frame and audio frame borders). */
 const TOLERANCE_MS = 500;
 const TOLERANCE_SHARE = 0.01;
+const toleranceMs = (ms: number): number => Math.max(TOLERANCE_MS, ms * TOLERANCE_SHARE);
+/** How much of a source is read at first to see that it goes on. */
+const LOOK_AHEAD_MS = 2000;
+
+/** What the outputs were made of. */
+export type Origin = { readonly task: TaskOf<"encode">; readonly source: string };
 
 /** The files of an output, looked at; or why they are not what was planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  task: TaskOf<"encode">,
+  { task, source }: Origin,
   folder: string,
   deps: TaskDeps,
 ): Promise<MadeOutput | { output: number; failure: Failure }> {
@@ -26,7 +41,10 @@ export async function checkOutput(
   try {
     const files = await Promise.all(planned.files.map((name) => lookAt(join(folder, name))));
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
-    if (isImage) return { output, files, probe: null };
+    if (isImage) {
+      await checkSource(planned.shownUntilMs ?? null, source, task.probe, deps);
+      return { output, files, probe: null };
+    }
     const [first] = files;
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");
     const probe = await probeResult(first.path, deps);
@@ -74,6 +92,31 @@ async function lookAt(path: string): Promise<MadeFile> {
 }
 
 /**
+ * Pictures from beyond the end of a source that is cut short would all be its last one. So it must really have packets of
+ * its picture as far as it was shown, to within the tolerance.
+ */
+async function checkSource(
+  untilMs: number | null,
+  source: string,
+  probe: MediaProbe,
+  { ffprobe, signal }: TaskDeps,
+): Promise<void> {
+  const streamIndex = chooseTracks(probe).video?.streamIndex;
+  if (untilMs === null || streamIndex === undefined) return;
+  const neededMs = untilMs - toleranceMs(untilMs) + Number(probe.format.start_time ?? 0) * 1000;
+  const fromMs = Math.max(0, neededMs);
+  // A frame that is shown for long has its successor far off, and some formats say nothing of its length.
+  for (const range of [{ fromMs, toMs: fromMs + LOOK_AHEAD_MS }, { fromMs }]) {
+    const endMs = await lastPacketEndMs(ffprobe, source, { ...range, streamIndex }, signal);
+    if (endMs !== null && endMs >= neededMs) return;
+  }
+  throw new AppError(
+    "encoding_failed",
+    `The input's picture ends before ${(untilMs / 1000).toFixed(2)} s, where one was to be taken; it may be damaged or cut short`,
+  );
+}
+
+/**
  * Only a result that is too short has failed. The end counts, not the length: a track alone in its file may begin late,
  * as it did in the source.
  */
@@ -85,9 +128,9 @@ async function checkEnd(
 ): Promise<void> {
   const endMs = (Number(format.start_time ?? 0) + Number(format.duration)) * 1000;
   if (expectedMs === null || !Number.isFinite(endMs)) return;
-  const enoughMs = expectedMs - Math.max(TOLERANCE_MS, expectedMs * TOLERANCE_SHARE);
+  const enoughMs = expectedMs - toleranceMs(expectedMs);
   if (endMs >= enoughMs) return;
-  const lastMs = (await lastPacketEndMs(ffprobe, path, endMs, signal)) ?? endMs;
+  const lastMs = (await lastPacketEndMs(ffprobe, path, { fromMs: endMs }, signal)) ?? endMs;
   if (lastMs >= enoughMs) return;
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   throw new AppError(

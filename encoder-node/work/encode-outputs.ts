@@ -1,5 +1,6 @@
-// Runs the plan for a task's outputs; if a command fails, its outputs are made one by one, so that only the guilty fails.
-import { mkdtemp, rm } from "node:fs/promises";
+// Runs the plan for a task's outputs. What hardware fails at is done in software, and if a command fails then, its outputs
+// are made one by one, so that only the guilty fails.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
@@ -10,7 +11,10 @@ import type { TaskOf } from "#shared/protocol.ts";
 import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { progressFraction } from "../ffmpeg/read-progress.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import { checkOutput, type MadeOutput } from "./check-output.ts";
+import { isBusy } from "../ffmpeg/trial.ts";
+import { fetchWatermarks } from "../input/fetch-watermarks.ts";
+import { checkOutput, type MadeOutput, type Origin } from "./check-output.ts";
+import { softwareNotes } from "./software-notes.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 /** ffmpeg that makes no headway for so long is stuck. At the end it rewrites a large file for minutes without a word. */
@@ -29,13 +33,38 @@ export type EncodeWork = {
   readonly folder: string;
 };
 
-/** Makes all outputs of the task. */
+/** Makes all outputs of the task, but for those whose watermark is not to be had. */
 export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<Encoded[]> {
-  return planAndRun(work, work.task.outputs, deps);
+  const { outputs } = work.task;
+  const { ffprobe, allowPrivate: allow, signal } = deps;
+  const urls = outputs.flatMap((spec) => markOf(spec) ?? []);
+  const fetched = await fetchWatermarks({ urls, folder: work.folder, ffprobe, allow, signal });
+  const watermarks = new Map([...fetched].flatMap(([url, mark]) => ("path" in mark ? [[url, mark.path]] : [])));
+  const unmarked = outputs.flatMap((spec): Encoded[] => {
+    const mark = fetched.get(markOf(spec) ?? "");
+    return mark && "failure" in mark ? [{ output: spec.index, failure: mark.failure }] : [];
+  });
+  const wanted = outputs.filter(({ index }) => !unmarked.some(({ output }) => output === index));
+  return [...unmarked, ...(await planAndRun({ ...work, watermarks, notes: new Map() }, wanted, deps))];
 }
 
-async function planAndRun(work: EncodeWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<Encoded[]> {
-  const { commands, refusals } = planEncode({ source: work.source, probe: work.task.probe, outputs });
+/** The URL of an output's watermark; null: none. */
+const markOf = (spec: OutputSpec): string | null => (spec.type === "httpstream" ? null : (spec.watermark?.url ?? null));
+
+type MarkedWork = EncodeWork & {
+  readonly watermarks: ReadonlyMap<string, string>;
+  /** By output: that hardware failed at it. Then none is used. */
+  readonly notes: ReadonlyMap<number, string>;
+};
+
+async function planAndRun(work: MarkedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<Encoded[]> {
+  const { commands, refusals } = planEncode({
+    source: work.source,
+    probe: work.task.probe,
+    outputs,
+    can: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
+    watermarks: work.watermarks,
+  });
   const encoded: Encoded[] = refusals.map(({ output, failure }) => ({ output, failure }));
   const runs = commands.reduce((sum, command) => sum + command.runs.length, 0);
   let before = 0;
@@ -50,41 +79,73 @@ async function planAndRun(work: EncodeWork, outputs: readonly OutputSpec[], deps
 
 /** `tell` takes how many of the command's runs are done, with a fraction for the one that is under way. */
 async function makeOutputs(
-  work: EncodeWork,
+  work: MarkedWork,
   command: PlannedCommand,
   tell: (done: number) => void,
   deps: TaskDeps,
 ): Promise<Encoded[]> {
   // A folder for each command: what a failed one left behind must not pass for the work of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
-  const failure = await runAll(command.runs, folder, tell, deps);
+  const failed = await runAll(command.runs, folder, tell, deps);
   deps.signal.throwIfAborted();
-  if (!failure) return checkOutputs(command.outputs, work.task, folder, deps);
+  if (!failed) return keepOrRepeat(await checkOutputs(command.outputs, work, folder, deps), command, work, deps);
   await rm(folder, { recursive: true, force: true });
+  const { failure, busy } = failed;
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });
+  const notes = softwareNotes(command.outputs, busy);
+  if (notes.size > 0) return planAndRun({ ...work, notes }, specsOf(work, command.outputs), deps);
   if (command.outputs.length === 1) return command.outputs.map(({ output }) => ({ output, failure }));
   const alone: Encoded[] = [];
-  for (const { output } of command.outputs) {
-    const spec = work.task.outputs.filter(({ index }) => index === output);
-    alone.push(...(await planAndRun(work, spec, deps)));
-  }
+  for (const output of command.outputs) alone.push(...(await planAndRun(work, specsOf(work, [output]), deps)));
   return alone;
+}
+
+const specsOf = ({ task }: EncodeWork, outputs: readonly PlannedOutput[]): OutputSpec[] =>
+  task.outputs.filter(({ index }) => outputs.some(({ output }) => output === index));
+
+/** Says how each was made; what hardware made unusable is made again in software. */
+async function keepOrRepeat(
+  encoded: readonly Encoded[],
+  command: PlannedCommand,
+  work: MarkedWork,
+  deps: TaskDeps,
+): Promise<Encoded[]> {
+  const failed = new Set(encoded.flatMap((each) => ("failure" in each ? [each.output] : [])));
+  const notes = softwareNotes(
+    command.outputs.filter(({ output }) => failed.has(output)),
+    false,
+  );
+  const kept = encoded.filter(({ output }) => !notes.has(output)).map((each) => described(each, command, work));
+  if (notes.size === 0) return kept;
+  const again = command.outputs.filter(({ output }) => notes.has(output));
+  return [...kept, ...(await planAndRun({ ...work, notes }, specsOf(work, again), deps))];
+}
+
+function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: MarkedWork): Encoded {
+  if ("failure" in encoded) return encoded;
+  const encoder = outputs.find(({ output }) => output === encoded.output)?.encoder;
+  const note = notes.get(encoded.output);
+  return { ...encoded, ...(encoder ? { encoder } : {}), ...(note ? { note } : {}) };
 }
 
 async function checkOutputs(
   outputs: readonly PlannedOutput[],
-  task: TaskOf<"encode">,
+  origin: Origin,
   folder: string,
   deps: TaskDeps,
 ): Promise<Encoded[]> {
+  for (const { file, text } of outputs.flatMap(({ texts = [] }) => texts)) await writeFile(join(folder, file), text);
   const queue = outputs.values();
   const checked: Encoded[] = [];
   const checker = async (): Promise<void> => {
-    for (const planned of queue) checked.push(await checkOutput(planned, task, folder, deps));
+    for (const planned of queue) checked.push(await checkOutput(planned, origin, folder, deps));
   };
   await Promise.all(Array.from({ length: PARALLEL_CHECKS }, checker));
   return checked;
 }
+
+/** `busy`: a GPU had no session left. */
+type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 
 /** Answers why the first run that failed did so, or null. */
 async function runAll(
@@ -92,7 +153,7 @@ async function runAll(
   folder: string,
   tell: (done: number) => void,
   deps: TaskDeps,
-): Promise<Failure | null> {
+): Promise<RunFailure | null> {
   for (const [at, run] of runs.entries()) {
     const failure = await runOne(run, folder, (fraction) => tell(at + fraction), deps);
     if (failure) return failure;
@@ -105,7 +166,7 @@ async function runOne(
   folder: string,
   tell: (fraction: number) => void,
   deps: TaskDeps,
-): Promise<Failure | null> {
+): Promise<RunFailure | null> {
   deps.log.info("ffmpeg starts", { argv: run.argv.join(" ") });
   const result = await runCommand({
     path: deps.ffmpeg.path,
@@ -116,5 +177,6 @@ async function runOne(
     expectedFrames: run.expectedFrames,
     onProgress: (progress) => tell(progressFraction(progress, run)),
   });
-  return result.ok ? null : explainFailure(result.stderrTail, result);
+  if (result.ok) return null;
+  return { failure: explainFailure(result.stderrTail, result), busy: isBusy(result.stderrTail) };
 }

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { createLogger } from "#shared/log.ts";
-import { specOf } from "#shared/plan/test-output.ts";
-import { Assignment, type TaskOf, type UploadsRequest } from "#shared/protocol.ts";
+import { type Ask, specOf } from "#shared/plan/test-output.ts";
+import { Assignment, type Hardware, type OutputReport, type TaskOf, type UploadsRequest } from "#shared/protocol.ts";
 import { locateFfmpeg } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
@@ -30,6 +30,9 @@ const CLIPS: Readonly<Record<string, string>> = {
   "late-picture.mp4": `-itsoffset 3 ${PICTURE} ${SOUND} -map 0 -map 1 -fps_mode vfr ${X264} -c:a aac`,
   "swell.aac": `${SWELL} -c:a aac -b:a 128k`,
   "gap.mkv": `-f lavfi -i testsrc2=s=320x180:d=10:r=25 -vf select=lt(n\\,100)+eq(n\\,249) -fps_mode passthrough ${X264}`,
+  "long.mp4": `-f lavfi -i testsrc2=s=64x36:r=5:d=100 ${X264} -g 25 -qp 20 -movflags +faststart`,
+  "long.mkv": "-i long.mp4 -c copy",
+  "short-picture.mp4": `-f lavfi -i testsrc2=s=64x36:r=5:d=3.8 -f lavfi -i sine=d=4 ${X264} -c:a aac`,
   "uneven.mkv": `${PICTURE} -f lavfi -i sine=d=9 ${X264} -c:a aac`,
 };
 
@@ -47,6 +50,10 @@ beforeAll(async () => {
   }
   const film = await readFile(join(folder, "film.mp4"));
   await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length / 2));
+  const long = await readFile(join(folder, "long.mp4"));
+  await writeFile(join(folder, "long-cut-off.mp4"), long.subarray(0, long.length * 0.6));
+  const matroska = await readFile(join(folder, "long.mkv"));
+  await writeFile(join(folder, "long-cut-off.mkv"), matroska.subarray(0, matroska.length * 0.6));
   await rewrite("uneven.mkv", "untold.mkv", /DURATION/g, "DURATIOX");
   await rewrite("film.mkv", "understated.mkv", /00:00:0[34]/g, "00:00:01");
   await new Promise<void>((listening) => storage.listen(0, "127.0.0.1", listening));
@@ -64,32 +71,40 @@ async function rewrite(from: string, to: string, what: RegExp, by: string): Prom
   await writeFile(join(folder, to), written, "latin1");
 }
 
+type Terms = { durationMs?: number | null; ffmpeg?: string; hardware?: Hardware | null };
+
 /** Each output's tracks, or why it failed. */
 async function outcomes(
   source: string,
-  formats: readonly string[],
-  { durationMs = null, ffmpeg = tools.ffmpeg.path }: { durationMs?: number | null; ffmpeg?: string } = {},
+  asks: readonly (string | Ask)[],
+  terms: Terms = {},
 ): Promise<(string | Failure)[]> {
+  return (await reports(source, asks, terms)).map((report) =>
+    report.status === "failed"
+      ? report.failure
+      : (report.probe?.streams.map((stream) => stream.codec_name).join() ?? "nothing"),
+  );
+}
+
+async function reports(
+  source: string,
+  asks: readonly (string | Ask)[],
+  { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms,
+): Promise<OutputReport[]> {
   const path = join(folder, source);
-  const outputs = formats.map((format, index) => specOf({ format, durationMs }, index));
+  const outputs = asks.map((ask, index) => specOf(typeof ask === "string" ? { format: ask, durationMs } : ask, index));
   const task: TaskOf<"encode"> = {
     kind: "encode",
     sourceUrl: "http://127.0.0.1/",
     probe: await probeFile(tools.ffprobe, path),
     outputs,
   };
-  const result = await encode(task, depsOf(task, path, ffmpeg));
+  const result = await encode(task, depsOf(task, path, ffmpeg, hardware));
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
-  return result.outputs
-    .toSorted((a, b) => a.output - b.output)
-    .map((report) =>
-      report.status === "failed"
-        ? report.failure
-        : (report.probe?.streams.map((stream) => stream.codec_name).join() ?? "nothing"),
-    );
+  return result.outputs.toSorted((a, b) => a.output - b.output);
 }
 
-function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string): TaskDeps {
+function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: Hardware | null): TaskDeps {
   const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/bucket/file`;
   const ticket = ({ output, ordinal, sizeBytes }: UploadsRequest["files"][number]) => ({
     ...{ output, ordinal },
@@ -100,11 +115,11 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string): TaskDeps 
     ffprobe: tools.ffprobe,
     capabilities: {
       ffmpegVersion: "7",
-      encoders: ["libx264", "aac"],
+      encoders: ["libx264", "aac", "mjpeg"],
       cpus: 1,
       filters: [],
       muxers: [],
-      hardware: null,
+      hardware,
     },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
     workFolder: join(folder, "work"),
@@ -121,6 +136,13 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string): TaskDeps 
   };
 }
 
+it("lets only the outputs fail whose watermark is not to be had", async () => {
+  const port = (storage.address() as AddressInfo).port;
+  const watermark = { url: `http://127.0.0.1:${port}/mark.png` };
+  const result = await outcomes("film.mp4", [{ format: "mp4:64x", params: { watermark } }, "mp4:64x"]);
+  expect(result).toEqual([{ code: "watermark_failed", message: expect.stringContaining("no picture") }, "h264,aac"]);
+});
+
 it("lets only the output fail that makes ffmpeg fail, and starts every run in an empty folder", async () => {
   const picky = join(folder, "picky-ffmpeg");
   const script = `#!/bin/sh
@@ -134,6 +156,48 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; exit 1;; esac
   expect(await outcomes("film.mp4", formats, { ffmpeg: picky })).toEqual([
     "h264,aac",
     { code: "encoding_failed", message: "The encode failed: Cannot make 1.mp4." },
+    "h264,aac",
+  ]);
+});
+
+const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };
+/** Shell that an ffmpeg does when it is to encode on a GPU: it has none, none is free, or what it writes is worthless. */
+const GPUS: Readonly<Record<string, [shell: string, why: string]>> = {
+  broken: ["echo '[h264_nvenc @ 0x5] No capable devices found' >&2; exit 187", "failed"],
+  taken: ["echo '[h264_nvenc @ 0x5] OpenEncodeSessionEx failed: out of memory (10)' >&2; exit 244", "was busy"],
+};
+it.each(Object.entries(GPUS))(
+  "encodes in software what a GPU that is %s was to encode, and says so",
+  async (name, gpu) => {
+    const [shell, why] = gpu;
+    const ffmpeg = join(folder, `${name}-gpu-ffmpeg`);
+    const script = `#!/bin/sh\ncase "$*" in *_nvenc*) ${shell};; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
+    await writeFile(ffmpeg, script, { mode: 0o755 });
+    const formats = ["mp4:240p", "mp4:240p:x:level=30", "mp4:x"];
+    const made = await reports("film.mp4", formats, { ffmpeg, hardware: NVENC });
+    const note = `Encoded in software, because the hardware encoder h264_nvenc ${why}.`;
+    expect(made).toMatchObject([
+      { status: "made", encoder: "libx264", note },
+      { status: "made", encoder: "libx264" },
+      { status: "made", encoder: "aac" },
+    ]);
+    expect(made.filter((report) => "note" in report)).toHaveLength(1);
+  },
+);
+
+it("encodes in software what a GPU made unusable", async () => {
+  const ffmpeg = join(folder, "lying-gpu-ffmpeg");
+  const script = `#!/bin/sh\ncase "$*" in *_nvenc*) echo nothing > 0.mp4;; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
+  await writeFile(ffmpeg, script, { mode: 0o755 });
+  expect(await reports("film.mp4", ["mp4:240p"], { ffmpeg, hardware: NVENC })).toMatchObject([
+    { status: "made", encoder: "libx264", note: expect.stringContaining("h264_nvenc failed") },
+  ]);
+});
+
+it("says which encoder the node lacks", async () => {
+  const message = "The ffmpeg build of the encoder node has no encoder for `vp9` that works.";
+  expect(await outcomes("film.mp4", ["webm:vp9", "mp4:240p"])).toEqual([
+    { code: "encoder_not_available", message },
     "h264,aac",
   ]);
 });
@@ -163,6 +227,22 @@ it("fails what is too short", async () => {
     code: "encoding_failed",
     message: expect.stringMatching(/^The result ends at \d\.\d\d s instead of 4\.\d\d s/),
   });
+});
+
+const picturesTo = (last: number): Ask => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
+it.each<[string, Ask[], "nothing" | RegExp]>([
+  ["long.mp4", [picturesTo(99.9)], "nothing"],
+  ["short-picture.mp4", [picturesTo(3.8), { format: "jpg", number: 9 }], "nothing"],
+  // By seeking, and by decoding it all.
+  ["long-cut-off.mp4", [picturesTo(95)], /(picture ends before 95\.00 s|fewer files)/],
+  ["long-cut-off.mkv", [picturesTo(95)], /picture ends before 95\.00 s/],
+  ["long-cut-off.mp4", [{ format: "jpg", number: 30 }], /picture ends before 98\.33 s/],
+  ["long-cut-off.mp4", [picturesTo(30)], "nothing"],
+])("makes pictures of %s only where it has any: %j", async (source, asks, expected) => {
+  for (const outcome of await outcomes(source, asks)) {
+    if (expected === "nothing") expect(outcome).toBe("nothing");
+    else expect(outcome).toMatchObject({ code: "encoding_failed", message: expect.stringMatching(expected) });
+  }
 });
 
 it("does not blame the input for a result that cannot be read", async () => {

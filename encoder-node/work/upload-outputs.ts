@@ -25,10 +25,11 @@ export async function uploadOutputs(made: readonly MadeOutput[], deps: TaskDeps)
     const batch = files.slice(start, start + BATCH).filter(({ output }) => !failures.has(output));
     await sendBatch(batch, deps, meter, sent, failures);
   }
-  return made.map(({ output, probe }): OutputReport => {
+  return made.map(({ output, probe, encoder, note }): OutputReport => {
     const failure = failures.get(output);
     if (failure) return { status: "failed", output, failure };
-    return { status: "made", output, files: sent.get(output) ?? [], probe };
+    const how = { ...(encoder ? { encoder } : {}), ...(note ? { note } : {}) };
+    return { status: "made", output, files: sent.get(output) ?? [], probe, ...how };
   });
 }
 

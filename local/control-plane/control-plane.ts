@@ -29,6 +29,7 @@ async function startControlPlane({ home, port }: StackSettings, secrets: Secrets
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
     ALLOW_PRIVATE: "loopback",
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
   });
   const shared = {
     host: "127.0.0.1",

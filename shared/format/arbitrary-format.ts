@@ -13,7 +13,7 @@ import {
 } from "./codecs.ts";
 import { CONTAINERS_BY_NAME, IMAGE_CONTAINERS, TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS } from "./containers.ts";
 import type { AudioTrackSpec, FormatSpec, RateTarget, VideoFormat, VideoTrackSpec } from "./format-spec.ts";
-import { CHANNELS, FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, PRESETS } from "./presets.ts";
+import { CHANNELS, FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "./presets.ts";
 import { sampleRates } from "./resolve-audio.ts";
 
 // ── Texts of the grammar; many contradict themselves ─────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ const size = fc.record({
 
 function rateOf(codec: VideoCodec): fc.Arbitrary<{ rate: RateTarget; twoPass: boolean }> {
   const { rates } = VIDEO_TRAITS[codec];
-  const upTo = (highest: number): fc.Arbitrary<number | null> => maybe(fc.integer({ min: 1, max: highest }));
+  const upTo = (max: number): fc.Arbitrary<number | null> => maybe(fc.integer({ min: MIN_VIDEO_KBPS, max }));
   const maxrateKbps = rates.includes("maxrate") ? upTo(MAX_VIDEO_KBPS) : fc.constant(null);
   const mean = maxrateKbps.chain((cap) =>
     fc.record({

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { strictObject } from "../strict-object.ts";
 import { type AskedSpecs, PICTURE_SPECS, SOUND_SPECS, type SpecName } from "./asked-specs.ts";
 import { AUDIO_CHOICES, PIXEL_FORMATS, PROFILES, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "./codecs.ts";
-import { FRAME_RATES, MAX_VIDEO_KBPS, PRESETS } from "./presets.ts";
+import { FRAME_RATES, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "./presets.ts";
 
 const text = z.string("must be a string").max(40, "at most 40 characters").optional();
 const numberOrText = z
@@ -15,7 +15,7 @@ const flag = z.boolean("must be true or false").optional();
 export const FormatHash = strictObject({
   resolution: text.describe(`${[...PRESETS.keys()].join(", ")} or <width>x<height> in pixels; 0 or nothing: automatic`),
   video_codec: text.describe(`${VIDEO_CHOICES.join(", ")}, novideo`),
-  video_bitrate: numberOrText.describe(`kbit/s, 1 to ${MAX_VIDEO_KBPS}: 1500k or 1500`),
+  video_bitrate: numberOrText.describe(`kbit/s, ${MIN_VIDEO_KBPS} to ${MAX_VIDEO_KBPS}: 1500k or 1500`),
   fps: numberOrText.describe(`Frames per second: ${[...FRAME_RATES.keys()].join(", ")}; 0 is the source's own`),
   audio_codec: text.describe(`${AUDIO_CHOICES.join(", ")}, noaudio`),
   audio_bitrate: numberOrText.describe("kbit/s, up to 512: 128k or 128"),

@@ -44,5 +44,7 @@ export const CHANNELS = ["mono", "stereo", "multi"] as const;
 export const MAX_SIDE = 8192;
 /** Widest picture that moves (gif, webp_anim): each of its frames is a picture of its own (api-v2 §5). */
 export const MAX_MOVING_WIDTH = 500;
+/** Below this nothing can be seen: what is written so is meant as a size, such as `4k`. */
+export const MIN_VIDEO_KBPS = 10;
 export const MAX_VIDEO_KBPS = 199_999;
 export const MAX_AUDIO_KBPS = 512;

@@ -17,6 +17,7 @@ import {
   MAX_AUDIO_KBPS,
   MAX_SIDE,
   MAX_VIDEO_KBPS,
+  MIN_VIDEO_KBPS,
   PRESETS,
   type Resolution,
 } from "./presets.ts";
@@ -61,15 +62,21 @@ export function readFps(text: string): string | null {
 }
 
 /** In kbit/s. */
-export const readVideoBitrate = (text: string): number => kbps("video_bitrate", text, MAX_VIDEO_KBPS);
-export const readMaxrate = (text: string): number => kbps("maxrate", text, MAX_VIDEO_KBPS);
+export const readVideoBitrate = (text: string): number =>
+  kbps("video_bitrate", text, { min: MIN_VIDEO_KBPS, max: MAX_VIDEO_KBPS, hint: "; a size is 2160p or 3840x2160" });
+export const readMaxrate = (text: string): number =>
+  kbps("maxrate", text, { min: MIN_VIDEO_KBPS, max: MAX_VIDEO_KBPS });
 /** In kbit/s; the codec has limits of its own. */
-export const readAudioBitrate = (text: string): number => kbps("audio_bitrate", text, MAX_AUDIO_KBPS);
+export const readAudioBitrate = (text: string): number => kbps("audio_bitrate", text, { min: 1, max: MAX_AUDIO_KBPS });
 
-function kbps(spec: SpecName, text: string, max: number): number {
+function kbps(
+  spec: SpecName,
+  text: string,
+  { min, max, hint = "" }: { min: number; max: number; hint?: string },
+): number {
   const value = Number(/^(\d+)k$/.exec(text)?.[1]);
-  if (value >= 1 && value <= max) return value;
-  throw unknown(spec, text, `1k to ${max}k`);
+  if (value >= min && value <= max) return value;
+  throw unknown(spec, text, `${min}k to ${max}k${hint}`);
 }
 
 export function readSampleRate(text: string): number {

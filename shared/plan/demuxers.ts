@@ -1,5 +1,8 @@
 // Which file formats ffmpeg and ffprobe may open.
 
+/** Of single pictures: those that a watermark may come in. */
+export const PICTURE_DEMUXERS = "gif,apng,png_pipe,jpeg_pipe,webp_pipe,bmp_pipe,tiff_pipe";
+
 /**
  * Value of `-format_whitelist`, to be given before every input together with `-protocol_whitelist file`.
  *
@@ -11,5 +14,5 @@
 export const ALLOWED_DEMUXERS: string = [
   "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,mpegvideo,avi,flv,asf,mxf,dv,h264,hevc,m4v",
   "ogg,wav,mp3,flac,aac,ac3,eac3,aiff,caf,amr",
-  "gif,apng,png_pipe,jpeg_pipe,webp_pipe,bmp_pipe,tiff_pipe",
+  PICTURE_DEMUXERS,
 ].join(",");

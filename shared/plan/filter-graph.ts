@@ -1,18 +1,52 @@
 // One decode feeding many outputs: branches of filters joined into the text of `-filter_complex`.
 
-/** The filters of one output, in order; `label` names the end that `-map "[label]"` takes. */
-export type Branch = { readonly label: string; readonly filters: readonly string[] };
+/** One filter with its options as ffmpeg writes it, or a picture that is laid over what comes along. */
+export type Filter = string | Overlay;
 
-/** The graph that leads one stream of input 0 through all branches. */
-export function filterGraph(streamIndex: number, branches: readonly Branch[]): string {
+/** A watermark on its way into a branch. */
+export type Overlay = {
+  /** Which picture, by its URL. */
+  readonly mark: string;
+  /** What happens to the mark before. */
+  readonly markFilters: readonly string[];
+  /** The filter of two inputs, picture and mark. */
+  readonly lay: string;
+};
+
+/** The filters of one output, in order; `label` names the end that `-map "[label]"` takes. */
+export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
+
+/** The input that holds a mark, by the mark's URL. */
+export type MarkInputs = ReadonlyMap<string, number>;
+
+/** The graph that leads one stream of input 0 through all branches. `marks` has every mark that they lay over. */
+export function filterGraph(streamIndex: number, branches: readonly Branch[], marks: MarkInputs = new Map()): string {
   const source = `[0:${streamIndex}]`;
   const [only, ...more] = branches;
-  if (only && more.length === 0) return chain(source, only);
+  if (only && more.length === 0) return branchGraph(source, only, marks);
   const starts = branches.map((branch) => `[${branch.label}in]`);
   const split = `${source}split=${branches.length}${starts.join("")}`;
-  return [split, ...branches.map((branch, at) => chain(starts[at] ?? "", branch))].join(";");
+  return [split, ...branches.map((branch, at) => branchGraph(starts[at] ?? "", branch, marks))].join(";");
 }
 
-function chain(start: string, branch: Branch): string {
-  return `${start}${branch.filters.join(",")}[${branch.label}]`;
+/** URLs of the marks that branches lay over their pictures, each once. */
+export const marksOf = (branches: readonly Branch[]): string[] => [
+  ...new Set(branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.mark : [])))),
+];
+
+/** The filters of a branch as a graph of their own, from `start` to the branch's label. */
+export function branchGraph(start: string, { label, filters }: Branch, marks: MarkInputs): string {
+  const at = filters.findIndex(isOverlay);
+  const overlay = filters[at];
+  if (overlay === undefined || !isOverlay(overlay)) return `${start}${filters.join(",")}[${label}]`;
+  const [picture, mark] = [`[${label}picture]`, `[${label}mark]`];
+  const input = marks.get(overlay.mark);
+  if (input === undefined) throw new Error("A mark has no input");
+  return [
+    `${start}${filters.slice(0, at).join(",") || "null"}${picture}`,
+    `[${input}:v:0]${overlay.markFilters.join(",")}${mark}`,
+    `${picture}${mark}${[overlay.lay, ...filters.slice(at + 1)].join(",")}[${label}]`,
+  ].join(";");
 }
+
+const isOverlay = (filter: Filter): filter is Overlay => typeof filter !== "string";

@@ -1,33 +1,59 @@
 // The arithmetic of picture sizes: where the source's picture lands in the frame that was asked for.
 import type { FrameSize } from "../format/format-spec.ts";
+import type { FITS } from "../output-spec.ts";
 
 /** In pixels. */
 export type Size = { readonly width: number; readonly height: number };
 
-/** A picture inside its frame, in pixels; `pad` is its top left corner, null when it fills the frame. */
+/** A picture inside its frame, in pixels. */
 export type FittedFrame = {
   readonly frame: Size;
   readonly picture: Size;
+  /** The picture's top left corner; null when it fills the frame. */
   readonly pad: { readonly x: number; readonly y: number } | null;
+  /** The centre of the source that is shown, in shares of its width and height; null when all of it is. */
+  readonly crop: { readonly width: Share; readonly height: Share } | null;
 };
+
+/** A fraction in lowest terms. */
+export type Share = readonly [numerator: number, denominator: number];
+
+export type Fit = (typeof FITS)[number];
 
 /** No side is made smaller than this, unless an image is asked to be. */
 const SMALLEST_SIDE = 2;
 
 /**
- * Fits the source into the size asked for, aspect kept. Two sides given: a box of that size, the rest padded.
- * One side: the other follows. None: the source's size.
+ * Fits the source into the size asked for, aspect kept. Two sides given: a box of that size, the rest padded, or with
+ * `crop` filled by the centre of the source. One side: the other follows. None: the source's size.
  *
  * `source` is the upright picture with square pixels. `step` is 2 for video, whose 4:2:0 colour planes need even sides
  * (odd ones go to the nearest even number, halves up), and 1 for images, which are exactly as large as asked.
  */
-export function fitFrame(source: Size, asked: FrameSize, step: 1 | 2): FittedFrame {
+export function fitFrame(source: Size, asked: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
   const frame = frameSize(source, asked, step);
-  const picture = asked.width !== null && asked.height !== null ? fitInside(source, frame, step) : frame;
+  const isBox = asked.width !== null && asked.height !== null;
+  if (isBox && fit === "crop") return { frame, picture: frame, pad: null, crop: cropTo(frame, source) };
+  const picture = isBox ? fitInside(source, frame, step) : frame;
   const spare = { x: frame.width - picture.width, y: frame.height - picture.height };
   const pad = spare.x || spare.y ? { x: half(spare.x, step), y: half(spare.y, step) } : null;
-  return { frame, picture, pad };
+  return { frame, picture, pad, crop: null };
 }
+
+/** What of the source has the frame's shape; nothing is cut off for less than half a pixel of the frame. */
+function cropTo(frame: Size, source: Size): FittedFrame["crop"] {
+  const [wide, tall] = [source.width * frame.height, source.height * frame.width];
+  if (Math.abs(wide - tall) < 0.5 * Math.max(source.width, source.height)) return null;
+  const whole: Share = [1, 1];
+  return wide > tall ? { width: share(tall, wide), height: whole } : { width: whole, height: share(wide, tall) };
+}
+
+function share(numerator: number, denominator: number): Share {
+  const divisor = greatestDivisor(numerator, denominator);
+  return [numerator / divisor, denominator / divisor];
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /**
  * The side of a square image, in pixels: the width asked for, else the height, else the source's shorter side. It shows

@@ -1,6 +1,8 @@
 // What a planner answers for one output: its part of the command, or why it cannot be made.
 import type { Failure } from "../errors.ts";
-import type { Branch } from "./filter-graph.ts";
+import type { Branch, Filter } from "./filter-graph.ts";
+import type { HardwareDevice } from "./hardware.ts";
+import type { Stride } from "./picture-moments.ts";
 
 export type TrackKind = "video" | "audio";
 
@@ -13,6 +15,14 @@ export type PlannedOutput = {
   readonly expectedDurationMs: number | null;
   /** What must be in the file. */
   readonly holds: readonly TrackKind[];
+  /** ffmpeg's name of the encoder that makes it, of its picture if it has one, or `copy`; left out for images. */
+  readonly encoder?: string;
+  /** Whether that is hardware, which may fail where software does not. */
+  readonly inHardware?: boolean;
+  /** Files that no encoder makes, with their text; they are among `files`. */
+  readonly texts?: readonly { readonly file: string; readonly text: string }[];
+  /** How far (ms on its own line) the source's picture must go for the pictures to be what they say; null: nobody knows. */
+  readonly shownUntilMs?: number | null;
 };
 
 /** A part of the command that writes something. */
@@ -25,15 +35,37 @@ export type CommandPart = {
   readonly expectedFrames: number | null;
   /** Where on the source's time line (ms) it needs no more of it; null: unknown. */
   readonly endMs: number | null;
+  /** Where on that line its own time begins; 0 when left out. */
+  readonly startMs?: number;
 };
 
-export type OutputPlan = CommandPart & { readonly planned: PlannedOutput };
+export type OutputPlan = CommandPart & {
+  readonly planned: PlannedOutput;
+  /** From where on the source is read (ms), which its `argv` and filters count from; 0 when left out. */
+  readonly seekMs?: number;
+  /** The first of two passes, `argv` and all else being of the second: such an output has a command of its own. */
+  readonly firstPass?: CommandPart;
+  /** What it is encoded on; left out: the processor. */
+  readonly device?: HardwareDevice;
+  /** Of an image output: what its branch does, so that the pictures may come in another way. */
+  readonly pictures?: PickedPictures;
+};
 
-export type PlanResult =
-  | { readonly ok: true; readonly plan: OutputPlan }
-  | { readonly ok: false; readonly failure: Failure };
+/** Pictures taken out of a film. */
+export type PickedPictures = {
+  /** The moments that they show. */
+  readonly strides: readonly Stride[];
+  /** What is done to each picture; it is RGB afterwards. */
+  readonly filters: readonly Filter[];
+  /** From there to what the encoder takes. */
+  readonly finish: readonly string[];
+};
 
-export const refuse = (code: "input_has_no_video" | "input_has_no_audio"): PlanResult => ({
+export type PlanResult = { readonly ok: true; readonly plan: OutputPlan } | Refusal;
+
+export type Refusal = { readonly ok: false; readonly failure: Failure };
+
+export const refuse = (code: keyof typeof REFUSALS): Refusal => ({
   ok: false,
   failure: { code, message: REFUSALS[code] },
 });
@@ -41,4 +73,5 @@ export const refuse = (code: "input_has_no_video" | "input_has_no_audio"): PlanR
 const REFUSALS = {
   input_has_no_video: "The input has no video stream, which this output needs.",
   input_has_no_audio: "The input has no audio stream, which this output needs.",
+  offset_beyond_end: "The output's `offset` lies beyond the end of the input.",
 };

@@ -2,14 +2,16 @@
 import type { Failure } from "../errors.ts";
 import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
-import { ALLOWED_DEMUXERS } from "./demuxers.ts";
-import { filterGraph } from "./filter-graph.ts";
+import type { Can } from "./can.ts";
+import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
+import { type Branch, filterGraph, marksOf } from "./filter-graph.ts";
+import { deviceArguments } from "./hardware.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
-import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 import { planImages } from "./plan-images.ts";
 import { planVideo } from "./plan-video.ts";
-import type { PlannedCommand } from "./planned-command.ts";
-import { progressGoal, progressTicks } from "./progress-ticks.ts";
+import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
+import { progressGoal, progressTicks, seconds } from "./progress-ticks.ts";
+import { type Opens, seekedCommand, seekers } from "./seek-pictures.ts";
 import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
 import { unsupported } from "./unsupported.ts";
 
@@ -24,27 +26,42 @@ export type EncodeRequest = {
   readonly source: string;
   readonly probe: MediaProbe;
   readonly outputs: readonly OutputSpec[];
+  /** What the ffmpeg that runs the plan can do. */
+  readonly can: Can;
+  /** The local file of each watermark, by its URL. Left out where nothing is run: then each has a name that stands for it. */
+  readonly watermarks?: ReadonlyMap<string, string>;
 };
 
-/** Plans all outputs of one source: one command for all that can share a decode. */
-export function planEncode({ source, probe, outputs }: EncodeRequest): EncodePlan {
+/** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
+export function planEncode(request: EncodeRequest): EncodePlan {
+  const { probe, outputs, can } = request;
   const tracks = chooseTracks(probe);
-  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks) }));
+  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, can) }));
   const refusals = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.failure }],
   );
   const shared = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
-  return { commands: shared.length === 0 ? [] : [sharedCommand(source, tracks, shared)], refusals };
+  const seeking = seekers(shared, tracks.format);
+  const twice = shared.filter(({ firstPass }) => firstPass !== undefined);
+  const together = shared.filter((plan) => ![...seeking, ...twice].some(({ spec }) => spec === plan.spec));
+  const seeks = new Set(together.map(({ seekMs = 0 }) => seekMs));
+  const commands = [...seeks].map((from) => {
+    const plans = together.filter(({ seekMs = 0 }) => seekMs === from);
+    return sharedCommand(request, tracks, plans, from);
+  });
+  const sought = seeking.map((plan) => seekedCommand(plan, opensOf(request, tracks)));
+  const passes = twice.map((plan) => twoPassCommand(request, tracks, plan));
+  return { commands: [...commands, ...sought, ...passes], refusals };
 }
 
-function planOutput(spec: OutputSpec, tracks: SourceTracks): PlanResult {
+function planOutput(spec: OutputSpec, tracks: SourceTracks, can: Can): PlanResult {
   const failure = unsupported(spec);
   if (failure) return { ok: false, failure };
   switch (spec.type) {
     case "video":
-      return planVideo(spec, tracks);
+      return planVideo(spec, tracks, can);
     case "image":
-      return planImages(spec, tracks);
+      return planImages(spec, tracks, can);
     default:
       throw new Error(`No planner for ${spec.type}`);
   }
@@ -54,25 +71,51 @@ function planOutput(spec: OutputSpec, tracks: SourceTracks): PlanResult {
  * ffmpeg's `frame` counts the pictures of the first output that has any, so the best measure of the whole goes first:
  * films, uncut ones before cut ones, then what has no frames to count or few.
  */
-function sharedCommand(source: string, tracks: SourceTracks, plans: readonly SpecifiedPlan[]): PlannedCommand {
+function sharedCommand(
+  request: EncodeRequest,
+  tracks: SourceTracks,
+  plans: readonly SpecifiedPlan[],
+  seekMs: number,
+): PlannedCommand {
   const films = plans.filter(isFilm).toSorted((a, b) => rank(b) - rank(a));
   const others = plans.filter((plan) => !isFilm(plan));
   const images = others.filter((plan) => plan.spec.type === "image");
   const ticks = tracks.video ? progressTicks(films, images, tracks.video) : null;
   const outputs = [...films, ...others];
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
-  const run = {
+  const devices = new Map(plans.flatMap(({ device }) => (device ? [[device.name, device] as const] : [])));
+  const head = [...devices.values()].flatMap(deviceArguments);
+  return { runs: [runOf(request, tracks, parts, seekMs, head)], outputs: outputs.map((plan) => plan.planned) };
+}
+
+/** Each pass reads the source anew; the second begins when the first has measured all of it. */
+function twoPassCommand(request: EncodeRequest, tracks: SourceTracks, plan: SpecifiedPlan): PlannedCommand {
+  const parts: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
+  return { runs: parts.map((part) => runOf(request, tracks, [part], plan.seekMs ?? 0)), outputs: [plan.planned] };
+}
+
+/** One call of ffmpeg; `head` are options before its inputs. */
+function runOf(
+  request: EncodeRequest,
+  tracks: SourceTracks,
+  parts: readonly CommandPart[],
+  seekMs: number,
+  head: readonly string[] = [],
+): PlannedRun {
+  const branches = parts.flatMap((part) => (part.branch ? [part.branch] : []));
+  const marks = marksOf(branches);
+  return {
     argv: [
-      ...["-y", "-nostdin", "-hide_banner", "-v", "error", "-nostats", "-progress", "pipe:1", "-stats_period", "0.5"],
-      ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS],
-      ...resizingArguments(tracks),
-      ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", `file:${source}`],
-      ...graphArguments(tracks, parts),
+      ...head,
+      ...headArguments([
+        sourceInput(request.source, tracks, seekMs === 0 ? [] : ["-ss", seconds(seekMs)]),
+        ...markInputs(marks, request.watermarks),
+      ]),
+      ...graphArguments(tracks, branches, marks),
       ...parts.flatMap((part) => part.argv),
     ],
     ...progressGoal(parts),
   };
-  return { runs: [run], outputs: outputs.map((plan) => plan.planned) };
 }
 
 /**
@@ -84,12 +127,27 @@ function sharedCommand(source: string, tracks: SourceTracks, plans: readonly Spe
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
 
+const sourceInput = (path: string, tracks: SourceTracks, options: readonly string[]): PlannedInput => ({
+  path,
+  options: [...options, ...resizingArguments(tracks)],
+});
+
+const opensOf = ({ source, watermarks }: EncodeRequest, tracks: SourceTracks): Opens => ({
+  streamIndex: tracks.video?.streamIndex ?? 0,
+  source: (options) => sourceInput(source, tracks, options),
+  marks: (urls) => markInputs(urls, watermarks),
+});
+
+const markInputs = (marks: readonly string[], files: EncodeRequest["watermarks"]): PlannedInput[] =>
+  marks.map((url, at) => ({ path: files?.get(url) ?? `/watermark-${at + 1}`, kind: "picture" }));
+
 type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
 
 const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
 const isFilm = ({ spec, branch }: SpecifiedPlan): boolean => spec.type === "video" && branch !== null;
 
-function graphArguments({ video }: SourceTracks, parts: readonly CommandPart[]): string[] {
-  const branches = parts.flatMap((part) => (part.branch ? [part.branch] : []));
-  return video && branches.length > 0 ? ["-filter_complex", filterGraph(video.streamIndex, branches)] : [];
+function graphArguments({ video }: SourceTracks, branches: readonly Branch[], marks: readonly string[]): string[] {
+  if (!video || branches.length === 0) return [];
+  const inputs = new Map(marks.map((url, at) => [url, at + 1]));
+  return ["-filter_complex", filterGraph(video.streamIndex, branches, inputs)];
 }

@@ -1,101 +1,119 @@
-// Pictures out of a film, evenly spread, from the same decode as everything else.
-import type { ImageOutput } from "../output-spec.ts";
-import { fitFrame, type Size, squareSide } from "./fit-frame.ts";
-import { type PlanResult, refuse } from "./output-plan.ts";
-import { sizeRefusal } from "./picture-limits.ts";
-import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
+// Pictures out of a film: which files an image output consists of, and how they are made.
 
-/** Scale of mjpeg's quantiser, 2 (best) to 31. */
-const JPEG_QUALITY = "2";
+import { IMAGE_CONTAINER_TRAITS } from "../format/containers.ts";
+import type { FrameSize } from "../format/format-spec.ts";
+import { MAX_MOVING_WIDTH } from "../format/presets.ts";
+import type { ImageOutput } from "../output-spec.ts";
+import type { Can } from "./can.ts";
+import { encoderRefusal, IMAGE_ENCODINGS } from "./image-encoders.ts";
+import type { PickedPictures, PlannedOutput, PlanResult } from "./output-plan.ts";
+import { refuse } from "./output-plan.ts";
+import { pickFilters, SPREAD_OUT } from "./pick-pictures.ts";
+import { pictureChain } from "./picture-chain.ts";
+import { vttText } from "./picture-cues.ts";
+import { fittedShape } from "./picture-geometry.ts";
+import { chooseMoments, countMoments, lastMoment, type Stride } from "./picture-moments.ts";
+import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
+import { DEFAULT_CELL_WIDTH, layOut, type SheetLayout, sheetRefusal, tileFilter } from "./sprite-sheet.ts";
 
 /**
- * JPEG (JFIF) means full range and the colour matrix of BT.601; video is mostly limited range and, in HD, BT.709. The way
- * leads over RGB because 7.0 keeps the matrix when it scales straight to `yuvj420p`, and because `pad` in 4:2:0 would
- * round odd sizes down.
+ * Everything between picking and encoding happens in RGB: scaling straight to an encoder's format keeps the source's matrix
+ * with 7.0, and `pad` and `tile` in 4:2:0 would round odd sizes down.
  */
-const TO_RGB = "format=gbrp";
-const TO_JPEG = ["scale=out_color_matrix=bt601:out_range=pc", "format=yuvj420p"];
+const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 
-/** Plans one image output: `number` files named `<index>-00001.jpg` and so on. */
-export function planImages(spec: ImageOutput, source: SourceTracks): PlanResult {
-  if (!source.video) return refuse("input_has_no_video");
-  const { selection } = spec;
-  if (selection.by !== "number") throw new Error(`No planner for images by ${selection.by}`);
-  const { number } = selection;
-  const tooLarge = sizeRefusal(source.video, pictureSize(spec, source.video));
+/** Plans one image output: `<index>-00001.jpg` and so on, one file of what moves, and a WebVTT file after them. */
+export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): PlanResult {
+  const { video } = source;
+  if (!video) return refuse("input_has_no_video");
+  const noEncoder = encoderRefusal(asked.container, can);
+  if (noEncoder) return { ok: false, failure: noEncoder };
+  const spec = { ...asked, size: automaticSize(asked, video) };
+  const moments = chooseMoments(spec.selection, video, spec.sprite !== null);
+  if (!moments.ok) return moments;
+  const picture = pictureChain(spec, video, IN_RGB, can);
+  if (!picture.ok) return picture;
+  const { frame, filters: chain } = picture.chain;
+  const layout = spec.sprite && layOut(spec.sprite, countMoments(moments.strides), frame);
+  const tooLarge = layout && sheetRefusal(spec.container, layout);
   if (tooLarge) return { ok: false, failure: tooLarge };
   const label = `v${spec.index}`;
-  const files = Array.from({ length: number }, (_, at) => `${spec.index}-${String(at + 1).padStart(5, "0")}.jpg`);
+  const { filters: encoderFormat } = IMAGE_ENCODINGS[spec.container];
+  const { strides } = moments;
+  const pictures: PickedPictures = {
+    strides,
+    filters: chain,
+    finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat(label)],
+  };
+  const filters = [...pickFilters(strides), SPREAD_OUT, ...pictures.filters, ...pictures.finish];
+  const written = layout?.sheets ?? countMoments(strides);
   return {
     ok: true,
     plan: {
-      planned: { output: spec.index, files, expectedDurationMs: null, holds: ["video"] },
-      branch: { label, filters: [...pickFilters(number, source.video), ...pictureFilters(spec, source.video)] },
-      argv: [
-        ...["-map", `[${label}]`, "-frames:v", String(number), "-fps_mode", "passthrough"],
-        ...["-c:v", "mjpeg", "-q:v", JPEG_QUALITY, "-f", "image2", `${spec.index}-%05d.jpg`],
-      ],
-      expectedFrames: number,
-      endMs: source.video.startMs + (number - 0.5) * slotMs(number, source.video),
+      planned: plannedFiles(spec, strides, layout, video),
+      branch: { label, filters },
+      pictures,
+      argv: encoderArguments(spec, label, written),
+      expectedFrames: written,
+      endMs: lastMoment(strides),
     },
   };
 }
 
-/**
- * Cuts the D seconds of the picture track into n slots and takes of slot k what is on the screen in its middle, at
- * (k + 0.5)·D/n from the first frame: `fps` puts the last frame that rounds to k on tick k. It repeats a frame where
- * there are fewer frames than slots, and `tpad` repeats the last one where the track is shorter than declared, so that
- * n pictures come out of every source that has a frame.
- */
-function pickFilters(number: number, track: VideoTrack): string[] {
+function encoderArguments({ container, index }: ImageOutput, label: string, written: number): string[] {
+  const { encoder, extension, argv } = IMAGE_ENCODINGS[container];
+  const file = IMAGE_CONTAINER_TRAITS[container].moves
+    ? ["-f", extension, `${index}.${extension}`]
+    : ["-f", "image2", `${index}-%05d.${extension}`];
   return [
-    // The first frame may come late; slots count from it.
-    "setpts=PTS-STARTPTS",
-    `fps=1000/${slotMs(number, track)}:round=near:eof_action=pass`,
-    `tpad=stop_mode=clone:stop=${number}`,
+    ...["-map", `[${label}]`, "-frames:v", String(written), "-fps_mode", "passthrough"],
+    ...["-c:v", encoder, ...argv, ...file],
   ];
 }
 
-/** Without a length to divide, pictures are a second apart. */
-function slotMs(number: number, track: VideoTrack): number {
-  return track.durationMs ? track.durationMs / number : 1000;
-}
-
-function pictureSize(spec: ImageOutput, { facts }: VideoTrack): Size {
-  const source = { width: facts.displayWidth, height: facts.displayHeight };
-  if (!spec.square) return fitFrame(source, spec.size, 1).frame;
-  const side = squareSide(source, spec.size);
-  return { width: side, height: side };
-}
-
-/** These come after the choice: only chosen frames are scaled. */
-function pictureFilters(spec: ImageOutput, track: VideoTrack): string[] {
-  const source = { width: track.facts.displayWidth, height: track.facts.displayHeight };
-  if (spec.square) {
-    const side = squareSide(source, spec.size);
-    return [
-      steadySize(track),
-      centreSquare(source),
-      `scale=${side}:${side}:flags=bicubic`,
-      TO_RGB,
-      "setsar=1",
-      ...TO_JPEG,
-    ];
+/** The files in the order of the output's ordinals: as the request lists its offsets, else by time. */
+function plannedFiles(
+  spec: ImageOutput,
+  strides: readonly Stride[],
+  layout: SheetLayout | null,
+  track: VideoTrack,
+): PlannedOutput {
+  const { selection, container, index } = spec;
+  const { extension } = IMAGE_ENCODINGS[container];
+  const places = placesOf(spec, countMoments(strides));
+  const made = Array.from({ length: layout?.sheets ?? places.length }, () => "");
+  for (const at of made.keys()) {
+    made[layout ? at : (places[at] ?? at)] = `${index}-${String(at + 1).padStart(5, "0")}.${extension}`;
   }
-  const { frame, picture, pad } = fitFrame(source, spec.size, 1);
-  const padded = pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
-  return [`scale=${picture.width}:${picture.height}:flags=bicubic`, TO_RGB, ...padded, "setsar=1", ...TO_JPEG];
+  const pictures = IMAGE_CONTAINER_TRAITS[container].moves ? [`${index}.${extension}`] : made;
+  const text = vttText({ spec, strides, places, layout, endMs: track.endMs });
+  const vtt = `${index}.vtt`;
+  const isNamed = selection.by === "offsets" && track.lengthFrom !== "estimate";
+  const isCertain = isNamed || (track.lengthFrom === "stream" && track.durationMs !== null);
+  return {
+    output: index,
+    files: text === null ? pictures : [...pictures, vtt],
+    ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
+    expectedDurationMs: null,
+    holds: ["video"],
+    shownUntilMs: isCertain ? lastMoment(strides) : null,
+  };
 }
 
-/** `crop` must not meet a picture of another size than the first: it would cut beyond the edge of a smaller one. */
-function steadySize({ facts }: VideoTrack): string {
-  const { codedWidth, codedHeight } = facts;
-  return facts.rotation % 180 === 0 ? `scale=${codedWidth}:${codedHeight}` : `scale=${codedHeight}:${codedWidth}`;
+/** Of each picture in order of time: its place in the request, from 0. */
+function placesOf({ selection }: ImageOutput, count: number): number[] {
+  const places = Array.from({ length: count }, (_, at) => at);
+  if (selection.by !== "offsets") return places;
+  const { offsetsMs } = selection;
+  return places.toSorted((a, b) => (offsetsMs[a] ?? 0) - (offsetsMs[b] ?? 0));
 }
 
-/** In shares of the decoded frame, because its pixels need not be square: `source` is the size it is displayed at. */
-function centreSquare(source: Size): string {
-  const side = Math.min(source.width, source.height);
-  const share = (edge: string, of: number): string => (of === side ? edge : `${edge}*${side}/${of}`);
-  return `crop=${share("iw", source.width)}:${share("ih", source.height)}`;
+/** The size asked for, or what a sheet's cells and moving pictures have by themselves. */
+function automaticSize(spec: ImageOutput, track: VideoTrack): FrameSize {
+  const { size, sprite, square, container } = spec;
+  const none = size.width === null && size.height === null;
+  if (sprite && none) return { width: DEFAULT_CELL_WIDTH, height: square ? DEFAULT_CELL_WIDTH : null };
+  if (!IMAGE_CONTAINER_TRAITS[container].moves) return size;
+  const { frame } = fittedShape(spec, track, IN_RGB.step);
+  return frame.width > MAX_MOVING_WIDTH ? { width: MAX_MOVING_WIDTH, height: null } : size;
 }

@@ -1,129 +1,178 @@
-// One video file: H.264 and AAC in mp4, or either alone.
-
-import type { AudioTrackSpec, VideoTrackSpec } from "../format/format-spec.ts";
-import { fraction } from "../media-probe.ts";
+// One file of tracks: a picture, sound, or both, each encoded or copied.
+import type { Failure } from "../errors.ts";
 import type { VideoOutput } from "../output-spec.ts";
-import { X264_PRESET, x264RateArguments } from "./encoder-table.ts";
-import { type FittedFrame, fitFrame, type Size } from "./fit-frame.ts";
-import { type PlanResult, refuse } from "./output-plan.ts";
-import { sizeRefusal } from "./picture-limits.ts";
+import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
+import type { Can } from "./can.ts";
+import { audioEncoder, noEncoder } from "./choose-encoder.ts";
+import { copyRefusal } from "./copy-tracks.ts";
+import { type Cut, cutArguments, cutOf } from "./cut.ts";
+import { fileArguments, fileName } from "./muxers.ts";
+import {
+  type CommandPart,
+  type OutputPlan,
+  type PlannedOutput,
+  type PlanResult,
+  type Refusal,
+  refuse,
+} from "./output-plan.ts";
+import { type PlannedPicture, planPicture } from "./plan-picture.ts";
 import { seconds } from "./progress-ticks.ts";
 import type { AudioTrack, SourceTracks, Track, VideoTrack } from "./source-tracks.ts";
-
-/** Time base for frames that keep their own times: MPEG's clock, finer than any frame distance, exact for whole ms. */
-const OWN_TIMES_BASE = "1/90000";
-/** Assumed for sources that do not say; it only steers x264's level and rate control. */
-const ASSUMED_FPS = 30;
+import { type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
 
 /**
- * Plans one video output. A source without sound makes a silent file; a missing picture, or missing sound where nothing
- * else was asked for, is refused, and so is a picture that is too large.
+ * Plans one output of tracks. A source without sound makes a silent file; a missing picture, or missing sound where nothing
+ * else was asked for, is refused, and so is what codec, container or node cannot do.
  */
-export function planVideo(spec: VideoOutput, source: SourceTracks): PlanResult {
-  if (spec.video && !source.video) return refuse("input_has_no_video");
+export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): PlanResult {
+  const video = spec.video ? source.video : null;
+  if (spec.video && !video) return refuse("input_has_no_video");
   if (!spec.video && !source.audio) return refuse("input_has_no_audio");
+  const cut = isCopyCut(spec) ? copyCut(spec) : cutOf(spec, source);
+  if (isBeyondEnd(cut, video ?? source.audio)) return refuse("offset_beyond_end");
+  const audio = soundTrack(spec, cut, source);
+  const picture = video ? pictureOf(spec, video, cut, can) : null;
+  if (picture && !picture.ok) return picture;
+  const sound = audio ? soundOf(spec, audio, can) : null;
+  if (sound && !sound.ok) return sound;
+  return { ok: true, plan: assemble(spec, cut, { video, audio }, picture, sound) };
+}
+
+type Chosen = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null };
+type Picture = { readonly ok: true; readonly planned: PlannedPicture | null; readonly argv: readonly string[] };
+type Sound = { readonly ok: true; readonly encoder: string; readonly argv: readonly string[] };
+
+/** The picture's part; `planned` is null for a copy. */
+function pictureOf(spec: VideoOutput, track: VideoTrack, cut: Cut, can: Can): Picture | Refusal {
+  if (!spec.video) throw new Error("No picture is asked for");
+  if (isEncodedVideo(spec.video)) {
+    const result = planPicture(spec, spec.video, track, cut, can);
+    return result.ok ? { ok: true, planned: result.picture, argv: result.picture.argv } : result;
+  }
+  const failure = copyRefusal(spec.container, "video", track.codec);
+  if (failure) return { ok: false, failure };
+  const tag = track.codec === "hevc" ? fourCharacterCode("hevc", spec.container) : [];
+  return { ok: true, planned: null, argv: ["-c:v", "copy", ...tag] };
+}
+
+function soundOf({ audio: spec, container }: VideoOutput, track: AudioTrack, can: Can): Sound | Refusal {
+  const refused = (failure: Failure): Refusal => ({ ok: false, failure });
+  if (!spec) throw new Error("No sound is asked for");
+  if (!isEncodedAudio(spec)) {
+    const failure = copyRefusal(container, "audio", track.codec);
+    return failure ? refused(failure) : { ok: true, encoder: "copy", argv: ["-c:a", "copy"] };
+  }
+  const encoder = audioEncoder(spec.codec, can);
+  if (!encoder) return refused(noEncoder(spec.codec));
+  return { ok: true, encoder, argv: audioArguments(encoder, spec, container, track) };
+}
+
+const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
+const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
+
+function assemble(
+  spec: VideoOutput,
+  cut: Cut,
+  { video, audio }: Chosen,
+  picture: Picture | null,
+  sound: Sound | null,
+): OutputPlan {
   const label = `v${spec.index}`;
-  const audio = soundTrack(spec, source);
-  const picture = spec.video && source.video ? planPicture(spec.video, source.video) : null;
-  const tooLarge = picture && source.video ? sizeRefusal(source.video, picture.frame) : null;
-  if (tooLarge) return { ok: false, failure: tooLarge };
-  const file = `${spec.index}.mp4`;
-  const tracks: Track[] = [...(spec.video && source.video ? [source.video] : []), ...(audio ? [audio] : [])];
-  const argv = [
-    ...(picture ? ["-map", `[${label}]`] : []),
-    ...(audio ? ["-map", `0:${audio.streamIndex}`] : []),
-    ...(picture?.argv ?? []),
-    ...(spec.audio && audio ? soundArguments(spec.audio, audio) : []),
-    ...(spec.durationMs === null ? [] : ["-t", seconds(spec.durationMs)]),
-    // Chapters would become a text track of their own. Tags of the file are kept.
-    ...["-map_chapters", "-1", "-movflags", "+faststart", "-f", "mp4", file],
-  ];
-  return {
-    ok: true,
-    plan: {
-      planned: {
-        output: spec.index,
-        files: [file],
-        expectedDurationMs: lastEnd(spec, tracks.filter(isExact)),
-        holds: [...(picture ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
-      },
-      branch: picture ? { label, filters: picture.filters } : null,
-      argv,
-      expectedFrames: spec.video && source.video ? frameCount(spec, spec.video, source.video) : null,
-      endMs: lastEnd(spec, tracks),
-    },
-  };
-}
-
-/** Sound that begins after the cut is as good as none, unless nothing else was asked for. */
-function soundTrack(spec: VideoOutput, { audio }: SourceTracks): AudioTrack | null {
-  const beyond = audio !== null && spec.durationMs !== null && audio.startMs >= spec.durationMs;
-  return spec.audio && !(beyond && spec.video) ? audio : null;
-}
-
-type PlannedPicture = { frame: Size; filters: string[]; argv: string[] };
-
-function planPicture(spec: VideoTrackSpec, track: VideoTrack): PlannedPicture {
-  const size = { width: track.facts.displayWidth, height: track.facts.displayHeight };
-  const fitted = fitFrame(size, spec.size, 2);
-  return {
-    frame: fitted.frame,
-    filters: [...(spec.fps === null ? [] : [`fps=${spec.fps}`]), ...scaleFilters(fitted), "format=yuv420p"],
+  const tracks: Track[] = [...(video ? [video] : []), ...(audio ? [audio] : [])];
+  const planned = picture?.planned ?? null;
+  const pictureMap = video ? ["-map", planned ? `[${label}]` : `0:${video.streamIndex}`] : [];
+  const cutting = isCopyCut(spec) ? lengthArguments(cut) : cutArguments(cut);
+  const part: CommandPart = {
+    branch: planned ? { label, filters: planned.filters } : null,
     argv: [
-      ...["-c:v", "libx264", "-preset", X264_PRESET, ...x264RateArguments(spec.rate, fitted.picture)],
-      ...timingArguments(spec, track),
+      ...pictureMap,
+      ...(audio ? ["-map", `0:${audio.streamIndex}`] : []),
+      ...[...(picture?.argv ?? []), ...(sound?.argv ?? []), ...cutting],
+      ...fileArguments(spec.index, spec),
     ],
+    expectedFrames: video ? frameCount(cut, planned, video) : null,
+    endMs: lastEnd(cut, tracks),
+    startMs: cut.startMs,
+  };
+  const firstPass = planned?.firstPass;
+  return {
+    ...part,
+    planned: plannedOutput(spec, cut, { video, audio }, planned, sound),
+    seekMs: cut.seekMs,
+    ...(planned?.device ? { device: planned.device } : {}),
+    ...(firstPass
+      ? { firstPass: { ...part, argv: [...pictureMap, ...firstPass, ...cutting, "-f", "null", "-"] } }
+      : {}),
   };
 }
 
-/** Rotation has happened before these: ffmpeg turns the picture upright where it enters the graph. */
-function scaleFilters({ frame, picture, pad }: FittedFrame): string[] {
-  return [
-    `scale=${picture.width}:${picture.height}:flags=bicubic`,
-    ...(pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : []),
-    "setsar=1",
-  ];
+function plannedOutput(
+  spec: VideoOutput,
+  cut: Cut,
+  { video, audio }: Chosen,
+  picture: PlannedPicture | null,
+  sound: Sound | null,
+): PlannedOutput {
+  // A picture that stands still leaves no packets in Theora: its length is not to be relied on.
+  const tracks: Track[] = [...(video && spec.video?.codec !== "theora" ? [video] : []), ...(audio ? [audio] : [])];
+  return {
+    output: spec.index,
+    files: [fileName(spec.index, spec.container)],
+    expectedDurationMs: lengthOf(cut, tracks.filter(isExact)),
+    holds: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
+    encoder: picture?.encoder ?? (video ? "copy" : (sound?.encoder ?? "copy")),
+    ...(picture?.device ? { inHardware: true } : {}),
+  };
 }
+
+/** Whether the cut goes by packets: a copied picture begins at a keyframe. */
+const isCopyCut = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
 
 /**
- * `vfr` neither repeats frames over a gap nor fills up a late start, which the default of 5.1 does for mp4. With the
- * default time base (one tick per frame) a constant rate stays exact, also from containers that round to milliseconds.
- * Other sources get a fine base, and x264 the mean rate, because it would take its level from a nominal one like 1000.
+ * A copy is read from the keyframe before its beginning. ISO files say from where on it is shown; in others it begins that
+ * much earlier.
  */
-function timingArguments(spec: VideoTrackSpec, track: VideoTrack): string[] {
-  if (spec.fps !== null || track.constantRate) return ["-fps_mode", "vfr"];
-  const mean = Number((track.fps ?? ASSUMED_FPS).toFixed(3));
-  return ["-fps_mode", "vfr", "-enc_time_base", OWN_TIMES_BASE, "-x264-params", `fps=${mean}`];
-}
+const copyCut = ({ offsetMs, durationMs }: VideoOutput): Cut => ({
+  seekMs: offsetMs,
+  startMs: offsetMs,
+  endMs: durationMs === null ? null : offsetMs + durationMs,
+});
 
-/** What the AAC encoder takes without knowing which loudspeaker a channel is for. */
-const MAX_CHANNELS = 8;
+const lengthArguments = ({ startMs, endMs }: Cut): string[] => (endMs === null ? [] : ["-t", seconds(endMs - startMs)]);
 
-function soundArguments(spec: AudioTrackSpec, track: AudioTrack): string[] {
-  const channels = spec.channels ?? ((track.channels ?? 0) > MAX_CHANNELS ? "stereo" : null);
-  return [
-    ...["-c:a", "aac", "-b:a", `${spec.bitrateKbps}k`],
-    ...(spec.sampleRateHz === null ? [] : ["-ar", String(spec.sampleRateHz)]),
-    ...(channels === null ? [] : ["-ac", channels === "mono" ? "1" : "2"]),
-  ];
+const isBeyondEnd = ({ startMs }: Cut, track: Track | null): boolean =>
+  startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
+
+/** Sound that does not sound within the cut is as good as none, unless nothing else was asked for. */
+function soundTrack(spec: VideoOutput, cut: Cut, { audio }: SourceTracks): AudioTrack | null {
+  const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
+  return spec.audio && !(beyond && spec.video) ? audio : null;
 }
 
 const isExact = (track: Track): boolean => track.lengthFrom === "stream";
 
-/** The longest track that goes into the file says how long it is, unless it is cut before. */
-function lastEnd(spec: VideoOutput, tracks: readonly Track[]): number | null {
+/** The longest track that goes into the file says where on the source's line it ends, unless it is cut before. */
+function lastEnd({ endMs }: Cut, tracks: readonly Track[]): number | null {
   const ends = tracks.map((track) => track.endMs).filter((end) => end !== null);
-  const endMs = ends.length === 0 ? null : Math.max(...ends);
+  const last = ends.length === 0 ? null : Math.max(...ends);
   // A cut beyond an end that nobody knows promises nothing.
-  return endMs === null || spec.durationMs === null ? endMs : Math.min(endMs, spec.durationMs);
+  return last === null || endMs === null ? last : Math.min(last, endMs);
 }
 
-function frameCount(output: VideoOutput, spec: VideoTrackSpec, track: VideoTrack): number | null {
-  const cut = output.durationMs !== null && (track.endMs === null || output.durationMs < track.endMs);
-  if (!cut && spec.fps === null && track.frames !== null) return track.frames;
+function lengthOf(cut: Cut, tracks: readonly Track[]): number | null {
+  const endMs = lastEnd(cut, tracks);
+  return endMs === null ? null : Math.round(endMs - cut.startMs);
+}
+
+function frameCount(cut: Cut, picture: PlannedPicture | null, track: VideoTrack): number | null {
+  const isCut = cut.startMs > 0 || (cut.endMs !== null && (track.endMs === null || cut.endMs < track.endMs));
+  const keepsFrames = !picture || picture.timing.filters.length === 0;
+  if (!isCut && keepsFrames && track.frames !== null) return track.frames;
+  const endMs = lastEnd(cut, [track]) ?? cut.endMs;
   // An estimate may be far too short, and a run that makes many more frames than expected is ended.
-  if (!cut && track.lengthFrom === "estimate") return null;
-  const fps = fraction(spec.fps ?? undefined) ?? track.fps;
-  const durationMs = cut ? output.durationMs : track.durationMs;
-  return fps === null || durationMs === null ? null : Math.round((durationMs / 1000) * fps);
+  if (track.lengthFrom === "estimate" && endMs !== cut.endMs) return null;
+  const fps = keepsFrames ? track.fps : picture.timing.fps;
+  return fps === null || endMs === null
+    ? null
+    : Math.round(((endMs - Math.max(cut.startMs, track.startMs)) / 1000) * fps);
 }

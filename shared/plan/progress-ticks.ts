@@ -34,11 +34,11 @@ export function progressGoal(parts: readonly CommandPart[]): {
   expectedFrames: number | null;
   durationMs: number | null;
 } {
-  const ends = parts.map((part) => part.endMs).filter((end) => end !== null);
+  const ends = parts.map(({ endMs, startMs = 0 }) => endMs && endMs - startMs).filter((end) => end !== null);
   const wholeMs = Math.max(0, ...ends);
   const first = parts.find((part) => part.branch !== null);
   return {
-    expectedFrames: first && reaches(first, wholeMs) ? first.expectedFrames : null,
+    expectedFrames: first && reaches(first, wholeMs + (first.startMs ?? 0)) ? first.expectedFrames : null,
     durationMs: ends.length < parts.length ? null : Math.round(wholeMs),
   };
 }

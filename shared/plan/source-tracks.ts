@@ -7,10 +7,13 @@ import {
   sourceFacts,
   type VideoFacts,
 } from "../media-probe.ts";
+import { type SourceColour, sourceColour } from "./source-colour.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
 export type Track = {
   readonly streamIndex: number;
+  /** By ffprobe's name; null when ffprobe does not know it. */
+  readonly codec: string | null;
   readonly startMs: number;
   /** Null when neither the stream nor the file says. */
   readonly durationMs: number | null;
@@ -24,6 +27,7 @@ export type Track = {
 
 export type VideoTrack = Track & {
   readonly facts: VideoFacts;
+  readonly colour: SourceColour;
   /** Mean frames per second; null when unknown or not to be believed. */
   readonly fps: number | null;
   readonly constantRate: boolean;
@@ -31,9 +35,19 @@ export type VideoTrack = Track & {
   readonly frames: number | null;
 };
 
-export type AudioTrack = Track & { readonly channels: number | null };
+export type AudioTrack = Track & {
+  readonly channels: number | null;
+  /** By ffmpeg's name, such as `5.1(side)`; undefined when the stream does not say. */
+  readonly layout: string | undefined;
+  readonly sampleRateHz: number | null;
+};
 
-export type SourceTracks = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null };
+export type SourceTracks = {
+  readonly video: VideoTrack | null;
+  readonly audio: AudioTrack | null;
+  /** The names of the demuxer, as ffprobe has them (`mov,mp4,m4a,3gp,3g2,mj2`). */
+  readonly format: string;
+};
 
 /** Formats of one stream without a header that says how long it is. */
 const WITHOUT_LENGTH = new Set("mp3 aac ac3 eac3 amr h264 hevc m4v mpegvideo".split(" "));
@@ -52,10 +66,25 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   const sound = chooseAudio(probe.streams);
   return {
     video:
-      picture && facts ? { ...track(picture), ...rateOf(picture, facts), facts, frames: frameCount(picture) } : null,
-    audio: sound ? { ...track(sound), channels: sound.channels ?? null } : null,
+      picture && facts
+        ? {
+            ...track(picture),
+            ...rateOf(picture, facts),
+            facts,
+            colour: sourceColour(picture),
+            frames: frameCount(picture),
+          }
+        : null,
+    audio: sound ? { ...track(sound), ...soundOf(sound) } : null,
+    format: probe.format.format_name ?? "",
   };
 }
+
+const soundOf = ({ channels, channel_layout, sample_rate }: ProbedStream) => ({
+  channels: channels ?? null,
+  layout: channel_layout,
+  sampleRateHz: fraction(sample_rate),
+});
 
 function rateOf(stream: ProbedStream, facts: VideoFacts): { fps: number | null; constantRate: boolean } {
   const fps = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS ? facts.fps : null;
@@ -91,6 +120,7 @@ function trackOf(stream: ProbedStream, probe: MediaProbe): Track {
   const lengthFrom = hasOwn || probe.streams.length === 1 ? "stream" : "file";
   return {
     streamIndex: stream.index,
+    codec: stream.codec_name ?? null,
     startMs,
     durationMs,
     endMs: durationMs === null ? null : startMs + durationMs,

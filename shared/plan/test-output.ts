@@ -16,7 +16,7 @@ export function specOf({ format, number, square, durationMs = null, params = {} 
   const duration = durationMs === null ? {} : { duration: durationMs / 1000 };
   const image = { ...(number === undefined ? {} : { number }), ...(square === undefined ? {} : { square }) };
   const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };
-  const parsed = parseOutputs(body, "none");
+  const parsed = parseOutputs(body, "loopback");
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   const [spec] = parsed.value;
   if (!spec) throw new Error("No output");

@@ -18,6 +18,8 @@ const CODES: Record<Section, ErrorCode> = { storage: "storage_credentials_not_va
 const ID = /^[\x21-\x7e]{1,256}$/;
 const SECRET = /^\P{Cc}{1,1024}$/u;
 
+const saysSomething = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
 /** Defines a pair by its two names, the one that may be seen first. */
 export function credentialPair(idName: string, secretName: string): CredentialPair {
   return {
@@ -30,7 +32,7 @@ export function credentialPair(idName: string, secretName: string): CredentialPa
     parse(section, value) {
       const wrong = (message: string) => refuse(CODES[section], message);
       const { [idName]: accessKeyId, [secretName]: secretAccessKey } = isObject(value) ? value : {};
-      if (typeof accessKeyId !== "string" || !accessKeyId || typeof secretAccessKey !== "string" || !secretAccessKey) {
+      if (!saysSomething(accessKeyId) || !saysSomething(secretAccessKey)) {
         const rule = `\`${idName}\` and \`${secretName}\` must both be defined in \`${section}.credentials\``;
         return wrong(`The ${section} credentials are not correct: ${rule}`);
       }

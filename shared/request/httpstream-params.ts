@@ -7,8 +7,9 @@ import { parseFormat } from "../format/parse-format.ts";
 import { joinPath } from "../object-name.ts";
 import type { HttpStreamOutput } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
+import { cleanPath } from "./clean-path.ts";
 import { allowedUrl, commonParams, flag, folderPath, type Named, url } from "./output-params.ts";
-import { isCleanPath, type Parsed, parseSection, refuse } from "./parse-section.ts";
+import { type Parsed, parseSection, refuse } from "./parse-section.ts";
 
 const MAX_VARIANTS = 20;
 const MAX_SUBTITLES = 50;
@@ -53,7 +54,7 @@ export const HttpStreamParams = strictObject({
   playlist_name: z
     .string("must be a file name")
     .regex(/^[^/%]{1,100}$/, "must be a file name of 1 to 100 characters, without folders")
-    .refine(isCleanPath, "must be a plain file name")
+    .check(cleanPath)
     .default("master")
     .describe("File name of master playlist and manifest, without extension"),
   segment_duration: z

@@ -7,6 +7,7 @@ import { counterOf, joinPath } from "../object-name.ts";
 import { imageFileCount } from "../output-files.ts";
 import type { ImageOutput, PictureSelection } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
+import { cleanPath } from "./clean-path.ts";
 import {
   fileParams,
   filePath,
@@ -17,7 +18,7 @@ import {
   seconds,
   whole,
 } from "./output-params.ts";
-import { isCleanPath, type Parsed, parseSection, refuse } from "./parse-section.ts";
+import { type Parsed, parseSection, refuse } from "./parse-section.ts";
 
 /** Pictures that one output may ask for by number or by offsets, and that a sheet may hold (api-v2 §5). */
 const MAX_IMAGES = 100;
@@ -30,7 +31,7 @@ const vttName = z
   .string("must be a file name")
   .max(200, "at most 200 characters")
   .regex(/^[^/%]+\.vtt$/i, "must be a file name that ends in .vtt, without folders")
-  .refine(isCleanPath, "must be a plain file name");
+  .check(cleanPath);
 
 /** `true` stands for an object of defaults, `false` for none. */
 const onOff = <Defaults>(defaults: Defaults) => z.boolean().transform((on) => (on ? defaults : null));

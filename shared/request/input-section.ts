@@ -2,24 +2,21 @@
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { publicUrl } from "../metadata.ts";
+import { shown } from "../shown.ts";
 import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import { S3_SERVICES } from "./s3-services.ts";
-import { AccessKeys, S3Bucket } from "./storage-spec.ts";
+import { type AccessSecret, S3Bucket } from "./storage-spec.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
-  /** An address as it may be shown: what is secret in it, the user, password and query, lies in `InputSecret`. */
+  /** An address as it may be shown: what is secret in it lies in the `AccessSecret`. */
   z.object({ kind: z.literal("url"), url: z.string() }),
   /** An object of a bucket, which the Worker signs requests for. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
-/** What the source is fetched with: the whole address, or the keys of its bucket. */
-export const InputSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
-export type InputSecret = z.infer<typeof InputSecret>;
-
-type ParsedInput = { input: InputSpec; secret: InputSecret };
+type ParsedInput = { input: InputSpec; secret: AccessSecret };
 
 /** Signed addresses are long; beyond this no server takes them. */
 const MAX_URL_CHARS = 8192;
@@ -40,9 +37,9 @@ export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedIn
   if (value.service === undefined) return parseUrl(value, allow);
   const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
   if (!service) {
-    const shown = typeof value.service === "string" ? `\`${value.service}\` is not known` : "must be a string";
+    const fault = typeof value.service === "string" ? `\`${shown(value.service)}\` is not known` : "must be a string";
     const allowed = [...S3_SERVICES.keys()].join(", ");
-    return refuse("input_not_valid", `\`input.service\` ${shown}; allowed: ${allowed}; or give \`input.url\``);
+    return refuse("input_not_valid", `\`input.service\` ${fault}; allowed: ${allowed}; or give \`input.url\``);
   }
   const parsed = service.input.parse(value, allow);
   if (!parsed.ok) return parsed;
@@ -55,7 +52,7 @@ function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate
     return refuse("input_url_not_valid", "`input.url` must be the http or https address of the media file");
   }
   const [extra] = Object.keys(rest);
-  if (extra !== undefined) return refuse("input_not_valid", `\`input.${extra}\` is not known; allowed: url`);
+  if (extra !== undefined) return refuse("input_not_valid", `\`input.${shown(extra)}\` is not known; allowed: url`);
   if (url.length > MAX_URL_CHARS)
     return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);

@@ -23,16 +23,83 @@ describe("parseJobRequest", () => {
       ok: true,
       value: {
         storage: { kind: "s3", endpoint: "https://s3.eu-west-1.amazonaws.com", addressing: "host", path: "" },
-        secrets: { input: BODY.input, storage: { accessKeyId: "a", secretAccessKey: "b" }, notification: null },
+        secrets: {
+          input: BODY.input,
+          storage: { accessKeyId: "a", secretAccessKey: "b" },
+          notification: { url: "https://example.com/hook?id=7&live=true" },
+        },
         outputs: [
           { index: 0, key: "mp4:720p", type: "video", path: "720p.mp4", durationMs: null },
           { index: 1, key: "jpg:300x:1", type: "image", selection: { by: "number", number: 3 } },
         ],
-        notification: { params: { id: "7", live: "true" }, events: false, metadata: false },
+        notification: { type: "http", url: "https://example.com/hook", events: false, metadata: false },
         settings: { ultrafast: false },
       },
     });
     expect(JSON.stringify(parsed.ok && parsed.value.storage)).not.toContain("secret");
+  });
+
+  it("ignores members that are no section", () => {
+    expect(parseJobRequest({ ...BODY, webhook: "https://\ud800", api_version: 2 }, "none").ok).toBe(true);
+  });
+
+  const film = (params: object) => ({ outputs: { "mp4:720p": params } });
+  const stream = (params: object) => ({ outputs: { httpstream: params } });
+  const half = "a\ud800b";
+  it.each<[code: string, field: string, changes: object]>([
+    ["input_not_valid", "input.url", { input: { url: `https://example.com/${half}` } }],
+    ["input_not_valid", "input.key", { input: { ...BODY.storage, key: half } }],
+    ["storage_not_valid", "storage.path", { storage: { ...BODY.storage, path: half } }],
+    ["output_param_not_valid", "outputs.mp4:720p.path", film({ path: half })],
+    ["output_param_not_valid", "outputs.mp4:720p.1.key", { outputs: { "mp4:720p": [{ path: "a" }, { key: half }] } }],
+    ["output_param_not_valid", "outputs.mp4:720p.watermark.url", film({ path: "a", watermark: { url: half } })],
+    [
+      "output_param_not_valid",
+      "outputs.jpg.vtt.filename",
+      { outputs: { jpg: { path: "a", vtt: { filename: half } } } },
+    ],
+    ["output_param_not_valid", "outputs.httpstream.hls.path", stream({ hls: { path: half } })],
+    ["output_param_not_valid", "outputs.httpstream.playlist_name", stream({ hls: { path: "a" }, playlist_name: half })],
+    ["output_param_not_valid", "outputs.a\ufffdb", { outputs: { [half]: { path: "a" } } }],
+    ["notification_not_valid", "notification.url", { notification: { type: "http", url: half } }],
+    ["notification_not_valid", "notification.params.a\ufffdb", { notification: { params: { [half]: 1 } } }],
+    ["settings_not_valid", "settings.deep.0", { settings: { deep: [half] } }],
+  ])("refuses half a character with %s at %s", (code, field, changes) => {
+    const refusal = { code, message: `\`${field}\`: must be text in Unicode, without halves of characters` };
+    expect(parseJobRequest({ ...BODY, ...changes }, "none")).toEqual({ ok: false, refusal });
+  });
+
+  it.each<[section: unknown, words: string]>([
+    [{ ultrafast: "very" }, "`settings.ultrafast`: must be true or false"],
+    [{ speed: 2 }, "`settings`: has no field `speed`; allowed: ultrafast"],
+    [["ultrafast"], "`settings`: must be an object"],
+  ])("refuses the settings %j by field", (settings, message) => {
+    const refusal = { code: "settings_not_valid", message };
+    expect(parseJobRequest({ ...BODY, settings }, "none")).toEqual({ ok: false, refusal });
+  });
+
+  /** With the storage's path, which has 500 bytes, and a slash. */
+  const names: [outputs: object, storage: object, bytes: number | null][] = [
+    [{ mp4: { path: "x".repeat(523) } }, {}, null],
+    [{ mp4: { path: "x".repeat(524) } }, {}, 1025],
+    [{ mp4: { path: "ü".repeat(262) } }, {}, 1025],
+    [{ mp4: { path: "x".repeat(509) } }, { service: "coconut", path: "ü".repeat(250) }, 1010],
+    [{ mp4: { path: "x".repeat(900) } }, { url: "https://example.com/" }, null],
+    [{ jpg: { path: `${"x".repeat(521)}%d`, number: 100 } }, {}, 1025],
+    [{ jpg: { path: `${"x".repeat(521)}%d`, number: 99 } }, {}, null],
+    [{ jpg: { path: `${"x".repeat(517)}%d`, interval: 1 } }, {}, 1025],
+    [{ jpg: { path: "a.jpg", vtt: { filename: `${"ü".repeat(195)}.vtt` } } }, {}, null],
+    [{ httpstream: { path: "x".repeat(230), hls: { path: "y".repeat(229) } } }, {}, 1025],
+  ];
+  it.each(names)("row %#: names have at most 1024 bytes in the storage", (outputs, storage, bytes) => {
+    const own = "service" in storage || "url" in storage;
+    const section = own ? storage : { ...BODY.storage, path: "ü".repeat(250) };
+    const parsed = parseJobRequest({ ...BODY, outputs, storage: section }, "none");
+    const refusal = {
+      code: "output_param_not_valid",
+      message: expect.stringMatching(`^The \`path\` of the output \`.*\` is too long: .* up to ${bytes} bytes`),
+    };
+    expect(parsed).toEqual(bytes === null ? { ok: true, value: expect.anything() } : { ok: false, refusal });
   });
 
   it("answers any JSON with a request or a refusal", () => {

@@ -8,10 +8,12 @@ const SNS = {
   topic_arn: "arn:aws:sns:eu-west-1:123456789012:films",
   credentials: { access_key_id: "AKID", secret_access_key: "secret" },
 };
+const HTTP = { type: "http", url: "https://example.com" };
+const manyParams = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, index]));
 const arn = (text: string) => ({ ...SNS, topic_arn: text });
 
 describe("parseNotification", () => {
-  it("sets the keys of a topic apart from all else", () => {
+  it("sets the secret of a topic apart from all else", () => {
     const parsed = parseNotification({ ...SNS, events: true }, "none");
     expect(parsed).toEqual({
       ok: true,
@@ -23,12 +25,21 @@ describe("parseNotification", () => {
           events: true,
           metadata: false,
         },
-        keys: { accessKeyId: "AKID", secretAccessKey: "secret" },
+        secret: { accessKeyId: "AKID", secretAccessKey: "secret" },
       },
     });
     expect(parsed.ok && NotificationSpec.parse(parsed.value.notification)).toEqual(
       parsed.ok && parsed.value.notification,
     );
+  });
+
+  it.each<[url: string, params: object, shown: string, whole: string]>([
+    ["https://a.example/h", {}, "https://a.example/h", "https://a.example/h"],
+    ["https://a.example/h", { id: 7, "a b": "c&d" }, "https://a.example/h", "https://a.example/h?id=7&a%20b=c%26d"],
+    ["https://u:p@a.example/h?x=1#y", { x: "2" }, "https://a.example/h", "https://u:p@a.example/h?x=1&x=2"],
+  ])("adds params to %s and sets what is secret apart", (url, params, shown, whole) => {
+    const parsed = parseNotification({ type: "http", url, params }, "none");
+    expect(parsed).toMatchObject({ ok: true, value: { notification: { url: shown }, secret: { url: whole } } });
   });
 
   it.each([
@@ -66,8 +77,14 @@ describe("parseNotification", () => {
       { ...SNS, credentials: { access_key_id: "a" } },
       /^`notification\.credentials\.secret_access_key`/,
     ],
-    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification`: .*"url"/],
-    ["fields of sns", { type: "http", url: "https://example.com", region: "x" }, /^`notification`: .*"region"/],
+    ["unknown credentials", { ...SNS, credentials: { token: "a" } }, /^`notification\.credentials/],
+    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification`: has no field `url`; allowed: type, /],
+    ["fields of sns", { ...HTTP, region: "x" }, /^`notification`: has no field `region`; allowed: type, url, params, /],
+    ["params that are a list", { ...HTTP, params: [] }, /^`notification\.params`: must be an object of parameters$/],
+    ["a param that is nothing", { ...HTTP, params: { a: null } }, /\.params\.a`: must be a string, number or boolean$/],
+    ["too long a param", { ...HTTP, params: { a: "x".repeat(1001) } }, /\.params\.a`: at most 1000 characters$/],
+    ["too long a name", { ...HTTP, params: { ["x".repeat(201)]: 1 } }, /\.params\.x{60}`: .* at most 200 characters$/],
+    ["too many params", { ...HTTP, params: manyParams }, /^`notification\.params`: has at most 50 members$/],
     ["a private address", { type: "http", url: "http://10.0.0.1/" }, /^`notification\.url`/],
   ])("refuses %s by name", (_, value, message) => {
     const refusal = { code: "notification_not_valid", message: expect.stringMatching(message) };

@@ -1,8 +1,11 @@
 // The `notification` section of a job request: who is told of the job's events, and how.
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
+import { publicUrl } from "../metadata.ts";
+import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
-import type { AccessKeys } from "./storage-spec.ts";
+import type { AccessSecret } from "./storage-spec.ts";
+import { userOf } from "./user-of.ts";
 
 const told = {
   /** Whether events before the end are sent too. */
@@ -11,13 +14,8 @@ const told = {
   metadata: z.boolean(),
 };
 
-export const HttpNotification = z.object({
-  type: z.literal("http"),
-  url: z.string(),
-  params: z.record(z.string(), z.string()),
-  ...told,
-});
-export type HttpNotification = z.infer<typeof HttpNotification>;
+/** A signed POST. `url` is the address as it may be shown; what is secret in it lies in the `AccessSecret`. */
+const HttpNotification = z.object({ type: z.literal("http"), url: z.string(), ...told });
 
 /** A topic of Amazon SNS. Its credentials lie with the job's secrets. */
 export const SnsNotification = z.object({ type: z.literal("sns"), region: z.string(), topicArn: z.string(), ...told });
@@ -34,51 +32,62 @@ const toldBody = {
   metadata: z.boolean("must be true or false").default(false).describe("Whether payloads carry metadata"),
 };
 
-const HttpBody = z.strictObject({
+const MAX_PARAMS = 50;
+const MAX_PARAM_NAME = 200;
+
+const HttpBody = strictObject({
   type: z.literal("http").describe("A signed POST to an address"),
   url: text(2048).describe("Where events are POSTed as JSON"),
   params: z
-    .record(z.string().max(200), z.union([z.string().max(1000), z.number(), z.boolean()]).transform(String))
-    .refine((params) => Object.keys(params).length <= 50, "has at most 50 members")
+    .record(
+      z.string().max(MAX_PARAM_NAME),
+      z
+        .union(
+          [z.string().max(1000, "at most 1000 characters"), z.number(), z.boolean()],
+          "must be a string, number or boolean",
+        )
+        .transform(String),
+      {
+        error: ({ code }) =>
+          code === "invalid_key"
+            ? `a name has at most ${MAX_PARAM_NAME} characters`
+            : "must be an object of parameters",
+      },
+    )
+    .refine((params) => Object.keys(params).length <= MAX_PARAMS, `has at most ${MAX_PARAMS} members`)
     .default({})
-    .describe("Added to the query string of the address; at most 50"),
+    .describe(`Added to the query string of the address; at most ${MAX_PARAMS}`),
   ...toldBody,
 });
 
 /** Partition, region, account and name (Service Authorization Reference, Amazon SNS; CreateTopic, `Name`). */
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:(?=.{1,256}$)[\w-]+(?:\.fifo)?$/;
 
-const SnsBody = z
-  .strictObject({
-    type: z.literal("sns").describe("A message published to a topic of Amazon SNS"),
-    region: text(64)
-      .regex(/^[a-z0-9-]+$/, "must be a region name such as us-east-1")
-      .describe("The topic's region, which `topic_arn` names too"),
-    topic_arn: text(400)
-      .regex(TOPIC_ARN, "must be the ARN of a topic such as arn:aws:sns:us-east-1:123456789012:name")
-      .describe("The topic; one whose name ends in .fifo keeps a job's events in order"),
-    credentials: z
-      .strictObject(
-        {
-          access_key_id: text(128).describe("Names the key"),
-          secret_access_key: text(256).describe("The key's secret"),
-        },
-        { error: (issue) => (issue.code === "invalid_type" ? MISSING_KEYS : undefined) },
-      )
-      .describe("Keys that may sns:Publish to the topic; sealed at once, never shown again"),
-    ...toldBody,
-  })
-  .refine(({ region, topic_arn }) => TOPIC_ARN.exec(topic_arn)?.[1] === region, {
-    path: ["region"],
-    error: "must be the region that `topic_arn` names",
-  });
-
-const MISSING_KEYS = "must be an object with `access_key_id` and `secret_access_key`";
+const SnsBody = strictObject({
+  type: z.literal("sns").describe("A message published to a topic of Amazon SNS"),
+  region: text(64)
+    .regex(/^[a-z0-9-]+$/, "must be a region name such as us-east-1")
+    .describe("The topic's region, which `topic_arn` names too"),
+  topic_arn: text(400)
+    .regex(TOPIC_ARN, "must be the ARN of a topic such as arn:aws:sns:us-east-1:123456789012:name")
+    .describe("The topic; one whose name ends in .fifo keeps a job's events in order"),
+  credentials: strictObject(
+    {
+      access_key_id: text(128).describe("Names the key"),
+      secret_access_key: text(256).describe("The key's secret"),
+    },
+    "must be an object with `access_key_id` and `secret_access_key`",
+  ).describe("Keys that may sns:Publish to the topic; sealed at once, never shown again"),
+  ...toldBody,
+}).refine(({ region, topic_arn }) => TOPIC_ARN.exec(topic_arn)?.[1] === region, {
+  path: ["region"],
+  error: "must be the region that `topic_arn` names",
+});
 
 /** The section as clients write it. */
 export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody], "must be http or sns");
 
-export type ParsedNotification = { notification: NotificationSpec; keys: AccessKeys | null };
+type ParsedNotification = { notification: NotificationSpec; secret: AccessSecret };
 
 /** Parses the `notification` section. */
 export function parseNotification(value: unknown, allow: AllowPrivate): Parsed<ParsedNotification> {
@@ -87,10 +96,25 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Parsed<P
   if (!parsed.ok) return parsed;
   if (parsed.value.type === "sns") {
     const { topic_arn: topicArn, credentials, ...rest } = parsed.value;
-    const keys = { accessKeyId: credentials.access_key_id, secretAccessKey: credentials.secret_access_key };
-    return { ok: true, value: { notification: { ...rest, topicArn }, keys } };
+    const secret = { accessKeyId: credentials.access_key_id, secretAccessKey: credentials.secret_access_key };
+    return { ok: true, value: { notification: { ...rest, topicArn }, secret } };
   }
-  const checked = checkUrl(parsed.value.url, allow);
+  const { params, ...http } = parsed.value;
+  const checked = checkUrl(http.url, allow);
   if (!checked.ok) return refuse("notification_not_valid", `\`notification.url\`: ${checked.reason}`);
-  return { ok: true, value: { notification: parsed.value, keys: null } };
+  if (!userOf(checked.url)) {
+    return refuse("notification_not_valid", "`notification.url`: its user and password must be percent-encoded");
+  }
+  const secret = { url: withParams(checked.url, params) };
+  return { ok: true, value: { notification: { ...http, url: publicUrl(checked.url) }, secret } };
+}
+
+/** The address with `params` behind what is in its query. */
+function withParams(url: string, params: Readonly<Record<string, string>>): string {
+  const added = Object.entries(params).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  const { search } = new URL(url);
+  const base = url.replace(/#.*$/, "").replace(/\?$/, "");
+  return added.length === 0 ? url : `${base}${search === "" ? "?" : "&"}${added.join("&")}`;
 }

@@ -2,10 +2,12 @@
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { FormatHash } from "../format/format-hash.ts";
+import { SOURCE_NAMES } from "../metadata.ts";
 import { counterOf, joinPath } from "../object-name.ts";
 import { FITS, WATERMARK_POSITIONS } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
-import { isCleanPath, type Parsed, refuse } from "./parse-section.ts";
+import { cleanPath } from "./clean-path.ts";
+import { type Parsed, refuse } from "./parse-section.ts";
 
 /** An output as the request names it. */
 export type Named = {
@@ -37,18 +39,19 @@ const location = (what: string) =>
 export const filePath = location("file")
   .refine((value) => /[^/]$/.test(value), "must name a file")
   .transform((value) => joinPath("", value))
-  .refine(isCleanPath, "must be a path without `.` or `..` parts");
+  .check(cleanPath);
 
 /** A folder below the storage's own path; empty for that path itself. */
 export const folderPath = location("folder")
   .refine((value) => counterOf(value) === null, "must be without a counter")
   .transform((value) => joinPath("", value))
-  .refine(isCleanPath, "must be a path without `.` or `..` parts");
+  .check(cleanPath);
 
 const key = z
   .string("must be a string")
   .regex(/^[\w:.=, -]{1,128}$/, "must be 1 to 128 letters, digits, spaces or any of _ : . = , -")
   .refine((value) => value !== "__proto__", "must be another name")
+  .refine((value) => !SOURCE_NAMES.has(value), "must be another name: `input` and `source` mean the job's input")
   .optional();
 
 /** Of every output. */

@@ -259,6 +259,10 @@ describe("parseOutputs", () => {
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:copy"] }), /no variant/],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4::mp3"] }), /no variant/],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["jpg"] }), /no variant/],
+    ["output_param_not_valid", { mp4: { path: "a", key: "input" } }, /`outputs.mp4.key`: .*the job's input/],
+    ["output_param_not_valid", { mp4: { path: "a", key: "source" } }, /`outputs.mp4.key`: .*the job's input/],
+    ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path`: must be without backslashes/],
+    ["output_param_not_valid", { mp4: { path: "a\u0000" } }, /`outputs.mp4.path`: must be without control characters/],
     ["output_key_not_unique", { mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "k" } }, /the key `k`/],
   ])("answers %s to %j", (code, outputs, message) => {
     expect(parseOutputs(outputs, "none")).toEqual({

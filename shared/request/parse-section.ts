@@ -1,6 +1,7 @@
 // Parsing one section of a request so that a refusal names the field and says what is allowed.
 import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
+import { shown } from "../shown.ts";
 
 export type Refusal = { code: ErrorCode; message: string };
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; refusal: Refusal };
@@ -13,7 +14,10 @@ export const refuse = (code: ErrorCode, message: string): { ok: false; refusal: 
   refusal: { code, message },
 });
 
-/** Parses one section; the refusal names the field by its path in the body and says what is allowed. */
+/**
+ * Parses one section; the refusal names the field by its path in the body and says what is allowed. The whole body is
+ * the section without a path.
+ */
 export function parseSection<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
@@ -23,15 +27,13 @@ export function parseSection<Value>(
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const issue = parsed.error.issues[0];
-  const field = [path, ...(issue?.path ?? [])].join(".");
-  return refuse(code, `\`${field}\`: ${issue?.message ?? "not valid"}`);
+  const field = fieldOf(path, issue?.path ?? []);
+  return refuse(code, `${field ? `\`${field}\`:` : "The body"} ${issue?.message ?? "is not valid"}`);
 }
 
-/** Whether a path stays where it is joined to: no empty walk upwards, no control characters. */
-export function isCleanPath(path: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
-  return !/[\u0000-\u001f\u007f\\]/.test(path) && !path.split("/").some((part) => part === "." || part === "..");
-}
+/** A field by its path in the body; empty for the body itself. */
+export const fieldOf = (section: string, path: readonly PropertyKey[]): string =>
+  [section, ...path.map((part) => shown(String(part)))].filter(Boolean).join(".");
 
 /** A string that says something, trimmed. */
 export const text = (max: number) =>

@@ -1,10 +1,12 @@
 // Buckets that speak S3: what `storage` and `input` have in common, whichever service they name.
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
+import { MAX_NAME_BYTES, nameBytes } from "../object-name.ts";
 import { strictObject } from "../strict-object.ts";
+import { cleanPath } from "./clean-path.ts";
 import { ACCESS_KEYS } from "./credentials.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
-import { isCleanPath, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
+import { type Parsed, parseSection, refuse, text } from "./parse-section.ts";
 import { folder } from "./storage-folder.ts";
 import { type StorageService, storageService } from "./storage-service.ts";
 import type { AccessKeys, S3Bucket } from "./storage-spec.ts";
@@ -17,8 +19,8 @@ export const bucket = text(255)
 const key = z
   .string("must be a string")
   .min(1, "must not be empty")
-  .max(1024, "at most 1024 characters")
-  .refine(isCleanPath, "must be an object's key without `.` or `..` parts")
+  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `at most ${MAX_NAME_BYTES} bytes`)
+  .check(cleanPath)
   .describe("The object that is the media file; one slash in front means nothing");
 
 /** Where requests for a bucket go, and which region they are signed for. */

@@ -1,6 +1,7 @@
 // Containers of Azure Blob Storage and of what speaks its protocol.
 import * as z from "zod";
 import { checkUrl } from "../address-policy.ts";
+import { strictObject } from "../strict-object.ts";
 import { credentialPair } from "./credentials.ts";
 import { type Parsed, refuse, text } from "./parse-section.ts";
 import { folder, headerValue } from "./storage-folder.ts";
@@ -14,25 +15,23 @@ const CONTAINER = /^(?:\$web|(?!.*--)[a-z0-9][a-z0-9-]{1,61}[a-z0-9])$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export const azure = storageService({
-  body: z
-    .strictObject({
-      service: z.literal("azure"),
-      credentials: z
-        .object({
-          account: z.string().describe("The storage account's name"),
-          api_key: z.string().describe("One of the account's two access keys, in Base64"),
-        })
-        .describe("Sealed at once, never shown again, never given to encoder nodes"),
-      container: text(63)
-        .regex(CONTAINER, "must be the name of a container: 3 to 63 lower-case letters, digits, single hyphens")
-        .describe("The container, which must exist"),
-      path: folder,
-      cache_control: headerValue.optional().describe("The Cache-Control header that blobs are served with"),
-      endpoint: text(1024)
-        .optional()
-        .describe("The address of the account's blob service; https://<account>.blob.core.windows.net unless given"),
-    })
-    .describe("A container of Azure Blob Storage"),
+  body: strictObject({
+    service: z.literal("azure"),
+    credentials: z
+      .object({
+        account: z.string().describe("The storage account's name"),
+        api_key: z.string().describe("One of the account's two access keys, in Base64"),
+      })
+      .describe("Sealed at once, never shown again, never given to encoder nodes"),
+    container: text(63)
+      .regex(CONTAINER, "must be the name of a container: 3 to 63 lower-case letters, digits, single hyphens")
+      .describe("The container, which must exist"),
+    path: folder,
+    cache_control: headerValue.optional().describe("The Cache-Control header that blobs are served with"),
+    endpoint: text(1024)
+      .optional()
+      .describe("The address of the account's blob service; https://<account>.blob.core.windows.net unless given"),
+  }).describe("A container of Azure Blob Storage"),
   parseKeys,
   toStorage({ credentials: { account }, container, path, cache_control: cacheControl = null, endpoint }, allow) {
     const verdict = checkUrl(endpoint ?? `https://${account}.blob.core.windows.net`, allow);

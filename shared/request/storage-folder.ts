@@ -1,12 +1,13 @@
 // Members that several storage services have alike.
 import * as z from "zod";
-import { isCleanPath, text } from "./parse-section.ts";
+import { cleanPath } from "./clean-path.ts";
+import { text } from "./parse-section.ts";
 
 /** The folder of a storage below which a job's objects lie; a slash in front or at the end means nothing. */
 export const folder = z
   .string("must be a string")
   .max(512, "at most 512 characters")
-  .refine(isCleanPath, "must be a path without `.` or `..` parts")
+  .check(cleanPath)
   .default("")
   .describe("The folder below which all outputs of the job are stored");
 

@@ -43,18 +43,18 @@ describe("storages that are no buckets of S3", () => {
     [{ ...azure, credentials: { account: "media1", api_key: "no key" } }, "storage_credentials_not_valid", "Base64"],
     [{ ...azure, container: "two--hyphens" }, "storage_not_valid", "`storage.container`"],
     [{ ...azure, container: undefined }, "storage_not_valid", "`storage.container`"],
-    [{ ...azure, bucket: "films" }, "storage_not_valid", "bucket"],
+    [{ ...azure, bucket: "films" }, "storage_not_valid", "`storage`: has no field `bucket`; allowed: service, "],
     [{ ...azure, path: "a/../b" }, "storage_not_valid", "`storage.path`"],
     [{ ...azure, cache_control: "a\r\nb: c" }, "storage_not_valid", "`storage.cache_control`"],
     [{ ...azure, endpoint: "https://10.0.0.1/" }, "storage_not_valid", "not a public address"],
     [{ ...azure, endpoint: "https://u:p@azure.example.com/" }, "storage_not_valid", "without user"],
-    [{ service: "coconut", bucket: "films" }, "storage_not_valid", "bucket"],
+    [{ service: "coconut", bucket: "films" }, "storage_not_valid", "no field `bucket`; allowed: service, path"],
     [{ url: "" }, "storage_not_valid", "`storage.url`"],
     [{ url: "up.example.com" }, "storage_not_valid", "not valid"],
     [{ url: "sftp://up.example.com/in" }, "storage_not_valid", "`sftp`"],
     [{ url: "http://169.254.169.254/" }, "storage_not_valid", "not a public address"],
     [{ url: "https://u:%zz@up.example.com/" }, "storage_credentials_not_valid", "percent-encoded"],
-    [{ url: "https://up.example.com/", path: "v" }, "storage_not_valid", "path"],
+    [{ url: "https://up.example.com/", path: "v" }, "storage_not_valid", "has no field `path`; allowed: url"],
   ];
   it.each(refused)("are refused: %j", (section, code, words) => {
     const parsed = parseStorage(section, "none");

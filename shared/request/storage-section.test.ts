@@ -84,9 +84,11 @@ describe("what is refused", () => {
   it.each<[body: unknown, code: string, words: string]>([
     [undefined, "storage_not_valid", "`storage` must be an object"],
     [{ credentials }, "storage_service_not_valid", "`storage.service` is missing; allowed: s3, gcs"],
+    [{ ...s3, service: 7 }, "storage_service_not_valid", "`storage.service` must be a string; allowed: s3, gcs"],
     [{ ...s3, service: "constructor" }, "storage_service_not_valid", "`constructor` is not known"],
     [{ service: "s3" }, "storage_credentials_not_valid", both],
     [{ ...s3, credentials: { access_key_id: "AKID", secret_access_key: "" } }, "storage_credentials_not_valid", both],
+    [{ ...s3, credentials: { access_key_id: "AKID", secret_access_key: "  " } }, "storage_credentials_not_valid", both],
     [
       { ...s3, credentials: { access_key_id: "AK\nID", secret_access_key: "x" } },
       "storage_credentials_not_valid",
@@ -101,7 +103,9 @@ describe("what is refused", () => {
     [{ ...s3, region: undefined }, "storage_not_valid", "`storage.region`"],
     [{ ...s3, region: "eu.west.1" }, "storage_not_valid", "must be a region name"],
     [{ ...s3, bucket: "a/b" }, "storage_not_valid", "`storage.bucket`: must be a bucket name"],
-    [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path`"],
+    [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path`: must be a path without `.` or `..` parts"],
+    [{ ...s3, path: "a\\b" }, "storage_not_valid", "`storage.path`: must be without backslashes"],
+    [{ ...s3, path: "a\tb" }, "storage_not_valid", "`storage.path`: must be without control characters"],
     [{ ...s3, acl: "public" }, "storage_not_valid", "`storage.acl`: must be one of private, public-read"],
     [{ ...s3, storage_class: "COLDLINE" }, "storage_not_valid", "`storage.storage_class`: must be one of STANDARD"],
     [{ service: "gcs", bucket: "films", credentials, storage_class: "GLACIER" }, "storage_not_valid", "NEARLINE"],

@@ -1,6 +1,7 @@
 // The `storage` section of a job request: where the results go.
 import * as z from "zod";
 import type { AllowPrivate } from "../address-policy.ts";
+import { shown } from "../shown.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import { S3_SERVICES } from "./s3-services.ts";
 import { azure } from "./storage-azure.ts";
@@ -26,9 +27,14 @@ export function parseStorage(value: unknown, allow: AllowPrivate): Parsed<Parsed
   if (value.service === undefined && value.url !== undefined) return httpUpload.parse(value, allow);
   const service = typeof value.service === "string" ? SERVICES.get(value.service) : undefined;
   if (service) return service.parse(value, allow);
-  const shown = typeof value.service === "string" ? `\`${value.service}\` is not known` : "is missing";
   return refuse(
     "storage_service_not_valid",
-    `\`storage.service\` ${shown}; allowed: ${[...SERVICES.keys()].join(", ")}`,
+    `\`storage.service\` ${faultOf(value.service)}; allowed: ${[...SERVICES.keys()].join(", ")}`,
   );
+}
+
+/** What is wrong with the name of a service. */
+function faultOf(service: unknown): string {
+  if (service === undefined) return "is missing";
+  return typeof service === "string" ? `\`${shown(service)}\` is not known` : "must be a string";
 }

@@ -5,6 +5,10 @@ import * as z from "zod";
 export const AccessKeys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 export type AccessKeys = z.infer<typeof AccessKeys>;
 
+/** What a client's place is reached with: its whole address, of which user, password and query are secret, or keys. */
+export const AccessSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
+export type AccessSecret = z.infer<typeof AccessSecret>;
+
 /** A bucket of any service that speaks S3, and how requests to it are addressed and signed. */
 export const S3Bucket = z.object({
   /** Scheme, host and base path of the service, without a slash at the end. */

@@ -50,7 +50,8 @@ describe("access", () => {
         headers: answered,
       } = await send(path, { method, headers: headers as Record<string, string> });
       expect([status, body.error_code, body.status]).toEqual([401, "authentication_failed", "error"]);
-      expect(answered.get("www-authenticate")).toMatch(/^Basic /);
+      const scheme = path.match(/\/(?:nodes|admin)\//) ? /^Bearer / : /^Basic /;
+      expect(answered.get("www-authenticate")).toMatch(scheme);
     }
   });
 
@@ -73,14 +74,32 @@ describe("what is not there", () => {
     ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA", 404, "job_not_found"],
     ["GET", "/v2/nothing", 404, "route_not_found"],
     ["GET", "/", 404, "route_not_found"],
-    ["PUT", "/v2/jobs", 405, "method_not_allowed"],
-    ["PATCH", "/v2/jobs/AAAAAAAAAAAAAA", 405, "method_not_allowed"],
-    ["POST", "/v2/metadata/jobs/AAAAAAAAAAAAAA", 405, "method_not_allowed"],
   ];
   it.each(rows)("%s %s answers %i %s", async (method, path, status, code) => {
     const answer = await send(path, { method, headers: basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  it.each([
+    ["PUT", "/v2/jobs", "GET, HEAD, POST"],
+    ["PUT", "/v2/jobs/", "GET, HEAD, POST"],
+    ["PATCH", "/v2/jobs/AAAAAAAAAAAAAA", "DELETE, GET, HEAD"],
+    ["POST", "/v2/jobs/AAAAAAAAAAAAAA/events", "GET, HEAD"],
+    ["GET", "/v2/jobs/AAAAAAAAAAAAAA/retry", "POST"],
+    ["POST", "/v2/metadata/jobs/AAAAAAAAAAAAAA", "GET, HEAD"],
+    ["DELETE", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p", "GET, HEAD"],
+    ["POST", "/v2/health", "GET, HEAD"],
+    ["POST", "/docs", "GET, HEAD"],
+    ["DELETE", "/storage/AAAAAAAAAAAAAA/a/b.mp4", "GET, HEAD, PUT"],
+    ["PUT", "/v2/admin/accounts", "GET, HEAD, POST"],
+    ["GET", "/v2/admin/keys/000000000000", "DELETE"],
+    ["GET", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", "POST"],
+  ])("%s %s is answered with the methods that there are: %s", async (method, path, methods) => {
+    const credential = path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : null;
+    const answer = await send(path, { method, headers: credential ?? basic(account.key) });
+    expect([answer.status, answer.body.error_code]).toEqual([405, "method_not_allowed"]);
+    expect(answer.headers.get("allow")).toBe(methods);
   });
 });
 

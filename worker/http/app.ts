@@ -1,6 +1,8 @@
 // The HTTP surface: every route of the service, and the answer to what is none.
 import { Hono } from "hono";
 import type { Env } from "../env.ts";
+import { allowedMethods } from "./allowed-methods.ts";
+import { discardBody } from "./discard-body.ts";
 import { onError, problem } from "./problem.ts";
 import { admin } from "./routes/admin.ts";
 import { docs, home } from "./routes/docs.ts";
@@ -12,6 +14,7 @@ import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
+  .use(discardBody)
   .route("/", home)
   .route("/docs", docs)
   .route("/v2/health", health)
@@ -23,4 +26,14 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/storage", storage);
 
 app.onError(onError);
-app.notFound((context) => problem(context, "route_not_found", `There is nothing at ${context.req.path}`));
+
+const methodsAt = allowedMethods(app.routes);
+
+app.notFound((context) => {
+  const { method, path } = context.req;
+  const methods = methodsAt(path);
+  if (methods.length === 0) return problem(context, "route_not_found", `There is nothing at ${path}`);
+  const allowed = methods.join(", ");
+  context.header("allow", allowed);
+  return problem(context, "method_not_allowed", `${method} is not allowed here; allowed: ${allowed}`);
+});

@@ -28,6 +28,8 @@ describe("the query of a dry run", () => {
     ["width", "0"],
     ["width", "1.5"],
     ["width", "1e9"],
+    ["width", "1e3"],
+    ["height", "0x400"],
     ["height", "tall"],
     ["height", ""],
     ["fps", "0"],

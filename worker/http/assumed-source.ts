@@ -1,16 +1,17 @@
 // The source that a dry run assumes, by the query of POST /v2/jobs.
 import * as z from "zod";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import { decimal } from "./decimal.ts";
 import { parseQuery } from "./parse-query.ts";
 
 const flag = z
   .enum(["true", "false", "1", "0"], "must be true or false")
   .transform((text) => text === "true" || text === "1");
-const number = (least: number, most: number) => {
+const between = (least: number, most: number) => {
   const allowed = `must be a number from ${least} to ${most}`;
   return z.coerce.number(allowed).min(least, allowed).max(most, allowed);
 };
-const side = number(16, 16_384).int("must be a whole number of pixels");
+const side = decimal(between(16, 16_384).int("must be a whole number of pixels"));
 
 export const DryRunSwitch = z.object({
   dry_run: flag.default(false).describe("Answers the plan of the job; nothing is begun"),
@@ -18,8 +19,10 @@ export const DryRunSwitch = z.object({
 export const AssumedSource = z.object({
   width: side.default(1920).describe("With dry_run: width of the assumed source's coded picture"),
   height: side.default(1080).describe("With dry_run: its height"),
-  fps: number(1, 240).default(30).describe("With dry_run: its frames per second; 29.97 and its like mean NTSC's rates"),
-  duration: number(0.1, 24 * 60 * 60)
+  fps: decimal(between(1, 240))
+    .default(30)
+    .describe("With dry_run: its frames per second; 29.97 and its like mean NTSC's rates"),
+  duration: decimal(between(0.1, 24 * 60 * 60))
     .default(60)
     .describe("With dry_run: its seconds, a day at the most"),
   rotation: z

@@ -1,6 +1,6 @@
 // Who is asking: clients by API key (Basic), nodes and the operator by token (Bearer).
 
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type Account, accountOfKey, digestOf, isNodeToken } from "../db/credentials.ts";
 import { type Env, settingsOf } from "../env.ts";
@@ -19,10 +19,8 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
   }
   const account = digest === null ? null : await accountOfKey(context.env.DB, digest);
   if (!account) {
-    throw new AppError(
-      "authentication_failed",
-      "The API key is missing or not valid; send it as the user name of HTTP Basic authentication",
-    );
+    const hint = "send it as the user name of HTTP Basic authentication";
+    throw refused(context, "Basic", `The API key is missing or not valid; ${hint}`);
   }
   context.set("account", account);
   await next();
@@ -33,7 +31,7 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
   const digest = token === null ? null : await digestOf(token, settingsOf(context.env).keyPepper);
   if (digest === null || !(await isNodeToken(context.env.DB, digest))) {
-    throw new AppError("authentication_failed", "The node token is missing or not valid");
+    throw refused(context, "Bearer", "The node token is missing or not valid");
   }
   await next();
 };
@@ -42,10 +40,18 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
 export const adminAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const { adminToken } = settingsOf(context.env);
   if (!(await sameText(bearer(context.req.header("authorization")) ?? "", adminToken))) {
-    throw new AppError("authentication_failed", "The admin token is missing or not valid");
+    throw refused(context, "Bearer", "The admin token is missing or not valid");
   }
   await next();
 };
+
+/** The error for those who are not let through; the answer tells them how to come (RFC 7617 §2, RFC 6750 §3). */
+function refused(context: Context, scheme: keyof typeof CHALLENGES, message: string): AppError {
+  context.header("www-authenticate", CHALLENGES[scheme]);
+  return new AppError("authentication_failed", message);
+}
+
+const CHALLENGES = { Basic: 'Basic realm="copra", charset="UTF-8"', Bearer: 'Bearer realm="copra"' } as const;
 
 /** The user name of a Basic header (RFC 7617), or null. */
 export function basicUser(header: string | undefined): string | null {

@@ -7,6 +7,7 @@ import { publicUrl } from "#shared/metadata.ts";
 import { objectName } from "#shared/object-name.ts";
 import { playlistsOf } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { imageFiles } from "#shared/plan/image-files.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
@@ -34,7 +35,7 @@ const NO_ID = "00000000000000" as JobId;
 export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedSource): DryRunPlan {
   const probe = probeOf(source);
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
-  const { commands, refusals } = planEncode({ source: SOURCE_PATH, probe, outputs: wanted });
+  const { commands, refusals } = planEncode({ source: SOURCE_PATH, probe, outputs: wanted, can: ALL_SOFTWARE });
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
   return {
     dry_run: true,

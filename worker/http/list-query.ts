@@ -2,22 +2,21 @@
 
 import * as z from "zod";
 import { JOB_STATUSES } from "#shared/job-status.ts";
+import { strictObject } from "#shared/strict-object.ts";
 import type { Place } from "../db/jobs.ts";
+import { decimal } from "./decimal.ts";
 import { parseQuery } from "./parse-query.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
+const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 
-export const ListParameters = z.strictObject({
+export const ListParameters = strictObject({
   status: z
     .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(", ")}`)
     .optional()
     .describe("Only jobs of this status"),
-  limit: z.coerce
-    .number(`must be a number from 1 to ${MAX_LIMIT}`)
-    .int(`must be a whole number from 1 to ${MAX_LIMIT}`)
-    .min(1, `must be 1 to ${MAX_LIMIT}`)
-    .max(MAX_LIMIT, `must be 1 to ${MAX_LIMIT}`)
+  limit: decimal(z.coerce.number(LIMIT_RULE).int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LIMIT, LIMIT_RULE))
     .default(DEFAULT_LIMIT)
     .describe("How many jobs a page has at most"),
   cursor: z

@@ -6,8 +6,6 @@ export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Reco
   const parsed = schema.safeParse(query);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw new AppError(
-    "query_not_valid",
-    `The query \`${issue?.path.join(".") ?? ""}\`: ${issue?.message ?? "not valid"}`,
-  );
+  const name = issue?.path.join(".");
+  throw new AppError("query_not_valid", `The query ${name ? `\`${name}\`: ` : ""}${issue?.message ?? "is not valid"}`);
 }

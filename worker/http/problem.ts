@@ -21,16 +21,11 @@ const RETRY_AFTER_SECONDS: ReadonlyMap<number, string> = new Map([
 /** An error as the contract shapes it. Codes that have no HTTP status are ours to explain: 500. */
 export function problem(context: Context, code: ErrorCode, message: string): Response {
   const status = errorTraits(code).http ?? 500;
-  if (status === 401) context.header("www-authenticate", 'Basic realm="copra", charset="UTF-8"');
   const retryAfter = RETRY_AFTER_SECONDS.get(status);
   if (retryAfter !== undefined) context.header("retry-after", retryAfter);
   const body: ErrorBody = { message, error_code: code, status: "error" };
   return answer(context, body, status as ContentfulStatusCode);
 }
-
-/** The answer to a method that a known path does not have. */
-export const notAllowed = (context: Context): Response =>
-  problem(context, "method_not_allowed", `${context.req.method} is not allowed here`);
 
 /** Turns whatever was thrown into an answer; what is inside us stays inside. */
 export function onError(error: Error, context: Context): Response {

@@ -1,11 +1,13 @@
 // Request bodies: JSON whatever the content type says, of a size that a specification may have.
 
 import type { HonoRequest } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { parseSection } from "#shared/request/parse-section.ts";
+import { illFormedField, UNICODE_RULE } from "#shared/request/well-formed.ts";
 import { readLimited } from "../read-limited.ts";
 
-const MAX_BODY_BYTES = 2 ** 20;
+export const MAX_BODY_BYTES = 2 ** 20;
 
 /** The body as JSON. Throws AppError(body_too_large | json_not_valid). */
 export const readJson = async (request: HonoRequest): Promise<unknown> => parseJson(await readBytes(request));
@@ -21,9 +23,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The body parsed by a schema. Throws AppError(code) that names the field. */
+/** The body, a JSON object, parsed by a schema. Throws AppError(code) that names the field. */
 export async function readBody<Value>(request: HonoRequest, schema: z.ZodType<Value>, code: ErrorCode): Promise<Value> {
-  const parsed = schema.safeParse(await readJson(request));
-  if (!parsed.success) throw new AppError(code, z.prettifyError(parsed.error));
-  return parsed.data;
+  const body = await readJson(request);
+  const illFormed = illFormedField("", body);
+  if (illFormed !== null) throw new AppError(code, `\`${illFormed}\`: ${UNICODE_RULE}`);
+  const parsed = parseSection(schema, body, "", code);
+  if (!parsed.ok) throw new AppError(parsed.refusal.code, parsed.refusal.message);
+  return parsed.value;
 }

@@ -43,7 +43,7 @@ export async function grantUploads(
 function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target {
   const spec = state.spec.outputs[file.output];
   const { task } = judge(state, proof);
-  if (!spec || !task?.outputs.includes(file.output) || file.ordinal > fileCount(spec)) {
+  if (!spec || !task?.outputs.includes(file.output) || file.ordinal > fileCount(spec, state.input.probe)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
   return { file, stored: fileToStore(state, file) };

@@ -18,6 +18,7 @@ export function record(state: JobState, event: NotificationEvent, output: number
     body: bodyOf(state, event, output),
     createdAt: now,
     attempts: 0,
+    earlierAttempts: 0,
     state: "due",
     nextAt: now,
     lastResult: null,

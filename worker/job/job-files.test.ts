@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { newSpec, PROBE } from "../test-jobs.ts";
 import { fileCount, fileToStore } from "./job-files.ts";
-import { newJob } from "./job-state.ts";
+import { type JobState, newJob } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { claimTasks } from "./leases.ts";
 import { completeTask } from "./reports.ts";
@@ -16,30 +16,33 @@ const claim = {
   sourceUrl: "https://a.example/",
 } as const;
 
+/** The job whose input was transferred and probed. */
+function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
+  const { state } = claimTasks(newJob(spec), { ...claim, tokens: [...claim.tokens] }, NOW);
+  return completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+}
+
 it("ends a job none of whose outputs can be made, and says why of each", async () => {
   const spec = await newSpec({
     outputs: {
-      "webm:720p": { path: "a.webm" },
-      gif: { path: "a.gif" },
-      "jpg:100x": { path: "%03d.jpg", interval: 5 },
+      "jpg:90x": { path: "a.jpg", offsets: [3600] },
+      "jpg:100x": { path: "%03d.jpg", interval: 0.001 },
       httpstream: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
     },
   });
-  const { state } = claimTasks(newJob(spec), { ...claim, tokens: [...claim.tokens] }, NOW);
-  const ended = completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
-  const because = (lack: string) => ({
-    error: expect.stringContaining(`has no ${lack} yet.`),
-    error_code: "encoder_not_available",
+  const ended = inspected(spec);
+  const failed = (type: string, code: string, words: string) => ({
+    ...{ type, status: `${type}.failed`, error_code: code },
+    error: expect.stringContaining(words),
   });
   expect(viewJob(ended)).toMatchObject({
     status: "job.failed",
     progress: "100%",
     input: { status: "input.transferred" },
     outputs: [
-      { type: "video", status: "video.failed", ...because("webm files") },
-      { type: "image", status: "image.failed", ...because("gif images") },
-      { type: "image", status: "image.failed", ...because("images by `interval`") },
-      { type: "httpstream", status: "httpstream.failed", ...because("HTTP streams") },
+      failed("image", "offset_beyond_end", "no picture at 3600 s"),
+      failed("image", "output_interval_not_possible", "10010 of them"),
+      failed("httpstream", "encoder_not_available", "HTTP streams"),
     ],
   });
   expect(ended.outbox.map(({ event }) => event).at(-1)).toBe("job.failed");
@@ -59,10 +62,21 @@ describe("the files of an output", () => {
         ["s.vtt", "text/vtt"],
       ],
     ],
+    // Of ten seconds: by the source.
+    [
+      "jpg",
+      { path: "%d.jpg", interval: 4, vtt: { filename: "map.vtt" } },
+      [
+        ["1.jpg", "image/jpeg"],
+        ["2.jpg", "image/jpeg"],
+        ["3.jpg", "image/jpeg"],
+        ["map.vtt", "text/vtt"],
+      ],
+    ],
   ])("of %s with %j", async (format, params, files) => {
-    const state = newJob(await newSpec({ outputs: { [format]: params } }));
+    const state = inspected(await newSpec({ outputs: { [format]: params } }));
     const [output] = state.spec.outputs;
-    const count = output ? fileCount(output) : 0;
+    const count = output ? fileCount(output, state.input.probe) : 0;
     const stored = Array.from({ length: count }, (_, at) =>
       fileToStore(state, { output: 0, ordinal: at + 1, sizeBytes: 1 }),
     );

@@ -1,8 +1,9 @@
 // The files of a job's outputs: how they are named within a grant, and which objects they become.
 import { assertNever } from "#shared/errors.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
 import { contentTypeOf, objectName } from "#shared/object-name.ts";
-import { imageFileCount } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
+import { imageFiles } from "#shared/plan/image-files.ts";
 import type { FileToStore } from "../storage/object-store.ts";
 import type { JobState } from "./job-state.ts";
 
@@ -25,7 +26,9 @@ export function objectOf(state: JobState, file: FileName): string {
     case "video":
       return objectName(spec.path, file.ordinal);
     case "image":
-      return spec.vtt && file.ordinal === fileCount(spec) ? spec.vtt.path : objectName(spec.path, file.ordinal);
+      return spec.vtt && file.ordinal === fileCount(spec, state.input.probe)
+        ? spec.vtt.path
+        : objectName(spec.path, file.ordinal);
     case "httpstream":
       throw unplanned(spec);
     default:
@@ -45,15 +48,15 @@ export function fileToStore(state: JobState, file: FileName & { sizeBytes: numbe
   return { objectName: object, contentType: contentTypeOf(specOf(state, file), object), sizeBytes: file.sizeBytes };
 }
 
-/** How many files an output consists of, a WebVTT file included. */
-export function fileCount(output: OutputSpec): number {
+/** How many files an output consists of when it is made of this source, a WebVTT file included. */
+export function fileCount(output: OutputSpec, probe: MediaProbe | null): number {
   switch (output.type) {
     case "video":
       return 1;
     case "image": {
-      const images = imageFileCount(output);
-      if (images === null) throw unplanned(output);
-      return images + (output.vtt ? 1 : 0);
+      const files = imageFiles(output, probe);
+      if (!files) throw unplanned(output);
+      return files.images + (output.vtt ? 1 : 0);
     }
     case "httpstream":
       throw unplanned(output);

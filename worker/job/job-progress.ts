@@ -2,10 +2,10 @@
 
 import { assertNever } from "#shared/errors.ts";
 import type { VideoFormat } from "#shared/format/format-spec.ts";
-import { type SourceFacts, sourceFacts } from "#shared/media-probe.ts";
-import { pictureCount } from "#shared/output-files.ts";
+import { type MediaProbe, sourceFacts } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
+import { imageFiles } from "#shared/plan/image-files.ts";
 import type { TaskStage } from "#shared/protocol.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 
@@ -19,11 +19,10 @@ export function jobFraction(state: JobState): number {
     const inspect = state.tasks.find((task) => task.kind === "inspect");
     return INPUT_SHARE * (inspect?.fraction ?? 0);
   }
-  const facts = state.input.probe ? sourceFacts(state.input.probe) : null;
   let done = 0;
   let total = 0;
   for (const [index, spec] of state.spec.outputs.entries()) {
-    const weight = outputWeight(spec, facts);
+    const weight = outputWeight(spec, state.input.probe);
     done += weight * outputFraction(state, index);
     total += weight;
   }
@@ -49,7 +48,8 @@ function taskFraction(task: TaskState): number {
 }
 
 /** Work of an output, in arbitrary units: frames × pixels, so seconds × pixels at the source's rate. */
-function outputWeight(spec: OutputSpec, facts: SourceFacts | null): number {
+function outputWeight(spec: OutputSpec, probe: MediaProbe | null): number {
+  const facts = probe && sourceFacts(probe);
   const seconds = (facts?.durationMs ?? 1000) / 1000;
   const fullWidth = facts?.video?.displayWidth ?? 1;
   const fullHeight = facts?.video?.displayHeight ?? 1;
@@ -61,7 +61,7 @@ function outputWeight(spec: OutputSpec, facts: SourceFacts | null): number {
   const film = ({ video }: Pick<VideoFormat, "video">): number => 25 * (video ? pixels(video.size) : 10_000);
   switch (spec.type) {
     case "image":
-      return (pictureCount(spec.selection) ?? seconds) * pixels(spec.size);
+      return (imageFiles(spec, probe)?.pictures ?? seconds) * pixels(spec.size);
     case "video":
       return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * film(spec);
     case "httpstream":

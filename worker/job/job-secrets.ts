@@ -1,16 +1,15 @@
 // The secrets of one job: sealed as one text, opened only where a request is signed.
 
 import * as z from "zod";
-import { InputSecret } from "#shared/request/input-section.ts";
-import { AccessKeys } from "#shared/request/storage-spec.ts";
+import { AccessKeys, AccessSecret } from "#shared/request/storage-spec.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
 import type { JobSpec } from "./job-state.ts";
 
 const JobSecrets = z.object({
-  input: InputSecret,
-  /** Null where the storage or the notification needs none. */
+  input: AccessSecret,
+  /** Null where the storage needs none. */
   storage: AccessKeys.nullable(),
-  notification: AccessKeys.nullable(),
+  notification: AccessSecret,
   /** What http notifications are signed with. */
   webhook: z.string(),
 });

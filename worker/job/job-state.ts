@@ -78,6 +78,9 @@ export const OutputState = z.object({
   /** In order: file number one is the first. */
   files: z.array(z.object({ sizeBytes: z.int() })),
   probe: MediaProbe.nullable(),
+  /** What made it, and what is to be said of that, as the node reports it. */
+  encoder: z.string().exactOptional(),
+  note: z.string().exactOptional(),
 });
 export type OutputState = z.infer<typeof OutputState>;
 
@@ -89,6 +92,8 @@ export const Delivery = z.object({
   body: z.string(),
   createdAt: Time,
   attempts: z.int(),
+  /** Those of them that came before the schedule was begun anew. */
+  earlierAttempts: z.int().default(0),
   state: z.enum(["due", "delivered", "abandoned"]),
   /** When the next attempt is due. */
   nextAt: Time,

@@ -12,7 +12,7 @@ import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
 import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
-import type { JobState } from "./job-state.ts";
+import type { JobState, OutputState } from "./job-state.ts";
 
 export function viewJob(state: JobState): JobView {
   const { spec } = state;
@@ -46,9 +46,15 @@ export function viewOutput(state: JobState, index: number): OutputView {
     status: OUTPUT_STATUS[spec.type][output.phase],
     ...(fraction > 0 && !isTerminalOutput(output.phase) ? { progress: `${Math.floor(fraction * 100)}%` } : {}),
     ...(output.phase === "done" ? (spec.type === "image" ? { urls } : { url: urls[0] ?? "" }) : {}),
+    ...(output.phase === "done" ? howMade(output) : {}),
     ...failureMembers(output.failure),
   };
 }
+
+const howMade = ({ encoder, note }: OutputState): { encoder?: string; note?: string } => ({
+  ...(encoder === undefined ? {} : { encoder }),
+  ...(note === undefined ? {} : { note }),
+});
 
 const fileUrl = (state: JobState, output: number, ordinal: number): string =>
   publicUrlOf(state.spec, objectOf(state, { output, ordinal }));

@@ -5,6 +5,7 @@ import { inputVariables, isConditionVariable } from "#shared/condition-variables
 import { errorTraits, type Failure } from "#shared/errors.ts";
 import { boundedProbe, type MediaProbe } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import { type OutputReport, slotClassOf, type TaskResult } from "#shared/protocol.ts";
 import { endIfDone, record } from "./job-ending.ts";
@@ -72,7 +73,7 @@ function completeInspect(state: JobState, task: TaskState, reported: MediaProbe,
 /** Which outputs cannot be made of this source. A source that confuses the planner fails them all, not the service. */
 function refusalsOf(outputs: readonly OutputSpec[], probe: MediaProbe): Pick<EncodePlan, "refusals"> {
   try {
-    return planEncode({ source: "", probe, outputs });
+    return planEncode({ source: "", probe, outputs, can: ALL_SOFTWARE });
   } catch {
     const failure: Failure = {
       code: "internal_error",
@@ -121,7 +122,7 @@ const NOT_STORED: Failure = {
 function isStored(state: JobState, task: TaskState, report: OutputReport & { status: "made" }): boolean {
   const spec = state.spec.outputs[report.output];
   if (!spec) return false;
-  const ordinals = Array.from({ length: fileCount(spec) }, (_, at) => at + 1);
+  const ordinals = Array.from({ length: fileCount(spec, state.input.probe) }, (_, at) => at + 1);
   return ordinals.every((ordinal) => {
     const file = report.files.find((candidate) => candidate.output === report.output && candidate.ordinal === ordinal);
     const upload = file && task.uploads[uploadKey(file)];
@@ -132,7 +133,9 @@ function isStored(state: JobState, task: TaskState, report: OutputReport & { sta
 function finishOutput(state: JobState, report: OutputReport & { status: "made" }, now: number): JobState {
   const files = report.files.toSorted((a, b) => a.ordinal - b.ordinal).map(({ sizeBytes }) => ({ sizeBytes }));
   const probe = report.probe && boundedProbe(report.probe, MAX_OUTPUT_PROBE_CHARS);
-  const done = moveOutputs(state, [report.output], "finish", { files, probe });
+  const { encoder, note } = report;
+  const how = { ...(encoder === undefined ? {} : { encoder }), ...(note === undefined ? {} : { note }) };
+  const done = moveOutputs(state, [report.output], "finish", { files, probe, ...how });
   return record(done, "output.completed", report.output, now);
 }
 

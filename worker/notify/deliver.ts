@@ -21,7 +21,7 @@ export type DeliveryDeps = {
 export function deliver(delivery: Delivery, target: NotificationSpec, deps: DeliveryDeps): Promise<DeliveryResult> {
   switch (target.type) {
     case "http":
-      return postWebhook(delivery, target, deps);
+      return postWebhook(delivery, deps);
     case "sns":
       return publish(delivery, target, deps);
     default:

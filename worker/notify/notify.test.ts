@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { retryDelays } from "#shared/notification.ts";
 import type { Delivery } from "../job/job-state.ts";
-import { afterAttempt, type DeliveryResult } from "./outbox.ts";
+import { afterAttempt, type DeliveryResult, replay, viewDelivery } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
 
 describe("signatures", () => {
@@ -32,6 +32,7 @@ describe("deliveries", () => {
     body: "{}",
     createdAt: 0,
     attempts: 0,
+    earlierAttempts: 0,
     state: "due",
     nextAt: 0,
     lastResult: null,
@@ -72,5 +73,13 @@ describe("deliveries", () => {
     }
     expect(delays).toEqual(retryDelays("job.completed"));
     expect(tried).toMatchObject({ state: "abandoned", attempts: 10 });
+  });
+
+  it("that are replayed begin the schedule anew, and the log counts on", () => {
+    const abandoned = { ...delivery, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
+    const replayed = replay([abandoned], delivery.id, 500)?.replayed ?? delivery;
+    expect(viewDelivery(replayed)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });
+    const again = afterAttempt(replayed, { status: 500 }, 1000);
+    expect(again).toMatchObject({ state: "due", attempts: 11, nextAt: 1000 + 5000 });
   });
 });

@@ -16,7 +16,7 @@ export const DeliveryView = z
     id: Delivery.shape.id.describe("Stable over retries: tells duplicates"),
     event: Delivery.shape.event,
     status: Delivery.shape.state.describe("`due` until it is `delivered`, or `abandoned` at the end of its schedule"),
-    attempts: Delivery.shape.attempts,
+    attempts: Delivery.shape.attempts.describe("All that there were, replays included"),
     created_at: ContractDate,
     next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no answer"),
@@ -48,7 +48,7 @@ export function replay(
 ): { outbox: Delivery[]; replayed: Delivery } | null {
   const found = outbox.find((delivery) => delivery.id === id);
   if (!found) return null;
-  const replayed: Delivery = { ...found, state: "due", attempts: 0, nextAt: now };
+  const replayed: Delivery = { ...found, state: "due", earlierAttempts: found.attempts, nextAt: now };
   return { outbox: outbox.map((delivery) => (delivery === found ? replayed : delivery)), replayed };
 }
 
@@ -58,7 +58,7 @@ export function afterAttempt(delivery: Delivery, result: DeliveryResult, now: nu
   const lastResult = describe(result);
   const after = { ...delivery, attempts, lastResult };
   if ("status" in result && result.status >= 200 && result.status < 300) return { ...after, state: "delivered" };
-  const delay = retryDelays(delivery.event)[attempts - 1];
+  const delay = retryDelays(delivery.event)[attempts - delivery.earlierAttempts - 1];
   if (delay === undefined || ("status" in result && result.status === GONE)) return { ...after, state: "abandoned" };
   return { ...after, nextAt: now + delay };
 }

@@ -51,7 +51,7 @@ describe("a job that notifies a topic", () => {
     expect(JSON.parse(message?.Message ?? "")).toMatchObject({ job_id: spec.id, event: "job.aborted" });
     await job.replay(`msg_${spec.id}_1`);
     await vi.waitFor(async () => expect(await publishedTo("jobs.fifo")).toHaveLength(2), WAIT);
-    expect((await log())[0]).toMatchObject({ status: "delivered", attempts: 1, last_result: "HTTP 200" });
+    expect((await log())[0]).toMatchObject({ status: "delivered", attempts: 2, last_result: "HTTP 200" });
     expect(JSON.stringify(await log()) + JSON.stringify(spec)).not.toContain(secretAccessKey);
   });
 });
@@ -61,7 +61,15 @@ describe("an attempt to publish", () => {
     const spec = await newSpec({ notification: notification(name, changes) });
     const settings = { ...settingsOf(env), snsEndpoint: name === "nowhere" ? "http://127.0.0.1:9" : endpoint };
     const secrets = await openJobSecrets(spec, settings.sealingKeys);
-    const delivery = { id: "msg_1", event: "job.completed", body, createdAt: 0, attempts: 0, nextAt: 0 } as const;
+    const delivery = {
+      id: "msg_1",
+      event: "job.completed",
+      body,
+      createdAt: 0,
+      attempts: 0,
+      earlierAttempts: 0,
+      nextAt: 0,
+    } as const;
     const deps = { jobId: spec.id, secrets, settings, now: Date.now() };
     return deliver({ ...delivery, state: "due", lastResult: null }, spec.notification, deps);
   };

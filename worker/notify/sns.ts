@@ -17,7 +17,7 @@ export async function publish(
   { region, topicArn }: SnsNotification,
   { jobId, secrets, settings }: DeliveryDeps,
 ): Promise<DeliveryResult> {
-  if (!secrets.notification) throw new Error("A topic needs its keys");
+  if ("url" in secrets.notification) throw new Error("A topic needs its keys");
   const signer = new AwsClient({ ...secrets.notification, service: "sns", region, retries: 0 });
   const request = await signer.sign(settings.snsEndpoint ?? endpointOf(region), {
     method: "POST",

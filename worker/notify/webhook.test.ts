@@ -19,12 +19,25 @@ it.each<[string, string, unknown]>([
     answering({ status: 302, headers: { location: answering({ status: 200 }) } }),
     { status: 302 },
   ],
+  [
+    "takes the address's user along",
+    answering({ status: 200, authorization: `Basic ${btoa("user:p@ss")}` }).replace("//", "//user:p%40ss@"),
+    { status: 200 },
+  ],
   ["is not brought to a private address", "http://10.0.0.1/hook", { error: expect.stringMatching(/public/) }],
   ["finds nobody", "http://127.0.0.1:9/hook", { error: expect.stringMatching(/^No answer/) }],
 ])("a webhook %s", async (_, url, expected) => {
-  const target = { type: "http", url, params: { order: "7" }, events: false, metadata: false } as const;
-  const delivery = { id: "msg_1", event: "job.completed", body: "{}", createdAt: 0, attempts: 0, nextAt: 0 } as const;
-  const secrets = { webhook: SECRET, notification: null };
+  const target = { type: "http", url, events: false, metadata: false } as const;
+  const delivery = {
+    id: "msg_1",
+    event: "job.completed",
+    body: "{}",
+    createdAt: 0,
+    attempts: 0,
+    earlierAttempts: 0,
+    nextAt: 0,
+  } as const;
+  const secrets = { webhook: SECRET, notification: { url } };
   const deps = { jobId: "job", secrets, settings: settingsOf(env), now: Date.now() };
   expect(await deliver({ ...delivery, state: "due", lastResult: null }, target, deps)).toEqual(expected);
 });

@@ -1,6 +1,7 @@
 // Where the objects of the service's own storage lie: in the bucket, and in the world.
 import { isJobId, type JobId } from "#shared/ids.ts";
-import { isCleanPath } from "#shared/request/parse-section.ts";
+import { MAX_NAME_BYTES, nameBytes } from "#shared/object-name.ts";
+import { isCleanPath } from "#shared/request/clean-path.ts";
 import { encodePath } from "./encode-path.ts";
 
 /** One object of one job. `path` is not percent-encoded, and has neither empty parts nor a slash in front. */
@@ -9,16 +10,13 @@ export type BuiltinObject = { readonly jobId: JobId; readonly path: string };
 /** How long objects are served, and when a job that has ended loses them. */
 export const BUILTIN_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** R2 takes keys of 1,024 bytes (R2 limits). */
-const MAX_KEY_BYTES = 1024;
-
 /** What all keys of a job's objects begin with. */
 export const prefixOf = (jobId: JobId): string => `${jobId}/`;
 export const keyOf = ({ jobId, path }: BuiltinObject): string => prefixOf(jobId) + path;
 
-/** Whether the bucket can hold an object of this name. */
+/** Whether the bucket can hold an object of this name: R2's limit on keys is that of S3 (R2 limits). */
 export const hasRoomFor = (object: BuiltinObject): boolean =>
-  new TextEncoder().encode(keyOf(object)).length <= MAX_KEY_BYTES;
+  nameBytes(keyOf(object)) <= MAX_NAME_BYTES;
 
 const ROOT = "/storage/";
 

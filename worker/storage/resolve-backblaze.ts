@@ -1,7 +1,6 @@
 // Asks Backblaze where a bucket is that a request names by its id: its name, and the address of its S3 door.
 import * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
 import type { AccessKeys, BackblazeBucket, StorageOf } from "#shared/request/storage-spec.ts";
 import { isPassingStatus } from "#shared/storage-failure.ts";
 import { fetchWithin } from "../fetch-within.ts";
@@ -117,9 +116,5 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-const unavailable = (why: string, cause?: unknown): AppError => {
-  const because = cause === undefined ? why : `${why} (${messageOf(cause)})`;
-  return new AppError("service_unavailable", `Backblaze cannot be asked for the bucket: ${because}; try again soon`, {
-    cause,
-  });
-};
+const unavailable = (why: string, cause?: unknown): AppError =>
+  new AppError("service_unavailable", `Backblaze cannot be asked for the bucket: ${why}; try again soon`, { cause });

@@ -1,6 +1,7 @@
 // The addresses of a job's source: for nodes to fetch it from, and for people to see.
 import { AppError } from "#shared/errors.ts";
-import type { InputSecret, InputSpec } from "#shared/request/input-section.ts";
+import type { InputSpec } from "#shared/request/input-section.ts";
+import type { AccessSecret } from "#shared/request/storage-spec.ts";
 import { presign } from "./s3-requests.ts";
 import { keyUrl } from "./s3-target.ts";
 
@@ -8,7 +9,7 @@ import { keyUrl } from "./s3-target.ts";
 const SIGNED_SECONDS = 12 * 60 * 60;
 
 /** The address that nodes fetch a source from. */
-export async function sourceUrl(input: InputSpec, secret: InputSecret): Promise<string> {
+export async function sourceUrl(input: InputSpec, secret: AccessSecret): Promise<string> {
   if ("url" in secret) return secret.url;
   if (input.kind === "url") throw new AppError("internal_error", "The input's address is missing");
   return presign({ region: input.region, keys: secret }, keyUrl(input, input.key), {

@@ -3,7 +3,8 @@ import type { ERRORS } from "#shared/errors.ts";
 
 /** Codes that answer requests, and codes that statuses carry, in the order of the error table. */
 export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
-  json_not_valid: "The body is not JSON, or not an object of the fields that are asked for.",
+  json_not_valid: "The body is not JSON, or not an object.",
+  request_not_valid: "A field of the body is not known, missing or has a wrong value; the message names it.",
   input_not_valid: "`input` is missing, is no object, or one of its fields is wrong.",
   input_url_not_valid: "`input.url` is no http or https address, or one that may not be asked.",
   storage_not_valid: "`storage` is missing, is no object, or one of its fields is wrong.",
@@ -27,7 +28,8 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   job_not_found: "The account has no job with this id.",
   metadata_not_found: "There is no metadata under this key, not yet, or no longer.",
   notification_not_found: "The job has no notification with this id.",
-  credential_not_found: "There is no account, API key or node token with this id.",
+  account_not_found: "There is no account with this id.",
+  credential_not_found: "There is no API key or node token with this id.",
   object_not_found: "The storage has no such object, or no longer.",
   route_not_found: "Nothing is at this address.",
   method_not_allowed: "The address does not have this method.",
@@ -51,9 +53,11 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   input_has_no_video: "The output needs a picture, and the input has none.",
   input_has_no_audio: "The output needs sound, and the input has none.",
   offset_beyond_end: "The output begins beyond the end of the input.",
+  watermark_failed: "The watermark cannot be fetched, or is no picture.",
   output_interval_not_possible:
     "The interval gives too many pictures of this input, or the input does not say how long it is",
   output_size_not_possible: "The picture cannot be made in this size.",
+  copy_not_possible: "The input's stream cannot be copied into the output's container, or not unchanged.",
   encoding_failed: "The encoder could not make the output.",
   encoder_not_available: "No node has the encoder that the output needs.",
   storage_address_not_allowed: "The storage's address leads to a network that encoder nodes may not ask.",

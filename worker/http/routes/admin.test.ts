@@ -32,11 +32,27 @@ describe("/v2/admin", () => {
     );
   });
 
+  it.each([
+    [{}, "`name`: must be a string"],
+    [{ name: " " }, "`name`: must not be empty"],
+    [{ name: "x".repeat(101) }, "`name`: at most 100 characters"],
+    [{ name: "a\ud800" }, "`name`: must be text in Unicode, without halves of characters"],
+    [{ name: "me", role: "chief" }, "The body has no field `role`; allowed: name"],
+    [["me"], "The body must be an object"],
+  ])("the name in %j is refused in one sentence", async (body, message) => {
+    for (const path of ["/accounts", "/node-tokens"]) {
+      const refused = await admin("POST", path, body);
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        { message, error_code: "request_not_valid", status: "error" },
+      ]);
+    }
+  });
+
   const refusals: [string, string, unknown, number, string][] = [
-    ["POST", "/accounts", {}, 400, "json_not_valid"],
-    ["POST", "/node-tokens", { name: "" }, 400, "json_not_valid"],
-    ["POST", "/accounts/nobody/keys", undefined, 404, "credential_not_found"],
-    ["GET", "/accounts/nobody/keys", undefined, 404, "credential_not_found"],
+    ["POST", "/accounts", undefined, 400, "json_not_valid"],
+    ["POST", "/accounts/nobody/keys", undefined, 404, "account_not_found"],
+    ["GET", "/accounts/nobody/keys", undefined, 404, "account_not_found"],
     ["DELETE", "/keys/000000000000", undefined, 404, "credential_not_found"],
     ["DELETE", "/keys/%25", undefined, 404, "credential_not_found"],
     ["DELETE", "/node-tokens/000000000000", undefined, 404, "credential_not_found"],

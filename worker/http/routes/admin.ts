@@ -1,10 +1,11 @@
 // What the operator does: accounts with their API keys, and node tokens. Secrets are shown once, when they are made.
 
 import { Hono } from "hono";
-import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job-view.ts";
+import { text } from "#shared/request/parse-section.ts";
+import { strictObject } from "#shared/strict-object.ts";
 import {
   type CredentialView,
   credentialId,
@@ -28,8 +29,8 @@ import { adminAuth, type NodeEnv } from "../auth.ts";
 import { answer } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 
-export const NamedBody = z.object({
-  name: z.string().trim().min(1).max(100).describe("For the operator's eyes: 1 to 100 characters"),
+export const NamedBody = strictObject({
+  name: text(100).describe("For the operator's eyes: 1 to 100 characters"),
 });
 
 const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
@@ -41,7 +42,7 @@ const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
 export const admin = new Hono<NodeEnv>({ strict: false })
   .use(adminAuth)
   .post("/accounts", async (context) => {
-    const { name } = await readBody(context.req, NamedBody, "json_not_valid");
+    const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const { keyPepper, sealingKeys } = settingsOf(context.env);
     const id = randomText(14, randomBytes);
     const apiKey = newApiKey(randomBytes);
@@ -72,11 +73,11 @@ export const admin = new Hono<NodeEnv>({ strict: false })
   .delete("/keys/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeKey(context.env.DB, id, Date.now())))
-      throw new AppError("credential_not_found", "No such API key");
+      throw new AppError("credential_not_found", "There is no API key with this id");
     return answer(context, { id, revoked: true } satisfies Revoked);
   })
   .post("/node-tokens", async (context) => {
-    const { name } = await readBody(context.req, NamedBody, "json_not_valid");
+    const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const token = newNodeToken(randomBytes);
     const digest = await digestOf(token, settingsOf(context.env).keyPepper);
     await insertNodeToken(context.env.DB, { digest, name, createdAt: Date.now() });
@@ -90,13 +91,13 @@ export const admin = new Hono<NodeEnv>({ strict: false })
   .delete("/node-tokens/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
-      throw new AppError("credential_not_found", "No such node token");
+      throw new AppError("credential_not_found", "There is no node token with this id");
     }
     return answer(context, { id, revoked: true } satisfies Revoked);
   });
 
 async function knownAccount(db: D1Database, id: string): Promise<string> {
-  if (!(await hasAccount(db, id))) throw new AppError("credential_not_found", "No such account");
+  if (!(await hasAccount(db, id))) throw new AppError("account_not_found", "There is no account with this id");
   return id;
 }
 

@@ -6,18 +6,15 @@ import { docsPage } from "../docs/page.ts";
 import { STYLE_TEXT } from "../docs/style.ts";
 import { answerPage, type FixedPage, fixedPage } from "../fixed-page.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { notAllowed } from "../problem.ts";
 
 /** The page names the address that it is asked by; nearly always that is the same one. */
 let last: { origin: string; page: Promise<FixedPage> } | null = null;
 
-export const docs = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", async (context) => {
-    const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
-    if (last?.origin !== origin) last = { origin, page: makePage(origin) };
-    return answerPage(context, await last.page);
-  })
-  .all("/", notAllowed);
+export const docs = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
+  const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
+  if (last?.origin !== origin) last = { origin, page: makePage(origin) };
+  return answerPage(context, await last.page);
+});
 
 /** Browsers are shown the way to the page; programs are told that nothing is here. */
 export const home = new Hono<{ Bindings: Env }>().get("/", (context) => {

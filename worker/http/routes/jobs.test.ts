@@ -256,9 +256,11 @@ describe("GET /v2/jobs", () => {
     ["?limit=0", /`limit`.*1 to 100/],
     ["?limit=101", /`limit`.*1 to 100/],
     ["?limit=x", /`limit`/],
+    ["?limit=0x10", /`limit`.*whole number/],
+    ["?limit=1e1", /`limit`.*whole number/],
     ["?status=done", /`status`.*job\.completed/],
     ["?cursor=abc", /`cursor`.*next_cursor/],
-    ["?colour=red", /colour/],
+    ["?colour=red", /^The query has no field `colour`; allowed: status, limit, cursor$/],
   ];
   it.each(rows)("refuses %s", async (query, message) => {
     const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
@@ -364,8 +366,8 @@ describe("/v2/jobs/:id/notifications", () => {
     });
     const replay = (id: string, headers = own) =>
       send(`/v2/jobs/${job.id}/notifications/${id}/replay`, { method: "POST", headers });
-    expect(await replay(tried.id)).toMatchObject({ status: 200, body: { id: tried.id, status: "due", attempts: 0 } });
-    await vi.waitFor(async () => expect((await log()).notifications[0]?.attempts).toBe(1));
+    expect(await replay(tried.id)).toMatchObject({ status: 200, body: { id: tried.id, status: "due", attempts: 1 } });
+    await vi.waitFor(async () => expect((await log()).notifications[0]?.attempts).toBe(2));
     expect(await replay("msg_other")).toMatchObject({ status: 404, body: { error_code: "notification_not_found" } });
     expect((await replay(tried.id, basic((await newAccount()).key))).status).toBe(404);
   });

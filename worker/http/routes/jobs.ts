@@ -23,7 +23,7 @@ import { type ClientEnv, clientAuth } from "../auth.ts";
 import { dryRun } from "../dry-run.ts";
 import { eventStream } from "../event-stream.ts";
 import { cursorOf, parseListQuery } from "../list-query.ts";
-import { answer, notAllowed, problem } from "../problem.ts";
+import { answer, problem } from "../problem.ts";
 import { parseJson, readBytes } from "../read-body.ts";
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
@@ -57,7 +57,6 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       next_cursor: last ? cursorOf(last) : null,
     } satisfies JobList);
   })
-  .all("/", notAllowed)
   .get("/:id", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return answer(context, JSON.parse(row.view));
@@ -72,14 +71,12 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const gone = cancelled.code === "job_not_found";
     return problem(context, "job_state_conflict", gone ? "The job has ended already" : cancelled.message);
   })
-  .all("/:id", notAllowed)
   .get("/:id/events", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return eventStream(endedEvents(row.view));
     const followed = await jobOf(context.env, row.id).events();
     return followed.ok ? eventStream(followed.value) : problem(context, followed.code, followed.message);
   })
-  .all("/:id/events", notAllowed)
   .post("/:id/retry", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     const begun = await jobOf(context.env, row.id).retry();
@@ -98,7 +95,6 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     });
     return answer(context, view);
   })
-  .all("/:id/retry", notAllowed)
   .get("/:id/notifications", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const log = await jobOf(context.env, id).notifications();
@@ -106,13 +102,11 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       ? answer(context, { job_id: id, notifications: log.value } satisfies NotificationLog)
       : problem(context, log.code, log.message);
   })
-  .all("/:id/notifications", notAllowed)
   .post("/:id/notifications/:nid/replay", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const sent = await jobOf(context.env, id).replay(context.req.param("nid"));
     return sent.ok ? answer(context, sent.value) : problem(context, sent.code, sent.message);
-  })
-  .all("/:id/notifications/:nid/replay", notAllowed);
+  });
 
 /**
  * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same

@@ -2,14 +2,12 @@
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
+import { SOURCE_NAMES } from "#shared/metadata.ts";
 import { jobOf } from "../../env.ts";
 import { JobMetadata, type KeyMetadata } from "../answers.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
-import { answer, notAllowed } from "../problem.ts";
+import { answer } from "../problem.ts";
 import { ownJob } from "./jobs.ts";
-
-/** Key names that mean the source (api-v2 §10). */
-const SOURCE_NAMES = new Set(["input", "source"]);
 
 const Metadata = JobMetadata.shape.metadata;
 
@@ -19,13 +17,13 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
     const id = context.req.param("id");
     return answer(context, { job_id: id, metadata: await metadataOf(context, id) } satisfies JobMetadata);
   })
-  .all("/:id", notAllowed)
   .get("/:id/:key{.+}", async (context) => {
     const id = context.req.param("id");
     const key = context.req.param("key").replace(/\/$/, "");
     const { input, outputs } = await metadataOf(context, id);
-    const named = outputs.find((output) => Object.hasOwn(output, key))?.[key];
-    const found = named ?? (SOURCE_NAMES.has(key) && "streams" in input ? input : null);
+    const source = "streams" in input ? input : null;
+    const named = () => outputs.find((output) => Object.hasOwn(output, key))?.[key];
+    const found = SOURCE_NAMES.has(key) ? source : named();
     if (!found) {
       throw new AppError(
         "metadata_not_found",
@@ -33,8 +31,7 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
       );
     }
     return answer(context, { job_id: id, metadata: { [key]: found } } satisfies KeyMetadata);
-  })
-  .all("/:id/:key{.+}", notAllowed);
+  });
 
 async function metadataOf(context: Context<ClientEnv>, id: string): Promise<JobMetadata["metadata"]> {
   await ownJob(context, id);

@@ -3,16 +3,13 @@ import { Hono } from "hono";
 import type { Env } from "../../env.ts";
 import { answerPage, type FixedPage, fixedPage } from "../fixed-page.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { notAllowed } from "../problem.ts";
 
 let page: Promise<FixedPage> | null = null;
 
-export const openapi = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", async (context) => {
-    page ??= fixedPage(JSON.stringify(openApiDocument()), {
-      "content-type": "application/json; charset=utf-8",
-      "access-control-allow-origin": "*",
-    });
-    return answerPage(context, await page);
-  })
-  .all("/", notAllowed);
+export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
+  page ??= fixedPage(JSON.stringify(openApiDocument()), {
+    "content-type": "application/json; charset=utf-8",
+    "access-control-allow-origin": "*",
+  });
+  return answerPage(context, await page);
+});

@@ -9,7 +9,7 @@ import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin-obj
 import { verifyGrant } from "../../storage/builtin-signature.ts";
 import { takeUpload } from "../../storage/builtin-store.ts";
 import { UploadGone } from "../../storage/upload-gone.ts";
-import { answer, notAllowed, problem } from "../problem.ts";
+import { answer, problem } from "../problem.ts";
 
 type StorageEnv = { Bindings: Env };
 
@@ -19,8 +19,7 @@ export const storage = new Hono<StorageEnv>({ strict: false })
   // Players of any site may read; job ids cannot be guessed.
   .use(cors({ origin: "*", allowMethods: ["GET", "HEAD"], exposeHeaders: READ_HEADERS, maxAge: 86_400 }))
   .get("/:job/:path{.+}", serve)
-  .put("/:job/:path{.+}", take)
-  .all("/:job/:path{.+}", notAllowed);
+  .put("/:job/:path{.+}", take);
 
 /** Serves an object, whole or in one range. HEAD comes here too. */
 async function serve(context: Context<StorageEnv>): Promise<Response> {

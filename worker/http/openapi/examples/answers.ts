@@ -115,7 +115,7 @@ export const ANSWER_EXAMPLES: Answers = {
     ],
   },
   Delivery: {
-    ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 0 },
+    ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 10 },
     created_at: "2026-11-21 05:23:33 +0000",
     next_attempt_at: "2026-11-21 09:00:00 +0000",
     last_result: "HTTP 503",

@@ -25,7 +25,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     summary: "Create an account",
     body: named("An account", "me"),
     answers: [success(201, "The account with its first API key", "NewAccount")],
-    codes: ["json_not_valid", "body_too_large"],
+    codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
   {
     ...admin,
@@ -44,7 +44,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     summary: "Create another API key of an account",
     parameters: [ACCOUNT],
     answers: [success(201, "The key", "NewKey")],
-    codes: ["credential_not_found"],
+    codes: ["account_not_found"],
   },
   {
     ...admin,
@@ -54,7 +54,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     summary: "List an account's API keys",
     parameters: [ACCOUNT],
     answers: [success(200, "The keys, without their secrets", "KeyList")],
-    codes: ["credential_not_found"],
+    codes: ["account_not_found"],
   },
   {
     ...admin,
@@ -74,7 +74,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     summary: "Create a node token",
     body: named("A token for one or more nodes", "rack"),
     answers: [success(201, "The token", "NewNodeToken")],
-    codes: ["json_not_valid", "body_too_large"],
+    codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
   {
     ...admin,

@@ -1,0 +1,55 @@
+// What a source is, with what only its first picture tells.
+import * as z from "zod";
+import { isMovingPicture, type MediaProbe } from "#shared/media-probe.ts";
+import type { Tool } from "../ffmpeg/locate.ts";
+import { probeFile, runFfprobe } from "./probe.ts";
+
+/**
+ * Codecs whose pictures may say themselves how to be turned: telephones write it into a JPEG's EXIF, some cameras into
+ * messages inside H.264 and HEVC. ffmpeg heeds that; ffprobe tells it of frames only.
+ */
+const TURNING_CODECS = new Set(["mjpeg", "h264", "hevc"]);
+
+const Frames = z.object({
+  frames: z.array(
+    z.looseObject({ side_data_list: z.array(z.looseObject({ rotation: z.number().optional() })).optional() }),
+  ),
+});
+
+/**
+ * Probes a source like `probeFile`. A rotation that only its first picture has is added to the stream's side data. Decoding
+ * that picture takes some 50 ms.
+ */
+export async function probeSource(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
+  const probe = await probeFile(ffprobe, path, signal);
+  const picture = probe.streams.find(isMovingPicture);
+  if (!picture || !TURNING_CODECS.has(picture.codec_name ?? "")) return probe;
+  if (picture.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
+  const rotation = await firstRotation(ffprobe, path, picture.index, signal);
+  if (!rotation) return probe;
+  const turned = { side_data_type: "Display Matrix", rotation };
+  const sideData = [...(picture.side_data_list ?? []), turned];
+  return {
+    ...probe,
+    streams: probe.streams.map((stream) => (stream === picture ? { ...stream, side_data_list: sideData } : stream)),
+  };
+}
+
+/** In degrees as ffprobe counts them; null when the first packet is no picture that says so. */
+async function firstRotation(
+  ffprobe: Tool,
+  path: string,
+  streamIndex: number,
+  signal?: AbortSignal,
+): Promise<number | null> {
+  const wanted = ["-select_streams", String(streamIndex), "-read_intervals", "%+#1"];
+  try {
+    const text = await runFfprobe(ffprobe, path, [...wanted, "-show_entries", "frame_side_data=rotation"], signal);
+    const [frame] = Frames.parse(JSON.parse(text)).frames;
+    return frame?.side_data_list?.find(({ rotation }) => rotation !== undefined)?.rotation ?? null;
+  } catch {
+    signal?.throwIfAborted();
+    // A picture that cannot be decoded is for the encoder to report.
+    return null;
+  }
+}

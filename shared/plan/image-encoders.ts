@@ -1,0 +1,81 @@
+// How each image format is written.
+import type { Failure } from "../errors.ts";
+import type { ImageContainer } from "../format/containers.ts";
+import type { Can } from "./can.ts";
+import type { SoftwareEncoder } from "./encoders.ts";
+import { MOVING_FPS } from "./picture-moments.ts";
+
+export type ImageEncoding = {
+  readonly encoder: SoftwareEncoder;
+  readonly extension: string;
+  /** From RGB to what the encoder takes. `label` is no other output's. */
+  readonly filters: (label: string) => readonly string[];
+  readonly argv: readonly string[];
+};
+
+/**
+ * The matrix of BT.601 is what JPEG (JFIF) and WebP (RFC 9649 §2) mean, and what readers of AVIF assume; JPEG and AVIF use all
+ * values of a sample, WebP those of video.
+ */
+const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
+  `scale=out_color_matrix=bt601:out_range=${range}`,
+  `format=${pixelFormat}`,
+];
+
+/**
+ * The colours that change from frame to frame count most for the palette, and only the rectangle that changed is dithered
+ * anew, in a fixed pattern: so still parts stay still, which keeps them quiet and the file small. `palettegen` counts what
+ * a frame changes of the one before, as that was: another frame at the end makes it count the last one.
+ */
+const ownPalette = (label: string): string =>
+  `split[${label}gen][${label}use];[${label}gen]tpad=stop=1,palettegen=stats_mode=diff[${label}pal];` +
+  `[${label}use][${label}pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle`;
+
+/**
+ * Qualities measured over RGB against the source on a 720p picture (PSNR): jpg at its best quantiser, 2 of 31; webp 80 and
+ * avif 24 are not told from that by eye at a half and a third of its bytes (docs/images.md).
+ */
+export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
+  jpg: {
+    encoder: "mjpeg",
+    extension: "jpg",
+    filters: () => toYuv("pc", "yuvj420p"),
+    argv: ["-q:v", "2"],
+  },
+  png: { encoder: "png", extension: "png", filters: () => ["format=rgb24"], argv: [] },
+  webp: {
+    encoder: "libwebp",
+    extension: "webp",
+    filters: () => toYuv("tv", "yuv420p"),
+    argv: ["-quality", "80"],
+  },
+  avif: {
+    encoder: "libaom-av1",
+    extension: "avif",
+    filters: () => toYuv("pc", "yuv420p"),
+    // Pictures that follow each other have nothing to do with each other: key frames alone, which `-g 0` means here.
+    argv: ["-usage", "allintra", "-cpu-used", "6", "-crf", "24", "-g", "0"],
+  },
+  gif: {
+    encoder: "gif",
+    extension: "gif",
+    filters: (label) => [ownPalette(label)],
+    argv: ["-loop", "0", "-final_delay", String(100 / MOVING_FPS)],
+  },
+  webp_anim: {
+    encoder: "libwebp_anim",
+    extension: "webp",
+    filters: () => toYuv("tv", "yuv420p"),
+    argv: ["-loop", "0", "-quality", "75"],
+  },
+};
+
+/** Why a node cannot write such images; null when it can. Another node may, so this may be tried again. */
+export function encoderRefusal(container: ImageContainer, { encoders, muxers }: Can): Failure | null {
+  const { encoder } = IMAGE_ENCODINGS[container];
+  // Written through the muxer for sequences, which asks this one.
+  const muxes = container !== "avif" || muxers.includes("avif");
+  if (encoders.includes(encoder) && muxes) return null;
+  const message = `The ffmpeg build of the encoder node has no encoder for \`${container}\` that works (${encoder}).`;
+  return { code: "encoder_not_available", message };
+}

@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import type { MediaProbe } from "../media-probe.ts";
+import { ALL_SOFTWARE } from "./can.ts";
+import { ALLOWED_DEMUXERS } from "./demuxers.ts";
+import { planEncode } from "./plan-encode.ts";
+import { type Ask, specOf } from "./test-output.ts";
+
+/** 640×360 in 4:2:0 at 25 frames a second, upright, of so many seconds. */
+const film = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaProbe => ({
+  streams: [
+    {
+      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 640, height: 360, pix_fmt: "yuv420p" },
+      ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" },
+      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: String(seconds) },
+    },
+  ],
+  format: { format_name: formatName, duration: String(seconds) },
+});
+
+const planOf = (probe: MediaProbe, ...asks: Ask[]) =>
+  planEncode({ source: "/in", probe, outputs: asks.map(specOf), can: ALL_SOFTWARE });
+
+/** The command lines, without what all of them have in common. */
+function lines(probe: MediaProbe, ...asks: Ask[]): string[] {
+  const { commands, refusals } = planOf(probe, ...asks);
+  expect(refusals).toEqual([]);
+  const head = "-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 ";
+  const opening = `-protocol_whitelist file -format_whitelist ${ALLOWED_DEMUXERS} `;
+  return commands
+    .flatMap(({ runs }) => runs)
+    .map(({ argv }) =>
+      argv
+        .join(" ")
+        .replace(head, "")
+        .replaceAll(opening, "")
+        .replaceAll("-reinit_filter:v 0 -max_pixels:v 40000000 -i file:/in", "IN"),
+    );
+}
+
+const picks = (passed: string, count: number, spread = "settb=1/100,setpts=10*N,"): string =>
+  `settb=1/1000000,setpts='10*(${passed})+1',fps=100000:start_time=0:round=down:eof_action=pass,` +
+  `tpad=stop_mode=clone:stop=${count},trim=end_frame=${count}${spread && `,${spread}`}`;
+const ticks = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/90000";
+const decode = (label: string): string =>
+  `IN -filter_complex [0:0]split=2[ticksin][${label}in];[ticksin]null[ticks];[${label}in]`;
+const scaled = (size: string): string => `scale=${size}:flags=bicubic,format=gbrp,setsar=1`;
+const STILLS = "-fps_mode passthrough -c:v";
+
+test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
+  [
+    "offsets, in order of time; webp",
+    film(20),
+    { format: "webp:320x", params: { offsets: [9, 3.5] } },
+    [
+      `${decode("v0")}${picks("gt(T-3.500437,0)+gt(T-9.000437,0)", 2)}${scaled("320:180")},` +
+        `scale=out_color_matrix=bt601:out_range=tv,format=yuv420p[v0] ${ticks} -t 9 -f null - ` +
+        `-map [v0] -frames:v 2 ${STILLS} libwebp -quality 80 -f image2 0-%05d.webp`,
+    ],
+  ],
+  [
+    "an automatic interval on sheets of cells that are 160 wide",
+    film(60),
+    { format: "jpg", params: { interval: 0, sprite: { limit: 25 } } },
+    [
+      `${decode("v0")}${picks("clip(ceil((T-0.000437)/2),0,30)", 30)}${scaled("160:90")},` +
+        "tile=4x7:nb_frames=25:color=black,setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p[v0] " +
+        `${ticks} -t 58 -f null - -map [v0] -frames:v 2 ${STILLS} mjpeg -q:v 2 -f image2 0-%05d.jpg`,
+    ],
+  ],
+  [
+    "scenes that move, as wide as can be",
+    film(10),
+    { format: "gif", params: { scene: { number: 2, duration: 1 } } },
+    [
+      `${decode("v0")}${picks("clip(ceil((T-2.000437)/0.1),0,10)+clip(ceil((T-7.000437)/0.1),0,10)", 20)}` +
+        `${scaled("500:281")},split[v0gen][v0use];[v0gen]tpad=stop=1,palettegen=stats_mode=diff[v0pal];` +
+        "[v0use][v0pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle[v0] " +
+        `${ticks} -t 7.9 -f null - -map [v0] -frames:v 20 ${STILLS} gif -loop 0 -final_delay 10 -f gif 0.gif`,
+    ],
+  ],
+  [
+    "few pictures of a long film, by seeking; avif",
+    film(600),
+    { format: "avif:320x", number: 2 },
+    [
+      "-noaccurate_seek -ss 150 IN -noaccurate_seek -ss 450 IN -filter_complex " +
+        `[0:0]${picks("gt(T-0.000437,0)", 1, "")}[pick0];[1:0]${picks("gt(T-0.000437,0)", 1, "")}[pick1];` +
+        `[pick0][pick1]concat=n=2,settb=1/100,setpts=10*N[picked];[picked]${scaled("320:180")},` +
+        "scale=out_color_matrix=bt601:out_range=pc,format=yuv420p[v0] -map [v0] -frames:v 2 " +
+        `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -crf 24 -g 0 -f image2 0-%05d.avif`,
+    ],
+  ],
+])("%s", (_, probe, ask, expected) => {
+  expect(lines(probe, ask)).toEqual(expected);
+});
+
+test.each<[name: string, probe: MediaProbe, asks: Ask[], inputs: number[]]>([
+  ["few pictures of a long film", film(3600), [{ format: "jpg", number: 10 }], [10]],
+  ["two outputs of few pictures", film(3600), [{ format: "jpg", number: 3 }, { format: "png" }], [3, 1]],
+  ["sixteen at a time", film(3600), [{ format: "jpg", number: 40 }], [16, 16, 8]],
+  ["scenes, each in one go", film(3600), [{ format: "gif", params: { scene: { number: 3 } } }], [3]],
+  ["sheets out of lossless parts", film(3600), [{ format: "jpg", number: 20, params: { sprite: true } }], [16, 4, 0]],
+  ["pictures beside a film that needs all of it", film(3600), [{ format: "mp4" }, { format: "jpg" }], [1]],
+  [
+    "pictures beside a film of its beginning",
+    film(3600),
+    [{ format: "mp4", durationMs: 9000 }, { format: "jpg" }],
+    [1, 1],
+  ],
+  ["more pictures than are worth seeking", film(60), [{ format: "jpg", number: 12 }], [1]],
+  ["pictures close together", film(3600), [{ format: "jpg", params: { interval: 1 } }], [1]],
+  ["a source without an index", film(3600, "mpegts"), [{ format: "jpg" }], [1]],
+])("the source is opened once for each moment, or decoded whole: %s", (_, probe, asks, inputs) => {
+  expect(lines(probe, ...asks).map((line) => line.split("IN").length - 1)).toEqual(inputs);
+});
+
+test("runs that follow each other number their pictures on", () => {
+  const starts = lines(film(3600), { format: "jpg", number: 40 }).map((line) => /-start_number (\d+) (.*)/.exec(line));
+  expect(starts.map((start) => start?.slice(1))).toEqual([
+    ["1", "0-%05d.jpg"],
+    ["17", "0-%05d.jpg"],
+    ["33", "0-%05d.jpg"],
+  ]);
+});
+
+test("files come in the order of the offsets asked for, the cues in order of time, from 0 to the end", () => {
+  const ask: Ask = { format: "jpg", params: { offsets: [12, 3.5, 12], path: "a b/%02d.jpg", vtt: true } };
+  const [output] = planOf(film(20), ask).commands[0]?.outputs ?? [];
+  expect(output?.files).toEqual(["0-00002.jpg", "0-00001.jpg", "0-00003.jpg", "0.vtt"]);
+  expect(output?.texts).toEqual([
+    {
+      file: "0.vtt",
+      text: "WEBVTT\n\n00:00:00.000 --> 00:00:12.000\n02.jpg\n\n00:00:12.000 --> 00:00:20.000\n03.jpg\n",
+    },
+  ]);
+});
+
+test("cues of sheets name boxes, slot by slot", () => {
+  const params = { sprite: { limit: 2, columns: 2 }, vtt: { filename: "map.vtt" }, path: "t/%d.jpg" };
+  const [output] = planOf(film(6), { format: "jpg:100x100", number: 3, params }).commands[0]?.outputs ?? [];
+  expect(output?.files).toEqual(["0-00001.jpg", "0-00002.jpg", "0.vtt"]);
+  expect(output?.texts?.[0]?.text.split("\n\n").slice(1)).toEqual([
+    "00:00:00.000 --> 00:00:02.000\n1.jpg#xywh=0,0,100,100",
+    "00:00:02.000 --> 00:00:04.000\n1.jpg#xywh=100,0,100,100",
+    "00:00:04.000 --> 00:00:06.000\n2.jpg#xywh=0,0,100,100\n",
+  ]);
+});
+
+test.each<[Ask, string, RegExp]>([
+  [{ format: "jpg", params: { offsets: [3, 61] } }, "offset_beyond_end", /61 s: the input ends at 60 s/],
+  [{ format: "webp:160x", params: { interval: 0.06, sprite: true } }, "output_size_not_possible", /sprite\.limit/],
+  [{ format: "jpg:640x", params: { interval: 0.2, sprite: true } }, "output_size_not_possible", /2560x27000 pixels/],
+])("%j is refused as %s", (ask, code, message) => {
+  expect(planOf(film(60), ask).refusals).toEqual([
+    { output: 0, failure: { code, message: expect.stringMatching(message) } },
+  ]);
+});

@@ -1,0 +1,124 @@
+// The picture of a film: which encoder makes it, in which size and timing, and what it is told.
+import type { FrameSize } from "../format/format-spec.ts";
+import type { VideoOutput } from "../output-spec.ts";
+import type { Can } from "./can.ts";
+import { noEncoder, videoEncoder } from "./choose-encoder.ts";
+import { type Cut, cutFilters } from "./cut.ts";
+import { deinterlaceFilters } from "./deinterlace.ts";
+import type { Filter } from "./filter-graph.ts";
+import type { Size } from "./fit-frame.ts";
+import { type FrameTiming, frameTiming } from "./frame-timing.ts";
+import { type HardwareDevice, uploadFilters } from "./hardware.ts";
+import { type HardwarePicture, hardwareArguments, hardwareFor } from "./hardware-encoders.ts";
+import { levelRefusal } from "./levels.ts";
+import { isTooSmallForDnxhr } from "./mastering-profiles.ts";
+import type { Refusal } from "./output-plan.ts";
+import { pictureChain } from "./picture-chain.ts";
+import { fittedShape } from "./picture-geometry.ts";
+import type { VideoTrack } from "./source-tracks.ts";
+import { type EncodedVideo, pixelFormatOf, videoArguments } from "./video-encoders.ts";
+
+export type PlannedPicture = {
+  readonly filters: readonly Filter[];
+  /** From `-c:v` on. */
+  readonly argv: readonly string[];
+  /** The same for the first of two passes; null: one pass. */
+  readonly firstPass: readonly string[] | null;
+  readonly timing: FrameTiming;
+  /** By ffmpeg's name. */
+  readonly encoder: string;
+  /** The hardware that encodes it; null: none. */
+  readonly device: HardwareDevice | null;
+};
+
+type PictureResult = { readonly ok: true; readonly picture: PlannedPicture } | Refusal;
+
+/** Plans the picture of an output. Refuses what codec, level or node cannot do. */
+export function planPicture(
+  output: VideoOutput,
+  asked: EncodedVideo,
+  track: VideoTrack,
+  cut: Cut,
+  can: Can,
+): PictureResult {
+  const shape = { ...output, size: asked.size };
+  const fitted = fittedShape(shape, track, 2).frame;
+  const legal = asked.codec === "h263" ? h263Size(fitted, asked.size) : null;
+  const spec = { ...asked, size: legal ?? asked.size };
+  const frame = legal ?? fitted;
+  const timing = frameTiming(spec, output.container, track);
+  const hardware = hardwareFor(spec, output.container, frame, can.hardware);
+  const pixelFormat = hardware ? "nv12" : pixelFormatOf(spec, frame, timing.fps);
+  const planned = pictureChain({ ...shape, size: spec.size }, track, { pixelFormat, step: 2 }, can);
+  if (!planned.ok) return planned;
+  const { chain } = planned;
+  const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
+  if (failure) return { ok: false, failure };
+  const ask = { spec, container: output.container, frame, picture: chain.picture, timing };
+  const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, output.index, can);
+  if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
+  const before = [...cutFilters(cut), ...(output.deinterlace ? deinterlaceFilters(track, can) : [])];
+  return {
+    ok: true,
+    picture: { ...encoded, timing, filters: [...before, ...timing.filters, ...chain.filters, ...encoded.filters] },
+  };
+}
+
+type Ask = Omit<Parameters<typeof videoArguments>[1], "pass" | "timing"> & { readonly timing: FrameTiming };
+type Encoded = Omit<PlannedPicture, "timing">;
+
+/** SVT-AV1 takes no less; versions before 1.0 crash on it. */
+const SVT_MIN_SIDE = 64;
+
+function inSoftware(ask: Ask, output: number, can: Pick<Can, "encoders">): Encoded | null {
+  const { spec, frame, timing } = ask;
+  const isSmall = Math.min(frame.width, frame.height) < SVT_MIN_SIDE;
+  const encoders = isSmall ? can.encoders.filter((name) => name !== "libsvtav1") : can.encoders;
+  const encoder = videoEncoder(spec.codec, spec.twoPass, { encoders });
+  if (!encoder) return null;
+  const pass = (number: 1 | 2): string[] => [
+    ...videoArguments(encoder, { ...ask, pass: spec.twoPass ? { number, log: `${output}-pass` } : null }),
+    ...timing.argv,
+  ];
+  return { filters: [], argv: pass(2), firstPass: spec.twoPass ? pass(1) : null, encoder, device: null };
+}
+
+function inHardware(hardware: HardwarePicture, ask: Ask): Encoded {
+  const { device, encoder } = hardware;
+  return {
+    // The chain ends in NV12 already.
+    filters: uploadFilters(device.name).slice(1),
+    argv: [...hardwareArguments(hardware, ask), ...ask.timing.argv],
+    firstPass: null,
+    encoder,
+    device,
+  };
+}
+
+/** The picture sizes of H.263 (ITU-T H.263 table 4): sub-QCIF, QCIF, CIF, 4CIF, 16CIF. */
+const H263_SIZES: readonly Size[] = [
+  { width: 128, height: 96 },
+  { width: 176, height: 144 },
+  { width: 352, height: 288 },
+  { width: 704, height: 576 },
+  { width: 1408, height: 1152 },
+];
+
+/** The largest that players of 3gp know (3GPP TS 26.234 asks for QCIF). */
+const CIF: Size = { width: 352, height: 288 };
+
+/**
+ * The smallest frame of H.263 that holds one of this size, else its largest: the picture is fitted into it. Where no size was
+ * asked for it is CIF at most.
+ */
+function h263Size({ width, height }: Size, asked: FrameSize): Size {
+  const isAsked = asked.width !== null || asked.height !== null;
+  const sizes = isAsked ? H263_SIZES : H263_SIZES.filter((size) => size.width <= CIF.width);
+  return sizes.find((size) => size.width >= width && size.height >= height) ?? sizes.at(-1) ?? CIF;
+}
+
+function sizeRefusal({ codec }: EncodedVideo, frame: Size): Refusal["failure"] | null {
+  if (codec !== "dnxhd" || !isTooSmallForDnxhr(frame)) return null;
+  const message = `DNxHD needs at least 256x120 pixels, this would be ${frame.width}x${frame.height}.`;
+  return { code: "output_size_not_possible", message };
+}
