@@ -153,7 +153,6 @@ describe("single pictures", () => {
 describe("sheets", () => {
   test.each<[string, number, object]>([
     ["even.mp4", 6, { limit: 4, columns: 3 }],
-    // More moments than are sought at once: by way of lossless parts.
     ["even.mkv", 20, { limit: 11, columns: 5 }],
     ["even.ts", 9, {}],
   ])("of %s show each of %i pictures in the box that the cues name", async (clip, number, sprite) => {

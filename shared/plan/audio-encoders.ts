@@ -107,12 +107,12 @@ function panOf(has: number, wanted: number): string {
 }
 
 /** Containers in which sound has no times of its own: gaps must be silence, or all after them would be early. */
-const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["avi", "wav", "mp3", "aac", "flac"]);
+const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
 
 function gapFilters(container: TrackContainer): string[] {
-  if (!WITHOUT_TIMES.has(container)) return [];
-  // Beside a picture a late start matters as well.
-  return [COUNTING_CONTAINERS.has(container) ? "aresample=async=1:first_pts=0" : "aresample=async=1"];
+  // Beside a picture a late start matters as well. Ogg has times, of which ffmpeg's reader and players drop the first.
+  if (COUNTING_CONTAINERS.has(container)) return ["aresample=async=1:first_pts=0"];
+  return WITHOUT_TIMES.has(container) ? ["aresample=async=1"] : [];
 }
 
 /** Null when the source's own rate is one of them, or nobody knows it. Else the next one up, so that nothing is lost. */

@@ -4,12 +4,12 @@ import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 
 /** A local file that ffmpeg reads. */
 export type PlannedInput = {
-  /** Absolute. */
+  /** Absolute; of `parts` relative to the run's folder. */
   readonly path: string;
   /** Options for this input (`-ss`, `-skip_frame`, …). */
   readonly options?: readonly string[];
-  /** `picture`: only what holds single pictures may be opened. */
-  readonly kind?: "media" | "picture";
+  /** `picture`: only what holds single pictures may be opened. `parts`: pictures of an earlier run, by a name with a counter. */
+  readonly kind?: "media" | "picture" | "parts";
 };
 
 const REPORTING: readonly string[] =
@@ -24,9 +24,12 @@ export const headArguments = (inputs: readonly PlannedInput[]): string[] => [
   ...inputs.flatMap(inputArguments),
 ];
 
+/** `image2` opens whatever has such a name, which is safe for names that are our own. */
+const DEMUXERS = { media: ALLOWED_DEMUXERS, picture: PICTURE_DEMUXERS, parts: "image2" } as const;
+
 const inputArguments = ({ path, options = [], kind = "media" }: PlannedInput): string[] => [
   ...["-protocol_whitelist", "file"],
-  ...["-format_whitelist", kind === "picture" ? PICTURE_DEMUXERS : ALLOWED_DEMUXERS],
+  ...["-format_whitelist", DEMUXERS[kind], ...(kind === "parts" ? ["-f", DEMUXERS.parts] : [])],
   ...options,
   ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", `file:${path}`],
 ];

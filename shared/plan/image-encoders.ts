@@ -32,8 +32,8 @@ const ownPalette = (label: string): string =>
   `[${label}use][${label}pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle`;
 
 /**
- * Qualities measured over RGB against the source on a 720p picture (PSNR): jpg at its best quantiser, 2 of 31; webp 80 and
- * avif 24 are not told from that by eye at a half and a third of its bytes (docs/images.md).
+ * Qualities: jpg at its best quantiser (of 2 to 31), the others well above what the web is used to, for half of its bytes.
+ * Measured on a noisy picture of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif 24 181 k, 30.5.
  */
 export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
   jpg: {

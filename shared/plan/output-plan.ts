@@ -59,6 +59,8 @@ export type PickedPictures = {
   readonly filters: readonly Filter[];
   /** From there to what the encoder takes. */
   readonly finish: readonly string[];
+  /** As against sheets of them, or one file that moves. */
+  readonly eachIsAFile: boolean;
 };
 
 export type PlanResult = { readonly ok: true; readonly plan: OutputPlan } | Refusal;

@@ -83,11 +83,15 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
     film(600),
     { format: "avif:320x", number: 2 },
     [
-      "-noaccurate_seek -ss 150 IN -noaccurate_seek -ss 450 IN -filter_complex " +
-        `[0:0]${picks("gt(T-0.000437,0)", 1, "")}[pick0];[1:0]${picks("gt(T-0.000437,0)", 1, "")}[pick1];` +
-        `[pick0][pick1]concat=n=2,settb=1/100,setpts=10*N[picked];[picked]${scaled("320:180")},` +
-        "scale=out_color_matrix=bt601:out_range=pc,format=yuv420p[v0] -map [v0] -frames:v 2 " +
-        `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -crf 24 -g 0 -f image2 0-%05d.avif`,
+      `-noaccurate_seek -ss 150 IN -noaccurate_seek -ss 450 IN ${[0, 1]
+        .map(
+          (at) =>
+            `-filter_complex [${at}:0]${picks("gt(T-0.000437,0)", 1)}${scaled("320:180")},` +
+            `scale=out_color_matrix=bt601:out_range=pc,format=yuv420p[v0at${at}] -map [v0at${at}] -frames:v 1 ` +
+            `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -crf 24 -g 0 -f image2 ` +
+            `-start_number ${at + 1} 0-%05d.avif`,
+        )
+        .join(" ")}`,
     ],
   ],
 ])("%s", (_, probe, ask, expected) => {
@@ -95,11 +99,11 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
 });
 
 test.each<[name: string, probe: MediaProbe, asks: Ask[], inputs: number[]]>([
-  ["few pictures of a long film", film(3600), [{ format: "jpg", number: 10 }], [10]],
+  ["few pictures of a long film", film(3600), [{ format: "jpg", number: 7 }], [7]],
   ["two outputs of few pictures", film(3600), [{ format: "jpg", number: 3 }, { format: "png" }], [3, 1]],
-  ["sixteen at a time", film(3600), [{ format: "jpg", number: 40 }], [16, 16, 8]],
-  ["scenes, each in one go", film(3600), [{ format: "gif", params: { scene: { number: 3 } } }], [3]],
-  ["sheets out of lossless parts", film(3600), [{ format: "jpg", number: 20, params: { sprite: true } }], [16, 4, 0]],
+  ["eight at a time", film(3600), [{ format: "jpg", number: 20 }], [8, 8, 4]],
+  ["scenes, each in one go", film(3600), [{ format: "gif", params: { scene: { number: 3 } } }], [3, 0]],
+  ["sheets out of lossless parts", film(3600), [{ format: "jpg", number: 9, params: { sprite: true } }], [8, 1, 0]],
   ["pictures beside a film that needs all of it", film(3600), [{ format: "mp4" }, { format: "jpg" }], [1]],
   [
     "pictures beside a film of its beginning",
@@ -114,13 +118,18 @@ test.each<[name: string, probe: MediaProbe, asks: Ask[], inputs: number[]]>([
   expect(lines(probe, ...asks).map((line) => line.split("IN").length - 1)).toEqual(inputs);
 });
 
-test("runs that follow each other number their pictures on", () => {
-  const starts = lines(film(3600), { format: "jpg", number: 40 }).map((line) => /-start_number (\d+) (.*)/.exec(line));
-  expect(starts.map((start) => start?.slice(1))).toEqual([
-    ["1", "0-%05d.jpg"],
-    ["17", "0-%05d.jpg"],
-    ["33", "0-%05d.jpg"],
+test("what moves is put together out of numbered parts", () => {
+  const [parts = "", joined = ""] = lines(film(3600), {
+    format: "gif:64x36",
+    params: { scene: { number: 2, duration: 1 } },
+  });
+  expect([...parts.matchAll(/-f image2 -start_number \d+ \S+/g)].map(([written]) => written)).toEqual([
+    "-f image2 -start_number 1 0-part-%05d.png",
+    "-f image2 -start_number 11 0-part-%05d.png",
   ]);
+  expect(joined).toMatch(
+    /-format_whitelist image2 -f image2 -framerate 10 -max_pixels:v \d+ -i file:0-part-%05d\.png -filter_complex \[0:v\]format=gbrp,/,
+  );
 });
 
 test("files come in the order of the offsets asked for, the cues in order of time, from 0 to the end", () => {

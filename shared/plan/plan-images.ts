@@ -44,6 +44,7 @@ export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): 
     strides,
     filters: chain,
     finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat(label)],
+    eachIsAFile: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,
   };
   const filters = [...pickFilters(strides), SPREAD_OUT, ...pictures.filters, ...pictures.finish];
   const written = layout?.sheets ?? countMoments(strides);

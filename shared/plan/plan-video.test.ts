@@ -67,11 +67,11 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ["mkv:flv::quality=1", `${paced("fps=25")} -map 0:1 -c:v flv -q:v 16 -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`],
   [
     "mkv:vp8::quality=2",
-    `${PICTURE} -map 0:1 -c:v libvpx -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -crf 52 -b:v 100M -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
+    `${PICTURE} -map 0:1 -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -crf 52 -b:v 100M -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
   ],
   [
     "mkv:vp8::quality=2,maxrate=700k",
-    `${PICTURE} -map 0:1 -c:v libvpx -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -crf 52 -b:v 700k -maxrate 700k -bufsize 1400k -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
+    `${PICTURE} -map 0:1 -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -crf 52 -b:v 700k -maxrate 700k -bufsize 1400k -g 125 ${VFR} ${AAC} ${TAGS} -f matroska 0.mkv`,
   ],
   [
     "mp4",
@@ -88,7 +88,7 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ],
   [
     "webm",
-    `${PICTURE} -map 0:1 -c:v libvpx -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
+    `${PICTURE} -map 0:1 -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
   ],
   [
     "webm:vp9::quality=4",
@@ -113,11 +113,11 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ],
   [
     "ogv",
-    `${paced("fps=25:start_time=0")} -map 0:1 -c:v libtheora -b:v 2750k -g 125 ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -f ogv 0.ogv`,
+    `${paced("fps=25:start_time=0")} -map 0:1 -c:v libtheora -b:v 2750k -g 125 ${VFR} -c:a libvorbis -af aresample=async=1:first_pts=0 -b:a 128k ${TAGS} -f ogv 0.ogv`,
   ],
   [
     "ogv:::quality=5",
-    `${paced("fps=25:start_time=0")} -map 0:1 -c:v libtheora -q:v 8 -g 125 ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -f ogv 0.ogv`,
+    `${paced("fps=25:start_time=0")} -map 0:1 -c:v libtheora -q:v 8 -g 125 ${VFR} -c:a libvorbis -af aresample=async=1:first_pts=0 -b:a 128k ${TAGS} -f ogv 0.ogv`,
   ],
   [
     "avi",
@@ -195,6 +195,7 @@ const ROWS: [format: string, ...runs: string[]][] = [
     "mp4:::frag",
     `${PICTURE} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof -write_tmcd 0 -f mp4 0.mp4`,
   ],
+  ["mp4:x:flac", `-map 0:1 -c:a flac -strict experimental ${iso("mp4")}`],
   [
     "mp4:x:aac:frag",
     `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof -frag_duration 2000000 -write_tmcd 0 -f mp4 0.mp4`,
@@ -209,8 +210,8 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ],
   [
     "webm:::2pass",
-    `${PICTURE} -c:v libvpx -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 1 -passlogfile 0-pass ${VFR} -f null -`,
-    `${PICTURE} -map 0:1 -c:v libvpx -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 2 -passlogfile 0-pass ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
+    `${PICTURE} -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 1 -passlogfile 0-pass ${VFR} -f null -`,
+    `${PICTURE} -map 0:1 -c:v libvpx -threads 1 -deadline good -cpu-used 2 -auto-alt-ref 1 -lag-in-frames 16 -b:v 2400k -maxrate 3600k -bufsize 4800k -g 125 -pass 2 -passlogfile 0-pass ${VFR} -c:a libvorbis -b:a 128k ${TAGS} -cues_to_front 1 -f webm 0.webm`,
   ],
   ["wav", `-map 0:1 -c:a pcm_s16le -af aresample=async=1 ${TAGS} -f wav 0.wav`],
   ["ogg:opus_64k", `-map 0:1 -c:a libopus -b:a 64k ${TAGS} -f ogg 0.ogg`],

@@ -60,12 +60,18 @@ function soundOf({ audio: spec, container }: VideoOutput, track: AudioTrack, can
   if (!spec) throw new Error("No sound is asked for");
   if (!isEncodedAudio(spec)) {
     const failure = copyRefusal(container, "audio", track.codec);
-    return failure ? refused(failure) : { ok: true, encoder: "copy", argv: ["-c:a", "copy"] };
+    if (failure) return refused(failure);
+    return { ok: true, encoder: "copy", argv: ["-c:a", "copy", ...strictness(container, track.codec)] };
   }
   const encoder = audioEncoder(spec.codec, can);
   if (!encoder) return refused(noEncoder(spec.codec));
-  return { ok: true, encoder, argv: audioArguments(encoder, spec, container, track) };
+  const argv = [...audioArguments(encoder, spec, container, track), ...strictness(container, spec.codec)];
+  return { ok: true, encoder, argv };
 }
+
+/** FLAC in mp4 counted as an experiment until ffmpeg 6. */
+const strictness = (container: VideoOutput["container"], codec: string | null): string[] =>
+  container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];
 
 const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
 const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";

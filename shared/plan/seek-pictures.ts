@@ -3,7 +3,7 @@ import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
 import type { OutputPlan, PickedPictures } from "./output-plan.ts";
 import { pickFilters, SPREAD_OUT } from "./pick-pictures.ts";
-import { countMoments, momentsOf, type Stride } from "./picture-moments.ts";
+import { countMoments, MOVING_FPS, momentsOf, type Stride } from "./picture-moments.ts";
 import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
 import { seconds } from "./progress-ticks.ts";
 
@@ -67,7 +67,12 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
   const parts = `${plan.planned.output}-part-%05d.png`;
   const writes = { filters, argv: ["-fps_mode", "passthrough", "-c:v", "png", "-f", "image2", parts] };
   const joined = `[0:v]format=gbrp,${[SPREAD_OUT, ...finish].join(",")}[${label}]`;
-  const last = [...headArguments([{ path: parts, kind: "parts" }]), "-filter_complex", joined, ...argv];
+  const last = [
+    ...headArguments([{ path: parts, kind: "parts", options: ["-framerate", String(MOVING_FPS)] }]),
+    "-filter_complex",
+    joined,
+    ...argv,
+  ];
   const runs = [...runsOf(groups, label, writes, opens), { argv: last, expectedFrames, durationMs: null }];
   return { runs, outputs: [plan.planned] };
 }
@@ -75,12 +80,7 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
 /** What is done with the pictures of each moment: filters, and options up to a file name with a counter. */
 type Writes = { readonly filters: Branch["filters"]; readonly argv: readonly string[] };
 
-function runsOf(
-  groups: readonly (readonly Stride[])[],
-  label: string,
-  writes: Writes,
-  opens: Opens,
-): PlannedRun[] {
+function runsOf(groups: readonly (readonly Stride[])[], label: string, writes: Writes, opens: Opens): PlannedRun[] {
   let made = 0;
   return groups.map((pieces) => {
     const run = seekingRun(pieces, made, label, writes, opens);
@@ -106,14 +106,21 @@ function seekingRun(
   const marks = new Map(urls.map((url, at) => [url, pieces.length + at]));
   let number = made + 1;
   const outputs = pieces.flatMap((piece, at) => {
-    const branch = { label: `${label}at${at}`, filters: [...pickFilters([piece], piece.firstMs), SPREAD_OUT, ...filters] };
+    const branch = {
+      label: `${label}at${at}`,
+      filters: [...pickFilters([piece], piece.firstMs), SPREAD_OUT, ...filters],
+    };
     const graph = branchGraph(`[${at}:${opens.streamIndex}]`, branch, marks);
     const options = [...argv.slice(0, -1), "-start_number", String(number), ...argv.slice(-1)];
     number += piece.count;
     return ["-filter_complex", graph, "-map", `[${branch.label}]`, "-frames:v", String(piece.count), ...options];
   });
   // `frame` counts the first output alone.
-  return { argv: [...headArguments([...inputs, ...opens.marks(urls)]), ...outputs], expectedFrames: null, durationMs: null };
+  return {
+    argv: [...headArguments([...inputs, ...opens.marks(urls)]), ...outputs],
+    expectedFrames: null,
+    durationMs: null,
+  };
 }
 
 function grouped<Item>(items: readonly Item[], size: number): Item[][] {
