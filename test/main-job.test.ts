@@ -155,7 +155,7 @@ describe("a film of 29.97 frames a second with sound", () => {
     ]);
     for (const webhook of webhooks.received) {
       expect(isSigned(webhook.headers, webhook.raw, stack.webhookSecret, webhook.at)).toBe(true);
-      expect([webhook.method, webhook.path]).toEqual(["POST", "/webhook?ref=a+b%26c"]);
+      expect([webhook.method, webhook.path]).toEqual(["POST", "/webhook?ref=a%20b%26c"]);
     }
     const last = webhooks.received.at(-1)?.body;
     expect(last).toMatchObject({
