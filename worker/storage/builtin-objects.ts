@@ -15,8 +15,7 @@ export const prefixOf = (jobId: JobId): string => `${jobId}/`;
 export const keyOf = ({ jobId, path }: BuiltinObject): string => prefixOf(jobId) + path;
 
 /** Whether the bucket can hold an object of this name: R2's limit on keys is that of S3 (R2 limits). */
-export const hasRoomFor = (object: BuiltinObject): boolean =>
-  nameBytes(keyOf(object)) <= MAX_NAME_BYTES;
+export const hasRoomFor = (object: BuiltinObject): boolean => nameBytes(keyOf(object)) <= MAX_NAME_BYTES;
 
 const ROOT = "/storage/";
 
