@@ -43,7 +43,10 @@ const recordUploads = (state: JobState, task: string, uploads: Record<string, Re
 const file = (output: number, ordinal: number) => ({ output, ordinal, sizeBytes: 5, etags: ['"e"'] });
 const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
 const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
-const failed = (output: number, code: "encoding_failed" | "storage_denied"): OutputReport => ({
+const failed = (
+  output: number,
+  code: "encoding_failed" | "encoder_not_available" | "storage_denied",
+): OutputReport => ({
   status: "failed",
   output,
   failure: { code, message: "It broke" },
@@ -204,35 +207,35 @@ describe("the way of a job", () => {
 });
 
 describe("failures of the work", () => {
-  it("encodes again only the output that failed, on another node, and gives it up after the second failure", () => {
+  it.each(["encoding_failed", "encoder_not_available"] as const)(
+    "encodes again only the output that failed (%s), on another node, and gives it up after the second failure",
+    (code) => {
+      const state = recordUploads(encoding(), "encode", UPLOADS);
+      const once = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, code), madeImages] }, NOW);
+      expect(viewJob(once)).toMatchObject({
+        status: "job.starting",
+        outputs: [{ status: "video.queued" }, { status: "image.created" }],
+      });
+      expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0], avoid: ["node-a"], failures: 1 });
+      expect(claim(once, "t3").assignments).toEqual([]);
+      const again = claim(once, "t3", NOW + 1000, "node-b");
+      expect(again.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
+      const twice = completeTask(again.state, "encode", { kind: "encode", outputs: [failed(0, code)] }, NOW + 2000);
+      expect(viewJob(twice)).toMatchObject({
+        status: "job.failed",
+        outputs: [{ status: "video.failed", error: "It broke", error_code: code }, { status: "image.created" }],
+      });
+    },
+  );
+
+  it("says of a finished output what made it", () => {
+    const note = "Encoded in software, because the hardware encoder h264_nvenc was busy.";
+    const made: OutputReport = { ...madeVideo, encoder: "libx264", note };
     const state = recordUploads(encoding(), "encode", UPLOADS);
-    const once = completeTask(
-      state,
-      "encode",
-      { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] },
-      NOW,
-    );
-    expect(viewJob(once)).toMatchObject({
-      status: "job.starting",
-      outputs: [{ status: "video.queued" }, { status: "image.created" }],
-    });
-    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0], avoid: ["node-a"], failures: 1 });
-    expect(claim(once, "t3").assignments).toEqual([]);
-    const again = claim(once, "t3", NOW + 1000, "node-b");
-    expect(again.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
-    const twice = completeTask(
-      again.state,
-      "encode",
-      { kind: "encode", outputs: [failed(0, "encoding_failed")] },
-      NOW + 2000,
-    );
-    expect(viewJob(twice)).toMatchObject({
-      status: "job.failed",
-      outputs: [
-        { status: "video.failed", error: "It broke", error_code: "encoding_failed" },
-        { status: "image.created" },
-      ],
-    });
+    const done = completeTask(state, "encode", { kind: "encode", outputs: [made, madeImages] }, NOW);
+    const [film, images] = viewJob(done).outputs;
+    expect(film).toMatchObject({ status: "video.encoded", encoder: "libx264", note });
+    expect(images).not.toHaveProperty("encoder");
   });
 
   it("does not try again what cannot get better", () => {
