@@ -269,6 +269,8 @@ describe("watermark", () => {
   const SOURCES: Readonly<Record<string, string>> = {
     "grey.mp4": `${plane("0x808080", "1280x720")} -vf ${TO_709} ${TAGS} ${X264}`,
     "tall.mp4": `${plane("0x808080", "360x640")} -vf ${TO_709} ${TAGS} ${X264}`,
+    "pal.mp4": `${plane("0x808080", "720x576")} -vf scale=out_color_matrix=bt470:out_range=tv,format=yuv420p -colorspace bt470bg ${X264}`,
+    "hdr.mp4": `${plane("0x808080", "642x354")} -vf format=yuv420p10le -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc ${X264} -pix_fmt yuv420p10le`,
     /** Magenta all around, its middle third half transparent; hidden beneath the transparent edge is green. */
     "mark.png":
       "-f lavfi -i color=0xff00ff:s=540x270,format=rgba,geq=r=255*between(X\\,60\\,479):g=255*not(between(X\\,60\\,479)):b=255*between(X\\,60\\,479):" +
@@ -312,6 +314,18 @@ describe("watermark", () => {
     for (const y of [4, 176]) expect(picture.at(left + 60, top + y)[1]).toBeLessThan(20);
     // No trace of the hidden green along the edge, beyond what halved colour planes do.
     for (let x = 30; x < 50; x++) expect((at(x)[1] ?? 0) - (at(x)[0] ?? 0)).toBeLessThanOrEqual(25);
+  });
+
+  test.each([
+    ["pal.mp4", "mp4:0x240"],
+    ["hdr.mp4", "mp4:hevc_640x270::pix_fmt=yuv420p10le"],
+    ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
+  ])("is there on %s as %s, whatever the matrix and the mark's size", async (name, format) => {
+    const ask = { format, params: params("topleft") };
+    const picture = await firstPicture(await encodeOne(clip(name), ask, markedBy("mark.jpg")));
+    const [red = 0, green = 255, blue = 0] = picture.at(20, 20);
+    // In PQ and the wide gamut of BT.2020 it looks paler.
+    expect([red > green + 25, blue > green + 25]).toEqual([true, true]);
   });
 
   test.each([

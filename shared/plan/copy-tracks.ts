@@ -53,4 +53,15 @@ export function copyRefusal(container: TrackContainer, kind: TrackKind, codec: s
   return failure(`The input's ${word} is ${codec}, which ${container} cannot hold: it cannot be copied.`);
 }
 
+/** Demuxers that find no keyframe before a time: what is copied from there on cannot be decoded, perhaps to its end. */
+const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v"]);
+
+/** Why a copied picture cannot begin within a source of this format; null when it can. */
+export function copyCutRefusal(format: string): Failure | null {
+  if (!WITHOUT_INDEX.has(format)) return null;
+  return failure(
+    `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`: leave the offset out, or encode the picture.`,
+  );
+}
+
 const failure = (message: string): Failure => ({ code: "copy_not_possible", message });

@@ -58,7 +58,8 @@ export function fileArguments(output: number, format: VideoFormat): string[] {
 
 function movFlags({ fragmented, video }: VideoFormat): string[] {
   if (!fragmented) return ["-movflags", "+faststart"];
-  const whole = "+empty_moov+default_base_moof";
+  // The header waits for the first fragment, so that its edit lists can say how late each track's first sample is.
+  const whole = "+empty_moov+default_base_moof+delay_moov";
   return video ? ["-movflags", `+frag_keyframe${whole}`] : ["-movflags", whole, "-frag_duration", SOUND_FRAGMENT_US];
 }
 

@@ -99,7 +99,7 @@ test.each<Row>([
     { pixelFormat: "yuv420p10le", step: 2 },
     "scale=426:240:flags=bicubic,format=yuv420p10le[vpicture];" +
       `[1:v:0]${MARK},zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=203,format=gbrapf32le,` +
-      "zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=limited:npl=203,format=yuva420p10le[vmark];" +
+      "zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=limited:npl=203,format=yuva444p10le,format=yuva420p10le[vmark];" +
       "[vpicture][vmark]overlay=x=W-w-4:y=H-h-4:format=yuv420p10,setsar=1",
   ],
   [

@@ -193,12 +193,12 @@ const ROWS: [format: string, ...runs: string[]][] = [
   ],
   [
     "mp4:::frag",
-    `${PICTURE} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof -write_tmcd 0 -f mp4 0.mp4`,
+    `${PICTURE} -map 0:1 -c:v libx264 -preset medium -b:v 1850k -maxrate 2775k -bufsize 3700k -g 125 ${VFR} ${AAC} -map_chapters -1 -movflags +frag_keyframe+empty_moov+default_base_moof+delay_moov -write_tmcd 0 -f mp4 0.mp4`,
   ],
   ["mp4:x:flac", `-map 0:1 -c:a flac -strict experimental ${iso("mp4")}`],
   [
     "mp4:x:aac:frag",
-    `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof -frag_duration 2000000 -write_tmcd 0 -f mp4 0.mp4`,
+    `-map 0:1 ${AAC} -map_chapters -1 -movflags +empty_moov+default_base_moof+delay_moov -frag_duration 2000000 -write_tmcd 0 -f mp4 0.mp4`,
   ],
   [
     "mkv:::metadata=0",
@@ -324,6 +324,16 @@ describe("a copy", () => {
     expect(plan({ format }, of(video, audio)).refusals).toEqual([
       { output: 0, failure: { code: "copy_not_possible", message } },
     ]);
+  });
+
+  test("cannot begin within a source without an index", () => {
+    const probe = of("h264", "aac");
+    const broadcast = { ...probe, format: { ...probe.format, format_name: "mpegts" } };
+    const { refusals } = plan({ format: "mkv:copy:copy", params: { offset: 2, duration: 1 } }, broadcast);
+    expect(refusals).toMatchObject([
+      { failure: { code: "copy_not_possible", message: expect.stringMatching(/no index of its keyframes/) } },
+    ]);
+    expect(plan({ format: "mkv:copy:copy", params: { duration: 1 } }, broadcast).refusals).toEqual([]);
   });
 
   test("begins at the keyframe before its offset", () => {

@@ -4,7 +4,7 @@ import type { VideoOutput } from "../output-spec.ts";
 import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
 import type { Can } from "./can.ts";
 import { audioEncoder, noEncoder } from "./choose-encoder.ts";
-import { copyRefusal } from "./copy-tracks.ts";
+import { copyCutRefusal, copyRefusal } from "./copy-tracks.ts";
 import { type Cut, cutArguments, cutOf } from "./cut.ts";
 import { fileArguments, fileName } from "./muxers.ts";
 import {
@@ -30,6 +30,8 @@ export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): Pl
   if (!spec.video && !source.audio) return refuse("input_has_no_audio");
   const cut = isCopyCut(spec) ? copyCut(spec) : cutOf(spec, source);
   if (isBeyondEnd(cut, video ?? source.audio)) return refuse("offset_beyond_end");
+  const uncut = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyCutRefusal(source.format) : null;
+  if (uncut) return { ok: false, failure: uncut };
   const audio = soundTrack(spec, cut, source);
   const picture = video ? pictureOf(spec, video, cut, can) : null;
   if (picture && !picture.ok) return picture;

@@ -68,6 +68,8 @@ function colourFilters({ matrix, primaries, transfer }: ColourTags, markFormat: 
     `zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=${WHITE_NITS}`,
     "format=gbrapf32le",
     `zscale=p=${primaries}:t=${transfer}:m=${matrix}:r=limited:npl=${WHITE_NITS}`,
+    // zscale itself cannot halve the colour of a mark with an odd side.
+    "format=yuva444p10le",
   ];
 }
 
@@ -75,7 +77,7 @@ function colourFilters({ matrix, primaries, transfer }: ColourTags, markFormat: 
 const SWSCALE_MATRICES: Readonly<Record<string, string>> = {
   bt709: "bt709",
   smpte170m: "smpte170m",
-  bt470bg: "bt470bg",
+  bt470bg: "bt470",
   smpte240m: "smpte240m",
   fcc: "fcc",
   bt2020nc: "bt2020",
