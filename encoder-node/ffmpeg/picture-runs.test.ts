@@ -318,7 +318,7 @@ describe("watermark", () => {
 
   test.each([
     ["pal.mp4", "mp4:0x240"],
-    ["hdr.mp4", "mp4:hevc_640x270::pix_fmt=yuv420p10le"],
+    ["hdr.mp4", "mp4:hevc_0x270::pix_fmt=yuv420p10le"],
     ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
   ])("is there on %s as %s, whatever the matrix and the mark's size", async (name, format) => {
     const ask = { format, params: params("topleft") };
