@@ -170,6 +170,13 @@ describe("colour", () => {
     ],
     ["RGB in HD", "1280x720", "format=rgb24 -c:v png", "mp4", HD],
     ["RGB in SD", "320x240", "format=rgb24 -c:v png", "mp4", HD],
+    [
+      "SD as DNxHD",
+      "640x360",
+      `${encoded("bt601", "tv", "yuv420p")},${untagged} ${X264}`,
+      "mov:dnxhd",
+      "bt709 smpte170m smpte170m tv",
+    ],
     ["10 bits of 4:2:2", "640x360", `${encoded("bt709", "tv", "yuv422p10le")} ${TAGS} -c:v prores_ks`, "mp4", HD],
     [
       "10 bits kept",

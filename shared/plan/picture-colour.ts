@@ -11,6 +11,8 @@ export type PictureTarget = {
    * matrix of BT.601, which is what JPEG (JFIF) means.
    */
   readonly pixelFormat: string;
+  /** Whether players take it for BT.709 whatever the file says. */
+  readonly onlyBt709?: boolean;
   /** 2 where sides must be even. */
   readonly step: 1 | 2;
 };
@@ -30,7 +32,8 @@ export function colourSteps(source: SourceColour, target: PictureTarget, size: S
   const hasAlpha = /^(yuva|rgba|bgra|argb|abgr|gbrap)/.test(target.pixelFormat);
   const isDeep = /(10|12|14|16)(le|be)$/.test(target.pixelFormat);
   const coding = codingOf(target);
-  const maps = source.dynamics !== "standard" && !(isDeep && coding === "video");
+  const keeps = isDeep && coding === "video" && !target.onlyBt709;
+  const maps = source.dynamics !== "standard" && !keeps;
   const before = [
     ...(source.assumed.length > 0 ? [`setparams=${source.assumed.join(":")}`] : []),
     ...(source.hasAlpha && !hasAlpha ? flattenFilters(source) : []),
@@ -56,22 +59,24 @@ const flattenFilters = ({ isDeep }: SourceColour): string[] => [
 
 function videoSteps(
   source: SourceColour,
-  { pixelFormat }: PictureTarget,
+  { pixelFormat, onlyBt709 = false }: PictureTarget,
   size: Size,
   maps: boolean,
   before: readonly string[],
 ): ColourSteps {
+  const kept = onlyBt709 ? BT709 : source.tags;
   const fromRgb = source.isRgb || before.some((filter) => filter.startsWith("premultiply"));
+  const converts = fromRgb || kept.matrix !== source.tags.matrix;
   const options = [
-    ...(fromRgb ? [`out_color_matrix=${scaleMatrix(source.tags.matrix)}`] : []),
+    ...(converts ? [`out_color_matrix=${scaleMatrix(kept.matrix)}`] : []),
     ...(fromRgb || source.isFullRange ? ["out_range=tv"] : []),
   ];
   const scale = [scaleTo(size), ...(maps ? [] : options)].join(":");
   const format = `format=${pixelFormat}`;
-  const tags = maps ? BT709 : source.tags;
+  const tags = maps ? BT709 : kept;
   const mapped = maps ? toneMapFilters(source, "bt709") : [];
   // 5.1 does not say what it made of RGB, 7.0 forgets the matrix of what had full range.
-  const said = options.length > 0 && !maps ? [`setparams=range=tv:colorspace=${source.tags.matrix}`] : [];
+  const said = options.length > 0 && !maps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
   return {
     toWorking: [...before, scale, ...mapped, format, ...said],
     working: { pixelFormat, tags },

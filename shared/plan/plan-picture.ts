@@ -49,7 +49,9 @@ export function planPicture(
   const timing = frameTiming(spec, output.container, track);
   const hardware = hardwareFor(spec, output.container, frame, can.hardware);
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(spec, frame, timing.fps);
-  const planned = pictureChain({ ...shape, size: spec.size }, track, { pixelFormat, step: 2 }, can);
+  // What DNxHD says of its colours in the stream itself, the encoder leaves at BT.709.
+  const target = { pixelFormat, step: 2, onlyBt709: spec.codec === "dnxhd" } as const;
+  const planned = pictureChain({ ...shape, size: spec.size }, track, target, can);
   if (!planned.ok) return planned;
   const { chain } = planned;
   const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
