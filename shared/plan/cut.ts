@@ -1,6 +1,7 @@
 // The part of the source that an output shows: frame-exact, picture and sound in step, and cheap far into a long film.
 import { fraction } from "../media-probe.ts";
 import type { VideoOutput } from "../output-spec.ts";
+import { INDEXED_DEMUXERS } from "./demuxers.ts";
 import { seconds } from "./progress-ticks.ts";
 import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 
@@ -25,11 +26,10 @@ const TOLERANCE_MS = 1;
  * streams that recover over many frames. Without one it lands anywhere, and what comes before the next keyframe is
  * lost: broadcasts have one at least every few seconds. Others are read from their beginning.
  */
-const LEAD_MS: Readonly<Record<string, number>> = {
-  "mov,mp4,m4a,3gp,3g2,mj2": 10_000,
-  "matroska,webm": 10_000,
-  mpegts: 30_000,
-};
+function leadOf(format: string): number | null {
+  if (INDEXED_DEMUXERS.has(format)) return 10_000;
+  return format === "mpegts" ? 30_000 : null;
+}
 
 /** Offsets up to this are decoded along with everything else, which is hardly dearer than a decode of their own. */
 const NEAR_MS = 10_000;
@@ -46,7 +46,7 @@ export function cutOf({ offsetMs, durationMs, video }: VideoOutput, { video: tra
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
   return {
-    seekMs: seekPoint(offsetMs, LEAD_MS[format] ?? null, video?.fps ?? null),
+    seekMs: seekPoint(offsetMs, leadOf(format), video?.fps ?? null),
     startMs,
     endMs: durationMs === null ? null : startMs + durationMs,
   };

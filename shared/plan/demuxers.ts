@@ -16,3 +16,6 @@ export const ALLOWED_DEMUXERS: string = [
   "ogg,wav,mp3,flac,aac,ac3,eac3,aiff,caf,amr",
   PICTURE_DEMUXERS,
 ].join(",");
+
+/** Demuxers, by ffprobe's names, that find the keyframe before a time in the file's index. */
+export const INDEXED_DEMUXERS: ReadonlySet<string> = new Set(["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"]);

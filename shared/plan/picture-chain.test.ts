@@ -132,6 +132,14 @@ test.each<Row>([
       "scale=426:240:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
   [
+    "alpha in PAL's matrix, by the name that scale has for it",
+    { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
+    {},
+    FILM,
+    "format=gbrap,premultiply=inplace=1,format=gbrp," +
+      "scale=426:240:flags=bicubic:out_color_matrix=bt470:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt470bg,setsar=1",
+  ],
+  [
     "alpha kept",
     { pix_fmt: "yuva444p12le" },
     {},

@@ -1,7 +1,7 @@
 // From the source's colours to the target's: which conversion is needed, and where on the way it happens.
 import type { Size } from "./fit-frame.ts";
 import { scaleTo } from "./picture-geometry.ts";
-import type { ColourTags, SourceColour } from "./source-colour.ts";
+import { type ColourTags, type SourceColour, scaleMatrix } from "./source-colour.ts";
 import { toneMapFilters } from "./tone-map.ts";
 
 /** What an encoder wants its pictures to be. */
@@ -111,6 +111,3 @@ const PLANAR: Readonly<Record<string, string>> = { nv12: "yuv420p", p010le: "yuv
 
 /** The format to draw in, on the way to a target. */
 export const drawingFormat = ({ pixelFormat }: PictureTarget): string => PLANAR[pixelFormat] ?? pixelFormat;
-
-/** `scale` has names of its own for the matrices of BT.2020. */
-const scaleMatrix = (matrix: string): string => (matrix.startsWith("bt2020") ? "bt2020" : matrix);

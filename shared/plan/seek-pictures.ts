@@ -1,4 +1,5 @@
 // Pictures from a long film without decoding all of it: one input per moment, each beginning at the keyframe before it.
+import { INDEXED_DEMUXERS } from "./demuxers.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
 import type { OutputPlan, PickedPictures } from "./output-plan.ts";
@@ -15,9 +16,6 @@ export type Opens = {
 };
 
 type Picturing = OutputPlan & { readonly pictures: PickedPictures };
-
-/** Demuxers that find the keyframe before a time by an index. Others land anywhere, and the picture may be lost. */
-const INDEXED: ReadonlySet<string> = new Set(["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"]);
 
 /**
  * What a seek costs, in ms of film that might be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 pictures from
@@ -45,7 +43,8 @@ function piecesOf(strides: readonly Stride[]): Stride[] {
 export function seekers<Plan extends OutputPlan>(plans: readonly Plan[], format: string): (Plan & Picturing)[] {
   const images = plans.filter((plan): plan is Plan & Picturing => plan.pictures !== undefined);
   const films = plans.filter(({ pictures, branch, seekMs = 0 }) => !pictures && branch && seekMs === 0);
-  if (!INDEXED.has(format) || films.some(({ endMs }) => endMs === null)) return [];
+  // Without an index a seek lands anywhere, and the picture may be lost.
+  if (!INDEXED_DEMUXERS.has(format) || films.some(({ endMs }) => endMs === null)) return [];
   const decodedMs = Math.max(0, ...films.map(({ endMs }) => endMs ?? 0));
   const wholeMs = Math.max(0, ...images.map(({ endMs }) => endMs ?? 0)) - decodedMs;
   const pieces = images.flatMap(({ pictures }) => piecesOf(pictures.strides));

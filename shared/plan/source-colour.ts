@@ -25,6 +25,19 @@ const BT601_525: ColourTags = { matrix: "smpte170m", primaries: "smpte170m", tra
 const BT601_625: ColourTags = { matrix: "bt470bg", primaries: "bt470bg", transfer: "smpte170m" };
 const BT2020: ColourTags = { matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10" };
 
+/** The filter `scale` has names of its own for some matrices, and knows no others than these. */
+const SCALE_MATRICES: Readonly<Record<string, string>> = {
+  bt709: "bt709",
+  smpte170m: "smpte170m",
+  bt470bg: "bt470",
+  smpte240m: "smpte240m",
+  fcc: "fcc",
+  bt2020nc: "bt2020",
+};
+
+/** A matrix as `scale` calls it; BT.709 for those that it does not know. */
+export const scaleMatrix = (matrix: string): string => SCALE_MATRICES[matrix] ?? "bt709";
+
 const HDR_TRANSFERS = new Set(["smpte2084", "arib-std-b67"]);
 
 /** BT.709 is for HD, which has at least 720 lines; players guess by the same border. */

@@ -2,7 +2,7 @@
 import type { VideoOutput } from "../output-spec.ts";
 import type { Overlay } from "./filter-graph.ts";
 import type { Size } from "./fit-frame.ts";
-import type { ColourTags } from "./source-colour.ts";
+import { type ColourTags, scaleMatrix } from "./source-colour.ts";
 import { WHITE_NITS } from "./tone-map.ts";
 
 export type Watermark = NonNullable<VideoOutput["watermark"]>;
@@ -62,7 +62,7 @@ export function watermarkOverlay({ url, position }: Watermark, ground: Ground): 
 function colourFilters({ matrix, primaries, transfer }: ColourTags, markFormat: string): string[] {
   if (markFormat === "gbrap") return [];
   if (transfer !== "smpte2084" && transfer !== "arib-std-b67") {
-    return [`scale=out_color_matrix=${SWSCALE_MATRICES[matrix] ?? "bt709"}:out_range=tv`];
+    return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];
   }
   return [
     `zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=${WHITE_NITS}`,
@@ -72,13 +72,3 @@ function colourFilters({ matrix, primaries, transfer }: ColourTags, markFormat: 
     "format=yuva444p10le",
   ];
 }
-
-/** Names of `scale` for matrices. */
-const SWSCALE_MATRICES: Readonly<Record<string, string>> = {
-  bt709: "bt709",
-  smpte170m: "smpte170m",
-  bt470bg: "bt470",
-  smpte240m: "smpte240m",
-  fcc: "fcc",
-  bt2020nc: "bt2020",
-};
