@@ -27,7 +27,16 @@ import { JobMemory } from "./job-memory.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import { JobSpec, type JobState, newJob } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
-import { claimTasks, judge, type Renewal, recordProgress, renewAll, renewLease, suspectSession } from "./leases.ts";
+import {
+  claimTasks,
+  judge,
+  type Renewal,
+  recordProgress,
+  renewAll,
+  renewLease,
+  runnableTasks,
+  suspectSession,
+} from "./leases.ts";
 import { completeTask, failTask } from "./reports.ts";
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
@@ -53,6 +62,12 @@ export class JobObject extends DurableObject<Env> {
 
   /** Grants up to `max` runnable tasks of a class to a node. */
   async claim(nodeId: string, session: string, slotClass: SlotClass, max: number): Promise<Assignment[]> {
+    const before = this.#memory.state;
+    if (before && runnableTasks(before, slotClass).length === 0) {
+      // A hub may ask for what is taken by now: secrets are opened only for what there is.
+      this.#commit(before);
+      return [];
+    }
     const sourceUrl = await this.#sourceUrl();
     // Others may have changed the job while the address was signed.
     const { state } = this.#memory;
