@@ -3,13 +3,14 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "#shared/log.ts";
-import { type ApiClient, apiClient, type JobView } from "./demo/api-client.ts";
+import { type ApiClient, apiClient, type JobView, type OutputMedia } from "./demo/api-client.ts";
 import { demoJob, newFolder } from "./demo/demo-job.ts";
 import { reportFailure, reportResults } from "./demo/demo-report.ts";
 import { type DemoStack, demoStack } from "./demo/demo-stack.ts";
 import { serveFile } from "./demo/file-server.ts";
 import { describeProgress, progressLine } from "./demo/progress-line.ts";
 import { sampleClip } from "./demo/sample.ts";
+import { saveFolder } from "./demo/save-folder.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
 import { listenForTheEnd, Stopped } from "./stack/own-signals.ts";
 import { whenParentIsGone } from "./stack/parent.ts";
@@ -50,10 +51,23 @@ async function main(given: string | undefined): Promise<boolean> {
   const { id } = await api.submit(demoJob(stack, sourceUrl, inbox.origin, folder));
   const job = await follow(api, id);
   const completed = job.status === "job.completed";
-  if (completed) await reportResults(job, await api.metadata(id), join(stack.home, folder));
+  if (completed) await showResults(stack, job, await api.metadata(id), folder);
   else reportFailure(job);
   await reportWebhook(webhooks, stack);
   return completed;
+}
+
+/** Saves the results beside the state as well: the S3 server ends with the demo. */
+async function showResults(
+  stack: DemoStack,
+  job: JobView,
+  media: Record<string, OutputMedia>,
+  folder: string,
+): Promise<void> {
+  const saved = join(stack.home, folder);
+  const sizes = await saveFolder(stack.s3, folder, saved);
+  reportResults(job, media, sizes);
+  console.log(`\nSaved to ${saved} (${sizes.size} files); hls/master.m3u8 there plays in VLC, mpv and ffplay.`);
 }
 
 async function publish(path: string): Promise<string> {

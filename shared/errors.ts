@@ -70,6 +70,7 @@ export const ERRORS = {
   input_has_no_audio: final("source"),
   offset_beyond_end: final("client"),
   watermark_failed: final("client"),
+  subtitle_failed: final("client"),
   output_interval_not_possible: final("client"),
   output_size_not_possible: final("client"),
   copy_not_possible: final("client"),

@@ -12,6 +12,7 @@ export const ProbedStream = z.looseObject({
   height: z.int().optional(),
   sample_aspect_ratio: z.string().optional(),
   pix_fmt: z.string().optional(),
+  field_order: z.string().optional(),
   color_range: z.string().optional(),
   color_space: z.string().optional(),
   color_transfer: z.string().optional(),

@@ -5,8 +5,28 @@ import { fraction, MediaProbe, type ProbedStream, rotationOf } from "./media-pro
 /** Key names that mean the source (api-v2 §10): no output may have one. */
 export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
 
-/** The metadata of one output: of an HTTP stream that of each of its forms, under the form's name. */
-export const OutputMetadata = z.union([MediaProbe, z.record(z.string(), MediaProbe)]);
+const HlsEncryption = z
+  .object({
+    method: z.literal("AES-128"),
+    key: z.string().describe("In hexadecimal"),
+    key_uri: z.string().describe("Where players get it, as it was asked for"),
+  })
+  .describe("How the segments are encrypted: only of a key that the service made, and never in notifications");
+
+export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).describe(
+  "The tracks of MPEG-TS segments",
+);
+
+export const HttpStreamMetadata = z
+  .strictObject({
+    hls: HlsMetadata.exactOptional(),
+    dash: MediaProbe.exactOptional().describe("The tracks of fragmented MP4"),
+  })
+  .describe("Of each package of an HTTP stream; the file name is the address of its playlist or manifest");
+export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
+
+/** The metadata of one output. */
+export const OutputMetadata = z.union([MediaProbe, HttpStreamMetadata]);
 export type OutputMetadata = z.infer<typeof OutputMetadata>;
 
 /** ffprobe's answer with the contract's fields filled in and `filename` replaced; nothing that was printed is dropped. */

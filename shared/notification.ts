@@ -1,6 +1,7 @@
 // Notifications: events, payloads (api-v2 §9) and the schedule of deliveries.
 import type { JobView, OutputView } from "./job-view.ts";
 import type { MediaProbe } from "./media-probe.ts";
+import type { OutputMetadata } from "./metadata.ts";
 import type { NotificationPayload } from "./notification-payload.ts";
 
 export const NOTIFICATION_EVENTS = [
@@ -18,7 +19,7 @@ export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.completed", "job.failed"]);
 
 /** Metadata for a payload, or null when the client did not ask for it: the input's, and an output's by its index. */
-export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (MediaProbe | null)[] } | null;
+export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (OutputMetadata | null)[] } | null;
 
 /** The payload of an event of the input. */
 export function inputPayload(
@@ -36,11 +37,11 @@ export function outputPayload(
   event: "output.completed" | "output.failed",
   job: JobView,
   output: OutputView,
-  probe: MediaProbe | null,
+  made: OutputMetadata | null,
 ): NotificationPayload {
   const { progress: _ownProgress, format: _format, ...view } = output;
-  const data = { ...view, progress: job.progress, ...(probe ? { metadata: probe } : {}) };
-  return { job_id: job.id, event, metadata: !!probe, data };
+  const data = { ...view, progress: job.progress, ...(made ? { metadata: made } : {}) };
+  return { job_id: job.id, event, metadata: !!made, data };
 }
 
 /** The payload of the end of a job. */
@@ -55,11 +56,11 @@ export function jobPayload(
     ...rest,
     input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
     outputs: outputs.map(({ progress: _progress, ...output }, index) => {
-      const probe = metadata?.outputs[index];
-      return probe ? { ...output, metadata: probe } : output;
+      const made = metadata?.outputs[index];
+      return made ? { ...output, metadata: made } : output;
     }),
   };
-  const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((probe) => probe !== null));
+  const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((made) => made !== null));
   return { job_id: job.id, event, metadata: carries, data };
 }
 

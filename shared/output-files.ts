@@ -27,18 +27,29 @@ export function imageFileCount({ selection, sprite }: Pick<ImageOutput, "selecti
   return pictures === null ? null : Math.ceil(pictures / sprite.limit);
 }
 
-export type Playlist = { format: "hls" | "dash"; path: string };
+/** What a stream stores at a fixed address: its name within a grant (protocol.ts), and the object that it becomes. */
+export type EntryFile = { readonly file: string; readonly path: string };
+export type Playlist = EntryFile & { readonly format: "hls" | "dash" };
+
+type Packages = Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">;
 
 /** The playlists that players open, in the order of the output's `urls` (api-v2 §5). */
-export function playlistsOf({
-  hls,
-  dash,
-  playlistName,
-}: Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">): Playlist[] {
-  const at = (folder: string, extension: string): string => joinPath(folder, `${playlistName}.${extension}`);
+export function playlistsOf(stream: Packages): Playlist[] {
+  const { hls, dash } = stream;
   return [
-    ...(hls ? [{ format: "hls" as const, path: at(hls.path, "m3u8") }] : []),
-    ...(dash ? [{ format: "dash" as const, path: at(dash.path, "mpd") }] : []),
-    ...(dash?.hlsFmp4 ? [{ format: "hls" as const, path: at(dash.path, "m3u8") }] : []),
+    ...(hls ? [{ format: "hls" as const, ...entryOf(stream, "hls", "m3u8") }] : []),
+    ...(dash ? [{ format: "dash" as const, ...entryOf(stream, "dash", "mpd") }] : []),
+    ...(dash?.hlsFmp4 ? [{ format: "hls" as const, ...entryOf(stream, "dash", "m3u8") }] : []),
   ];
+}
+
+/** All that a stream stores at fixed addresses: its playlists and, of its thumbnails, a WebVTT file in each package. */
+export function entryFilesOf(stream: Packages & Pick<HttpStreamOutput, "thumbnails">): EntryFile[] {
+  const packages = (["hls", "dash"] as const).filter((name) => stream.thumbnails && stream[name]);
+  return [...playlistsOf(stream), ...packages.map((name) => entryOf(stream, name, "vtt"))];
+}
+
+function entryOf(stream: Packages, packageName: "hls" | "dash", extension: string): EntryFile {
+  const name = `${stream.playlistName}.${extension}`;
+  return { file: `${packageName}/${name}`, path: joinPath(stream[packageName]?.path ?? "", name) };
 }

@@ -87,8 +87,11 @@ export const HttpStreamOutput = z.object({
   /** File name of master playlist and manifest, without extension. */
   playlistName: z.string(),
   segmentDurationMs: z.number(),
-  /** AES-128 of the MPEG-TS segments: the key in hexadecimal, and where players get it. */
-  encryption: z.object({ key: z.string(), keyUri: z.string() }).nullable(),
+  /**
+   * AES-128 of the MPEG-TS segments: the key in hexadecimal, and where players get it. The key is null wherever a job is
+   * kept or planned, since it lies sealed among the job's secrets: only tasks have it.
+   */
+  encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   /** `language` is a BCP 47 tag. */
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
   /** Playlists of pictures, for the player's seek bar. */

@@ -149,13 +149,20 @@ function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySe
 
 // ── Reports: POST /v2/nodes/leases/:lease/{uploads,complete,fail} ──────────────────────────────────────────────────
 
-/** Names a file of an output within one grant: the output's index and the file's ordinal, from 1. */
-const fileName = { output: z.int().min(0), ordinal: z.int().min(1) };
+/**
+ * Names a file of an output within one grant, beside the output's index: by its ordinal, from 1; in a stream, which has
+ * thousands, by its package and its path below that package's folder, such as `dash/master.mpd` or
+ * `hls/<stream folder>/1080p/00001.ts` (see stream-files.ts).
+ */
+export const FileName = z.union([z.int().min(1), z.string().min(1).max(300)]);
+export type FileName = z.infer<typeof FileName>;
+
+const ofFile = { output: z.int().min(0), file: FileName };
 
 export const UploadsRequest = z.object({
   token: LeaseProof.shape.token,
   files: z
-    .array(z.object({ ...fileName, sizeBytes: z.int().min(0) }))
+    .array(z.object({ ...ofFile, sizeBytes: z.int().min(0) }))
     .min(1)
     .max(200),
 });
@@ -176,7 +183,7 @@ export const UploadPart = z.object({
 export type UploadPart = z.infer<typeof UploadPart>;
 
 /** What a node must send for one file, part by part; the control plane completes what has more than one. */
-export const UploadTicket = z.object({ ...fileName, parts: z.array(UploadPart).min(1) });
+export const UploadTicket = z.object({ ...ofFile, parts: z.array(UploadPart).min(1) });
 export type UploadTicket = z.infer<typeof UploadTicket>;
 /** The tickets, or why the storage gives none: that fails the outputs asked for. */
 export const UploadsAnswer = z.union([
@@ -186,16 +193,22 @@ export const UploadsAnswer = z.union([
 export type UploadsAnswer = z.infer<typeof UploadsAnswer>;
 
 /** A file that lies in the storage, with the storage's answer to each part. */
-export const UploadedFile = z.object({ ...fileName, sizeBytes: z.int().min(0), etags: z.array(z.string()).min(1) });
+export const UploadedFile = z.object({ ...ofFile, sizeBytes: z.int().min(0), etags: z.array(z.string()).min(1) });
 export type UploadedFile = z.infer<typeof UploadedFile>;
+
+/** What is in a stream's packages. */
+export const StreamProbes = z.object({ hls: MediaProbe.exactOptional(), dash: MediaProbe.exactOptional() });
+export type StreamProbes = z.infer<typeof StreamProbes>;
 
 export const OutputReport = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("made"),
     output: z.int().min(0),
+    /** Of a stream only the playlists that players open, which are the last to be stored. */
     files: z.array(UploadedFile).min(1),
-    /** Null for images, which have no metadata. */
+    /** Null for images, which have no metadata, and for streams, which have one by package. */
     probe: MediaProbe.nullable(),
+    packages: StreamProbes.exactOptional(),
     /** Of its picture, or of its sound when it has none, by ffmpeg's name or `copy`; nodes leave it out for images. */
     encoder: z.string().max(100).exactOptional(),
     /** One sentence on how it was made, such as that hardware failed at it. */

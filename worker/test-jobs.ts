@@ -4,9 +4,10 @@ import { newJobId } from "#shared/ids.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { settingsOf } from "./env.ts";
-import { sealJobSecrets } from "./job/job-secrets.ts";
+import { sealJobSecrets, settleStreamKeys } from "./job/job-secrets.ts";
 import type { JobSpec } from "./job/job-state.ts";
 import { newWebhookSecret } from "./notify/signature.ts";
+import { randomBytes } from "./random-bytes.ts";
 import { resolveStorage } from "./storage/resolve-storage.ts";
 
 export const ADMIN = "test-admin-token";
@@ -67,7 +68,9 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   const storage = await resolveStorage(request.storage, { env, origin, keys: secrets.storage });
   const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
   const webhook = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
-  const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, settingsOf(env).sealingKeys);
+  const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
+  const sealed = { ...secrets, webhook, streamKeys };
+  const sealedSecrets = await sealJobSecrets(id, sealed, settingsOf(env).sealingKeys);
   return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, storage, sealedSecrets };
 }
 

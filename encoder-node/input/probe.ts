@@ -15,9 +15,16 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file, has
  * neither picture nor sound, or more streams than a report can hold, and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads
  * so slowly may be harmless on a less busy node, so the job may try another. An abort rejects with the signal's reason.
+ * `demuxer` is for files whose format is known: very small ones look like anything.
  */
-export async function probeFile(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
-  const text = await runFfprobe(ffprobe, path, ["-show_format", "-show_streams"], signal);
+export async function probeFile(
+  ffprobe: Tool,
+  path: string,
+  signal?: AbortSignal,
+  demuxer?: string,
+): Promise<MediaProbe> {
+  const format = demuxer === undefined ? [] : ["-f", demuxer];
+  const text = await runFfprobe(ffprobe, path, [...format, "-show_format", "-show_streams"], signal);
   const probe = parseProbe(text);
   if (!probe?.streams.some(isPlayable)) {
     throw new AppError(

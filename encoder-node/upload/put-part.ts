@@ -1,6 +1,5 @@
-// One signed request with one range of a file, streamed from disk, tried again while that may help.
+// One signed request with one range of what is sent, streamed, and tried again while that may help.
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
@@ -8,15 +7,16 @@ import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import { isPassingStatus, storageRefusal } from "#shared/storage-failure.ts";
+import type { Content } from "./content.ts";
 import { type FormFrame, formFrame } from "./form-body.ts";
 import { formFailure } from "./form-failure.ts";
 
 export type PartUpload = {
-  readonly path: string;
+  readonly content: Content;
   readonly part: UploadPart;
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
-  /** Bytes of the file in this part that were handed to the network in the present try. */
+  /** Bytes of this part that were handed to the network in the present try. */
   readonly onProgress: (bytesSent: number) => void;
 };
 
@@ -26,7 +26,6 @@ const BACKOFF: BackoffPolicy = { firstMs: 500, maxMs: 10_000 };
 const STALL_MS = 60_000;
 /** The same for a form: whoever takes one may carry the file elsewhere before answering. */
 const FORM_STALL_MS = 5 * 60_000;
-const READ_BYTES = 256 * 1024;
 const ERROR_BODY_BYTES = 16 * 1024;
 
 /**
@@ -50,9 +49,8 @@ export async function putPart(upload: PartUpload, backoff: BackoffPolicy = BACKO
 type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; error: AppError };
 
 async function tryPart(upload: PartUpload): Promise<Outcome> {
-  const disk: DiskError = { error: null };
   try {
-    const { statusCode, headers, body } = await send(upload, disk);
+    const { statusCode, headers, body } = await send(upload);
     if (statusCode >= 200 && statusCode < 300) {
       await body.dump();
       return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
@@ -68,15 +66,11 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
     return { ok: false, passing: error.passing, error };
   } catch (error) {
     if (error instanceof AppError) return { ok: false, passing: false, error };
-    if (disk.error === null) return { ok: false, passing: true, error: networkFailure(error) };
-    const message = "The node cannot read a finished file from its disk.";
-    return { ok: false, passing: false, error: new AppError("node_failed", message, { cause: disk.error }) };
+    return { ok: false, passing: true, error: networkFailure(error) };
   }
 }
 
-type DiskError = { error: unknown };
-
-function send({ path, part, agent, signal, onProgress }: PartUpload, disk: DiskError) {
+function send({ content, part, agent, signal, onProgress }: PartUpload) {
   const frame = part.form ? formFrame(part.form, randomBytes(16).toString("hex")) : null;
   const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
   const headers = {
@@ -86,31 +80,23 @@ function send({ path, part, agent, signal, onProgress }: PartUpload, disk: DiskE
   };
   const stallMs = frame ? FORM_STALL_MS : STALL_MS;
   const limits = { headersTimeout: stallMs, bodyTimeout: stallMs };
-  const file = rangeOf(path, part, onProgress, disk);
+  const range = metered(content.read(part.offset, part.sizeBytes), onProgress);
   // An empty stream would be sent chunked, which storage services refuse.
-  const body = sizeBytes === 0 ? "" : Readable.from(frame ? framed(frame, file) : file, { objectMode: false });
+  const body = sizeBytes === 0 ? "" : Readable.from(frame ? framed(frame, range) : range, { objectMode: false });
   return request(part.url, { dispatcher: agent, method: frame ? "POST" : "PUT", headers, body, signal, ...limits });
 }
 
-async function* framed({ head, tail }: FormFrame, file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+type Chunks = AsyncIterable<Uint8Array>;
+
+async function* framed({ head, tail }: FormFrame, range: Chunks): AsyncGenerator<Uint8Array> {
   yield head;
-  yield* file;
+  yield* range;
   yield tail;
 }
 
-async function* rangeOf(
-  path: string,
-  { offset, sizeBytes }: UploadPart,
-  onProgress: (bytesSent: number) => void,
-  disk: DiskError,
-): AsyncGenerator<Buffer> {
-  if (sizeBytes === 0) return;
-  const file = createReadStream(path, { start: offset, end: offset + sizeBytes - 1, highWaterMark: READ_BYTES });
-  file.once("error", (error) => {
-    disk.error = error;
-  });
+async function* metered(range: Chunks, onProgress: PartUpload["onProgress"]): AsyncGenerator<Uint8Array> {
   let sent = 0;
-  for await (const chunk of file as AsyncIterable<Buffer>) {
+  for await (const chunk of range) {
     yield chunk;
     sent += chunk.length;
     onProgress(sent);

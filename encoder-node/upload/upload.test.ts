@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createDecipheriv, createHash } from "node:crypto";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -13,8 +13,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import type { UploadPart } from "#shared/protocol.ts";
 import { guardedAgent } from "../input/address-guard.ts";
+import { bytesContent, encryptedContent, fileContent, rangeContent } from "./content.ts";
 import { storageAddressRefusal } from "./storage-failure.ts";
-import { type Upload, uploadFile } from "./upload.ts";
+import { type Upload, uploadContent } from "./upload.ts";
 
 const FILM = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
 
@@ -72,9 +73,9 @@ function partsOf(origin: string, partBytes: number, sizeBytes = FILM.length): Up
   }));
 }
 
-const upload = (parts: UploadPart[], options: Partial<Upload> = {}) =>
-  uploadFile({
-    path,
+const upload = async (parts: UploadPart[], options: Partial<Upload> = {}) =>
+  uploadContent({
+    content: await fileContent(path),
     ticket: { parts },
     agent,
     signal: new AbortController().signal,
@@ -111,7 +112,9 @@ describe("parts", () => {
     expect((await upload(partsOf(origin, FILM.length))).etags.length).toBe(1);
     const empty = `${path}.empty`;
     await writeFile(empty, "");
-    expect(await upload(partsOf(origin, 1000, 0), { path: empty })).toMatchObject({ sizeBytes: 0 });
+    expect(await upload(partsOf(origin, 1000, 0), { content: await fileContent(empty) })).toMatchObject({
+      sizeBytes: 0,
+    });
     expect(taken.map(({ body, headers }) => [body.length, headers["content-length"]])).toEqual([
       [FILM.length, String(FILM.length)],
       [0, "0"],
@@ -216,11 +219,52 @@ it("goes to allowed addresses only, and says so at once", async () => {
 it("blames the node when the file is not what was announced", async () => {
   const { origin, tries } = await storage();
   await expect(upload(partsOf(origin, 500_000, 400_000))).rejects.toMatchObject({ code: "node_failed" });
-  await expect(upload(partsOf(origin, 500_000), { path: `${path}.gone` })).rejects.toMatchObject({
+  await expect(fileContent(`${path}.gone`)).rejects.toMatchObject({
     code: "node_failed",
     message: "A finished file is gone.",
   });
   expect(tries.size).toBe(0);
+});
+
+describe("contents", () => {
+  it("are sent from bytes at hand, and from a range of a file that grows", async () => {
+    const { origin, taken } = await storage();
+    const growing = `${path}.growing`;
+    await writeFile(growing, FILM.subarray(0, 1_000_000));
+    const range = rangeContent(growing, 300_001, 600_000);
+    await appendFile(growing, FILM.subarray(1_000_000));
+    await upload(partsOf(origin, 1_000_000, 600_000), { content: range });
+    await upload(partsOf(origin, 1000, 5), { content: bytesContent(FILM.subarray(0, 5)) });
+    const expected = [FILM.subarray(300_001, 900_001), FILM.subarray(0, 5)];
+    expect(taken.map(({ body }, at) => body.equals(expected[at] ?? FILM))).toEqual([true, true]);
+  });
+
+  it("blame the node when the disk has less than was announced", async () => {
+    const { origin } = await storage();
+    for (const content of [rangeContent(path, 1, FILM.length), rangeContent(`${path}.gone`, 0, FILM.length)]) {
+      await expect(upload(partsOf(origin, FILM.length), { content })).rejects.toMatchObject({
+        code: "node_failed",
+        message: "The node cannot read a finished file from its disk.",
+      });
+    }
+  });
+
+  const key = Buffer.from("000102030405060708090a0b0c0d0e0f", "hex");
+  const iv = Buffer.alloc(16, 7);
+  it.each([0, 15, 16, 17, 188 * 1000, 5_999_990])(
+    "of %i bytes are encrypted on the way, as often as they are sent",
+    async (sizeBytes) => {
+      const { origin, taken } = await storage(
+        (_, response, asked) => asked === 1 && !response.writeHead(503).end().destroyed,
+      );
+      const content = encryptedContent(rangeContent(path, 3, sizeBytes), key, iv);
+      await upload(partsOf(origin, 3_000_001, content.sizeBytes), { content });
+      const inOrder = taken.toSorted((a, b) => a.url.localeCompare(b.url)).map(({ body }) => body);
+      const decipher = createDecipheriv("aes-128-cbc", key, iv);
+      const plain = Buffer.concat([decipher.update(Buffer.concat(inOrder)), decipher.final()]);
+      expect(plain.equals(FILM.subarray(3, 3 + sizeBytes))).toBe(true);
+    },
+  );
 });
 
 it("rejects with the reason of an abort, at once", async () => {
@@ -247,7 +291,7 @@ describe("forms", () => {
     await upload(formPart(origin, FILM.length), { onProgress: (bytes) => progress.push(bytes) });
     const empty = `${path}.empty`;
     await writeFile(empty, "");
-    await upload(formPart(origin, 0), { path: empty });
+    await upload(formPart(origin, 0), { content: await fileContent(empty) });
     for (const [index, expected] of [FILM, Buffer.alloc(0)].entries()) {
       const received = taken[index];
       if (!received) throw new Error("Nothing came");

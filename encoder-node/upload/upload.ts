@@ -1,18 +1,18 @@
-// Executes upload tickets: signed requests for the ranges of one file. Knows no storage service.
-import { stat } from "node:fs/promises";
+// Executes upload tickets: signed requests for the ranges of one object. Knows no storage service.
 import type { Dispatcher } from "undici";
 import type { BackoffPolicy } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart, UploadTicket } from "#shared/protocol.ts";
+import type { Content } from "./content.ts";
 import { putPart } from "./put-part.ts";
 
 export type Upload = {
-  readonly path: string;
+  readonly content: Content;
   readonly ticket: Pick<UploadTicket, "parts">;
   /** One for all uploads, so that they share connections. */
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
-  /** Bytes of the whole file handed to the network; never falls. */
+  /** Bytes of the whole handed to the network; never falls. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
   readonly backoff?: BackoffPolicy | undefined;
 };
@@ -20,14 +20,14 @@ export type Upload = {
 const PARALLEL_PARTS = 4;
 
 /**
- * Uploads a file part by part, up to 4 at a time, and answers the ETag of each part, in the ticket's order.
+ * Uploads part by part, up to 4 at a time, and answers the ETag of each part, in the ticket's order.
  * Throws the first part's failure that cannot be mended (see put-part.ts), after stopping the others, and AppError
- * `node_failed` when the file is not as long as the ticket says. An abort rejects with the signal's reason.
+ * `node_failed` when the content is not as long as the ticket says. An abort rejects with the signal's reason.
  */
-export async function uploadFile(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { path, ticket, agent, signal, backoff } = upload;
+export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
+  const { content, ticket, agent, signal, backoff } = upload;
   signal.throwIfAborted();
-  const sizeBytes = await checkSize(path, ticket.parts);
+  const sizeBytes = checkSize(content, ticket.parts);
   const report = progressOf(upload);
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -37,7 +37,7 @@ export async function uploadFile(upload: Upload): Promise<{ etags: string[]; siz
     for (const [index, part] of queue) {
       either.throwIfAborted();
       const onProgress = (bytes: number): void => report(index, bytes);
-      etags[index] = await putPart({ path, part, agent, signal: either, onProgress }, backoff);
+      etags[index] = await putPart({ content, part, agent, signal: either, onProgress }, backoff);
     }
   };
   const senders = Array.from({ length: PARALLEL_PARTS }, sendParts);
@@ -51,16 +51,11 @@ export async function uploadFile(upload: Upload): Promise<{ etags: string[]; siz
   }
 }
 
-/** The file's size, which the parts must cover: a storage would take a wrong one without complaint. */
-async function checkSize(path: string, parts: readonly UploadPart[]): Promise<number> {
+/** The size, which the parts must cover: a storage would take a wrong one without complaint. */
+function checkSize({ sizeBytes }: Content, parts: readonly UploadPart[]): number {
   const planned = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
-  const actual = await stat(path).then(
-    ({ size }) => size,
-    () => null,
-  );
-  if (actual === planned) return planned;
-  const found = actual === null ? "is gone" : `has ${actual} bytes where ${planned} were announced`;
-  throw new AppError("node_failed", `A finished file ${found}.`);
+  if (sizeBytes === planned) return planned;
+  throw new AppError("node_failed", `A finished file has ${sizeBytes} bytes where ${planned} were announced.`);
 }
 
 /** Adds the parts up; a part that is sent again does not take the sum back. */

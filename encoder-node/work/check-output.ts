@@ -1,15 +1,23 @@
 // Whether what ffmpeg left behind is what was planned: its exit status alone proves nothing.
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import type { PlannedOutput, TrackKind } from "#shared/plan/output-plan.ts";
 import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol.ts";
-import { lastPacketEndMs, probeFile } from "../input/probe.ts";
+import { lastPacketEndMs } from "../input/probe.ts";
+import type { Publication } from "../publish/publication.ts";
+import {
+  isLongEnough,
+  type MadeFile,
+  madeFile,
+  missingTrack,
+  probeResult,
+  toleranceMs,
+  tooShort,
+} from "./result-check.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-export type MadeFile = { path: string; sizeBytes: number };
 export type MadeOutput = {
   output: number;
   files: MadeFile[];
@@ -18,28 +26,33 @@ export type MadeOutput = {
   encoder?: string;
   /** What its owner should know of how it was made, in one sentence. */
   note?: string;
+  /** Of a stream, whose files are on their way already; `files` are none then. */
+  publication?: Publication;
 };
 
-/** Durations may differ from the plan by so much, and by so much of the plan (frame and audio frame borders). */
-const TOLERANCE_MS = 500;
-const TOLERANCE_SHARE = 0.01;
-const toleranceMs = (ms: number): number => Math.max(TOLERANCE_MS, ms * TOLERANCE_SHARE);
+export type FailedOutput = { output: number; failure: Failure };
+
 /** How much of a source is read at first to see that it goes on. */
 const LOOK_AHEAD_MS = 2000;
 
 /** What the outputs were made of. */
 export type Origin = { readonly task: TaskOf<"encode">; readonly source: string };
 
-/** The files of an output, looked at; or why they are not what was planned. */
+/** The files of an output, or the tracks of a stream, looked at; or why they are not what was planned. */
 export async function checkOutput(
   planned: PlannedOutput,
   { task, source }: Origin,
   folder: string,
+  publication: Publication | undefined,
   deps: TaskDeps,
-): Promise<MadeOutput | { output: number; failure: Failure }> {
+): Promise<MadeOutput | FailedOutput> {
   const { output } = planned;
   try {
-    const files = await Promise.all(planned.files.map((name) => lookAt(join(folder, name))));
+    if (publication) {
+      await publication.check();
+      return { output, files: [], probe: null, publication };
+    }
+    const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
       await checkSource(planned.shownUntilMs ?? null, source, task.probe, deps);
@@ -58,37 +71,11 @@ export async function checkOutput(
   }
 }
 
-/** What is wrong with a result is said in other words than what is wrong with an input. */
-async function probeResult(path: string, deps: TaskDeps): Promise<MediaProbe> {
-  try {
-    return await probeFile(deps.ffprobe, path, deps.signal);
-  } catch (error) {
-    const unreadable = error instanceof AppError && error.code === "input_not_media";
-    throw unreadable
-      ? new AppError("encoding_failed", "The encoder made a file that cannot be read", { cause: error })
-      : error;
-  }
-}
-
-const TRACK_WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
-
 function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void {
   const missing = holds.find(
     (kind) => !streams.some(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0"),
   );
-  if (!missing) return;
-  const word = TRACK_WORDS[missing];
-  throw new AppError(
-    "encoding_failed",
-    `The result has no ${word}; the source's may be damaged, or begin after the end of the output`,
-  );
-}
-
-async function lookAt(path: string): Promise<MadeFile> {
-  const found = await stat(path).catch(() => null);
-  if (!found?.isFile() || found.size === 0)
-    throw new AppError("encoding_failed", "The encoder made fewer files than planned");
-  return { path, sizeBytes: found.size };
+  if (missing) throw missingTrack(missing);
 }
 
 /**
@@ -127,14 +114,7 @@ async function checkEnd(
   { ffprobe, signal }: TaskDeps,
 ): Promise<void> {
   const endMs = (Number(format.start_time ?? 0) + Number(format.duration)) * 1000;
-  if (expectedMs === null || !Number.isFinite(endMs)) return;
-  const enoughMs = expectedMs - toleranceMs(expectedMs);
-  if (endMs >= enoughMs) return;
+  if (expectedMs === null || !Number.isFinite(endMs) || isLongEnough(endMs, expectedMs)) return;
   const lastMs = (await lastPacketEndMs(ffprobe, path, { fromMs: endMs }, signal)) ?? endMs;
-  if (lastMs >= enoughMs) return;
-  const seconds = (ms: number): string => (ms / 1000).toFixed(2);
-  throw new AppError(
-    "encoding_failed",
-    `The result ends at ${seconds(lastMs)} s instead of ${seconds(expectedMs)} s; the source may be damaged or cut short`,
-  );
+  if (!isLongEnough(lastMs, expectedMs)) throw tooShort(lastMs, expectedMs);
 }

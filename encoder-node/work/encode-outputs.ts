@@ -12,8 +12,10 @@ import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { progressFraction } from "../ffmpeg/read-progress.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { isBusy } from "../ffmpeg/trial.ts";
-import { fetchWatermarks } from "../input/fetch-watermarks.ts";
-import { checkOutput, type MadeOutput, type Origin } from "./check-output.ts";
+import type { Publications, Publisher } from "../publish/publisher.ts";
+import { checkOutput, type FailedOutput, type MadeOutput, type Origin } from "./check-output.ts";
+import { type Extras, fetchExtras } from "./fetch-extras.ts";
+import { inParallel } from "./in-parallel.ts";
 import { softwareNotes } from "./software-notes.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
@@ -23,7 +25,7 @@ const STALL_MS = 300_000;
 const PARALLEL_CHECKS = 4;
 
 /** What encoding made of an output. */
-export type Encoded = MadeOutput | { output: number; failure: Failure };
+export type Encoded = MadeOutput | FailedOutput;
 
 export type EncodeWork = {
   readonly task: TaskOf<"encode">;
@@ -31,33 +33,24 @@ export type EncodeWork = {
   readonly source: string;
   /** The workspace. */
   readonly folder: string;
+  readonly publisher: Publisher;
 };
 
-/** Makes all outputs of the task, but for those whose watermark is not to be had. */
+/** Makes all outputs of the task, but for those whose watermark or subtitles are not to be had. */
 export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<Encoded[]> {
   const { outputs } = work.task;
-  const { ffprobe, allowPrivate: allow, signal } = deps;
-  const urls = outputs.flatMap((spec) => markOf(spec) ?? []);
-  const fetched = await fetchWatermarks({ urls, folder: work.folder, ffprobe, allow, signal });
-  const watermarks = new Map([...fetched].flatMap(([url, mark]) => ("path" in mark ? [[url, mark.path]] : [])));
-  const unmarked = outputs.flatMap((spec): Encoded[] => {
-    const mark = fetched.get(markOf(spec) ?? "");
-    return mark && "failure" in mark ? [{ output: spec.index, failure: mark.failure }] : [];
-  });
-  const wanted = outputs.filter(({ index }) => !unmarked.some(({ output }) => output === index));
-  return [...unmarked, ...(await planAndRun({ ...work, watermarks, notes: new Map() }, wanted, deps))];
+  const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
+  const wanted = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
+  return [...failed, ...(await planAndRun({ ...work, ...extras, notes: new Map() }, wanted, deps))];
 }
 
-/** The URL of an output's watermark; null: none. */
-const markOf = (spec: OutputSpec): string | null => (spec.type === "httpstream" ? null : (spec.watermark?.url ?? null));
+type EquippedWork = EncodeWork &
+  Extras & {
+    /** By output: that hardware failed at it. Then none is used. */
+    readonly notes: ReadonlyMap<number, string>;
+  };
 
-type MarkedWork = EncodeWork & {
-  readonly watermarks: ReadonlyMap<string, string>;
-  /** By output: that hardware failed at it. Then none is used. */
-  readonly notes: ReadonlyMap<number, string>;
-};
-
-async function planAndRun(work: MarkedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<Encoded[]> {
+async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<Encoded[]> {
   const { commands, refusals } = planEncode({
     source: work.source,
     probe: work.task.probe,
@@ -79,16 +72,21 @@ async function planAndRun(work: MarkedWork, outputs: readonly OutputSpec[], deps
 
 /** `tell` takes how many of the command's runs are done, with a fraction for the one that is under way. */
 async function makeOutputs(
-  work: MarkedWork,
+  work: EquippedWork,
   command: PlannedCommand,
   tell: (done: number) => void,
   deps: TaskDeps,
 ): Promise<Encoded[]> {
   // A folder for each command: what a failed one left behind must not pass for the work of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
+  const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
   const failed = await runAll(command.runs, folder, tell, deps);
   deps.signal.throwIfAborted();
-  if (!failed) return keepOrRepeat(await checkOutputs(command.outputs, work, folder, deps), command, work, deps);
+  if (!failed) {
+    const checked = await checkOutputs(command.outputs, work, folder, publications, deps);
+    return keepOrRepeat(checked, command, work, deps);
+  }
+  await Promise.all([...publications.values()].map((publication) => publication.stop()));
   await rm(folder, { recursive: true, force: true });
   const { failure, busy } = failed;
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });
@@ -107,7 +105,7 @@ const specsOf = ({ task }: EncodeWork, outputs: readonly PlannedOutput[]): Outpu
 async function keepOrRepeat(
   encoded: readonly Encoded[],
   command: PlannedCommand,
-  work: MarkedWork,
+  work: EquippedWork,
   deps: TaskDeps,
 ): Promise<Encoded[]> {
   const failed = new Set(encoded.flatMap((each) => ("failure" in each ? [each.output] : [])));
@@ -121,7 +119,7 @@ async function keepOrRepeat(
   return [...kept, ...(await planAndRun({ ...work, notes }, specsOf(work, again), deps))];
 }
 
-function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: MarkedWork): Encoded {
+function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: EquippedWork): Encoded {
   if ("failure" in encoded) return encoded;
   const encoder = outputs.find(({ output }) => output === encoded.output)?.encoder;
   const note = notes.get(encoded.output);
@@ -132,16 +130,13 @@ async function checkOutputs(
   outputs: readonly PlannedOutput[],
   origin: Origin,
   folder: string,
+  publications: Publications,
   deps: TaskDeps,
 ): Promise<Encoded[]> {
   for (const { file, text } of outputs.flatMap(({ texts = [] }) => texts)) await writeFile(join(folder, file), text);
-  const queue = outputs.values();
-  const checked: Encoded[] = [];
-  const checker = async (): Promise<void> => {
-    for (const planned of queue) checked.push(await checkOutput(planned, origin, folder, deps));
-  };
-  await Promise.all(Array.from({ length: PARALLEL_CHECKS }, checker));
-  return checked;
+  return inParallel(outputs, PARALLEL_CHECKS, (planned) =>
+    checkOutput(planned, origin, folder, publications.get(planned.output), deps),
+  );
 }
 
 /** `busy`: a GPU had no session left. */

@@ -8,7 +8,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { createLogger } from "#shared/log.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
-import { Assignment, type Hardware, type OutputReport, type TaskOf, type UploadsRequest } from "#shared/protocol.ts";
+import {
+  Assignment,
+  type FileName,
+  type Hardware,
+  type OutputReport,
+  type TaskOf,
+  type UploadsRequest,
+} from "#shared/protocol.ts";
 import { locateFfmpeg } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
@@ -37,6 +44,8 @@ const CLIPS: Readonly<Record<string, string>> = {
 };
 
 let folder = "";
+/** Files whose uploads were asked for. */
+const asked: FileName[] = [];
 const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
 const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
 beforeAll(async () => {
@@ -89,7 +98,7 @@ async function outcomes(
 async function reports(
   source: string,
   asks: readonly (string | Ask)[],
-  { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms,
+  { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms = {},
 ): Promise<OutputReport[]> {
   const path = join(folder, source);
   const outputs = asks.map((ask, index) => specOf(typeof ask === "string" ? { format: ask, durationMs } : ask, index));
@@ -106,8 +115,8 @@ async function reports(
 
 function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: Hardware | null): TaskDeps {
   const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/bucket/file`;
-  const ticket = ({ output, ordinal, sizeBytes }: UploadsRequest["files"][number]) => ({
-    ...{ output, ordinal },
+  const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
+    ...{ output, file },
     parts: [{ url, headers: {}, offset: 0, sizeBytes }],
   });
   return {
@@ -132,7 +141,10 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     }),
     signal: new AbortController().signal,
     progress: () => undefined,
-    askUploads: async (files) => ({ uploads: files.map(ticket) }),
+    askUploads: async (files) => {
+      asked.push(...files.map(({ file }) => file));
+      return { uploads: files.map(ticket) };
+    },
   };
 }
 
@@ -158,6 +170,54 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; exit 1;; esac
     { code: "encoding_failed", message: "The encode failed: Cannot make 1.mp4." },
     "h264,aac",
   ]);
+});
+
+const STREAM: Ask = {
+  format: "httpstream",
+  params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:96x54", "mp4:x"] },
+};
+
+it("makes streams beside films, of one decode", async () => {
+  asked.length = 0;
+  const folder = "AAAAAAAAAAAAAA_encode_1";
+  expect(await reports("film.mp4", [STREAM, "mp4:240p"])).toMatchObject([
+    {
+      status: "made",
+      files: [{ file: "hls/master.m3u8" }, { file: "dash/master.mpd" }],
+      probe: null,
+      encoder: "libx264",
+    },
+    { status: "made", files: [{ file: 1 }] },
+  ]);
+  expect(asked).toEqual(expect.arrayContaining([`hls/${folder}/54p/00001.ts`, `dash/${folder}/54p/init.mp4`]));
+});
+
+it("begins a stream anew, in another folder, when the command that made it failed", async () => {
+  asked.length = 0;
+  const picky = join(folder, "stream-picky-ffmpeg");
+  const script = `#!/bin/sh
+"${tools.ffmpeg.path}" "$@" || exit
+case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; sleep 1; exit 1;; esac
+`;
+  await writeFile(picky, script, { mode: 0o755 });
+  expect(await reports("film.mp4", [STREAM, "mp4:240p"], { ffmpeg: picky })).toMatchObject([
+    { status: "made" },
+    { status: "failed", failure: { code: "encoding_failed" } },
+  ]);
+  expect(asked).toContain("hls/AAAAAAAAAAAAAA_encode_1-2/54p.m3u8");
+  expect(asked).not.toContain("hls/AAAAAAAAAAAAAA_encode_1/54p.m3u8");
+});
+
+it("fails only the stream whose subtitles are not to be had", async () => {
+  const { port } = storage.address() as AddressInfo;
+  const subtitles = [{ url: `http://127.0.0.1:${port}/a.vtt`, language: "en", name: "English" }];
+  const unreadable: Ask = { ...STREAM, params: { ...STREAM.params, subtitles } };
+  const [noText, other] = await outcomes("film.mp4", [unreadable, "mp4:240p"]);
+  expect(noText).toEqual({
+    code: "subtitle_failed",
+    message: `The subtitles \`English\` from the host \`127.0.0.1:${port}\` cannot be used: it is neither SubRip nor WebVTT.`,
+  });
+  expect(other).toBe("h264,aac");
 });
 
 const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };

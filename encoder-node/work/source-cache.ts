@@ -1,6 +1,7 @@
 // Sources on disk: fetched once for all tasks of a job that run here, kept a while for the tasks that follow.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { untilAborted } from "./until-aborted.ts";
 
 type OnFetched = (fraction: number) => void;
 export type FetchTo = (destination: string, signal: AbortSignal, onFetched: OnFetched) => Promise<unknown>;
@@ -98,17 +99,4 @@ export function createSourceCache(folder: string): SourceCache {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The promise's outcome, or the signal's reason if that comes first. */
-async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

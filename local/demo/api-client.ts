@@ -29,14 +29,18 @@ const MediaFile = z.object({
 });
 export type MediaFile = z.infer<typeof MediaFile>;
 
-const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), MediaFile)) }) });
+/** One file's, or that of each package of a stream. */
+const OutputMedia = z.union([MediaFile, z.object({ hls: MediaFile.optional(), dash: MediaFile.optional() })]);
+export type OutputMedia = z.infer<typeof OutputMedia>;
+
+const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), OutputMedia)) }) });
 
 export interface ApiClient {
   /** Throws with the service's own words when it refuses the job. */
   submit(job: unknown): Promise<JobView>;
   job(id: string): Promise<JobView>;
   /** What the outputs are made of, by their keys. */
-  metadata(id: string): Promise<Record<string, MediaFile>>;
+  metadata(id: string): Promise<Record<string, OutputMedia>>;
 }
 
 /** `api` ends in `/v2`. */

@@ -13,14 +13,14 @@ export const storageOf = ({ s3 }: StackFile): object => ({
   credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
 });
 
-/** Two videos and five pictures of the source. */
+/** A video, five pictures and a stream of the source. */
 export const demoJob = (stack: StackFile, sourceUrl: string, notifyUrl: string, folder: string): object => ({
   input: { url: sourceUrl },
   storage: storageOf(stack),
   outputs: {
-    "mp4:240p": { path: `${folder}/240p.mp4` },
     "mp4:720p": { path: `${folder}/720p.mp4` },
     "jpg:320x": { path: `${folder}/picture-%02d.jpg`, number: 5 },
+    httpstream: { path: folder, hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
   },
   notification: { type: "http", url: notifyUrl },
 });

@@ -1,22 +1,23 @@
 // What the demo says at its end: the results and where they lie, or why there are none.
-import { createWriteStream } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { JobView, MediaFile } from "./api-client.ts";
+import type { JobView, MediaFile, OutputMedia } from "./api-client.ts";
 
 type Output = JobView["outputs"][number];
 
-/** Lists each output with its addresses, and saves the files to `folder`, which outlives the S3 server. */
-export async function reportResults(job: JobView, media: Record<string, MediaFile>, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+/** Lists each output with its addresses; `sizes` has the bytes of each object, by its address. */
+export function reportResults(
+  job: JobView,
+  media: Readonly<Record<string, OutputMedia>>,
+  sizes: ReadonlyMap<string, number>,
+): void {
   for (const output of job.outputs) {
-    console.log(`\n${output.key}${describeMedia(media[output.key])}`);
-    for (const url of addresses(output)) console.log(`  ${url}   ${megabytes(await save(url, folder))}`);
+    console.log(`\n${output.key}${describeMedia(mediaFileOf(media[output.key]))}`);
+    for (const url of addresses(output)) console.log(`  ${url}   ${megabytes(sizes.get(url) ?? 0)}`);
   }
-  console.log(`\nSaved to ${folder}`);
 }
+
+/** A stream has one for each of its packages, all of the same film. */
+const mediaFileOf = (media: OutputMedia | undefined): MediaFile | undefined =>
+  media && ("streams" in media ? media : (media.hls ?? media.dash));
 
 /** One line for each part of the job that failed. */
 export function reportFailure(job: JobView): void {
@@ -39,12 +40,3 @@ function describeMedia(file: MediaFile | undefined): string {
 
 const megabytes = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(2)} MB`;
-
-/** Saves what lies at the address; answers its size in bytes. */
-async function save(url: string, folder: string): Promise<number> {
-  const answer = await fetch(url);
-  if (!answer.ok || !answer.body) throw new Error(`${url} cannot be read: HTTP ${answer.status}`);
-  const file = createWriteStream(join(folder, basename(new URL(url).pathname)));
-  await pipeline(Readable.fromWeb(answer.body), file);
-  return file.bytesWritten;
-}

@@ -11,16 +11,17 @@ import { channelsOf, layoutFor, type SpeakerLayout, sourceLayout } from "./speak
 /** A sound track that is encoded: no copy. */
 export type EncodedAudio = AudioTrackSpec & { readonly codec: AudioCodec };
 
-/** ffmpeg's options for the sound, from filters to bitrate. */
+/** ffmpeg's options for the sound, from filters to bitrate; `gaps` is by the container when left out. */
 export function audioArguments(
   encoder: AudioEncoder,
   spec: EncodedAudio,
   container: TrackContainer,
   track: AudioTrack,
+  gaps: Gaps = gapsIn(container),
 ): string[] {
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
-  const filters = [...mixFilters(layout, track), ...gapFilters(container)];
+  const filters = [...mixFilters(layout, track), ...GAP_FILTERS[gaps]];
   return [
     ...["-c:a", encoder],
     ...(filters.length === 0 ? [] : ["-af", filters.join(",")]),
@@ -109,11 +110,20 @@ function panOf(has: number, wanted: number): string {
 /** Containers in which sound has no times of its own: gaps must be silence, or all after them would be early. */
 const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
 
-function gapFilters(container: TrackContainer): string[] {
+/** What becomes of gaps: kept as times, filled with silence, or filled with silence from time 0 on. */
+type Gaps = "kept" | "filled" | "filled from 0";
+
+function gapsIn(container: TrackContainer): Gaps {
   // Beside a picture a late start matters as well. Ogg has times, of which ffmpeg's reader and players drop the first.
-  if (COUNTING_CONTAINERS.has(container)) return ["aresample=async=1:first_pts=0"];
-  return WITHOUT_TIMES.has(container) ? ["aresample=async=1"] : [];
+  if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
+  return WITHOUT_TIMES.has(container) ? "filled" : "kept";
 }
+
+const GAP_FILTERS: Readonly<Record<Gaps, readonly string[]>> = {
+  kept: [],
+  filled: ["aresample=async=1"],
+  "filled from 0": ["aresample=async=1:first_pts=0"],
+};
 
 /** Null when the source's own rate is one of them, or nobody knows it. Else the next one up, so that nothing is lost. */
 function nearestRate(rates: readonly number[], sourceHz: number | null): number | null {

@@ -5,6 +5,7 @@ import { capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
 import type { Size } from "./fit-frame.ts";
 import type { FrameTiming } from "./frame-timing.ts";
 import { HARDWARE_CODECS, type HardwareCodec, type HardwareName, hardwareEncoder } from "./hardware.ts";
+import { gridArguments } from "./keyframe-grid.ts";
 import { hardwareQuality } from "./quality-steps.ts";
 import { type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
 
@@ -48,6 +49,8 @@ type HardwareAsk = {
   readonly container: TrackContainer;
   readonly picture: Size;
   readonly timing: Pick<FrameTiming, "fps">;
+  /** Seconds between keyframes at fixed times; null: where the encoder likes. */
+  readonly gridSeconds: number | null;
 };
 
 /** As long as in software. */
@@ -55,10 +58,12 @@ const KEYFRAME_SECONDS = 5;
 
 /** ffmpeg's options for the picture, from `-c:v` on. */
 export function hardwareArguments({ encoder, codec, device }: HardwarePicture, ask: HardwareAsk): string[] {
-  const { spec, container, timing } = ask;
+  const { spec, container, timing, gridSeconds } = ask;
   return [
     ...["-c:v", encoder, ...SPEEDS[device.name], ...rateArguments(codec, device.name, ask)],
-    ...["-g", String(Math.max(1, Math.round(timing.fps * KEYFRAME_SECONDS)))],
+    ...(gridSeconds === null
+      ? ["-g", String(Math.max(1, Math.round(timing.fps * KEYFRAME_SECONDS)))]
+      : [...gridArguments(gridSeconds), ...ONLY_FORCED[device.name]]),
     ...(spec.profile === null ? [] : ["-profile:v", spec.profile]),
     ...fourCharacterCode(spec.codec, container),
   ];
@@ -68,6 +73,14 @@ export function hardwareArguments({ encoder, codec, device }: HardwarePicture, a
 const SPEEDS: Readonly<Record<HardwareName, readonly string[]>> = {
   nvenc: ["-preset", "p5", "-tune", "hq", "-rc", "vbr", "-spatial-aq", "1"],
   qsv: ["-preset", "medium"],
+  vaapi: [],
+  videotoolbox: [],
+};
+
+/** Keyframes where they are asked for, each a clean beginning, and nowhere else. */
+const ONLY_FORCED: Readonly<Record<HardwareName, readonly string[]>> = {
+  nvenc: ["-forced-idr", "1", "-no-scenecut", "1"],
+  qsv: ["-forced_idr", "1", "-adaptive_i", "0"],
   vaapi: [],
   videotoolbox: [],
 };

@@ -3,6 +3,8 @@ import type { Failure } from "../errors.ts";
 import type { Branch, Filter } from "./filter-graph.ts";
 import type { HardwareDevice } from "./hardware.ts";
 import type { Stride } from "./picture-moments.ts";
+import type { PlannedStream } from "./planned-stream.ts";
+import type { SheetLayout } from "./sprite-sheet.ts";
 
 export type TrackKind = "video" | "audio";
 
@@ -23,12 +25,14 @@ export type PlannedOutput = {
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
   /** How far (ms on its own line) the source's picture must go for the pictures to be what they say; null: nobody knows. */
   readonly shownUntilMs?: number | null;
+  /** Of a stream, which has no `files` of its own: what the packager makes them of. */
+  readonly stream?: PlannedStream;
 };
 
 /** A part of the command that writes something. */
 export type CommandPart = {
-  /** From the decoded video; null for an output of sound only. */
-  readonly branch: Branch | null;
+  /** From the decoded video; none for an output of sound only. */
+  readonly branches: readonly Branch[];
   /** ffmpeg's options for what it writes, the file name last. */
   readonly argv: readonly string[];
   /** Pictures that the encoder is given; null when there are none or nobody knows. */
@@ -49,6 +53,8 @@ export type OutputPlan = CommandPart & {
   readonly device?: HardwareDevice;
   /** Of an image output: what its branch does, so that the pictures may come in another way. */
   readonly pictures?: PickedPictures;
+  /** Of an image output on sheets: how they are laid out. */
+  readonly sheet?: SheetLayout;
 };
 
 /** Pictures taken out of a film. */

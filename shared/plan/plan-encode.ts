@@ -1,5 +1,5 @@
 // From what a source is and what was asked for to the ffmpeg commands that make all outputs.
-import type { Failure } from "../errors.ts";
+import { assertNever, type Failure } from "../errors.ts";
 import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import type { Can } from "./can.ts";
@@ -8,12 +8,12 @@ import { type Branch, filterGraph, marksOf } from "./filter-graph.ts";
 import { deviceArguments } from "./hardware.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
 import { planImages } from "./plan-images.ts";
+import { planStream } from "./plan-stream.ts";
 import { planVideo } from "./plan-video.ts";
 import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
 import { progressGoal, progressTicks, seconds } from "./progress-ticks.ts";
 import { type Opens, seekedCommand, seekers } from "./seek-pictures.ts";
 import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
-import { unsupported } from "./unsupported.ts";
 
 export type EncodePlan = {
   /** Independent of each other; none when every output was refused. */
@@ -55,15 +55,15 @@ export function planEncode(request: EncodeRequest): EncodePlan {
 }
 
 function planOutput(spec: OutputSpec, tracks: SourceTracks, can: Can): PlanResult {
-  const failure = unsupported(spec);
-  if (failure) return { ok: false, failure };
   switch (spec.type) {
     case "video":
       return planVideo(spec, tracks, can);
     case "image":
       return planImages(spec, tracks, can);
+    case "httpstream":
+      return planStream(spec, tracks, can);
     default:
-      throw new Error(`No planner for ${spec.type}`);
+      return assertNever(spec);
   }
 }
 
@@ -102,7 +102,7 @@ function runOf(
   seekMs: number,
   head: readonly string[] = [],
 ): PlannedRun {
-  const branches = parts.flatMap((part) => (part.branch ? [part.branch] : []));
+  const branches = parts.flatMap(({ branches }) => branches);
   const marks = marksOf(branches);
   return {
     argv: [
@@ -144,7 +144,7 @@ const markInputs = (marks: readonly string[], files: EncodeRequest["watermarks"]
 type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
 
 const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
-const isFilm = ({ spec, branch }: SpecifiedPlan): boolean => spec.type === "video" && branch !== null;
+const isFilm = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
 
 function graphArguments({ video }: SourceTracks, branches: readonly Branch[], marks: readonly string[]): string[] {
   if (!video || branches.length === 0) return [];

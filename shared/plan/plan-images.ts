@@ -52,8 +52,9 @@ export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): 
     ok: true,
     plan: {
       planned: plannedFiles(spec, strides, layout, video),
-      branch: { label, filters },
+      branches: [{ label, filters }],
       pictures,
+      ...(layout ? { sheet: layout } : {}),
       argv: encoderArguments(spec, label, written),
       expectedFrames: written,
       endMs: lastMoment(strides),

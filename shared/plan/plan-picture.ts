@@ -25,6 +25,8 @@ export type PlannedPicture = {
   /** The same for the first of two passes; null: one pass. */
   readonly firstPass: readonly string[] | null;
   readonly timing: FrameTiming;
+  /** In pixels, with padding. */
+  readonly frame: Size;
   /** By ffmpeg's name. */
   readonly encoder: string;
   /** The hardware that encodes it; null: none. */
@@ -33,13 +35,17 @@ export type PlannedPicture = {
 
 type PictureResult = { readonly ok: true; readonly picture: PlannedPicture } | Refusal;
 
-/** Plans the picture of an output. Refuses what codec, level or node cannot do. */
+/**
+ * Plans the picture of an output. Refuses what codec, level or node cannot do. `gridSeconds` is the distance of keyframes at
+ * fixed times, which H.264 and HEVC have; null: where the encoder likes.
+ */
 export function planPicture(
   output: VideoOutput,
   asked: EncodedVideo,
   track: VideoTrack,
   cut: Cut,
   can: Can,
+  gridSeconds: number | null = null,
 ): PictureResult {
   const shape = { ...output, size: asked.size };
   const fitted = fittedShape(shape, track, 2).frame;
@@ -56,18 +62,23 @@ export function planPicture(
   const { chain } = planned;
   const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
   if (failure) return { ok: false, failure };
-  const ask = { spec, container: output.container, frame, picture: chain.picture, timing };
+  const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds };
   const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, output.index, can);
   if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
   const before = [...cutFilters(cut), ...(output.deinterlace ? deinterlaceFilters(track, can) : [])];
   return {
     ok: true,
-    picture: { ...encoded, timing, filters: [...before, ...timing.filters, ...chain.filters, ...encoded.filters] },
+    picture: {
+      ...encoded,
+      timing,
+      frame,
+      filters: [...before, ...timing.filters, ...chain.filters, ...encoded.filters],
+    },
   };
 }
 
 type Ask = Omit<Parameters<typeof videoArguments>[1], "pass" | "timing"> & { readonly timing: FrameTiming };
-type Encoded = Omit<PlannedPicture, "timing">;
+type Encoded = Omit<PlannedPicture, "timing" | "frame">;
 
 /** SVT-AV1 takes no less; versions before 1.0 crash on it. */
 const SVT_MIN_SIDE = 64;

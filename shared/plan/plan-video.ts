@@ -7,6 +7,7 @@ import { audioEncoder, noEncoder } from "./choose-encoder.ts";
 import { copyCutRefusal, copyRefusal } from "./copy-tracks.ts";
 import { type Cut, cutArguments, cutOf } from "./cut.ts";
 import { fileArguments, fileName } from "./muxers.ts";
+import { frameCount, isExact, lastEnd, lengthOf } from "./output-length.ts";
 import {
   type CommandPart,
   type OutputPlan,
@@ -91,7 +92,7 @@ function assemble(
   const pictureMap = video ? ["-map", planned ? `[${label}]` : `0:${video.streamIndex}`] : [];
   const cutting = isCopyCut(spec) ? lengthArguments(cut) : cutArguments(cut);
   const part: CommandPart = {
-    branch: planned ? { label, filters: planned.filters } : null,
+    branches: planned ? [{ label, filters: planned.filters }] : [],
     argv: [
       ...pictureMap,
       ...(audio ? ["-map", `0:${audio.streamIndex}`] : []),
@@ -155,32 +156,4 @@ const isBeyondEnd = ({ startMs }: Cut, track: Track | null): boolean =>
 function soundTrack(spec: VideoOutput, cut: Cut, { audio }: SourceTracks): AudioTrack | null {
   const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
   return spec.audio && !(beyond && spec.video) ? audio : null;
-}
-
-const isExact = (track: Track): boolean => track.lengthFrom === "stream";
-
-/** The longest track that goes into the file says where on the source's line it ends, unless it is cut before. */
-function lastEnd({ endMs }: Cut, tracks: readonly Track[]): number | null {
-  const ends = tracks.map((track) => track.endMs).filter((end) => end !== null);
-  const last = ends.length === 0 ? null : Math.max(...ends);
-  // A cut beyond an end that nobody knows promises nothing.
-  return last === null || endMs === null ? last : Math.min(last, endMs);
-}
-
-function lengthOf(cut: Cut, tracks: readonly Track[]): number | null {
-  const endMs = lastEnd(cut, tracks);
-  return endMs === null ? null : Math.round(endMs - cut.startMs);
-}
-
-function frameCount(cut: Cut, picture: PlannedPicture | null, track: VideoTrack): number | null {
-  const isCut = cut.startMs > 0 || (cut.endMs !== null && (track.endMs === null || cut.endMs < track.endMs));
-  const keepsFrames = !picture || picture.timing.filters.length === 0;
-  if (!isCut && keepsFrames && track.frames !== null) return track.frames;
-  const endMs = lastEnd(cut, [track]) ?? cut.endMs;
-  // An estimate may be far too short, and a run that makes many more frames than expected is ended.
-  if (track.lengthFrom === "estimate" && endMs !== cut.endMs) return null;
-  const fps = keepsFrames ? track.fps : picture.timing.fps;
-  return fps === null || endMs === null
-    ? null
-    : Math.round(((endMs - Math.max(cut.startMs, track.startMs)) / 1000) * fps);
 }

@@ -19,7 +19,7 @@ export function progressTicks(
   if (images.length === 0 || films.some((part) => reaches(part, endMs))) return null;
   const perMs = track.fps === null ? null : track.fps / 1000;
   return {
-    branch: { label: "ticks", filters: ["null"] },
+    branches: [{ label: "ticks", filters: ["null"] }],
     argv: [
       ...["-map", "[ticks]", "-c:v", "wrapped_avframe", "-fps_mode", "vfr", "-enc_time_base", "1/90000"],
       ...["-t", seconds(endMs), "-f", "null", "-"],
@@ -36,7 +36,7 @@ export function progressGoal(parts: readonly CommandPart[]): {
 } {
   const ends = parts.map(({ endMs, startMs = 0 }) => endMs && endMs - startMs).filter((end) => end !== null);
   const wholeMs = Math.max(0, ...ends);
-  const first = parts.find((part) => part.branch !== null);
+  const first = parts.find((part) => part.branches.length > 0);
   return {
     expectedFrames: first && reaches(first, wholeMs + (first.startMs ?? 0)) ? first.expectedFrames : null,
     durationMs: ends.length < parts.length ? null : Math.round(wholeMs),

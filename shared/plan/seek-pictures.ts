@@ -42,7 +42,7 @@ function piecesOf(strides: readonly Stride[]): Stride[] {
  */
 export function seekers<Plan extends OutputPlan>(plans: readonly Plan[], format: string): (Plan & Picturing)[] {
   const images = plans.filter((plan): plan is Plan & Picturing => plan.pictures !== undefined);
-  const films = plans.filter(({ pictures, branch, seekMs = 0 }) => !pictures && branch && seekMs === 0);
+  const films = plans.filter(({ pictures, branches, seekMs = 0 }) => !pictures && branches.length > 0 && seekMs === 0);
   // Without an index a seek lands anywhere, and the picture may be lost.
   if (!INDEXED_DEMUXERS.has(format) || films.some(({ endMs }) => endMs === null)) return [];
   const decodedMs = Math.max(0, ...films.map(({ endMs }) => endMs ?? 0));
@@ -54,9 +54,9 @@ export function seekers<Plan extends OutputPlan>(plans: readonly Plan[], format:
 
 /** The command that makes one image output by seeking, in groups of moments. */
 export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
-  const { pictures, argv, branch, expectedFrames } = plan;
+  const { pictures, argv, branches, expectedFrames } = plan;
   const groups = grouped(piecesOf(pictures.strides), SEEKS_AT_ONCE);
-  const label = branch?.label ?? "";
+  const label = branches[0]?.label ?? "";
   const { finish, filters } = pictures;
   if (pictures.eachIsAFile) {
     const writes = { filters: [...filters, ...finish], argv: argv.slice(argv.indexOf("-fps_mode")) };

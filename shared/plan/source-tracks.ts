@@ -31,6 +31,8 @@ export type VideoTrack = Track & {
   /** Mean frames per second; null when unknown or not to be believed. */
   readonly fps: number | null;
   readonly constantRate: boolean;
+  /** Whether its frames are made of two fields each, by what the stream says. */
+  readonly interlaced: boolean;
   /** Frames in the stream; null when nobody counted them. */
   readonly frames: number | null;
 };
@@ -58,6 +60,9 @@ const WITHOUT_LENGTH = new Set("mp3 aac ac3 eac3 amr h264 hevc m4v mpegvideo".sp
  */
 const MAX_CREDIBLE_FPS = 240;
 
+/** ffprobe's words for the order of fields. */
+const INTERLACED: ReadonlySet<string> = new Set(["tt", "bb", "tb", "bt"]);
+
 /** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts } = sourceFacts(probe);
@@ -72,6 +77,7 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
             ...rateOf(picture, facts),
             facts,
             colour: sourceColour(picture),
+            interlaced: INTERLACED.has(picture.field_order ?? ""),
             frames: frameCount(picture),
           }
         : null,

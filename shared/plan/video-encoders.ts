@@ -6,6 +6,7 @@ import { type BitrateCodec, capArguments, defaultBitrateKbps, meanArguments } fr
 import type { VideoEncoder } from "./choose-encoder.ts";
 import type { Size } from "./fit-frame.ts";
 import type { FrameTiming } from "./frame-timing.ts";
+import { gridArguments } from "./keyframe-grid.ts";
 import { dnxProfile, proResProfile } from "./mastering-profiles.ts";
 import { qualityStep } from "./quality-steps.ts";
 
@@ -19,6 +20,8 @@ export type VideoAsk = {
   readonly frame: Size;
   readonly picture: Size;
   readonly timing: Pick<FrameTiming, "fps" | "varies">;
+  /** Seconds between keyframes at fixed times, and none elsewhere; null: where the encoder likes. */
+  readonly gridSeconds: number | null;
   /** Of two; null: one pass. `log` is a name in the working folder. */
   readonly pass: { readonly number: 1 | 2; readonly log: string } | null;
 };
@@ -116,7 +119,10 @@ function x264(ask: VideoAsk): string[] {
   const { profile, level } = ask.spec;
   return [
     // x264's own balance: each faster preset costs bits at equal quality.
-    ...["-preset", "medium", ...crfArguments("libx264", ask), ...keyframes(ask)],
+    ...["-preset", "medium", ...crfArguments("libx264", ask)],
+    ...(ask.gridSeconds === null
+      ? keyframes(ask)
+      : [...gridArguments(ask.gridSeconds), "-keyint_min", "1", "-sc_threshold", "0"]),
     ...(profile ? ["-profile:v", profile] : []),
     ...(level ? ["-level", levelText(level)] : []),
     // It would take its level and its rates from a nominal rate like 1000 frames per second.
@@ -133,9 +139,12 @@ function x265(ask: VideoAsk): string[] {
     ...(level ? [`level-idc=${levelText(level)}`] : []),
     ...(ask.timing.varies ? [`fps=${meanFps(ask)}`] : []),
     ...(ask.pass ? [`pass=${ask.pass.number}`, `stats=${ask.pass.log}.log`] : []),
+    // A keyframe of an open group is none to begin at: the frames before it in time need those before it in the file.
+    ...(ask.gridSeconds === null ? [] : ["open-gop=0", "scenecut=0", "min-keyint=1"]),
   ];
   return [
-    ...["-preset", "fast", ...crfArguments("libx265", ask), ...keyframes(ask)],
+    ...["-preset", "fast", ...crfArguments("libx265", ask)],
+    ...(ask.gridSeconds === null ? keyframes(ask) : [...gridArguments(ask.gridSeconds), "-forced-idr", "1"]),
     ...(profile ? ["-profile:v", profile] : []),
     ...["-x265-params", params.join(":")],
   ];

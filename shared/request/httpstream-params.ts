@@ -50,7 +50,10 @@ export const HttpStreamParams = strictObject({
     .min(1, "must hold at least one format")
     .max(MAX_VARIANTS, `at most ${MAX_VARIANTS} formats`)
     .optional()
-    .describe("Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio"),
+    .describe(
+      "Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio; hls leaves those of hevc out. " +
+        "When no variants are named, sound of 64k and pictures of 240 to 2160 lines, as far as the input has them",
+    ),
   playlist_name: z
     .string("must be a file name")
     .regex(/^[^/%]{1,100}$/, "must be a file name of 1 to 100 characters, without folders")
@@ -62,22 +65,27 @@ export const HttpStreamParams = strictObject({
     .min(SEGMENT_SECONDS.min, `must be ${SEGMENT_SECONDS.min} or more`)
     .max(SEGMENT_SECONDS.max, `must be ${SEGMENT_SECONDS.max} or less`)
     .default(SEGMENT_SECONDS.default)
-    .describe("Seconds, 2 to 10"),
+    .describe("Seconds, 2 to 10; segments begin with keyframes, so they may be up to one distance of those longer"),
   encryption: strictObject({
     key: z
       .string("must be a string")
       .regex(/^[0-9a-f]{32}$/i, "must be 16 bytes in 32 hexadecimal digits")
-      .describe("AES-128 key in hexadecimal"),
-    key_uri: quotable("the address of the key", 2000).describe("Where players get the key"),
+      .optional()
+      .describe("AES-128 key in hexadecimal; when it is left out, one is made, which the output's metadata tells"),
+    key_uri: quotable("the address of the key", 2000).describe(
+      "Where players get the key, as its 16 bytes: a URL, absolute or from the playlist",
+    ),
   })
     .optional()
-    .describe("Encrypts the MPEG-TS segments of hls"),
+    .describe("Encrypts the MPEG-TS segments of hls with AES-128; segments of dash stay as they are"),
   subtitles: z
     .array(subtitle, "must be a list of subtitles")
     .max(MAX_SUBTITLES, `at most ${MAX_SUBTITLES}`)
     .default([])
     .describe("Text tracks; one at most is the default"),
-  thumbnails: flag.default(false).describe("Playlists of pictures for the player's seek bar"),
+  thumbnails: flag
+    .default(false)
+    .describe("Sheets of small pictures for the player's seek bar, and a WebVTT file that says where each is"),
 }).describe("HLS, DASH or both: at least one of `hls` and `dash` is needed, and `encryption` needs `hls`");
 type HttpStreamParams = z.infer<typeof HttpStreamParams>;
 
@@ -94,6 +102,9 @@ export function parseHttpStream(
   if (reason) return refuse("output_param_not_valid", `\`${field}\`: ${reason}`);
   const variants = parseVariants(parsed.value.variants ?? DEFAULT_LADDER, `${field}.variants`);
   if (!variants.ok) return variants;
+  if (hls && hasNoTsPicture(variants.value)) {
+    return refuse("output_param_not_valid", `\`${field}.variants\`: ${NO_TS_PICTURE}`);
+  }
   const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
   if (!subtitles.ok) return subtitles;
   return {
@@ -108,7 +119,7 @@ export function parseHttpStream(
       dropsLargerVariants: parsed.value.variants === undefined,
       playlistName: parsed.value.playlist_name,
       segmentDurationMs: parsed.value.segment_duration * 1000,
-      encryption: encryption ? { key: encryption.key.toLowerCase(), keyUri: encryption.key_uri } : null,
+      encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
       subtitles: subtitles.value,
     },
   };
@@ -128,6 +139,10 @@ function parseVariants(formats: readonly string[], field: string): Parsed<VideoF
       const allowed = "mp4 with h264, hevc or novideo, and aac or noaudio";
       return refuse("output_format_not_valid", `\`${field}.${at}\`: \`${format}\` is no variant; allowed: ${allowed}`);
     }
+    if (parsed.spec.video?.twoPass) {
+      const why = "is not for variants, which are all made in one pass over the input; `quality` and `maxrate` are";
+      return refuse("output_format_not_valid", `\`${field}.${at}\`: \`2pass\` ${why}`);
+    }
     variants.push(parsed.spec);
   }
   return { ok: true, value: variants };
@@ -137,6 +152,15 @@ const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
   container === "mp4" &&
   (!video || video.codec === "h264" || video.codec === "hevc") &&
   (!audio || audio.codec === "aac");
+
+/** HEVC goes into fragmented MP4 alone (Apple, HLS Authoring Specification, 1.5). */
+const NO_TS_PICTURE =
+  "HEVC is not for MPEG-TS segments, so `hls` needs a variant with h264; for HEVC in HLS use `dash` with `hlsfmp4`";
+
+function hasNoTsPicture(variants: readonly VideoFormat[]): boolean {
+  const codecs = variants.flatMap(({ video }) => video?.codec ?? []);
+  return codecs.length > 0 && codecs.every((codec) => codec === "hevc");
+}
 
 /** Names tell subtitles apart, and one of them at most is shown unasked (RFC 8216 §4.3.4.1.1). */
 function parseSubtitles(

@@ -39,6 +39,25 @@ describe("parseJobRequest", () => {
     expect(JSON.stringify(parsed.ok && parsed.value.storage)).not.toContain("secret");
   });
 
+  it("takes the keys of streams out of what is kept of their outputs", () => {
+    const key = "00112233445566778899aabbccddeeff";
+    const stream = (path: string, encryption?: object) => ({ path, hls: { path: "h" }, encryption });
+    const uri = { key_uri: "https://keys.example.com/1" };
+    const outputs = {
+      mp4: { path: "a.mp4" },
+      httpstream: [stream("a", { key, ...uri }), stream("b"), stream("c", uri)],
+    };
+    const parsed = parseJobRequest({ ...BODY, outputs }, "none");
+    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    const { secrets, ...kept } = parsed.value;
+    expect(secrets.streamKeys).toEqual([
+      { output: 1, key },
+      { output: 3, key: null },
+    ]);
+    expect(JSON.stringify(kept)).not.toContain(key);
+    expect(kept.outputs[1]).toMatchObject({ encryption: { key: null, keyUri: uri.key_uri } });
+  });
+
   it("ignores members that are no section", () => {
     expect(parseJobRequest({ ...BODY, webhook: "https://\ud800", api_version: 2 }, "none").ok).toBe(true);
   });
@@ -89,7 +108,7 @@ describe("parseJobRequest", () => {
     [{ jpg: { path: `${"x".repeat(521)}%d`, number: 99 } }, {}, null],
     [{ jpg: { path: `${"x".repeat(517)}%d`, interval: 1 } }, {}, 1025],
     [{ jpg: { path: "a.jpg", vtt: { filename: `${"ü".repeat(195)}.vtt` } } }, {}, null],
-    [{ httpstream: { path: "x".repeat(230), hls: { path: "y".repeat(229) } } }, {}, 1025],
+    [{ httpstream: { path: "x".repeat(230), hls: { path: "y".repeat(172) } } }, {}, 1025],
   ];
   it.each(names)("row %#: names have at most 1024 bytes in the storage", (outputs, storage, bytes) => {
     const own = "service" in storage || "url" in storage;

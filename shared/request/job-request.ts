@@ -11,6 +11,7 @@ import { parseOutputs } from "./outputs-section.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
 import { parseStorage } from "./storage-section.ts";
 import type { AccessKeys, AccessSecret, RequestedStorage } from "./storage-spec.ts";
+import { type AskedStreamKey, takeStreamKeys } from "./stream-keys.ts";
 import { illFormedField, UNICODE_RULE } from "./well-formed.ts";
 
 export const SettingsSpec = z.object({ ultrafast: z.boolean() });
@@ -26,7 +27,12 @@ export type JobRequest = {
 };
 
 /** The secrets of a request, apart from all else; null where there are none. */
-type RequestSecrets = { input: AccessSecret; storage: AccessKeys | null; notification: AccessSecret };
+type RequestSecrets = {
+  input: AccessSecret;
+  storage: AccessKeys | null;
+  notification: AccessSecret;
+  streamKeys: AskedStreamKey[];
+};
 
 /** The `settings` section as clients write it. */
 export const SettingsBody = strictObject({
@@ -67,15 +73,21 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
   if (!notification.ok) return notification;
   const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
   if (!settings.ok) return settings;
+  const streams = takeStreamKeys(outputs.value);
   return {
     ok: true,
     value: {
       input: input.value.input,
       storage: storage.value.storage,
-      outputs: outputs.value,
+      outputs: streams.outputs,
       notification: notification.value.notification,
       settings: settings.value,
-      secrets: { input: input.value.secret, storage: storage.value.keys, notification: notification.value.secret },
+      secrets: {
+        input: input.value.secret,
+        storage: storage.value.keys,
+        notification: notification.value.secret,
+        streamKeys: streams.keys,
+      },
     },
   };
 }

@@ -1,14 +1,15 @@
 // Names of objects have a length that every storage takes.
 import { joinPath, MAX_NAME_BYTES, nameBytes, objectName } from "../object-name.ts";
 import type { OutputSpec } from "../output-spec.ts";
+import { MAX_STREAM_FILE_CHARS } from "../stream-files.ts";
 import { type Parsed, refuse } from "./parse-section.ts";
 import type { RequestedStorage } from "./storage-spec.ts";
 import { writtenBy } from "./written-objects.ts";
 
 /** Files that an output of unknown length counts to. */
 const MAX_ORDINAL = 9_999_999;
-/** What the longest name of a stream's own files needs behind its folder. */
-const STREAM_FILE = `/${"x".repeat(63)}`;
+/** The longest that a stream's own file can have behind the folder of its package. */
+const STREAM_FILE = `/${"x".repeat(MAX_STREAM_FILE_CHARS)}`;
 /** In the service's own storage a job's id stands in front of all its names, with a slash. */
 const JOB_FOLDER_BYTES = 15;
 

@@ -129,6 +129,18 @@ describe("parseOutputs", () => {
         thumbnails: true,
       },
     ],
+    [
+      { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
+      { hls: { path: "h" }, encryption: { key: null, keyUri: "https://keys.example/1" } },
+    ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:720p"] },
+      { hls: { path: "h" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
+    ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:x:64k"] },
+      { hls: { path: "h" }, variants: [formatOf("mp4:x:64k")] },
+    ],
   ])("reads a stream with %j", (params, expected) => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
   });
@@ -259,6 +271,16 @@ describe("parseOutputs", () => {
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:copy"] }), /no variant/],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4::mp3"] }), /no variant/],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["jpg"] }), /no variant/],
+    [
+      "output_format_not_valid",
+      stream({ dash: { path: "a" }, variants: ["mp4", "mp4:720p::2pass"] }),
+      /`outputs.httpstream.variants.1`: `2pass`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: ["mp4:hevc_720p", "mp4:x:64k"] }),
+      /`outputs.httpstream.variants`: HEVC.*`dash` with `hlsfmp4`/,
+    ],
     ["output_param_not_valid", { mp4: { path: "a", key: "input" } }, /`outputs.mp4.key`: .*the job's input/],
     ["output_param_not_valid", { mp4: { path: "a", key: "source" } }, /`outputs.mp4.key`: .*the job's input/],
     ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path`: must be without backslashes/],
@@ -312,6 +334,11 @@ describe("objects that two outputs would write", () => {
       /both write segments into the folder `s`/,
     ],
     [{ httpstream: [{ hls: { path: "s" } }, { dash: { path: "d" } }] }, null],
+    [{ httpstream: { hls: { path: "s" }, dash: { path: "s" }, thumbnails: true } }, null],
+    [
+      { httpstream: { hls: { path: "s" }, thumbnails: true }, jpg: { path: "s/master.jpg", vtt: true } },
+      /both write `s\/master.vtt`/,
+    ],
   ])("of %j", (outputs, message) => {
     const parsed = parseOutputs(outputs, "none");
     const refusal = { code: "output_path_not_unique", message: expect.stringMatching(message ?? /./) };

@@ -1,8 +1,8 @@
 // Which objects outputs write in the storage, and whether two of them would write the same one.
 import { assertNever } from "../errors.ts";
 import { counterOf, objectName } from "../object-name.ts";
-import { imageFileCount, playlistsOf } from "../output-files.ts";
-import type { OutputSpec } from "../output-spec.ts";
+import { entryFilesOf, imageFileCount, playlistsOf } from "../output-files.ts";
+import type { HttpStreamOutput, OutputSpec } from "../output-spec.ts";
 
 /** Objects that an output writes: the path with its counter filled in from 1 to `count`, which may be infinite. */
 export type Written = { readonly path: string; readonly count: number };
@@ -17,10 +17,16 @@ export function writtenBy(output: OutputSpec): Written[] {
         ...(output.vtt ? [{ path: output.vtt.path, count: 1 }] : []),
       ];
     case "httpstream":
-      return playlistsOf(output).map(({ path }) => ({ path, count: 1 }));
+      return [...playlistsOf(output).map(({ path }) => path), ...seekFiles(output)].map((path) => ({ path, count: 1 }));
     default:
       return assertNever(output);
   }
+}
+
+/** The WebVTT files of a stream's thumbnails: packages in one folder share theirs. */
+function seekFiles(output: HttpStreamOutput): string[] {
+  const paths = entryFilesOf(output).map(({ path }) => path);
+  return [...new Set(paths.slice(playlistsOf(output).length))];
 }
 
 /** An object that both would write, or the pattern of such objects; null when there is none. */

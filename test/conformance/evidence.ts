@@ -21,6 +21,8 @@ export type Evidence = {
   readonly metadata: Answer;
   readonly inputMetadata: Answer;
   readonly outputMetadata: Answer;
+  /** What lies at the addresses of the finished stream, in their order. */
+  readonly playlists: readonly string[];
   /** Every status that a client following the jobs has seen. */
   readonly seen: ReadonlySet<string>;
   /** Webhook payloads by event, the last of each. */
@@ -43,7 +45,13 @@ const OUTPUTS = {
     { path: "all/square.jpg", square: true },
     { path: "all/never.jpg", if: NEVER },
   ],
-  httpstream: { hls: { path: "all/hls" }, if: NEVER },
+  httpstream: [
+    {
+      ...{ key: "stream", path: "all", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
+      ...{ variants: ["mp4:x120::quality=3", "mp4:x:64k"], segment_duration: 2 },
+    },
+    { path: "never", hls: { path: "hls" }, if: NEVER },
+  ],
 };
 
 export async function gatherEvidence({ folder, stack, sources, webhooks }: World): Promise<Evidence> {
@@ -64,10 +72,9 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
   sources.delay(1500);
   const [created, done] = await run({ input: { url }, outputs: OUTPUTS });
   sources.delay(0);
-  const outputs = { ...OUTPUTS, httpstream: { hls: { path: "all/hls" } } };
-  const [, inputFailed] = await run({ input: { url: sources.urlOf("missing.mp4") }, outputs });
-  const [, outputFailed] = await run({ input: { url }, outputs, storage: deniedStorage(stack.storage) });
-  await run({ input: { url }, outputs }, (id) => stack.request("DELETE", `/jobs/${id}`));
+  const [, inputFailed] = await run({ input: { url: sources.urlOf("missing.mp4") }, outputs: OUTPUTS });
+  const [, outputFailed] = await run({ input: { url }, outputs: OUTPUTS, storage: deniedStorage(stack.storage) });
+  await run({ input: { url }, outputs: OUTPUTS }, (id) => stack.request("DELETE", `/jobs/${id}`));
   const errors = new Map<string, Answer>();
   for (const [code, ask] of ERROR_REQUESTS) errors.set(code, await ask(stack, done.id));
   await webhooks.waitFor(({ body }) => body?.event === "job.aborted");
@@ -80,6 +87,7 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     metadata: await stack.request("GET", `/metadata/jobs/${done.id}`),
     inputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/input`),
     outputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/trailer:short`),
+    playlists: await playlistsOf(done),
     seen,
     events: new Map(webhooks.received.map(({ body }) => [String(body?.event), body])),
     errors,
@@ -90,6 +98,11 @@ const deniedStorage = (storage: object): object => ({
   ...storage,
   credentials: { access_key_id: "nobody", secret_access_key: "wrong" },
 });
+
+async function playlistsOf({ outputs }: Json): Promise<string[]> {
+  const { urls = [] } = outputs.find(({ key }: Json) => key === "stream") ?? {};
+  return Promise.all(urls.map(async ({ url }: Json) => (await fetch(url)).text()));
+}
 
 /** Follows a job to its end by its events stream and notes every status on the way. */
 async function followStatuses(stack: TestStack, id: string, seen: Set<string>): Promise<void> {

@@ -40,6 +40,21 @@ const AssumedSource = z
   })
   .describe("The source that was assumed");
 
+const Rendition = z
+  .object({
+    video: z
+      .string()
+      .nullable()
+      .describe("Its track, by the name that is in the addresses of segments; null: sound alone"),
+    audio: z.string().nullable().describe("Likewise; null: silent"),
+    width: z.int().exactOptional(),
+    height: z.int().exactOptional(),
+    fps: z.number().exactOptional(),
+    packages: z.array(z.enum(["hls", "dash"])).describe("Which have it: hls is without HEVC"),
+  })
+  .describe("What players of a stream choose from");
+export type Rendition = z.infer<typeof Rendition>;
+
 export const DryRunPlan = z
   .object({
     dry_run: z.literal(true),
@@ -56,6 +71,7 @@ export const DryRunPlan = z
         spec: z.looseObject({}).describe("All that follows from format and parameters; null means automatic"),
         url: z.string().exactOptional(),
         urls: z.union([z.array(z.string()), z.array(PlaylistUrl)]).exactOptional(),
+        renditions: z.array(Rendition).exactOptional().describe("Of an HTTP stream, in the order of its playlists"),
         skipped: z.literal(true).exactOptional().describe("The condition is false for the assumed source"),
       }),
     ),

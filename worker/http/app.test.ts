@@ -147,7 +147,7 @@ describe("reports of nodes", () => {
     [
       "no token",
       "AAAAAAAAAAAAAA.encode.1/uploads",
-      { files: [{ output: 0, ordinal: 1, sizeBytes: 1 }] },
+      { files: [{ output: 0, file: 1, sizeBytes: 1 }] },
       400,
       "report_not_valid",
     ],

@@ -91,6 +91,38 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(nothing.body).toMatchObject({ commands: [], refusals: [], outputs: [{ skipped: true }] });
   });
 
+  it("shows a stream with its renditions, and in which of its packages each is", async () => {
+    const stream = {
+      ...{ path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
+      variants: ["mp4:x:64k", "mp4:240p", "mp4:hevc_720p"],
+      encryption: { key_uri: "https://keys.example.com/7" },
+    };
+    const { body } = await dryRun("", { outputs: { httpstream: stream } });
+    expect(DryRunPlan.strict().parse(body)).toEqual(body);
+    const at = "http://127.0.0.1:9/bucket/film";
+    const [output] = body.outputs;
+    expect(output).toMatchObject({
+      ...{ key: "httpstream", type: "httpstream", format: "httpstream" },
+      urls: [
+        { format: "hls", url: `${at}/hls/master.m3u8` },
+        { format: "dash", url: `${at}/dash/master.mpd` },
+        { format: "hls", url: `${at}/dash/master.m3u8` },
+      ],
+      renditions: [
+        { width: 426, height: 240, fps: 30, packages: ["hls", "dash"] },
+        { width: 1280, height: 720, fps: 30, packages: ["dash"] },
+        { video: null, packages: ["hls", "dash"] },
+      ],
+    });
+    expect(output.spec.encryption).toEqual({ key_uri: "https://keys.example.com/7" });
+    expect(body.commands).toHaveLength(1);
+    const { outputs, argv } = body.commands[0];
+    expect([outputs, argv.join(" ")]).toEqual([["httpstream"], expect.stringMatching(WIDE)]);
+    for (const { video, audio } of output.renditions) {
+      for (const track of [video, audio].filter((name) => name !== null)) expect(argv.join(" ")).toContain(track);
+    }
+  });
+
   it("shows no secret", async () => {
     const { status, body } = await dryRun("", {
       input: { url: "https://user:hunter2@media.example.com/film.mp4?signature=hunter2" },

@@ -10,13 +10,14 @@ import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { imageFiles } from "#shared/plan/image-files.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
+import type { PlannedStream } from "#shared/plan/planned-stream.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage-spec.ts";
 import { isWanted } from "../job/reports.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
-import type { DryRunPlan } from "./answers.ts";
+import type { DryRunPlan, Rendition } from "./answers.ts";
 import { type AssumedSource, probeOf } from "./assumed-source.ts";
 
 /** A request as it would begin a job, without its secrets. */
@@ -37,6 +38,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
   const { commands, refusals } = planEncode({ source: SOURCE_PATH, probe, outputs: wanted, can: ALL_SOFTWARE });
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
+  const planned = new Map(commands.flatMap(({ outputs }) => outputs).map((output) => [output.output, output]));
   return {
     dry_run: true,
     assumed_source: source,
@@ -45,6 +47,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
     outputs: outputs.map((spec) => ({
       ...viewSpec(spec),
       ...addressesOf(spec, storage, probe),
+      ...renditionsOf(planned.get(spec.index)?.stream),
       ...(wanted.includes(spec) ? {} : { skipped: true }),
     })),
     commands: commands.flatMap((command) =>
@@ -73,16 +76,18 @@ function viewSpec(output: OutputSpec) {
   };
 }
 
-/** The key of encrypted segments is for players alone. */
+/** The key of encrypted segments is never shown: that it is null here says where it is kept, not that it is automatic. */
 function withoutSecrets(output: OutputSpec) {
   if (output.type !== "httpstream" || !output.encryption) return output;
   return { ...output, encryption: { keyUri: output.encryption.keyUri } };
 }
 
+const publicAddress = (storage: StorageSpec, object: string): string =>
+  publicUrl(publicUrlOf({ id: NO_ID, storage }, object));
+
 /** Where the output's files would lie. */
 function addressesOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
-  const at = (path: string, ordinal = 1): string =>
-    publicUrl(publicUrlOf({ id: NO_ID, storage }, objectName(path, ordinal)));
+  const at = (path: string, ordinal = 1): string => publicAddress(storage, objectName(path, ordinal));
   switch (output.type) {
     case "video":
       return { url: at(output.path) };
@@ -92,10 +97,25 @@ function addressesOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe
       return { urls: [...urls, ...(output.vtt ? [at(output.vtt.path)] : [])] };
     }
     case "httpstream":
-      return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: at(path) })) };
+      return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: publicAddress(storage, path) })) };
     default:
       return assertNever(output);
   }
+}
+
+function renditionsOf(stream: PlannedStream | undefined): { renditions?: Rendition[] } {
+  if (!stream) return {};
+  const tracks = new Map(stream.tracks.map((track) => [track.name, track]));
+  const renditions = stream.variants.map(({ video, audio }) => {
+    const parts = [video, audio].flatMap((name) => (name === null ? [] : (tracks.get(name) ?? [])));
+    const picture = parts.flatMap((track) => track.picture ?? [])[0];
+    const packages = [
+      ...(parts.every(({ ts }) => ts !== null) ? ["hls" as const] : []),
+      ...(parts.every(({ fmp4 }) => fmp4 !== null) ? ["dash" as const] : []),
+    ];
+    return { video, audio, ...(picture ? { ...picture.frame, fps: picture.fps } : {}), packages };
+  });
+  return { renditions };
 }
 
 /** A specification in the API's spelling, its addresses without user, password and query. */

@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import type { LeaseProof, UploadsRequest, UploadTicket } from "#shared/protocol.ts";
 import type { FileToStore, ObjectStore } from "../storage/object-store.ts";
-import { fileCount, fileToStore, uploadKey } from "./job-files.ts";
+import { fileToStore, isFileOf, isRecorded, uploadKey } from "./job-files.ts";
 import type { GrantedUpload, JobState } from "./job-state.ts";
 import { judge } from "./leases.ts";
 import { recordUpload } from "./reports.ts";
@@ -15,12 +15,19 @@ export interface GrantDeps {
 
 type FileToGrant = UploadsRequest["files"][number];
 /** A file and the object that it is to become. */
-type Target = { file: FileToGrant; stored: FileToStore };
+type Target = {
+  readonly file: FileToGrant;
+  readonly stored: FileToStore;
+  /**
+   * `parts`: on record as soon as it has begun, so that whatever happens it is completed or aborted. `whole`: on record,
+   * and one request stores it. `unrecorded`: one request stores it, and nobody needs to know.
+   */
+  readonly way: "parts" | "whole" | "unrecorded";
+};
 
 /**
- * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Each multipart upload is
- * on record as soon as it has begun, so that whatever happens it is completed or aborted; of two that were begun for
- * one file by requests that crossed, the first on record counts. Throws AppError(report_not_valid | storage_*).
+ * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Of two uploads that were
+ * begun for one file by requests that crossed, the first on record counts. Throws AppError(report_not_valid | storage_*).
  */
 export async function grantUploads(
   store: ObjectStore,
@@ -28,32 +35,37 @@ export async function grantUploads(
   files: readonly FileToGrant[],
   deps: GrantDeps,
 ): Promise<UploadTicket[] | null> {
-  const targets = files.map((file) => targetOf(deps.state(), proof, file));
-  const tickets: UploadTicket[] = [];
-  for (const target of targets) {
-    const upload = await grantUpload(store, proof, target, deps);
+  const state = deps.state();
+  if (judge(state, proof).verdict !== "current") return null;
+  const begun: { target: Target; uploadId: string | null }[] = [];
+  for (const target of files.map((file) => targetOf(state, proof, file))) {
+    const upload = target.way === "unrecorded" ? { uploadId: null } : await grantUpload(store, proof, target, deps);
     if (!upload) return null;
-    const { file, stored } = target;
-    const parts = await store.sign(stored, upload.uploadId);
-    tickets.push({ output: file.output, ordinal: file.ordinal, parts });
+    begun.push({ target, uploadId: upload.uploadId });
   }
-  return tickets;
+  const tickets = begun.map(async ({ target, uploadId }) => {
+    const { output, file } = target.file;
+    return { output, file, parts: await store.sign(target.stored, uploadId) };
+  });
+  return Promise.all(tickets);
 }
 
 function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target {
   const spec = state.spec.outputs[file.output];
   const { task } = judge(state, proof);
-  if (!spec || !task?.outputs.includes(file.output) || file.ordinal > fileCount(spec, state.input.probe)) {
+  const isOwn = task?.outputs.includes(file.output);
+  if (!spec || !isOwn || !isFileOf(spec, file.file, state.input.probe, proof.lease)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
-  return { file, stored: fileToStore(state, file) };
+  const way = isRecorded(spec, file.file) ? (spec.type === "httpstream" ? "whole" : "parts") : "unrecorded";
+  return { file, stored: fileToStore(state, file), way };
 }
 
 /** The upload of one file, on record; null when the lease is no longer good. */
 async function grantUpload(
   store: ObjectStore,
   proof: LeaseProof,
-  { file, stored }: Target,
+  { file, stored, way }: Target,
   deps: GrantDeps,
 ): Promise<GrantedUpload | null> {
   const granted = (): GrantedUpload | undefined => {
@@ -62,12 +74,13 @@ async function grantUpload(
   };
   const known = granted();
   if (known) return known;
-  const uploadId = await store.begin(stored);
+  const uploadId = way === "parts" ? await store.begin(stored) : null;
   const state = deps.state();
   const { verdict, task } = judge(state, proof);
   const first = granted();
   if (verdict === "current" && task && !first) {
-    const upload = { sizeBytes: file.sizeBytes, partCount: store.partSizes(file.sizeBytes).length, uploadId };
+    const partCount = uploadId === null ? 1 : store.partSizes(file.sizeBytes).length;
+    const upload = { sizeBytes: file.sizeBytes, partCount, uploadId };
     deps.save(recordUpload(state, task.id, file, upload));
     return upload;
   }

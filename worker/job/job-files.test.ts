@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newSpec, PROBE } from "../test-jobs.ts";
-import { fileCount, fileToStore } from "./job-files.ts";
+import { fileToStore, neededFiles } from "./job-files.ts";
 import { type JobState, newJob } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { claimTasks } from "./leases.ts";
@@ -14,6 +14,7 @@ const claim = {
   max: 1,
   tokens: ["t"],
   sourceUrl: "https://a.example/",
+  streamKeys: new Map<number, string>(),
 } as const;
 
 /** The job whose input was transferred and probed. */
@@ -27,7 +28,6 @@ it("ends a job none of whose outputs can be made, and says why of each", async (
     outputs: {
       "jpg:90x": { path: "a.jpg", offsets: [3600] },
       "jpg:100x": { path: "%03d.jpg", interval: 0.001 },
-      httpstream: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
     },
   });
   const ended = inspected(spec);
@@ -42,7 +42,6 @@ it("ends a job none of whose outputs can be made, and says why of each", async (
     outputs: [
       failed("image", "offset_beyond_end", "no picture at 3600 s"),
       failed("image", "output_interval_not_possible", "10010 of them"),
-      failed("httpstream", "encoder_not_available", "HTTP streams"),
     ],
   });
   expect(ended.outbox.map(({ event }) => event).at(-1)).toBe("job.failed");
@@ -76,10 +75,8 @@ describe("the files of an output", () => {
   ])("of %s with %j", async (format, params, files) => {
     const state = inspected(await newSpec({ outputs: { [format]: params } }));
     const [output] = state.spec.outputs;
-    const count = output ? fileCount(output, state.input.probe) : 0;
-    const stored = Array.from({ length: count }, (_, at) =>
-      fileToStore(state, { output: 0, ordinal: at + 1, sizeBytes: 1 }),
-    );
+    const names = output ? neededFiles(output, state.input.probe) : [];
+    const stored = names.map((file) => fileToStore(state, { output: 0, file, sizeBytes: 1 }));
     expect(stored.map(({ objectName, contentType }) => [objectName, contentType])).toEqual(files);
   });
 });

@@ -25,7 +25,19 @@ const claim = (
   nodeId = "node-a",
   slotClass: "inspect" | "encode" = "encode",
 ) =>
-  claimTasks(state, { nodeId, session: `s-${nodeId}`, slotClass, max: 4, tokens: [token], sourceUrl: SOURCE_URL }, now);
+  claimTasks(
+    state,
+    {
+      nodeId,
+      session: `s-${nodeId}`,
+      slotClass,
+      max: 4,
+      tokens: [token],
+      sourceUrl: SOURCE_URL,
+      streamKeys: new Map(),
+    },
+    now,
+  );
 
 /** A job whose source was inspected, and whose encode task a node has taken with token `t2`. */
 function encoding(of: JobSpec = spec): JobState {
@@ -40,7 +52,7 @@ const proof = (task: string, attempt: number, token: string) => ({
 const upload = (uploadId: string | null = null) => ({ sizeBytes: 5, partCount: 1, uploadId });
 const recordUploads = (state: JobState, task: string, uploads: Record<string, ReturnType<typeof upload>>): JobState =>
   Object.entries(uploads).reduce((next, [key, granted]) => recordUpload(next, task, fileOfKey(key), granted), state);
-const file = (output: number, ordinal: number) => ({ output, ordinal, sizeBytes: 5, etags: ['"e"'] });
+const file = (output: number, file: number) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
 const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
 const failed = (

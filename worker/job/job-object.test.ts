@@ -47,7 +47,7 @@ const VIDEO_ONLY = { outputs: { "mp4:240p": { path: "out/a b.mp4" } } };
 const made = {
   kind: "encode",
   outputs: [
-    { status: "made", output: 0, files: [{ output: 0, ordinal: 1, sizeBytes: 1000, etags: ['"e"'] }], probe: PROBE },
+    { status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 1000, etags: ['"e"'] }], probe: PROBE },
   ],
 } as const;
 const result = made as unknown as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"];
@@ -68,7 +68,7 @@ describe("a job", () => {
     await evict();
     await stubOf(spec).uploads(encode.lease, {
       token: encode.token,
-      files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }],
+      files: [{ output: 0, file: 1, sizeBytes: 1000 }],
     });
     await evict();
     expect(await stubOf(spec).complete(encode.lease, { token: encode.token, result })).toEqual({
@@ -109,7 +109,7 @@ describe("a job", () => {
     expect(await stubOf(spec).renew([first, second])).toEqual([first.lease]);
     await stubOf(spec).uploads(second.lease, {
       token: second.token,
-      files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }],
+      files: [{ output: 0, file: 1, sizeBytes: 1000 }],
     });
     for (let i = 0; i < 2; i++) {
       expect(await stubOf(spec).complete(second.lease, { token: second.token, result })).toEqual({
@@ -159,7 +159,7 @@ describe("uploads", () => {
   it("are signed for single objects, without the storage's secret", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
-    const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
+    const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     const ticket = answer.ok && "uploads" in answer.value ? answer.value.uploads[0] : undefined;
     const url = new URL(ticket?.parts[0]?.url ?? "");
     expect(url.origin + url.pathname).toBe("http://127.0.0.1:9/bucket/out/a%20b.mp4");
@@ -172,15 +172,15 @@ describe("uploads", () => {
   it("say why the storage gives none", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
-    const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 2 ** 30 }] });
+    const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 2 ** 30 }] });
     expect(answer).toMatchObject({ ok: true, value: { failure: { code: "storage_unreachable" } } });
   });
 
   it("are refused for a file that the task does not have, and for a stale lease", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
-    const ask = (output: number, ordinal: number, by = token) =>
-      stubOf(spec).uploads(lease, { token: by, files: [{ output, ordinal, sizeBytes: 1 }] });
+    const ask = (output: number, file: number, by = token) =>
+      stubOf(spec).uploads(lease, { token: by, files: [{ output, file, sizeBytes: 1 }] });
     expect(await ask(1, 1)).toMatchObject({ ok: false, code: "report_not_valid" });
     expect(await ask(0, 2)).toMatchObject({ ok: false, code: "report_not_valid" });
     expect(await ask(0, 1, "wrong")).toMatchObject({ ok: false, code: "lease_superseded" });
@@ -199,7 +199,7 @@ describe("multipart uploads", () => {
       credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
     },
   };
-  const LARGE = [{ output: 0, ordinal: 1, sizeBytes: 20 * 2 ** 20 }];
+  const LARGE = [{ output: 0, file: 1, sizeBytes: 20 * 2 ** 20 }];
 
   async function granted(spec: JobSpec, { lease, token }: { lease: LeaseId; token: string }) {
     const answer = await stubOf(spec).uploads(lease, { token, files: LARGE });
@@ -288,9 +288,9 @@ describe("what lies on disk", () => {
     const { lease, token } = await claim(spec, "encode");
     const answer = await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
     expect(answer).toMatchObject({ ok: false, code: "report_not_valid" });
-    expect(
-      await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 5 }] }),
-    ).toMatchObject({ ok: true });
+    expect(await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 5 }] })).toMatchObject({
+      ok: true,
+    });
   });
 });
 
@@ -299,7 +299,7 @@ describe("secrets", () => {
     const input = { url: `https://user:${SECRET_KEY}@media.example.com/film.mp4?signature=${SECRET_KEY}` };
     const spec = await inspected({ ...VIDEO_ONLY, input });
     const { lease, token } = await claim(spec, "encode");
-    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
+    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     await stubOf(spec).complete(lease, { token, result });
     const dump = () => runInDurableObject(stubOf(spec), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
     await firstTry(spec);
@@ -321,7 +321,7 @@ describe("notifications", () => {
   it("that cannot be signed wait for better times instead of spinning", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
-    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
+    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     await rewrite(spec, (state) => ({ ...state, spec: { ...state.spec, sealedSecrets: "s1.gone.AAAA" } }));
     await stubOf(spec).complete(lease, { token, result });
     await runDurableObjectAlarm(stubOf(spec));
@@ -333,7 +333,7 @@ describe("notifications", () => {
   it("stay due, and are tried again by the schedule, when nobody answers", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
-    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, ordinal: 1, sizeBytes: 1000 }] });
+    await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     await stubOf(spec).complete(lease, { token, result });
     const delivery = await firstTry(spec);
     expect(delivery).toMatchObject({

@@ -28,6 +28,7 @@ import { openJobSecrets } from "./job-secrets.ts";
 import { JobSpec, type JobState, newJob } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import {
+  type Claim,
   claimTasks,
   judge,
   type Renewal,
@@ -68,12 +69,12 @@ export class JobObject extends DurableObject<Env> {
       this.#commit(before);
       return [];
     }
-    const sourceUrl = await this.#sourceUrl();
-    // Others may have changed the job while the address was signed.
+    const opened = await this.#openForTask();
+    // Others may have changed the job while its secrets were opened.
     const { state } = this.#memory;
-    if (!state || sourceUrl === null) return [];
+    if (!state || !opened) return [];
     const tokens = Array.from({ length: max }, () => newToken(randomBytes));
-    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, sourceUrl }, Date.now());
+    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, ...opened }, Date.now());
     this.#commit(claimed.state);
     return claimed.assignments;
   }
@@ -97,11 +98,10 @@ export class JobObject extends DurableObject<Env> {
   /** Signs uploads for files of a lease's task. */
   async uploads(lease: LeaseId, { token, files }: UploadsRequest): Promise<Answer<UploadsAnswer>> {
     const { state } = this.#memory;
-    const before = state && renewLease(state, { lease, token }, Date.now());
-    if (before?.verdict !== "current" || !before.task) return REFUSED.superseded;
-    this.#commit(before.state);
+    // A stream's thousands of files are asked for all the time: no more is written than for any other sign of life.
+    if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return REFUSED.superseded;
     try {
-      const { spec } = before.state;
+      const { spec } = state;
       const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
       const store = openStore(spec, secrets.storage, this.env);
       const deps = { state: () => this.#memory.live(), save: (next: JobState) => this.#commit(next) };
@@ -143,7 +143,8 @@ export class JobObject extends DurableObject<Env> {
   /** All metadata that is known so far, in JSON. */
   async metadata(): Promise<Answer<string>> {
     const { state } = this.#memory;
-    return state ? { ok: true, value: JSON.stringify(viewMetadata(state)) } : REFUSED.unknownJob;
+    if (!state) return REFUSED.unknownJob;
+    return { ok: true, value: JSON.stringify(viewMetadata(state, await this.#madeKeys(state))) };
   }
 
   /** Ends the job by its client's will. */
@@ -186,12 +187,21 @@ export class JobObject extends DurableObject<Env> {
     await this.#effects.ring();
   }
 
-  /** Where a node gets the source from; null when there is no such job. */
-  async #sourceUrl(): Promise<string | null> {
+  /** Of the job's secrets what a node needs for its task; null when there is no such job. */
+  async #openForTask(): Promise<Pick<Claim, "sourceUrl" | "streamKeys"> | null> {
     const spec = this.#memory.state?.spec;
     if (!spec) return null;
     const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
-    return sourceUrl(spec.input, secrets.input);
+    const streamKeys = new Map(secrets.streamKeys.map(({ output, key }) => [output, key]));
+    return { sourceUrl: await sourceUrl(spec.input, secrets.input), streamKeys };
+  }
+
+  /** The keys that the service made for the job's streams, by the index of their output. */
+  async #madeKeys({ spec }: JobState): Promise<ReadonlyMap<number, string>> {
+    const isEncrypted = spec.outputs.some((output) => output.type === "httpstream" && output.encryption);
+    if (!isEncrypted) return new Map();
+    const { streamKeys } = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
+    return new Map(streamKeys.flatMap(({ output, key, made }) => (made ? [[output, key] as const] : [])));
   }
 
   #report(proof: LeaseProof, take: (state: JobState, taskId: string) => JobState): Answer<null> {

@@ -1,7 +1,10 @@
 // The secrets of one job: sealed as one text, opened only where a request is signed.
 
 import * as z from "zod";
+import type { RandomBytes } from "#shared/ids.ts";
 import { AccessKeys, AccessSecret } from "#shared/request/storage-spec.ts";
+import type { AskedStreamKey } from "#shared/request/stream-keys.ts";
+import { hex } from "../hex.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
 import type { JobSpec } from "./job-state.ts";
 
@@ -12,8 +15,17 @@ const JobSecrets = z.object({
   notification: AccessSecret,
   /** What http notifications are signed with. */
   webhook: z.string(),
+  /** What segments are encrypted with, by the index of their output; `made`: by the service, not given by the client. */
+  streamKeys: z.array(z.object({ output: z.int(), key: z.string(), made: z.boolean() })).default([]),
 });
 export type JobSecrets = z.infer<typeof JobSecrets>;
+
+/** Bytes of an AES-128 key. */
+const STREAM_KEY_BYTES = 16;
+
+/** The keys that streams are encrypted with: those that were given, and fresh ones for the others. */
+export const settleStreamKeys = (asked: readonly AskedStreamKey[], random: RandomBytes): JobSecrets["streamKeys"] =>
+  asked.map(({ output, key }) => ({ output, key: key ?? hex(random(STREAM_KEY_BYTES)), made: key === null }));
 
 const contextOf = (jobId: string): string => `job:${jobId}`;
 

@@ -8,7 +8,7 @@ import { MediaProbe } from "#shared/media-probe.ts";
 import { NOTIFICATION_EVENTS } from "#shared/notification.ts";
 import { OutputSpec } from "#shared/output-spec.ts";
 import { OUTPUT_PHASES } from "#shared/output-status.ts";
-import { ErrorCodeText, LeaseIdText, OutputReport, SLOT_CLASSES, TASK_STAGES } from "#shared/protocol.ts";
+import { ErrorCodeText, LeaseIdText, OutputReport, SLOT_CLASSES, StreamProbes, TASK_STAGES } from "#shared/protocol.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { SettingsSpec } from "#shared/request/job-request.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
@@ -39,7 +39,7 @@ const StoredFailure = z.object({ code: ErrorCodeText, message: z.string() });
 export const MultipartUpload = z.object({ objectName: z.string(), uploadId: z.string() });
 export type MultipartUpload = z.infer<typeof MultipartUpload>;
 
-/** One upload that a grant was given, keyed by `<output>/<ordinal>`; the output's path says to which object. */
+/** One upload that a grant was given, keyed by `<output>/<file>`; the output's path says to which object. */
 export const GrantedUpload = z.object({
   sizeBytes: z.int(),
   partCount: z.int(),
@@ -75,9 +75,11 @@ export type TaskState = z.infer<typeof TaskState>;
 export const OutputState = z.object({
   phase: z.enum(OUTPUT_PHASES),
   failure: StoredFailure.nullable(),
-  /** In order: file number one is the first. */
+  /** In order: file number one is the first. Of a stream only its playlists, in the order of its urls. */
   files: z.array(z.object({ sizeBytes: z.int() })),
   probe: MediaProbe.nullable(),
+  /** Of a stream, in place of `probe`: what is in each of its packages. */
+  packages: StreamProbes.exactOptional(),
   /** What made it, and what is to be said of that, as the node reports it. */
   encoder: z.string().exactOptional(),
   note: z.string().exactOptional(),

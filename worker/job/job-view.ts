@@ -1,18 +1,21 @@
 // What clients see of a job's state.
 
-import type { Failure } from "#shared/errors.ts";
+import { assertNever, type Failure } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import type { JobView, OutputView } from "#shared/job-view.ts";
 import { contractDate } from "#shared/job-view.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
-import { contractMetadata } from "#shared/metadata.ts";
+import { contractMetadata, type HttpStreamMetadata, type OutputMetadata } from "#shared/metadata.ts";
 import type { PayloadMetadata } from "#shared/notification.ts";
+import { playlistsOf } from "#shared/output-files.ts";
+import type { HttpStreamOutput, OutputSpec } from "#shared/output-spec.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/output-status.ts";
+import type { FileName, StreamProbes } from "#shared/protocol.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
 import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
-import type { JobState, OutputState } from "./job-state.ts";
+import type { JobSpec, JobState, OutputState } from "./job-state.ts";
 
 export function viewJob(state: JobState): JobView {
   const { spec } = state;
@@ -37,7 +40,6 @@ export function viewOutput(state: JobState, index: number): OutputView {
   const spec = state.spec.outputs[index];
   const output = state.outputs[index];
   if (!spec || !output) throw new Error(`No output ${index}`);
-  const urls = output.files.map((_, at) => fileUrl(state, index, at + 1));
   const fraction = outputFraction(state, index);
   return {
     key: spec.key,
@@ -45,8 +47,7 @@ export function viewOutput(state: JobState, index: number): OutputView {
     format: spec.format,
     status: OUTPUT_STATUS[spec.type][output.phase],
     ...(fraction > 0 && !isTerminalOutput(output.phase) ? { progress: `${Math.floor(fraction * 100)}%` } : {}),
-    ...(output.phase === "done" ? (spec.type === "image" ? { urls } : { url: urls[0] ?? "" }) : {}),
-    ...(output.phase === "done" ? howMade(output) : {}),
+    ...(output.phase === "done" ? { ...addressesOf(state, index), ...howMade(output) } : {}),
     ...failureMembers(output.failure),
   };
 }
@@ -56,8 +57,24 @@ const howMade = ({ encoder, note }: OutputState): { encoder?: string; note?: str
   ...(note === undefined ? {} : { note }),
 });
 
-const fileUrl = (state: JobState, output: number, ordinal: number): string =>
-  publicUrlOf(state.spec, objectOf(state, { output, ordinal }));
+const fileUrl = (state: JobState, output: number, file: FileName): string =>
+  publicUrlOf(state.spec, objectOf(state, { output, file }));
+
+/** Where the files of a finished output lie. */
+function addressesOf(state: JobState, index: number): Pick<OutputView, "url" | "urls"> {
+  const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
+  if (!spec || !output) throw new Error(`No output ${index}`);
+  switch (spec.type) {
+    case "video":
+      return { url: fileUrl(state, index, 1) };
+    case "image":
+      return { urls: output.files.map((_, at) => fileUrl(state, index, at + 1)) };
+    case "httpstream":
+      return { urls: playlistsOf(spec).map(({ format, file }) => ({ format, url: fileUrl(state, index, file) })) };
+    default:
+      return assertNever(spec);
+  }
+}
 
 const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
   failure ? { error: failure.message, error_code: failure.code } : {};
@@ -67,22 +84,46 @@ export const inputMetadata = (state: JobState): MediaProbe | null =>
   state.input.probe && contractMetadata(state.input.probe, shownSourceUrl(state.spec.input));
 
 /** An output's metadata as clients see it, or null when it has none. */
-export function outputMetadata(state: JobState, index: number): MediaProbe | null {
-  const output = state.outputs[index];
-  if (!output?.probe || output.phase !== "done") return null;
-  return contractMetadata(output.probe, fileUrl(state, index, 1));
+export function outputMetadata(state: JobState, index: number): OutputMetadata | null {
+  const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
+  if (!spec || output?.phase !== "done") return null;
+  if (spec.type === "httpstream") return streamMetadata(state.spec, spec, output.packages ?? {});
+  return output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
 }
 
-/** The `metadata` member of the metadata answer: what is known so far. */
-export function viewMetadata(state: JobState): {
+/** Of each package that something is known of; its file name is the address of the first of its playlists. */
+function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: StreamProbes): HttpStreamMetadata | null {
+  const of = (name: "hls" | "dash"): MediaProbe | null => {
+    const [probe, playlist] = [packages[name], playlistsOf(stream).find(({ file }) => file.startsWith(`${name}/`))];
+    return probe && playlist ? contractMetadata(probe, publicUrlOf(job, playlist.path)) : null;
+  };
+  const [hls, dash] = [of("hls"), of("dash")];
+  return hls || dash ? { ...(hls ? { hls } : {}), ...(dash ? { dash } : {}) } : null;
+}
+
+/**
+ * The `metadata` member of the metadata answer: what is known so far, and the keys that the service made for encrypted
+ * streams (by the index of their output), which players' key servers must learn from somewhere.
+ */
+export function viewMetadata(
+  state: JobState,
+  madeKeys: ReadonlyMap<number, string>,
+): {
   input: MediaProbe | Record<string, never>;
-  outputs: Record<string, MediaProbe>[];
+  outputs: Record<string, OutputMetadata>[];
 } {
   const outputs = state.spec.outputs.flatMap((spec, index) => {
     const metadata = outputMetadata(state, index);
-    return metadata ? [{ [spec.key]: metadata }] : [];
+    return metadata ? [{ [spec.key]: withKey(metadata, spec, madeKeys.get(index)) }] : [];
   });
   return { input: inputMetadata(state) ?? {}, outputs };
+}
+
+/** A stream's metadata with the key of its encrypted package, if there is one to tell. */
+function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undefined): OutputMetadata {
+  if (!("hls" in metadata) || !metadata.hls || spec.type !== "httpstream" || !spec.encryption || !key) return metadata;
+  const encryption = { method: "AES-128", key, key_uri: spec.encryption.keyUri } as const;
+  return { ...metadata, hls: { ...metadata.hls, encryption } };
 }
 
 /** The metadata that payloads carry when the client asked for it. */

@@ -1,5 +1,6 @@
 // Claims and leases: who may work on a task, for how long, and whose word counts. Pure: (state, what, now) → next state.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import type { OutputSpec } from "#shared/output-spec.ts";
 import {
   type Assignment,
   LEASE_MS,
@@ -24,6 +25,8 @@ export type Claim = {
   readonly tokens: readonly string[];
   /** Where the node is to get the source from; it may hold a signature. */
   readonly sourceUrl: string;
+  /** In hexadecimal, of the streams that are to be encrypted, by the index of their output. */
+  readonly streamKeys: ReadonlyMap<number, string>;
 };
 
 /** What the job makes of a report: `current` speaks for a live grant, `repeat` was taken before, `superseded` is stale. */
@@ -41,7 +44,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: [] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", fresh);
     const lease = leaseOf(state, { ...task, ...fresh });
-    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim.sourceUrl) });
+    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim) });
   }
   return { state: next, assignments };
 }
@@ -51,12 +54,22 @@ export const runnableTasks = (state: JobState, slotClass: SlotClass): TaskState[
   state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
 
 /** What a node is told of a task: never a secret of the client's storage. */
-function taskFor(state: JobState, task: TaskState, sourceUrl: string): Task {
+function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKeys }: Claim): Task {
   if (task.kind === "inspect") return { kind: "inspect", sourceUrl };
   const { probe } = state.input;
   if (!probe) throw new Error("An encode task needs the source's probe");
-  const outputs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
+  const outputs = state.spec.outputs
+    .filter(({ index }) => task.outputs.includes(index))
+    .map((spec) => withStreamKey(spec, streamKeys));
   return { kind: "encode", sourceUrl, probe, outputs };
+}
+
+/** A stream that is to be encrypted, with its key. Throws when there is none. */
+function withStreamKey(spec: OutputSpec, keys: Claim["streamKeys"]): OutputSpec {
+  if (spec.type !== "httpstream" || !spec.encryption) return spec;
+  const key = keys.get(spec.index);
+  if (key === undefined) throw new Error(`The key of the stream ${spec.key} is missing`);
+  return { ...spec, encryption: { ...spec.encryption, key } };
 }
 
 /** The task that a report speaks of, and whether it may. */
@@ -93,7 +106,11 @@ export function recordProgress(
   const fraction = item.stage === task.stage ? Math.max(task.fraction, item.fraction) : item.fraction;
   const next = patchTask(renewed, task.id, { stage: item.stage, fraction });
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
-  return { state: item.stage === "transferring" ? next : moveOutputs(next, task.outputs, "start"), verdict };
+  if (item.stage === "transferring") return { state: next, verdict };
+  const begun = moveOutputs(next, task.outputs, "start");
+  // All pictures and sound of the task are encoded: what is left of a stream is its playlists.
+  const streams = task.outputs.filter((index) => state.spec.outputs[index]?.type === "httpstream");
+  return { state: item.stage === "uploading" ? moveOutputs(begun, streams, "package") : begun, verdict };
 }
 
 /** How one sign of life renews its lease. */

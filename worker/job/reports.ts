@@ -3,13 +3,14 @@
 import { holds, parseCondition } from "#shared/condition.ts";
 import { inputVariables, isConditionVariable } from "#shared/condition-variables.ts";
 import { errorTraits, type Failure } from "#shared/errors.ts";
-import { boundedProbe, type MediaProbe } from "#shared/media-probe.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
-import { type OutputReport, slotClassOf, type TaskResult } from "#shared/protocol.ts";
+import { type FileName, type OutputReport, slotClassOf, type TaskResult } from "#shared/protocol.ts";
+import { boundedInputProbe, boundedProbes } from "./bounded-probes.ts";
 import { endIfDone, record } from "./job-ending.ts";
-import { type FileName, fileCount, objectOf, uploadKey } from "./job-files.ts";
+import { type NamedFile, neededFiles, objectOf, uploadKey } from "./job-files.ts";
 import {
   addTask,
   bump,
@@ -28,7 +29,7 @@ import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, newTask, t
 const FAILURE_PAUSE_MS = 1000;
 
 /** Remembers an upload that a grant is given, before the node learns of it; one of another size that it replaces is an orphan. */
-export function recordUpload(state: JobState, taskId: string, file: FileName, upload: GrantedUpload): JobState {
+export function recordUpload(state: JobState, taskId: string, file: NamedFile, upload: GrantedUpload): JobState {
   const { uploads } = taskOf(state, taskId);
   const replaced = uploads[uploadKey(file)]?.uploadId;
   const orphans = replaced
@@ -49,12 +50,8 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
   return multipart ? published : settleOutputs(published, taskId, result.outputs, now);
 }
 
-/** What an object may keep of probes: an entry of its storage has 2 MB, and characters may take two bytes. */
-const MAX_INPUT_PROBE_CHARS = 300_000;
-const MAX_OUTPUT_PROBE_CHARS = 25_000;
-
 function completeInspect(state: JobState, task: TaskState, reported: MediaProbe, now: number): JobState {
-  const probe = boundedProbe(reported, MAX_INPUT_PROBE_CHARS);
+  const probe = boundedInputProbe(reported);
   const specs = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
   let next = moveTaskTo(state, task.id, "finish");
   next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
@@ -118,25 +115,32 @@ const NOT_STORED: Failure = {
   message: "The encoder node did not bring all files of this output to the storage",
 };
 
-/** Whether a report names every file of its output, each by the upload that was granted for it. */
+/** Whether a report names every file that its output needs, each by the upload that was granted for it. */
 function isStored(state: JobState, task: TaskState, report: OutputReport & { status: "made" }): boolean {
   const spec = state.spec.outputs[report.output];
   if (!spec) return false;
-  const ordinals = Array.from({ length: fileCount(spec, state.input.probe) }, (_, at) => at + 1);
-  return ordinals.every((ordinal) => {
-    const file = report.files.find((candidate) => candidate.output === report.output && candidate.ordinal === ordinal);
-    const upload = file && task.uploads[uploadKey(file)];
-    return !!upload && upload.sizeBytes === file.sizeBytes && upload.partCount === file.etags.length;
+  const reported = new Map(report.files.map((file) => [uploadKey(file), file]));
+  return neededFiles(spec, state.input.probe).every((file) => {
+    const key = uploadKey({ output: report.output, file });
+    const [sent, upload] = [reported.get(key), task.uploads[key]];
+    return !!sent && upload?.sizeBytes === sent.sizeBytes && upload.partCount === sent.etags.length;
   });
 }
 
 function finishOutput(state: JobState, report: OutputReport & { status: "made" }, now: number): JobState {
-  const files = report.files.toSorted((a, b) => a.ordinal - b.ordinal).map(({ sizeBytes }) => ({ sizeBytes }));
-  const probe = report.probe && boundedProbe(report.probe, MAX_OUTPUT_PROBE_CHARS);
+  const spec = state.spec.outputs[report.output];
+  const files = spec ? filesOf(report, neededFiles(spec, state.input.probe)) : [];
   const { encoder, note } = report;
   const how = { ...(encoder === undefined ? {} : { encoder }), ...(note === undefined ? {} : { note }) };
-  const done = moveOutputs(state, [report.output], "finish", { files, probe, ...how });
+  const probes = boundedProbes(report, state.outputs.length);
+  const done = moveOutputs(state, [report.output], "finish", { files, ...probes, ...how });
   return record(done, "output.completed", report.output, now);
+}
+
+/** What is kept of the files that a report names, in the order of these names. */
+function filesOf({ output, files }: OutputReport & { status: "made" }, names: readonly FileName[]) {
+  const sizes = new Map(files.map((file) => [uploadKey(file), file.sizeBytes]));
+  return names.map((file) => ({ sizeBytes: sizes.get(uploadKey({ output, file })) ?? 0 }));
 }
 
 /** The whole task failed on its node, or the node hands it back (`node_lost`), which is nobody's failure. */

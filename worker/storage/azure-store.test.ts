@@ -15,7 +15,10 @@ const MIB = 2 ** 20;
 
 const open = (changes: Partial<typeof FILMS> = {}, keys = KEYS): ObjectStore =>
   openStore({ id, storage: { ...FILMS, ...changes } }, keys, env);
-const file = (objectName: string, sizeBytes: number) => ({ objectName, contentType: "video/mp4", sizeBytes });
+const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
+  ...{ objectName, sizeBytes, cacheControl },
+  contentType: "video/mp4",
+});
 const get = (objectName: string) => fetch(publicUrlOf({ id, storage: FILMS }, objectName));
 
 /** What a node does with a part. */
@@ -52,6 +55,20 @@ describe("a container of Azure", () => {
     expect([stored.status, type, caching]).toEqual([200, "video/mp4", "max-age=60"]);
     const bytes = new Uint8Array(await stored.arrayBuffer());
     expect([bytes.length, bytes[16 * MIB - 1], bytes[16 * MIB]]).toEqual([20 * MIB, 0, 1]);
+  });
+
+  it.each([
+    [null, "public, max-age=60"],
+    ["no-cache", "no-cache"],
+  ])("takes a file of any size at once, with what caches may do: %s", async (cacheControl, caching) => {
+    const [part, ...others] = await open({ cacheControl }).sign(
+      file("00001.m4s", 40 * MIB, "public, max-age=60"),
+      null,
+    );
+    expect(others).toEqual([]);
+    expect((await put(part as UploadPart)).status).toBe(201);
+    const { headers } = await get("00001.m4s");
+    expect([headers.get("content-length"), headers.get("cache-control")]).toEqual([String(40 * MIB), caching]);
   });
 
   it("lets a signed address write its own blob only, and only in time", async () => {

@@ -52,7 +52,8 @@ async function signedUrl({ storage, keys }: Container, objectName: string): Prom
 async function signParts(container: Container, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
   const signed = await signedUrl(container, file.objectName);
   let offset = 0;
-  return partSizes(file.sizeBytes).map((sizeBytes, index) => {
+  const sizes = uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes);
+  return sizes.map((sizeBytes, index) => {
     const url = new URL(signed);
     if (uploadId !== null) {
       url.searchParams.set("comp", "block");
@@ -68,16 +69,19 @@ async function signParts(container: Container, file: FileToStore, uploadId: stri
 /** Block ids of one blob must be equally long, and 64 bytes at the most before they are encoded (Put Block). */
 const blockId = (uploadId: string, index: number): string => btoa(`${uploadId}.${String(index + 1).padStart(5, "0")}`);
 
-const blobHeaders = ({ storage }: Container, { contentType }: FileToStore): Record<string, string> => ({
-  "content-type": contentType,
+const blobHeaders = ({ storage }: Container, file: FileToStore): Record<string, string> => ({
+  "content-type": file.contentType,
   "x-ms-blob-type": "BlockBlob",
-  ...propertiesOf(storage, contentType),
+  ...propertiesOf(storage, file),
 });
 
-const propertiesOf = ({ cacheControl }: StorageOf<"azure">, contentType: string): Record<string, string> => ({
-  "x-ms-blob-content-type": contentType,
-  ...(cacheControl === null ? {} : { "x-ms-blob-cache-control": cacheControl }),
-});
+function propertiesOf(storage: StorageOf<"azure">, file: FileToStore): Record<string, string> {
+  const cacheControl = storage.cacheControl ?? file.cacheControl;
+  return {
+    "x-ms-blob-content-type": file.contentType,
+    ...(cacheControl === null ? {} : { "x-ms-blob-cache-control": cacheControl }),
+  };
+}
 
 /** Makes a blob of the blocks of an upload; blocks that are the blob's already are taken again, so twice is fine. */
 async function commitBlocks(container: Container, file: FileToStore, uploadId: string): Promise<void> {
@@ -85,7 +89,7 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
   const latest = ids.map((id) => `<Latest>${id}</Latest>`).join("");
   const url = await signedUrl(container, file.objectName);
   url.searchParams.set("comp", "blocklist");
-  const headers = { "content-type": "application/xml", ...propertiesOf(container.storage, file.contentType) };
+  const headers = { "content-type": "application/xml", ...propertiesOf(container.storage, file) };
   const body = `<?xml version="1.0" encoding="utf-8"?><BlockList>${latest}</BlockList>`;
   await send(new Request(url, { method: "PUT", headers, body }));
 }

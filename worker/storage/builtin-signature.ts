@@ -10,6 +10,8 @@ export type UploadGrant = {
   readonly object: BuiltinObject;
   readonly sizeBytes: number;
   readonly contentType: string;
+  /** What the object is served with; null: nothing. */
+  readonly cacheControl: string | null;
   readonly part: { readonly uploadId: string; readonly number: number } | null;
   /** Ms since 1970. */
   readonly expiresAt: number;
@@ -19,8 +21,9 @@ const SIGNATURE = "&signature=";
 
 /** The path and query of the grant's address. */
 export async function signGrant(grant: UploadGrant, keys: SealingKeys): Promise<string> {
-  const { object, sizeBytes, contentType, part, expiresAt } = grant;
+  const { object, sizeBytes, contentType, cacheControl, part, expiresAt } = grant;
   const query = new URLSearchParams({ expires: String(expiresAt), size: String(sizeBytes), type: contentType });
+  if (cacheControl !== null) query.set("cache", cacheControl);
   if (part) {
     query.set("upload", part.uploadId);
     query.set("part", String(part.number));
@@ -35,6 +38,7 @@ const Query = z.object({
   expires: z.coerce.number(),
   size: z.coerce.number(),
   type: z.string(),
+  cache: z.string().optional(),
   upload: z.string().optional(),
   part: z.coerce.number().optional(),
 });
@@ -52,7 +56,7 @@ export async function verifyGrant(
   if (!parsed.success || parsed.data.expires <= now) return null;
   const { expires: expiresAt, size: sizeBytes, type: contentType, upload: uploadId, part: number } = parsed.data;
   const part = uploadId !== undefined && number !== undefined ? { uploadId, number } : null;
-  return { object, sizeBytes, contentType, part, expiresAt };
+  return { object, sizeBytes, contentType, cacheControl: parsed.data.cache ?? null, part, expiresAt };
 }
 
 /** Whether any of the keys signed this: the first signs, older ones are still good for what they signed. */

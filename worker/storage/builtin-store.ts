@@ -52,7 +52,7 @@ function objectOf({ jobId, storage }: BuiltinFolder, objectName: string): Builti
 
 async function begin(
   folder: BuiltinFolder,
-  { objectName, contentType, sizeBytes }: FileToStore,
+  { objectName, contentType, cacheControl, sizeBytes }: FileToStore,
 ): Promise<string | null> {
   const key = keyOf(objectOf(folder, objectName));
   const partCount = sizesOf(sizeBytes).length;
@@ -60,19 +60,33 @@ async function begin(
   if (partCount > MAX_PARTS) {
     throw new AppError("storage_denied", "The file is too large for the service's own storage");
   }
-  const options = { httpMetadata: { contentType } };
+  const options = { httpMetadata: metadataOf({ contentType, cacheControl }) };
   return (await reach(() => folder.bucket.createMultipartUpload(key, options))).uploadId;
 }
+
+/** What is kept of an object beside its bytes. */
+const metadataOf = ({
+  contentType,
+  cacheControl,
+}: Pick<UploadGrant, "contentType" | "cacheControl">): R2HTTPMetadata => ({
+  contentType,
+  ...(cacheControl === null ? {} : { cacheControl }),
+});
 
 /** Signed PUTs for all parts, to the Worker itself (worker/http/routes/storage.ts). */
 async function signParts(folder: BuiltinFolder, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
   const object = objectOf(folder, file.objectName);
+  if (uploadId === null && file.sizeBytes > MAX_PART_BYTES) {
+    throw new AppError("storage_denied", "The file is too large to be stored at once in the service's own storage");
+  }
   const expiresAt = Date.now() + SIGNED_MS;
   const parts: UploadPart[] = [];
   let offset = 0;
-  for (const [index, sizeBytes] of sizesOf(file.sizeBytes).entries()) {
+  const { contentType, cacheControl } = file;
+  const sizes = uploadId === null ? [file.sizeBytes] : sizesOf(file.sizeBytes);
+  for (const [index, sizeBytes] of sizes.entries()) {
     const part = uploadId === null ? null : { uploadId, number: index + 1 };
-    const grant: UploadGrant = { object, sizeBytes, contentType: file.contentType, part, expiresAt };
+    const grant: UploadGrant = { object, sizeBytes, contentType, cacheControl, part, expiresAt };
     parts.push({ url: folder.storage.origin + (await signGrant(grant, folder.keys)), headers: {}, offset, sizeBytes });
     offset += sizeBytes;
   }
@@ -111,14 +125,14 @@ async function abort(folder: BuiltinFolder, objectName: string, uploadId: string
  */
 export async function takeUpload(
   bucket: R2Bucket,
-  { object, contentType, part }: UploadGrant,
+  { object, part, ...grant }: UploadGrant,
   body: ReadableStream | null,
 ): Promise<string> {
   const key = keyOf(object);
   const value = body ?? new Uint8Array();
   const stored = part
     ? await reach(() => bucket.resumeMultipartUpload(key, part.uploadId).uploadPart(part.number, value))
-    : await reach(() => bucket.put(key, value, { httpMetadata: { contentType } }));
+    : await reach(() => bucket.put(key, value, { httpMetadata: metadataOf(grant) }));
   return stored.etag;
 }
 

@@ -6,7 +6,12 @@ import { openStore } from "./object-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
 
 const id = "AAAAAAAAAAAAAA" as JobId;
-const film = { objectName: "v/a ü.mp4", contentType: "video/mp4", sizeBytes: 2 ** 40 };
+const film = {
+  objectName: "v/a ü.mp4",
+  contentType: "video/mp4",
+  cacheControl: "public, max-age=60",
+  sizeBytes: 2 ** 40,
+};
 const form = { name: "encoded_video", fileName: "a ü.mp4", contentType: "video/mp4" };
 const path = "/in/v/a%20%C3%BC.mp4";
 

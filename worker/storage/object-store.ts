@@ -14,15 +14,20 @@ import { shownUrl } from "./s3-target.ts";
 export type FileToStore = {
   readonly objectName: string;
   readonly contentType: string;
+  /** What caches are told of it where the client says nothing of that for its storage; null: nothing. */
+  readonly cacheControl: string | null;
   readonly sizeBytes: number;
 };
 
 export interface ObjectStore {
-  /** Sizes in bytes of the parts that a file goes up in, in order. */
+  /** Sizes in bytes of the parts that a file goes up in, in order, when its upload was begun. */
   partSizes(sizeBytes: number): number[];
   /** Begins an upload and answers its id, or null when its only part stores it. Throws AppError(storage_*). */
   begin(file: FileToStore): Promise<string | null>;
-  /** Signed requests for all parts of an upload. */
+  /**
+   * Signed requests for all parts of an upload; without an id one request that stores the whole file, whatever its size.
+   * Throws AppError(storage_denied) for a file that is too large to be stored at once.
+   */
   sign(file: FileToStore, uploadId: string | null): Promise<UploadPart[]>;
   /** Makes an object of the parts; `etags` as the storage answered them. Twice is fine. Throws AppError(storage_*). */
   complete(file: FileToStore, uploadId: string, etags: readonly string[]): Promise<void>;

@@ -8,13 +8,19 @@ import { fetchWithin } from "../fetch-within.ts";
 import { readLimited } from "../read-limited.ts";
 
 /** Of the bucket, only what is signed: its addresses are s3-target.ts's affair. */
-export type Signer = { readonly region: S3Bucket["region"]; readonly keys: AccessKeys };
+export type Signer = {
+  readonly region: S3Bucket["region"];
+  readonly keys: AccessKeys;
+  /** Where the keys that are derived for a day are kept between requests. */
+  readonly derivedKeys?: Map<string, ArrayBuffer>;
+};
 
 const REQUEST_LIMIT_MS = 30_000;
 /** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const clientOf = ({ region, keys }: Signer): AwsClient => new AwsClient({ ...keys, service: "s3", region, retries: 0 });
+const clientOf = ({ region, keys, derivedKeys = new Map() }: Signer): AwsClient =>
+  new AwsClient({ ...keys, service: "s3", region, cache: derivedKeys, retries: 0 });
 
 /** The address with a signature in its query, good for `seconds`; the headers given are signed and must be sent. */
 export async function presign(

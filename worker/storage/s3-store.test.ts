@@ -25,7 +25,10 @@ async function opened(storage: object) {
   return { store: openStore(spec, parsed.value.keys, env), urlOf: (name: string) => publicUrlOf(spec, name) };
 }
 
-const file = (objectName: string, sizeBytes: number) => ({ objectName, contentType: "video/mp4", sizeBytes });
+const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
+  ...{ objectName, sizeBytes, cacheControl },
+  contentType: "video/mp4",
+});
 const put = ({ url, headers, sizeBytes }: UploadPart): Promise<Response> =>
   fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes) });
 
@@ -85,6 +88,27 @@ describe("a bucket", () => {
       code: "storage_unreachable",
       said: "NoSuchUpload",
     });
+  });
+
+  it.each<[object, string | null]>([
+    [{}, "public, max-age=60"],
+    [{ cache_control: "no-cache" }, "no-cache"],
+    [{ expires: "2030-01-01" }, null],
+  ])("tells caches what a file asks for unless the client says something: %j", async (options, caching) => {
+    const { store, urlOf } = await opened(local(options));
+    const wanted = file("store/master.m3u8", 3, "public, max-age=60");
+    const [part] = await store.sign(wanted, null);
+    expect((await put(part as UploadPart)).status).toBe(200);
+    expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
+  });
+
+  it("takes a file of any size at once when it is to have no parts", async () => {
+    const { store, urlOf } = await opened(local());
+    const [part, ...others] = await store.sign(file("store/00001.m4s", 40 * MIB), null);
+    expect([part?.offset, part?.sizeBytes, others]).toEqual([0, 40 * MIB, []]);
+    expect((await put(part as UploadPart)).status).toBe(200);
+    const got = await fetch(urlOf("store/00001.m4s"), { method: "HEAD" });
+    expect(got.headers.get("content-length")).toBe(String(40 * MIB));
   });
 
   it.each<[object, string]>([

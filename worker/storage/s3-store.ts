@@ -12,7 +12,7 @@ type Bucket = Signer & { readonly storage: StorageOf<"s3"> };
 
 /** A job's storage in a bucket that speaks S3. */
 export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys): ObjectStore {
-  const bucket: Bucket = { storage, keys, region: storage.region };
+  const bucket: Bucket = { storage, keys, region: storage.region, derivedKeys: new Map() };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
@@ -32,10 +32,13 @@ const MAX_UPLOAD_ID_CHARS = 1024;
 const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(storage, storage.path, objectName);
 
 /** The headers that an object is created with: by its PUT, or by the request that begins its multipart upload. */
-function objectHeaders({ storage: { options } }: Bucket, { contentType }: FileToStore): Record<string, string> {
+function objectHeaders(
+  { storage: { options } }: Bucket,
+  { contentType, cacheControl }: FileToStore,
+): Record<string, string> {
   const headers = {
     "content-type": contentType,
-    "cache-control": options.cacheControl,
+    "cache-control": options.cacheControl ?? (options.expires === null ? cacheControl : null),
     expires: options.expires,
     "x-amz-acl": options.acl,
     "x-amz-storage-class": options.storageClass,
@@ -47,7 +50,8 @@ function objectHeaders({ storage: { options } }: Bucket, { contentType }: FileTo
 async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
   let offset = 0;
   const parts: UploadPart[] = [];
-  for (const [index, sizeBytes] of partSizes(file.sizeBytes).entries()) {
+  const sizes = uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes);
+  for (const [index, sizeBytes] of sizes.entries()) {
     const address = new URL(urlOf(bucket, file.objectName));
     if (uploadId !== null) {
       address.searchParams.set("partNumber", String(index + 1));

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job-view.ts";
 import { MediaProbe, ProbedStream } from "#shared/media-probe.ts";
+import { HlsMetadata, HttpStreamMetadata } from "#shared/metadata.ts";
 import { InputPayload, JobPayload, OutputPayload } from "#shared/notification-payload.ts";
 import { HttpStreamParams } from "#shared/request/httpstream-params.ts";
 import { ImageParams } from "#shared/request/image-params.ts";
@@ -51,6 +52,8 @@ const PARTS = {
   PlaylistUrl,
   MediaMetadata: MediaProbe,
   StreamMetadata: ProbedStream,
+  HttpStreamMetadata,
+  HlsMetadata,
 };
 
 const requests = () => ({

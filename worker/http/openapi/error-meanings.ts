@@ -54,6 +54,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   input_has_no_audio: "The output needs sound, and the input has none.",
   offset_beyond_end: "The output begins beyond the end of the input.",
   watermark_failed: "The watermark cannot be fetched, or is no picture.",
+  subtitle_failed: "A subtitle of the stream cannot be fetched, or is neither WebVTT nor SubRip.",
   output_interval_not_possible:
     "The interval gives too many pictures of this input, or the input does not say how long it is",
   output_size_not_possible: "The picture cannot be made in this size.",

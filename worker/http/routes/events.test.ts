@@ -85,8 +85,8 @@ describe("GET /v2/jobs/:id/events", () => {
     await job.progress([{ ...encode, stage: "encoding", fraction: 0.5 }]);
     expect(await hear()).toMatchObject({ outputs: [{ status: "video.encoding", progress: "47%" }] });
 
-    await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, ordinal: 1, sizeBytes: 9 }] });
-    const files = [{ output: 0, ordinal: 1, sizeBytes: 9, etags: ["e"] }];
+    await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
+    const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }];
     const made = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
     await job.complete(encode.lease, {
       token: encode.token,

@@ -11,7 +11,7 @@ import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
 import { hex } from "../../hex.ts";
 import { endedEvents } from "../../job/event-text.ts";
-import { sealJobSecrets } from "../../job/job-secrets.ts";
+import { sealJobSecrets, settleStreamKeys } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
 import { randomBytes } from "../../random-bytes.ts";
@@ -41,7 +41,8 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const account = context.get("account");
     const { id, createdAt } = await identify(context, bytes);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
-    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook }, sealingKeys);
+    const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
+    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys }, sealingKeys);
     const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, storage, sealedSecrets };
     await createJob(context.env, spec);
     // It follows from the body, the id and the time alone: a request that is sent again gets the first answer again.

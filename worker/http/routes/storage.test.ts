@@ -16,7 +16,10 @@ const MIB = 2 ** 20;
 const keys = settingsOf(env).sealingKeys;
 
 const fetchWorker = (url: string, init?: RequestInit) => exports.default.fetch(new Request(url, init));
-const file = (objectName: string, sizeBytes: number) => ({ objectName, contentType: "video/mp4", sizeBytes });
+const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
+  ...{ objectName, sizeBytes, cacheControl },
+  contentType: "video/mp4",
+});
 const put = ({ url, sizeBytes }: UploadPart, fill = 1, length = sizeBytes) =>
   fetchWorker(url, { method: "PUT", body: new Uint8Array(length).fill(fill) });
 
@@ -67,6 +70,25 @@ describe("uploads to the service's own storage", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 24 * 60 * 60 * 1000 });
     const late = await fetchWorker(url);
     expect([late.status, await late.json()]).toMatchObject([404, { error_code: "object_not_found" }]);
+  });
+
+  it("store a file at once, with what caches may do with it", async () => {
+    const { store, urlOf } = folder();
+    const [part, ...others] = await store.sign(file("00001.m4s", 40 * MIB, "public, max-age=60"), null);
+    expect([others, (await put(part as UploadPart)).status]).toEqual([[], 200]);
+    const read = (headers: Record<string, string>) => fetchWorker(urlOf("00001.m4s"), { headers });
+    const etag = (await read({ range: "bytes=0-1" })).headers.get("etag") ?? "";
+    const rows: [Record<string, string>, number, string | null][] = [
+      [{ range: "bytes=0-1" }, 206, "public, max-age=60"],
+      [{ "if-none-match": etag }, 304, "public, max-age=60"],
+      [{ "if-match": '"other"' }, 412, null],
+      [{ range: `bytes=${40 * MIB}-` }, 416, null],
+    ];
+    for (const [headers, status, caching] of rows) {
+      const answer = await read(headers);
+      expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, caching]);
+    }
+    await expect(store.sign(file("00002.m4s", 91 * MIB), null)).rejects.toMatchObject({ code: "storage_denied" });
   });
 
   it("store an empty file", async () => {
@@ -152,6 +174,7 @@ describe("uploads to the service's own storage", () => {
       object,
       sizeBytes: 1,
       contentType: "video/mp4",
+      cacheControl: null,
       part: { uploadId: "u&=/+", number: 3 },
       expiresAt: 9,
     };

@@ -37,6 +37,7 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
     : answerTo(context.req.raw.headers, { sizeBytes, etag, uploadedAt });
   switch (planned.status) {
     case 304:
+      allowCaching(context, found);
       return context.body(null, 304);
     case 412:
       return problem(context, "precondition_failed", "The object is not as the request supposes");
@@ -48,10 +49,14 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
   if (planned.status === 206) context.header("content-range", `bytes ${start}-${end}/${sizeBytes}`);
   context.header("content-length", String(end - start + 1));
   context.header("content-type", found.httpMetadata?.contentType ?? "application/octet-stream");
-  if (isHead || sizeBytes === 0) return context.body(null, planned.status);
+  if (isHead || sizeBytes === 0) {
+    allowCaching(context, found);
+    return context.body(null, planned.status);
+  }
   const range = { offset: start, length: end - start + 1 };
   const read = await bucket.get(keyOf(named), { range, onlyIf: { etagMatches: found.etag } });
   if (!read || !("body" in read)) throw new AppError("service_unavailable", "The object is being replaced; try again");
+  allowCaching(context, found);
   return context.body(read.body, planned.status);
 }
 
@@ -63,6 +68,11 @@ function describe(context: Context, found: R2Object): void {
   context.header("content-security-policy", "sandbox");
   context.header("cross-origin-resource-policy", "cross-origin");
   context.header("x-content-type-options", "nosniff");
+}
+
+/** What caches may do with the object, for answers that are the object and no refusal. */
+function allowCaching(context: Context, { httpMetadata }: R2Object): void {
+  if (httpMetadata?.cacheControl !== undefined) context.header("cache-control", httpMetadata.cacheControl);
 }
 
 /** Takes one signed upload: a whole object, or a part of one. */

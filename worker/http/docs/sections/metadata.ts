@@ -8,8 +8,8 @@ export const metadata = (): Html =>
     "Metadata",
     html`<p>What ffprobe says of the input and of every finished output, complete: <code>format</code> is the file,
 <code>streams</code> its tracks. <a href="#getJobMetadata">All of a job</a> can be read at once, or
-<a href="#getKeyMetadata">that of one key</a>: <code>input</code> and <code>source</code> both name the input. The metadata of an
-HTTP stream is kept under <code>hls</code> and <code>dash</code>. Images have none, nor have outputs that failed or were
-skipped.</p>`,
+<a href="#getKeyMetadata">that of one key</a>: <code>input</code> and <code>source</code> both name the input. An HTTP stream has
+that of all its tracks under <code>hls</code> and <code>dash</code>, with the address of the playlist or manifest as file name, and
+with the key of encrypted segments if the service made it. Images have none, nor have outputs that failed or were skipped.</p>`,
     json(ANSWER_EXAMPLES.KeyMetadata, "Metadata of one output"),
   );

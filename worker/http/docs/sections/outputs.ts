@@ -24,8 +24,37 @@ with <code>:1</code>, <code>:2</code> and so on behind it in an array. No two ou
 object. Paths lie below the storage's own <code>path</code> and may hold no <code>.</code> or <code>..</code> parts; where
 more than one image may result, the file name needs a counter such as <code>%02d</code>, which begins at 1.</p>`,
     schemaSections(components.schemas, OUTPUT_SCHEMAS),
+    streams(),
     conditions(),
   );
+
+const streams = (): Html =>
+  section(
+    3,
+    "streams",
+    "What a stream consists of",
+    block(STREAM_LAYOUT, "The files of a stream"),
+    html`<p>Segments are stored while later ones are still encoded; the playlists that players open, and with
+<code>thumbnails</code> a WebVTT file beside them, come last. These few lie at fixed addresses. All else lies in a folder that is new
+with every attempt, so that a film made again never mixes with what viewers have open; what the playlists no longer name may be
+removed. Unless the storage has a <code>cache_control</code> or <code>expires</code> of its own, files in that folder are stored
+with <code>Cache-Control: public, max-age=31536000, immutable</code>, the others with <code>public, max-age=60</code>.</p>
+<p>Sound lies in tracks of its own. Segments are cut at the first keyframe at or after each multiple of
+<code>segment_duration</code>. HEVC is not for MPEG-TS segments: <code>hls</code> leaves such variants out, and is refused when
+it would have no picture left. With <code>hlsfmp4</code> all of them are in the HLS playlists over the segments of
+<code>dash</code>.</p>
+<p><code>encryption</code> is that of HLS with AES-128, whole segments of <code>hls</code> at a time. Players ask <code>key_uri</code>
+for the 16 bytes of the key, which the service neither stores nor serves there. A key that was given is never shown again; one that the
+service made is in the <a href="#metadata">metadata</a> of the finished output, and nowhere else.</p>
+<p>Subtitles are WebVTT or SubRip. One that cannot be had or read fails the stream with <code>subtitle_failed</code>.</p>`,
+  );
+
+const STREAM_LAYOUT = `hls.path/master.m3u8             master playlist
+hls.path/<folder>/720p.m3u8      playlists of tracks, and of keyframes unless encrypted
+hls.path/<folder>/720p/00001.ts  segments
+dash.path/master.mpd             manifest, and with hlsfmp4 master.m3u8
+dash.path/<folder>/720p/         init.mp4, 00001.m4s, …
+…/<folder>/subtitles-1/          likewise in both packages, thumbnails too`;
 
 const conditions = (): Html =>
   section(

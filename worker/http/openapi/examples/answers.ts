@@ -2,6 +2,7 @@
 import type * as z from "zod";
 import type { JobView } from "#shared/job-view.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import type { HttpStreamMetadata } from "#shared/metadata.ts";
 import type { ANSWERS } from "../components.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
@@ -80,6 +81,23 @@ export const METADATA: MediaProbe = {
   },
 };
 
+/** Of a stream whose key the service made. */
+const STREAM_METADATA: HttpStreamMetadata = {
+  hls: {
+    streams: [{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 1280, height: 720 }],
+    format: { filename: `${FOLDER}/hls/index.m3u8`, format_name: "hls", duration: "10.000000" },
+    encryption: {
+      method: "AES-128",
+      key: "5d41402abc4b2a76b9719d911017c592",
+      key_uri: "https://keys.example.com/film",
+    },
+  },
+  dash: {
+    streams: [{ index: 0, codec_name: "hevc", codec_type: "video", profile: "Main", width: 1920, height: 1080 }],
+    format: { filename: `${FOLDER}/dash/index.mpd`, format_name: "dash", duration: "10.000000" },
+  },
+};
+
 type Answers = { readonly [Name in keyof typeof ANSWERS]: z.infer<(typeof ANSWERS)[Name]> };
 const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
@@ -99,8 +117,20 @@ export const ANSWER_EXAMPLES: Answers = {
         url: `${FOLDER}/240p.mp4`,
         spec: { container: "mp4", video: { codec: "h264" }, audio: { codec: "aac" } },
       },
+      {
+        ...{ key: "httpstream", type: "httpstream", format: "httpstream" },
+        urls: [
+          { format: "hls", url: `${FOLDER}/hls/master.m3u8` },
+          { format: "dash", url: `${FOLDER}/dash/master.mpd` },
+        ],
+        renditions: [
+          { video: "720p", audio: "audio-128k", width: 1280, height: 720, fps: 30, packages: ["hls", "dash"] },
+          { video: null, audio: "audio-64k", packages: ["hls", "dash"] },
+        ],
+        spec: { hls: { path: "film/hls" }, dash: { path: "film/dash", hls_fmp4: false }, segment_duration_ms: 6000 },
+      },
     ],
-    commands: [{ outputs: ["mp4:240p"], argv: ["-y", "-nostdin", "-i", "file:/source"] }],
+    commands: [{ outputs: ["mp4:240p", "httpstream"], argv: ["-y", "-nostdin", "-i", "file:/source"] }],
     refusals: [],
   },
   NotificationLog: {
@@ -120,7 +150,10 @@ export const ANSWER_EXAMPLES: Answers = {
     next_attempt_at: "2026-11-21 09:00:00 +0000",
     last_result: "HTTP 503",
   },
-  JobMetadata: { job_id: JOB_ID, metadata: { input: METADATA, outputs: [{ "mp4:240p": METADATA }] } },
+  JobMetadata: {
+    job_id: JOB_ID,
+    metadata: { input: METADATA, outputs: [{ "mp4:240p": METADATA }, { httpstream: STREAM_METADATA }] },
+  },
   KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
   Health: { status: "ok", nodes: 3 },
   NewAccount: {

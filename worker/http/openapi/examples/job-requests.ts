@@ -31,6 +31,30 @@ export const JOB_REQUESTS = {
       notification: { ...NOTIFICATION, events: true, metadata: true },
     },
   },
+  streamWithExtras: {
+    summary: "HLS with encrypted MPEG-TS segments, and DASH: own renditions, subtitles, pictures for the seek bar",
+    value: {
+      input: INPUT,
+      storage: S3,
+      outputs: {
+        httpstream: {
+          path: "film",
+          hls: { path: "hls" },
+          dash: { path: "dash" },
+          variants: ["mp4:x:64k", "mp4:360p::quality=4", "mp4:720p::quality=4,maxrate=2500k", "mp4:hevc_1080p"],
+          playlist_name: "index",
+          segment_duration: 4,
+          encryption: { key_uri: "https://keys.example.com/film" },
+          subtitles: [
+            { url: "https://media.example.com/en.srt", language: "en", name: "English", default: true },
+            { url: "https://media.example.com/pt.vtt", language: "pt-BR" },
+          ],
+          thumbnails: true,
+        },
+      },
+      notification: NOTIFICATION,
+    },
+  },
   severalOfOneFormat: {
     summary: "The film and a trailer of it, sound alone, a sheet of pictures, in the service's own storage",
     value: {

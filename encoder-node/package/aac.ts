@@ -1,0 +1,45 @@
+// What headers of AAC say of the sound: AudioSpecificConfig (ISO/IEC 14496-3 §1.6.2.1) and ADTS (§1.A.2.2).
+import { type Bits, readBits } from "./bits.ts";
+
+export type AacSound = { readonly codec: string; readonly channels: number; readonly sampleRateHz: number };
+
+/** ISO/IEC 14496-3 table 1.18. */
+const SAMPLE_RATES_HZ = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
+];
+/** Table 1.19, by channel configuration. 0, a program config element, is never made: browsers cannot decode it. */
+const CHANNELS = [null, 1, 2, 3, 4, 5, 6, 8];
+
+/** The DecoderSpecificInfo of an MP4 track. Throws when it is of no known rate or arrangement of channels. */
+export function soundOfConfig(config: Buffer): AacSound {
+  const bits = readBits(config);
+  const short = bits.take(5);
+  const objectType = short === 31 ? 32 + bits.take(6) : short;
+  const sampleRateHz = takeSampleRate(bits);
+  return sound(objectType, sampleRateHz, bits.take(4));
+}
+
+/** The header in front of a frame in MPEG-TS. Throws when there is none. */
+export function soundOfAdts(frame: Buffer): AacSound {
+  const bits = readBits(frame);
+  if (bits.take(12) !== 0xfff) throw new Error("Sound in MPEG-TS without an ADTS header");
+  bits.take(4); // MPEG version, layer, absence of a checksum
+  const objectType = bits.take(2) + 1;
+  const sampleRateHz = takeSampleRate(bits);
+  bits.take(1);
+  return sound(objectType, sampleRateHz, bits.take(3));
+}
+
+function takeSampleRate(bits: Bits): number {
+  const index = bits.take(4);
+  // 15: the rate itself follows, in Hz.
+  const rate = index === 15 ? bits.take(24) : SAMPLE_RATES_HZ[index];
+  if (!rate) throw new Error(`AAC of unknown sample rate: index ${index}`);
+  return rate;
+}
+
+function sound(objectType: number, sampleRateHz: number, configuration: number): AacSound {
+  const channels = CHANNELS[configuration];
+  if (!channels) throw new Error(`AAC of unknown channel configuration: ${configuration}`);
+  return { codec: `mp4a.40.${objectType}`, channels, sampleRateHz };
+}

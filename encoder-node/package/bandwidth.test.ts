@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { bandwidthOf } from "./bandwidth.ts";
+
+/** Seconds and bytes of each segment. */
+type Track = readonly (readonly [number, number])[];
+
+test.each<[string, number, Track, { peak: number; average: number }]>([
+  ["one segment", 6, [[6, 6000]], { peak: 8000, average: 8000 }],
+  [
+    "the largest segment",
+    6,
+    [
+      [6, 6000],
+      [6, 12_000],
+      [6, 6000],
+    ],
+    { peak: 16_000, average: 10_667 },
+  ],
+  [
+    "a short one does not count by itself",
+    6,
+    [
+      [6, 6000],
+      [2, 9000],
+    ],
+    { peak: 15_000, average: 15_000 },
+  ],
+  [
+    "but with its neighbour",
+    6,
+    [
+      [6, 3000],
+      [6, 6000],
+      [2, 9000],
+    ],
+    { peak: 15_000, average: 10_286 },
+  ],
+  [
+    "half a target duration counts",
+    6,
+    [
+      [6, 3000],
+      [3, 9000],
+    ],
+    { peak: 24_000, average: 10_667 },
+  ],
+  [
+    "one and a half do, and no more",
+    2,
+    [
+      [1, 1000],
+      [1, 1000],
+      [1, 4000],
+      [1, 100],
+    ],
+    { peak: 32_000, average: 12_200 },
+  ],
+  ["a track shorter than half a target duration", 6, [[1, 1000]], { peak: 8000, average: 8000 }],
+  ["nothing", 6, [], { peak: 1, average: 1 }],
+])("measured rates: %s", (_, target, track, expected) => {
+  let start = 0;
+  const spans = track.map(([seconds, sizeBytes]) => {
+    start += seconds * 1000;
+    return { start: start - seconds * 1000, duration: seconds * 1000, sizeBytes };
+  });
+  expect(bandwidthOf(spans, 1000, target)).toEqual(expected);
+});

@@ -1,0 +1,58 @@
+// How a manifest names the segments of a track and tells their times.
+import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { INIT_TEMPLATE, inStreamFolder, SEGMENT_TEMPLATE, segmentNumber } from "./package-files.ts";
+import type { PackagedTrack, Segment } from "./segment.ts";
+import { element, type Lines } from "./xml.ts";
+
+type Timed = Pick<PackagedTrack, "segments" | "timescale">;
+
+/** Whether the segments of these tracks begin and end at the same times. */
+export function areAligned(tracks: readonly Timed[]): boolean {
+  const [first, ...others] = tracks;
+  return first === undefined || others.every((other) => sameTimes(first, other));
+}
+
+/** Compared as fractions: ticks of different lengths. */
+function sameTimes(a: Timed, b: Timed): boolean {
+  const same = (left: number, right: number): boolean => left * b.timescale === right * a.timescale;
+  return (
+    a.segments.length === b.segments.length &&
+    a.segments.every(({ start, duration }, at) => {
+      const other = b.segments[at];
+      return other !== undefined && same(start, other.start) && same(duration, other.duration);
+    })
+  );
+}
+
+/** Where a representation's segments are, and when: right for all tracks of the same timescale that are aligned. */
+export const segmentTemplate = ({ segments, timescale }: Timed, folder: string): Lines =>
+  element(
+    "SegmentTemplate",
+    {
+      timescale,
+      presentationTimeOffset: STREAM_START_SECONDS * timescale,
+      startNumber: segmentNumber(0),
+      initialization: inStreamFolder(folder, INIT_TEMPLATE),
+      media: inStreamFolder(folder, SEGMENT_TEMPLATE),
+    },
+    [element("SegmentTimeline", {}, timeline(segments))],
+  );
+
+type Run = { readonly start: number; readonly duration: number; count: number };
+
+/** Runs of segments of one length that follow each other; a time is named only where it does not follow from those before. */
+function timeline(segments: readonly Segment[]): Lines[] {
+  const runs: Run[] = [];
+  for (const { start, duration } of segments) {
+    const last = runs.at(-1);
+    if (last && last.duration === duration && endOf(last) === start) last.count++;
+    else runs.push({ start, duration, count: 1 });
+  }
+  return runs.map((run, at) => {
+    const before = runs[at - 1];
+    const follows = before !== undefined && endOf(before) === run.start;
+    return element("S", { t: follows ? null : run.start, d: run.duration, r: run.count > 1 ? run.count - 1 : null });
+  });
+}
+
+const endOf = ({ start, duration, count }: Run): number => start + duration * count;

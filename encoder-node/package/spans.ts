@@ -1,0 +1,46 @@
+// Stretches of a track's time, and the seconds that playlists give them.
+import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { segmentNumber } from "./package-files.ts";
+import type { PackagedTrack, Segment } from "./segment.ts";
+
+/** In ticks of its track's timescale. A segment is one, and so is a keyframe until the next. */
+export type Span = { readonly start: number; readonly duration: number; readonly sizeBytes: number };
+
+/** A keyframe and the time up to the next one, or to the end of the track. */
+export type KeyframeSpan = Span & { readonly segment: number; readonly offset: number };
+
+const MICROSECONDS = 1e6;
+
+/**
+ * How long a span lasts, in microseconds. Its ends are rounded rather than its length, so that sums do not drift from the
+ * media however many segments there are.
+ */
+export function spanMicroseconds({ start, duration }: Pick<Span, "start" | "duration">, timescale: number): number {
+  const at = (ticks: number): number => Math.round((ticks / timescale) * MICROSECONDS);
+  return at(start + duration) - at(start);
+}
+
+export const spanSeconds = (span: Pick<Span, "start" | "duration">, timescale: number): number =>
+  spanMicroseconds(span, timescale) / MICROSECONDS;
+
+/** Where a track ends in the output's time, in ms; 0 when it is empty. */
+export function endMs({ segments, timescale }: Pick<PackagedTrack, "segments" | "timescale">): number {
+  const last = segments.at(-1);
+  return last ? ((last.start + last.duration) / timescale - STREAM_START_SECONDS) * 1000 : 0;
+}
+
+/** Where the longest track ends, in ms. */
+export const lastEndMs = (tracks: readonly PackagedTrack[]): number => Math.max(0, ...tracks.map(endMs));
+
+/** The keyframes of a track in the order of time, with the number of the segment that holds each. */
+export function keyframeSpans(segments: readonly Segment[]): KeyframeSpan[] {
+  const last = segments.at(-1);
+  const end = last ? last.start + last.duration : 0;
+  const keyframes = segments.flatMap(({ keyframes }, at) =>
+    keyframes.map((keyframe) => ({ ...keyframe, segment: segmentNumber(at) })),
+  );
+  return keyframes.map((keyframe, at) => ({
+    ...keyframe,
+    duration: (keyframes[at + 1]?.start ?? end) - keyframe.start,
+  }));
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { parseWebVtt, webVttText } from "./subtitle-cues.ts";
+
+const again = (text: string): string | null => {
+  const read = parseWebVtt(text);
+  return read && webVttText(read);
+};
+
+test.each([
+  [
+    "byte order mark, carriage returns, no hours",
+    "\uFEFFWEBVTT\r\n\r\n00:01.000 --> 01:02.500\r\nA\r\nB\r\n",
+    "00:00:01.000 --> 00:01:02.500\nA\nB",
+  ],
+  ["old line ends", "WEBVTT\r\r00:01.000 --> 00:02.000\rA", "00:00:01.000 --> 00:00:02.000\nA"],
+  ["many hours", "WEBVTT\n\n1:00:00.000 --> 100:00:00.000\nA\n", "01:00:00.000 --> 100:00:00.000\nA"],
+  ["commas", "WEBVTT\n\n00:00:01,000 --> 00:00:02,000\nA\n", "00:00:01.000 --> 00:00:02.000\nA"],
+  [
+    "identifier and settings",
+    "WEBVTT\n\nintro\n00:01.000 --> 00:02.000  line:0 position:20%\n<i>A</i>\n",
+    "intro\n00:00:01.000 --> 00:00:02.000 line:0 position:20%\n<i>A</i>",
+  ],
+  [
+    "header and comments",
+    "WEBVTT - a film\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\nNOTE\nno --! cue\n\n00:01.000 --> 00:02.000\nA\n\nNOTE end",
+    "00:00:01.000 --> 00:00:02.000\nA",
+  ],
+  [
+    "missing blank lines",
+    "WEBVTT\n00:01.000 --> 00:02.000\nA\n00:03.000 --> 00:04.000\nB\n",
+    "00:00:01.000 --> 00:00:02.000\nA\n\n00:00:03.000 --> 00:00:04.000\nB",
+  ],
+  [
+    "wrong order",
+    "WEBVTT\n\n00:03.000 --> 00:04.000\nB\n\n00:01.000 --> 00:02.000\nA\n",
+    "00:00:01.000 --> 00:00:02.000\nA\n\n00:00:03.000 --> 00:00:04.000\nB",
+  ],
+  [
+    "cues that cannot be",
+    "WEBVTT\n\n00:02.000 --> 00:02.000\nA\n\n00:61.000 --> 01:02.000\nB\n\nx --> y\nC\n\n00:01.000 --> 00:02.000\n",
+    null,
+  ],
+  [
+    "styles and regions, those after a cue left out",
+    "WEBVTT\n\nSTYLE\n::cue(b) {\n  color: red;\n}\n\nREGION\nid:r\n\n00:01.000 --> 00:02.000 region:r\nA\n\nSTYLE\nlate",
+    "STYLE\n::cue(b) {\n  color: red;\n}\n\nREGION\nid:r\n\n00:00:01.000 --> 00:00:02.000 region:r\nA",
+  ],
+  ["no cues", "WEBVTT", null],
+])("WebVTT is read and written again: %s", (_, text, blocks) => {
+  expect(again(text)).toBe(blocks === null ? "WEBVTT\n" : `WEBVTT\n\n${blocks}\n`);
+});
+
+test.each(["", "WEBVTTX\n", "1\n00:00:01,000 --> 00:00:02,000\nA\n", " WEBVTT"])(
+  "what is no WebVTT is told: %j",
+  (text) => {
+    expect(parseWebVtt(text)).toBeNull();
+  },
+);

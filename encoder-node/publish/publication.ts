@@ -1,0 +1,153 @@
+// One stream on its way to the storage: its segments while ffmpeg writes them, the rest when it has ended.
+import { join } from "node:path";
+import { AppError, type Failure } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { HttpStreamOutput } from "#shared/output-spec.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { PlannedStream, StreamTrack } from "#shared/plan/planned-stream.ts";
+import type { StreamProbes, UploadedFile } from "#shared/protocol.ts";
+import type { Subtitles } from "../package/hls-playlists.ts";
+import { inStreamFolder, type SegmentFormat } from "../package/package-files.ts";
+import { probeResult } from "../work/result-check.ts";
+import type { TaskDeps } from "../work/task-deps.ts";
+import { checkTracks } from "./check-tracks.ts";
+import { followTracks } from "./follow-tracks.ts";
+import { packageProbe } from "./package-probe.ts";
+import { type PackageName, packageFiles, type Sheet, type StreamPackage, sheetsIn } from "./stream-package.ts";
+import { openStreamStorage, type StreamFile, type StreamStorage } from "./stream-storage.ts";
+import { type MadeTrack, openFeed, type TrackFeed } from "./track-feed.ts";
+
+export interface Publication {
+  /**
+   * Reads what is left of the tracks when ffmpeg has ended well. Rejects with AppError `encoding_failed` when they are not
+   * what was planned, and stops then. Trouble with the storage is no matter of it.
+   */
+  check(): Promise<void>;
+  /** Bytes that wait to be stored. */
+  waitingBytes(): number;
+  /**
+   * Stores what is left, last of all the files that players open, and answers those. `onBytes` is told how much of what
+   * waited is stored. Rejects when the work is no longer wanted.
+   */
+  finish(onBytes: (storedBytes: number) => void): Promise<Published | { failure: Failure }>;
+  /** Stops at once, wherever it is; resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+export type Published = { readonly files: UploadedFile[]; readonly packages: StreamProbes };
+
+export type PublicationOptions = {
+  readonly spec: HttpStreamOutput;
+  readonly planned: PlannedOutput & { readonly stream: PlannedStream };
+  /** Where ffmpeg writes. */
+  readonly workFolder: string;
+  /** The stream's folder, below that of each package. */
+  readonly folder: string;
+  readonly subtitles: readonly Subtitles[];
+};
+
+export type PublicationDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal" | "ffprobe">;
+
+type Package = { readonly name: PackageName; readonly feeds: readonly TrackFeed[] };
+
+/** Begins at once. Throws AppError `node_failed` when the key of a stream that is to be encrypted did not come with it. */
+export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
+  const { planned, workFolder } = options;
+  const { thumbnails } = planned.stream;
+  const packages = packagesOf(options, deps);
+  const feeds = packages.flatMap((each) => each.feeds);
+  const storage = openStreamStorage(planned.output, deps);
+  const following = followTracks(feeds, storage, deps.signal);
+  let sheets: readonly Sheet[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all([storage.stop(), following.stop()]);
+  };
+  return {
+    async check() {
+      try {
+        await following.finish();
+        if (storage.failed()) return;
+        checkTracks(planned.stream, madeBy(feeds), planned.expectedDurationMs);
+        sheets = thumbnails ? await sheetsIn(workFolder, thumbnails) : [];
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    },
+    waitingBytes: storage.waitingBytes,
+    async finish(onBytes) {
+      const failure = await storage.settled(onBytes);
+      if (failure) return { failure };
+      const { spec, folder, subtitles } = options;
+      const { variants } = planned.stream;
+      const rest = { spec, folder, variants, subtitles, thumbnails: thumbnails && { ...thumbnails, sheets } };
+      return storeRest(
+        packages.map(({ name, feeds }) => ({ ...rest, name, tracks: madeBy(feeds) })),
+        storage,
+      );
+    },
+    stop,
+  };
+}
+
+const DEMUXERS = { hls: "mpegts", dash: "mov" } as const satisfies Record<PackageName, string>;
+const FORMATS = { hls: "mpegts", dash: "fmp4" } as const satisfies Record<PackageName, SegmentFormat>;
+
+function packagesOf({ spec, planned, workFolder, folder }: PublicationOptions, deps: PublicationDeps): Package[] {
+  const keys = { hls: keyOf(spec), dash: null };
+  const names = (["hls", "dash"] as const).filter((name) => spec[name] !== null);
+  return names.map((name) => ({
+    name,
+    feeds: planned.stream.tracks.flatMap((track) => {
+      const file = fileOf(track, name);
+      if (file === null) return [];
+      return openFeed({
+        track,
+        format: FORMATS[name],
+        path: join(workFolder, file),
+        folder: inStreamFolder(name, folder),
+        segmentMs: spec.segmentDurationMs,
+        key: keys[name],
+        probeFile: (path) => probeResult(path, deps, DEMUXERS[name]),
+      });
+    }),
+  }));
+}
+
+const madeBy = (feeds: readonly TrackFeed[]): MadeTrack[] => feeds.flatMap((feed) => feed.made() ?? []);
+
+const fileOf = ({ fmp4, ts }: StreamTrack, name: PackageName): string | null => (name === "hls" ? ts : fmp4);
+
+function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
+  if (!encryption) return null;
+  if (encryption.key === null) throw new AppError("node_failed", "The task came without the key of a stream");
+  return Buffer.from(encryption.key, "hex");
+}
+
+/** The fence between what players open and all else is here: the one is stored when the other is. */
+async function storeRest(
+  packages: readonly StreamPackage[],
+  storage: StreamStorage,
+): Promise<Published | { failure: Failure }> {
+  const files = await Promise.all(packages.map(packageFiles)).catch(textFailure);
+  if ("failure" in files) return files;
+  const uploaded: UploadedFile[] = [];
+  const entries = files.flatMap((each) => each.entries);
+  const stages: StreamFile[][] = [
+    files.flatMap((each) => each.below),
+    entries.map((entry) => ({ ...entry, onStored: (file) => uploaded.push(file) })),
+  ];
+  for (const stage of stages) {
+    storage.add(stage);
+    const failure = await storage.settled();
+    if (failure) return { failure };
+  }
+  const probes = packages.map(({ name, tracks, variants }) => [name, packageProbe(name, tracks, variants)]);
+  return { files: uploaded, packages: Object.fromEntries(probes) };
+}
+
+function textFailure(error: unknown): { failure: Failure } {
+  if (error instanceof AppError) return { failure: { code: error.code, message: error.message } };
+  const message = `The playlists of the stream cannot be written: ${messageOf(error)}`;
+  return { failure: { code: "encoding_failed", message } };
+}

@@ -1,0 +1,63 @@
+// The streams of a task on their way to the storage: each run of ffmpeg begins another publication, in a folder of its own.
+import { readFile } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+import type { HttpStreamOutput } from "#shared/output-spec.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { streamFolder } from "#shared/stream-files.ts";
+import type { Subtitles } from "../package/hls-playlists.ts";
+import { parseWebVtt } from "../package/subtitle-cues.ts";
+import type { TaskDeps } from "../work/task-deps.ts";
+import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
+
+export interface Publisher {
+  /** Follows the streams among these outputs, which ffmpeg is about to write into the folder. */
+  follow(outputs: readonly PlannedOutput[], workFolder: string, subtitles: SubtitleFiles): Promise<Publications>;
+  /** Stops all that was begun. */
+  stop(): Promise<void>;
+}
+
+/** By output. */
+export type Publications = ReadonlyMap<number, Publication>;
+/** By output: WebVTT files in the order of its subtitles. */
+export type SubtitleFiles = ReadonlyMap<number, readonly string[]>;
+
+export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
+
+/** `specs` are the streams of the task. */
+export function openPublisher(specs: readonly HttpStreamOutput[], deps: PublisherDeps): Publisher {
+  const begun: Publication[] = [];
+  /** By output: how often it was begun. */
+  const runs = new Map<number, number>();
+  return {
+    async follow(outputs, workFolder, subtitleFiles) {
+      const publications = new Map<number, Publication>();
+      for (const { stream, ...planned } of outputs) {
+        const spec = specs.find(({ index }) => index === planned.output);
+        if (!stream || !spec) continue;
+        const subtitles = await readSubtitles(spec, subtitleFiles.get(spec.index) ?? []);
+        const run = (runs.get(spec.index) ?? 0) + 1;
+        runs.set(spec.index, run);
+        const folder = streamFolder(deps.assignment.lease, run);
+        const publication = openPublication(
+          { spec, planned: { ...planned, stream }, workFolder, folder, subtitles },
+          deps,
+        );
+        begun.push(publication);
+        publications.set(spec.index, publication);
+      }
+      return publications;
+    },
+    async stop() {
+      await Promise.all(begun.map((publication) => publication.stop()));
+    },
+  };
+}
+
+const readSubtitles = (spec: HttpStreamOutput, paths: readonly string[]): Promise<Subtitles[]> =>
+  Promise.all(
+    spec.subtitles.map(async ({ url: _, ...traits }, at) => {
+      const text = parseWebVtt(await readFile(paths[at] ?? "", "utf8"));
+      if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` are no WebVTT`);
+      return { ...traits, text };
+    }),
+  );

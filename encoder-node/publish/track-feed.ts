@@ -1,0 +1,105 @@
+// One track of one package while it is made: which of its segments are there, and what becomes of them.
+import { rm } from "node:fs/promises";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import type { StreamTrack } from "#shared/plan/planned-stream.ts";
+import { initFile, inStreamFolder, type SegmentFormat, segmentFile, segmentNumber } from "../package/package-files.ts";
+import type { PackagedTrack, Segment } from "../package/segment.ts";
+import {
+  fmp4Reader,
+  type ReadySegment,
+  type TrackHeader,
+  type TrackReader,
+  tsReader,
+} from "../package/track-reader.ts";
+import { encryptedContent, rangeContent } from "../upload/content.ts";
+import type { StreamFile } from "./stream-storage.ts";
+
+/** A track as its package has it, and what ffprobe says of its first bytes. */
+export type MadeTrack = PackagedTrack & { readonly probe: MediaProbe };
+
+export interface TrackFeed {
+  /** What became complete since the last call; `ended`: nothing more is written. */
+  poll(ended: boolean): Promise<StreamFile[]>;
+  /** All that was read so far; null before the first segment. */
+  made(): MadeTrack | null;
+  close(): Promise<void>;
+}
+
+export type FeedOptions = {
+  readonly track: StreamTrack;
+  readonly format: SegmentFormat;
+  /** What ffmpeg writes, by its path. */
+  readonly path: string;
+  /** The name, in the protocol, of the stream's folder in the package. */
+  readonly folder: string;
+  readonly segmentMs: number;
+  /** The key of AES-128; null: nothing is encrypted. */
+  readonly key: Uint8Array | null;
+  /** What ffprobe says of a file. */
+  readonly probeFile: (path: string) => Promise<MediaProbe>;
+};
+
+export function openFeed(options: FeedOptions): TrackFeed {
+  const { track, format, folder, key } = options;
+  const reader = readerOf(options);
+  const segments: Segment[] = [];
+  let header: TrackHeader | null = null;
+  let probe: MediaProbe | null = null;
+
+  const fileOf = (ready: ReadySegment): StreamFile => {
+    const number = segmentNumber(segments.length);
+    const plain = rangeContent(ready.path, ready.offset, ready.segment.sizeBytes);
+    const content = key ? encryptedContent(plain, key, initializationVector(number)) : plain;
+    // Keyframes cannot be taken out of an encrypted segment: its blocks depend on each other.
+    const keyframes = key ? [] : ready.segment.keyframes;
+    segments.push({ ...ready.segment, sizeBytes: content.sizeBytes, keyframes });
+    // Segments have files of their own in MPEG-TS only.
+    const onStored = (): Promise<void> => rm(ready.path, { force: true }).catch(() => undefined);
+    const file = inStreamFolder(folder, segmentFile(track.name, number, format));
+    return { file, content, ...(format === "mpegts" ? { onStored } : {}) };
+  };
+
+  return {
+    async poll(ended) {
+      const ready = await reader.next(ended);
+      const [first] = ready;
+      if (!first) return [];
+      const isFirst = segments.length === 0;
+      header ??= await reader.header();
+      // Before its file is stored, and gone.
+      probe ??= await options.probeFile(first.path);
+      const init = isFirst && header?.initBytes ? [initOf(options, header.initBytes)] : [];
+      return [...init, ...ready.map(fileOf)];
+    },
+    made: () => (header && probe ? { ...packagedTrack(track, header, segments), probe } : null),
+    close: () => reader.close(),
+  };
+}
+
+function readerOf({ track: { kind }, format, path, segmentMs }: FeedOptions): TrackReader {
+  return format === "mpegts"
+    ? tsReader({ playlist: path, kind })
+    : fmp4Reader({ path, kind, segmentSeconds: segmentMs / 1000 });
+}
+
+const initOf = ({ track, path, folder }: FeedOptions, sizeBytes: number): StreamFile => ({
+  file: inStreamFolder(folder, initFile(track.name)),
+  content: rangeContent(path, 0, sizeBytes),
+});
+
+function packagedTrack(
+  { name, picture }: StreamTrack,
+  header: TrackHeader,
+  segments: readonly Segment[],
+): PackagedTrack {
+  const { codec, sound, timescale } = header;
+  const shown = picture && { width: picture.frame.width, height: picture.frame.height, fps: picture.fps };
+  return { name, codec, picture: shown, sound, timescale, segments };
+}
+
+/** The media sequence number as 16 bytes, big-endian (RFC 8216 §5.2). */
+function initializationVector(number: number): Buffer {
+  const iv = Buffer.alloc(16);
+  iv.writeUInt32BE(number, 12);
+  return iv;
+}

@@ -1,0 +1,89 @@
+// What is sent to a storage: bytes at hand, a file, or a range of one, perhaps encrypted on the way.
+import { createCipheriv } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+
+export type Content = {
+  readonly sizeBytes: number;
+  /** So many bytes of it from `offset` on, read anew with every call: a request may be tried again. */
+  read(offset: number, sizeBytes: number): AsyncIterable<Uint8Array>;
+};
+
+const READ_BYTES = 256 * 1024;
+
+export function bytesContent(bytes: Uint8Array): Content {
+  return {
+    sizeBytes: bytes.length,
+    async *read(offset, sizeBytes) {
+      if (sizeBytes > 0) yield bytes.subarray(offset, offset + sizeBytes);
+    },
+  };
+}
+
+/** A finished file. Throws AppError `node_failed` when it is not there. */
+export async function fileContent(path: string): Promise<Content> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw new AppError("node_failed", "A finished file is gone.", { cause: error });
+  });
+  return rangeContent(path, 0, found.size);
+}
+
+/** A range of a file, which may grow behind it. Reading throws AppError `node_failed` when the file is shorter. */
+export function rangeContent(path: string, start: number, sizeBytes: number): Content {
+  return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
+}
+
+async function* readRange(path: string, start: number, sizeBytes: number): AsyncGenerator<Buffer> {
+  if (sizeBytes === 0) return;
+  const file = createReadStream(path, { start, end: start + sizeBytes - 1, highWaterMark: READ_BYTES });
+  // Errors of whoever reads come through here as well, and are no fault of the disk.
+  let diskError: unknown = null;
+  file.once("error", (error) => {
+    diskError = error;
+  });
+  let left = sizeBytes;
+  try {
+    for await (const chunk of file as AsyncIterable<Buffer>) {
+      left -= chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    throw diskError === null ? error : unreadable(diskError);
+  }
+  if (left > 0) throw unreadable(new Error(`${left} bytes are missing`));
+}
+
+const unreadable = (cause: unknown): AppError =>
+  new AppError("node_failed", "The node cannot read a finished file from its disk.", { cause });
+
+const BLOCK_BYTES = 16;
+
+/** AES-128-CBC with the padding of PKCS #7, which adds 1 to 16 bytes (RFC 8216 §4.3.2.4, RFC 5652 §6.3). */
+export function encryptedContent(plain: Content, key: Uint8Array, iv: Uint8Array): Content {
+  return {
+    sizeBytes: (Math.floor(plain.sizeBytes / BLOCK_BYTES) + 1) * BLOCK_BYTES,
+    // Each block depends on the one before it, so a range takes all that precedes it.
+    read: (offset, sizeBytes) => cutOut(encrypt(plain, key, iv), offset, sizeBytes),
+  };
+}
+
+async function* encrypt(plain: Content, key: Uint8Array, iv: Uint8Array): AsyncGenerator<Uint8Array> {
+  const cipher = createCipheriv("aes-128-cbc", key, iv);
+  for await (const chunk of plain.read(0, plain.sizeBytes)) yield cipher.update(chunk);
+  yield cipher.final();
+}
+
+async function* cutOut(
+  chunks: AsyncIterable<Uint8Array>,
+  offset: number,
+  sizeBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const chunk of chunks) {
+    const wanted = chunk.subarray(Math.max(0, offset - at), Math.max(0, offset + sizeBytes - at));
+    at += chunk.length;
+    if (wanted.length > 0) yield wanted;
+    if (at >= offset + sizeBytes) return;
+  }
+}

@@ -1,0 +1,187 @@
+// A stream: every distinct track of its variants, encoded once, all from one decode.
+import type { HttpStreamOutput, VideoOutput } from "../output-spec.ts";
+import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
+import type { Can } from "./can.ts";
+import { audioEncoder, noEncoder } from "./choose-encoder.ts";
+import type { Cut } from "./cut.ts";
+import type { Branch } from "./filter-graph.ts";
+import type { HardwareDevice } from "./hardware.ts";
+import { gridSeconds } from "./keyframe-grid.ts";
+import { frameCount, isExact, lastEnd, lengthOf } from "./output-length.ts";
+import { type OutputPlan, type PlanResult, type Refusal, refuse } from "./output-plan.ts";
+import { type PlannedPicture, planPicture } from "./plan-picture.ts";
+import { planThumbnails } from "./plan-thumbnails.ts";
+import type { StreamTrack } from "./planned-stream.ts";
+import type { AudioTrack, SourceTracks, VideoTrack } from "./source-tracks.ts";
+import { streamArguments, streamFiles } from "./stream-muxers.ts";
+import { type Variant, variantsFor } from "./stream-variants.ts";
+import type { EncodedVideo } from "./video-encoders.ts";
+
+/** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
+export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Can): PlanResult {
+  const variants = variantsFor(spec, source);
+  if (variants.length === 0) return refuse(source.video ? "input_has_no_audio" : "input_has_no_video");
+  const pictures = planPictures(spec, source.video, variants, can);
+  if (!pictures.ok) return pictures;
+  const sounds = planSounds(spec, source.audio, variants, can);
+  if (!sounds.ok) return sounds;
+  const thumbnails = spec.thumbnails && source.video ? planThumbnails(spec, source, can) : null;
+  if (thumbnails && !thumbnails.ok) return thumbnails;
+  const tracks = [...pictures.tracks, ...sounds.tracks];
+  const nameOf = (of: unknown): string | null =>
+    tracks.find(({ key }) => key === JSON.stringify(of))?.track.name ?? null;
+  const stream = {
+    tracks: tracks.map(({ track }) => track),
+    variants: variants.map(({ video, audio }) => ({ video: video && nameOf(video), audio: audio && nameOf(audio) })),
+    thumbnails: thumbnails?.thumbnails ?? null,
+  };
+  return { ok: true, plan: assemble(spec, source, [...tracks, ...(thumbnails ? [thumbnails] : [])], stream) };
+}
+
+/** A part of the command: a track, or the thumbnails. */
+type Part = {
+  readonly branch: Branch | null;
+  readonly argv: readonly string[];
+  readonly expectedFrames: number | null;
+};
+
+type TrackPart = Part & {
+  /** The specification that it was made from, as text. */
+  readonly key: string;
+  readonly track: StreamTrack;
+  readonly encoder: string;
+  readonly device: HardwareDevice | null;
+};
+
+type Tracks = { readonly ok: true; readonly tracks: readonly TrackPart[] } | Refusal;
+
+function planPictures(
+  spec: HttpStreamOutput,
+  source: VideoTrack | null,
+  variants: readonly Variant[],
+  can: Can,
+): Tracks {
+  const tracks: TrackPart[] = [];
+  const asked = distinct(variants.map(({ video }) => video));
+  if (!source) return { ok: true, tracks };
+  for (const video of asked) {
+    const result = planPicture(
+      asFilm(spec, video, source),
+      video,
+      source,
+      WHOLE,
+      can,
+      gridSeconds(spec.segmentDurationMs),
+    );
+    if (!result.ok) return result;
+    tracks.push(pictureTrack(spec, video, source, result.picture, tracks));
+  }
+  return { ok: true, tracks };
+}
+
+/** The film that a rendition would be by itself. */
+const asFilm = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack): VideoOutput => ({
+  ...{ index: spec.index, key: spec.key, format: spec.format, condition: null, path: "" },
+  ...{ type: "video", container: "mp4", video, audio: null, keepsMetadata: false, fragmented: true },
+  ...{ fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null },
+  ...{ offsetMs: 0, durationMs: null },
+  // Screens show whole frames, and players of streams do not make them (Apple's HLS authoring specification §1.15).
+  deinterlace: source.interlaced,
+});
+
+/** Streams show all of their source. */
+const WHOLE: Cut = { seekMs: 0, startMs: 0, endMs: null };
+
+function pictureTrack(
+  spec: HttpStreamOutput,
+  video: EncodedVideo,
+  source: VideoTrack,
+  picture: PlannedPicture,
+  before: readonly TrackPart[],
+): TrackPart {
+  const { frame, timing, encoder, device } = picture;
+  const side = `${Math.min(frame.width, frame.height)}p`;
+  const name = unusedName(video.codec === "hevc" ? `${side}-hevc` : side, before);
+  const label = `v${spec.index}t${before.length}`;
+  // Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers.
+  const files = streamFiles(`${spec.index}-${name}`, {
+    fmp4: spec.dash !== null,
+    ts: spec.hls !== null && video.codec === "h264",
+  });
+  return {
+    key: JSON.stringify(video),
+    track: { name, kind: "video", ...files, picture: { frame, fps: timing.fps } },
+    branch: { label, filters: picture.filters },
+    argv: ["-map", `[${label}]`, ...picture.argv, ...streamArguments(files, "video", spec.segmentDurationMs)],
+    expectedFrames: frameCount(WHOLE, picture, source),
+    ...{ encoder, device },
+  };
+}
+
+function planSounds(spec: HttpStreamOutput, source: AudioTrack | null, variants: readonly Variant[], can: Can): Tracks {
+  const tracks: TrackPart[] = [];
+  const encoder = audioEncoder("aac", can);
+  if (!source) return { ok: true, tracks };
+  if (!encoder) return { ok: false, failure: noEncoder("aac") };
+  for (const audio of distinct(variants.map((variant) => variant.audio))) {
+    const name = unusedName(audioName(audio), tracks);
+    const isInTs = variants.some((variant) => isSame(variant.audio, audio) && variant.video?.codec !== "hevc");
+    const files = streamFiles(`${spec.index}-${name}`, { fmp4: spec.dash !== null, ts: spec.hls !== null && isInTs });
+    tracks.push({
+      key: JSON.stringify(audio),
+      track: { name, kind: "audio", ...files, picture: null },
+      branch: null,
+      argv: [
+        ...["-map", `0:${source.streamIndex}`, ...audioArguments(encoder, audio, "mp4", source, "filled from 0")],
+        ...streamArguments(files, "audio", spec.segmentDurationMs),
+      ],
+      expectedFrames: null,
+      ...{ encoder, device: null },
+    });
+  }
+  return { ok: true, tracks };
+}
+
+const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
+
+function unusedName(wanted: string, parts: readonly TrackPart[], again = 1): string {
+  const name = again === 1 ? wanted : `${wanted}-${again}`;
+  return parts.some(({ track }) => track.name === name) ? unusedName(wanted, parts, again + 1) : name;
+}
+
+const isSame = (a: EncodedAudio | null, b: EncodedAudio): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function distinct<Item>(items: readonly (Item | null)[]): Item[] {
+  const all = new Map(items.flatMap((item) => (item === null ? [] : [[JSON.stringify(item), item] as const])));
+  return [...all.values()];
+}
+
+function assemble(
+  { index, hls, dash }: HttpStreamOutput,
+  source: SourceTracks,
+  parts: readonly (Part | TrackPart)[],
+  stream: NonNullable<OutputPlan["planned"]["stream"]>,
+): OutputPlan {
+  const made = parts.filter((part): part is TrackPart => "track" in part);
+  const kinds = (["video", "audio"] as const).filter((kind) => made.some(({ track }) => track.kind === kind));
+  const tracks = kinds.flatMap((kind) => source[kind] ?? []);
+  const device = made.find((part) => part.device !== null)?.device;
+  const encoders = made.filter(({ track }) => track.kind === kinds[0]).map(({ encoder }) => encoder);
+  if (!hls && !dash) throw new Error("A stream without a package");
+  return {
+    branches: parts.flatMap(({ branch }) => branch ?? []),
+    argv: parts.flatMap(({ argv }) => argv),
+    expectedFrames: parts[0]?.expectedFrames ?? null,
+    endMs: lastEnd(WHOLE, tracks),
+    planned: {
+      output: index,
+      files: [],
+      expectedDurationMs: lengthOf(WHOLE, tracks.filter(isExact)),
+      holds: kinds,
+      encoder: [...new Set(encoders)].join(", "),
+      ...(device ? { inHardware: true } : {}),
+      stream,
+    },
+    ...(device ? { device } : {}),
+  };
+}

@@ -1,0 +1,83 @@
+// Which renditions a stream has of its source: the request's, without those that the source is too small for or has no
+// tracks for.
+import type { FrameSize, VideoFormat } from "../format/format-spec.ts";
+import type { HttpStreamOutput } from "../output-spec.ts";
+import type { EncodedAudio } from "./audio-encoders.ts";
+import type { Size } from "./fit-frame.ts";
+import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
+import type { EncodedVideo } from "./video-encoders.ts";
+
+/** What one variant shows and sounds like; at least one of both. */
+export type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null };
+
+/**
+ * The variants of a stream, sound alone last; none when the source has neither track that they want.
+ *
+ * No picture is padded: players do that, and a ladder with bars on some of its rungs would jump. So a box is one that the
+ * picture fits into. Of the default ladder, which is made for lying pictures, an upright source gets the upright likeness,
+ * rungs above the source are left out, and more than two channels become stereo, which 128k are enough for.
+ */
+export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Variant[] {
+  const asked = spec.variants.map((format) => variantOf(format, source));
+  const fitting = spec.dropsLargerVariants && source.video ? fitLadder(asked, source.video) : asked;
+  const variants = fitting.filter(({ video, audio }) => video !== null || audio !== null).map(withoutPadding(source));
+  const distinct = unique(variants);
+  return [...distinct.filter(({ video }) => video !== null), ...distinct.filter(({ video }) => video === null)];
+}
+
+function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
+  return {
+    video: video && source.video && video.codec !== "copy" ? { ...video, codec: video.codec, twoPass: false } : null,
+    audio: audio && source.audio && audio.codec !== "copy" ? { ...audio, codec: audio.codec } : null,
+  };
+}
+
+/** A rung may be larger than the source by so much: then it has the source's own size. */
+const NEARLY = 1.05;
+
+function fitLadder(ladder: readonly Variant[], track: VideoTrack): Variant[] {
+  const source = sizeOf(track);
+  const isUpright = source.height > source.width;
+  const rungs = ladder.map(({ video, audio }) => ({
+    video: video && { ...video, size: isUpright ? turned(video.size) : video.size },
+    audio: audio && { ...audio, channels: audio.channels ?? ("stereo" as const) },
+  }));
+  const growth = ({ video }: Variant): number => (video ? contained(video.size, source).height / source.height : 0);
+  const smallest = Math.min(...rungs.map(growth).filter((factor) => factor > 0));
+  return rungs
+    .filter((rung) => growth(rung) <= Math.max(NEARLY, smallest))
+    .map((rung) =>
+      growth(rung) > 1 && rung.video
+        ? { ...rung, video: { ...rung.video, size: { width: null, height: null } } }
+        : rung,
+    );
+}
+
+const withoutPadding =
+  ({ video: track }: SourceTracks) =>
+  ({ video, audio }: Variant): Variant => ({
+    video: video && track ? { ...video, size: unpadded(video.size, sizeOf(track)) } : null,
+    audio,
+  });
+
+const sizeOf = ({ facts }: VideoTrack): Size => ({ width: facts.displayWidth, height: facts.displayHeight });
+
+const turned = ({ width, height }: FrameSize): FrameSize => ({ width: height, height: width });
+
+/** The one side that a box leaves no room beside; the other follows. */
+function unpadded({ width, height }: FrameSize, source: Size): FrameSize {
+  if (width === null || height === null) return { width, height };
+  return source.width * height >= source.height * width ? { width, height: null } : { width: null, height };
+}
+
+function contained(size: FrameSize, source: Size): Size {
+  const { width, height } = unpadded(size, source);
+  const factor = width !== null ? width / source.width : height !== null ? height / source.height : 1;
+  return { width: source.width * factor, height: source.height * factor };
+}
+
+/** The same twice is of no use to a player: a source without sound makes `720p` and `720p:x` alike. */
+function unique(variants: readonly Variant[]): Variant[] {
+  const texts = variants.map((variant) => JSON.stringify(variant));
+  return variants.filter((_, at) => texts.indexOf(texts[at] ?? "") === at);
+}

@@ -1,0 +1,310 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, inject, it, vi } from "vitest";
+import type { LeaseId } from "#shared/ids.ts";
+import type { Assignment, OutputReport, UploadsAnswer } from "#shared/protocol.ts";
+import { streamFolder } from "#shared/stream-files.ts";
+import { jobOf } from "../env.ts";
+import { publicUrlOf } from "../storage/object-store.ts";
+import { basic, newAccount, newSpec, PROBE, send } from "../test-jobs.ts";
+import type { JobSpec } from "./job-state.ts";
+
+const KEY = "00112233445566778899aabbccddeeff";
+const STREAM = { path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };
+const EAGER = { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true };
+
+const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
+const dump = (spec: JobSpec): Promise<string> =>
+  runInDurableObject(stubOf(spec), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
+
+/** A job whose stream a node has taken. */
+async function encoding(stream: object = STREAM, changes: object = {}, accountId = "account") {
+  const outputs = { httpstream: stream, "mp4:240p": { path: "a.mp4" } };
+  const spec = { ...(await newSpec({ outputs, ...changes })), accountId };
+  await stubOf(spec).create(spec);
+  const [inspect] = await stubOf(spec).claim("node-a", "s-a", "inspect", 1);
+  if (!inspect) throw new Error("Nothing to inspect");
+  const probed = { token: inspect.token, result: { kind: "inspect" as const, probe: PROBE } };
+  await stubOf(spec).complete(inspect.lease as LeaseId, probed);
+  return { spec, ...(await claimed(spec)) };
+}
+
+async function claimed(spec: JobSpec, nodeId = "node-a") {
+  const [assignment] = (await stubOf(spec).claim(nodeId, `s-${nodeId}`, "encode", 1)) as unknown as Assignment[];
+  if (!assignment) throw new Error("Nothing to encode");
+  const { lease, token, task } = assignment;
+  const ask = (files: { file: string | number; sizeBytes: number; output?: number }[]) =>
+    stubOf(spec).uploads(lease, { token, files: files.map((file) => ({ output: 0, ...file })) });
+  return { lease, token, task, ask, folder: streamFolder(lease, 1) };
+}
+
+const ticketsOf = (answer: { ok: boolean; value?: unknown }) => {
+  const value = answer.value as UploadsAnswer | undefined;
+  if (!value || !("uploads" in value)) throw new Error(JSON.stringify(answer));
+  return value.uploads;
+};
+
+const ENTRIES = ["hls/master.m3u8", "dash/master.mpd", "dash/master.m3u8"];
+const sent = (file: string | number, output = 0) => ({ output, file, sizeBytes: 700, etags: ['"e"'] });
+const packageOf = (name: string) => ({
+  streams: PROBE.streams,
+  format: { filename: "", nb_streams: 2, format_name: name, duration: "10.000000" },
+});
+const made: OutputReport = {
+  ...{ status: "made", output: 0, probe: null, encoder: "libx264" },
+  files: ENTRIES.map((file) => sent(file)),
+  packages: { hls: packageOf("hls"), dash: packageOf("dash") },
+};
+const film: OutputReport = { status: "made", output: 1, files: [sent(1, 1)], probe: PROBE };
+
+/** Ends the task with these reports, after the uploads of the files at fixed addresses were granted. */
+async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputReport[] = [made, film]) {
+  await job.ask([...ENTRIES.map((file) => ({ file, sizeBytes: 700 })), { output: 1, file: 1, sizeBytes: 700 }]);
+  const result = { kind: "encode", outputs } as never;
+  expect(await stubOf(job.spec).complete(job.lease, { token: job.token, result })).toMatchObject({ ok: true });
+}
+
+const viewOf = async (spec: JobSpec) => {
+  const viewed = await stubOf(spec).view();
+  if (!viewed.ok) throw new Error(viewed.message);
+  return viewed.value;
+};
+const metadataOf = async (spec: JobSpec) => {
+  const known = await stubOf(spec).metadata();
+  return JSON.parse(known.ok ? known.value : "null");
+};
+
+describe("uploads of a stream", () => {
+  it("are single requests of any size, with their types and what caches may do", async () => {
+    const { ask, folder } = await encoding();
+    const rows: [string, string, string, string][] = [
+      ["hls/master.m3u8", "film/hls/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
+      ["dash/master.mpd", "film/dash/master.mpd", "application/dash+xml", "public, max-age=60"],
+      ["hls/master.vtt", "film/hls/master.vtt", "text/vtt", "public, max-age=60"],
+      ...[
+        ["1080p.m3u8", "application/vnd.apple.mpegurl"],
+        ["audio-128k/00001.ts", "video/mp2t"],
+        ["1080p/00001.m4s", "video/iso.segment"],
+        ["1080p/init.mp4", "video/mp4"],
+        ["subtitles-1/00001.vtt", "text/vtt"],
+        ["thumbnails/00001.jpg", "image/jpeg"],
+      ].map(([name = "", type = ""]): [string, string, string, string] => {
+        const immutable = "public, max-age=31536000, immutable";
+        return [`dash/${folder}/${name}`, `film/dash/${folder}/${name}`, type, immutable];
+      }),
+    ];
+    const tickets = ticketsOf(await ask(rows.map(([file]) => ({ file, sizeBytes: 10 ** 9 }))));
+    const seen = tickets.map(({ file, parts }) => {
+      const [part] = parts;
+      const { pathname } = new URL(part?.url ?? "");
+      return [
+        parts.length,
+        part?.sizeBytes,
+        file,
+        pathname,
+        part?.headers["content-type"],
+        part?.headers["cache-control"],
+      ];
+    });
+    expect(seen).toEqual(rows.map(([file, object, ...rest]) => [1, 10 ** 9, file, `/bucket/${object}`, ...rest]));
+  });
+
+  it("leave to the client's own words what its storage says of caching", async () => {
+    const credentials = { access_key_id: "a", secret_access_key: "b" };
+    const bucket = { service: "s3", bucket: "films", region: "eu-west-1", credentials };
+    const own = { ...bucket, cache_control: "private" };
+    const { ask, folder } = await encoding(STREAM, { storage: own });
+    const [part] = ticketsOf(await ask([{ file: `hls/${folder}/a.ts`, sizeBytes: 3 }]))[0]?.parts ?? [];
+    expect(part?.headers["cache-control"]).toBe("private");
+    const dated = await encoding(STREAM, { storage: { ...bucket, expires: "2030-01-01" } });
+    const [other] = ticketsOf(await dated.ask([{ file: "hls/master.m3u8", sizeBytes: 3 }]))[0]?.parts ?? [];
+    expect([other?.headers["cache-control"], other?.headers.expires]).toEqual([
+      undefined,
+      expect.stringMatching(/2030/),
+    ]);
+  });
+
+  const azure = inject("azure");
+  const s3 = inject("s3");
+  const storages: [string, object][] = [
+    ["the service's own storage", { service: "coconut" }],
+    [
+      "Azure",
+      {
+        ...{ service: "azure", endpoint: azure.endpoint, container: azure.container },
+        credentials: { account: azure.account, api_key: azure.key },
+      },
+    ],
+    [
+      "S3",
+      {
+        ...{ service: "s3other", endpoint: s3.endpoint, bucket: "copra", force_path_style: true },
+        credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
+      },
+    ],
+  ];
+  const fetchAny = (url: string, init?: RequestInit) =>
+    url.startsWith("https://copra.test") ? exports.default.fetch(new Request(url, init)) : fetch(url, init);
+  it.each(storages)("go to %s", async (_, storage) => {
+    const job = await encoding(STREAM, { storage });
+    const rows: [string, string, string][] = [
+      [`dash/${job.folder}/720p/00001.m4s`, "video/iso.segment", "public, max-age=31536000, immutable"],
+      ["dash/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
+    ];
+    const tickets = ticketsOf(await job.ask(rows.map(([file]) => ({ file, sizeBytes: 5 }))));
+    for (const [at, [file, ...headers]] of rows.entries()) {
+      const [part] = tickets[at]?.parts ?? [];
+      const put = await fetchAny(part?.url ?? "", { method: "PUT", headers: part?.headers ?? {}, body: "abcde" });
+      expect(put.ok).toBe(true);
+      const got = await fetchAny(publicUrlOf(job.spec, file.replace(/^dash/, "film/dash")));
+      expect(["content-type", "cache-control"].map((name) => got.headers.get(name))).toEqual(headers);
+      expect(new TextDecoder().decode(await got.arrayBuffer())).toBe("abcde");
+    }
+  });
+
+  it("are forms where the storage is an upload address", async () => {
+    const job = await encoding(STREAM, { storage: { url: "https://u:p@up.example.com/in?id=7" } });
+    const [ticket] = ticketsOf(await job.ask([{ file: `hls/${job.folder}/720p/00001.ts`, sizeBytes: 5 }]));
+    expect(ticket?.parts).toEqual([
+      {
+        url: `https://up.example.com/in/film/hls/${job.folder}/720p/00001.ts?id=7`,
+        headers: { authorization: `Basic ${btoa("u:p")}` },
+        ...{ offset: 0, sizeBytes: 5 },
+        form: { name: "encoded_video", fileName: "00001.ts", contentType: "video/mp2t" },
+      },
+    ]);
+  });
+
+  it("of twenty thousand files leave the job's state as it was", async () => {
+    const { spec, ask, folder } = await encoding();
+    await ask([{ file: `hls/${folder}/1080p/00000.ts`, sizeBytes: 1 }]);
+    const before = await dump(spec);
+    const names = Array.from({ length: 20_000 }, (_, at) => `dash/${folder}/1080p/${at}.m4s`);
+    for (let at = 0; at < names.length; at += 200) {
+      const batch = names.slice(at, at + 200).map((file) => ({ file, sizeBytes: 20 * 2 ** 20 }));
+      expect(ticketsOf(await ask(batch))).toHaveLength(200);
+    }
+    // A lease that would soon run out on disk is renewed there.
+    const timeless = (state: string): string => state.replace(/"expiresAt":\d+/g, "");
+    expect(timeless(await dump(spec))).toBe(timeless(before));
+  });
+
+  it("are refused for names that are not the grant's, and once another node has the work", async () => {
+    const { spec, ask, lease, token, folder } = await encoding();
+    const refused = { ok: false, code: "report_not_valid" };
+    for (const file of [1, "1", `hls/${folder}/../x.ts`, `hls/${folder}%2Fx.ts`, "hls/other.m3u8", "a.mp4"]) {
+      expect(await ask([{ file, sizeBytes: 1 }]), String(file)).toMatchObject(refused);
+    }
+    expect(await ask([{ output: 1, file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject(refused);
+    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
+    await stubOf(spec).fail(lease, { token, failure: { code: "node_lost", message: "Draining" } });
+    const next = await claimed(spec, "node-b");
+    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ code: "lease_superseded" });
+    expect(next.folder).not.toBe(folder);
+    expect(await next.ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject(refused);
+    expect(await next.ask([{ file: `hls/${next.folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
+  });
+});
+
+describe("a stream", () => {
+  it("goes from its variants through packaging to its addresses", async () => {
+    const job = await encoding(STREAM, { notification: EAGER });
+    const { spec, lease, token } = job;
+    const statuses = async () => (await viewOf(spec)).outputs.map(({ status }) => status);
+    expect(await statuses()).toEqual(["httpstream.queued", "video.queued"]);
+    await stubOf(spec).progress([{ lease, token, stage: "encoding", fraction: 0.5 }]);
+    expect(await statuses()).toEqual(["httpstream.variants.encoding", "video.encoding"]);
+    await stubOf(spec).progress([{ lease, token, stage: "uploading", fraction: 0.5 }]);
+    await evictDurableObject(stubOf(spec));
+    expect(await statuses()).toEqual(["httpstream.packaging", "video.encoding"]);
+    await ended(job);
+    const at = "http://127.0.0.1:9/bucket/film";
+    const { outputs, status } = await viewOf(spec);
+    expect([status, outputs[0]]).toEqual([
+      "job.completed",
+      {
+        ...{ key: "httpstream", type: "httpstream", format: "httpstream", status: "httpstream.packaged" },
+        urls: [
+          { format: "hls", url: `${at}/hls/master.m3u8` },
+          { format: "dash", url: `${at}/dash/master.mpd` },
+          { format: "hls", url: `${at}/dash/master.m3u8` },
+        ],
+        encoder: "libx264",
+      },
+    ]);
+    const filename = (name: string) => ({ format: expect.objectContaining({ filename: `${at}/${name}` }) });
+    const metadata = { hls: filename("hls/master.m3u8"), dash: filename("dash/master.mpd") };
+    expect((await metadataOf(spec)).outputs[0]).toMatchObject({ httpstream: metadata });
+    await evictDurableObject(stubOf(spec));
+    const bodies = JSON.parse(await dump(spec))
+      .filter(([name]: [string]) => name.startsWith("outbox:"))
+      .map(([, { event, body }]: [string, { event: string; body: string }]) => [event, JSON.parse(body)]);
+    const completed = bodies.find(([event, body]: [string, { data: { type: string } }]) => {
+      return event === "output.completed" && body.data.type === "httpstream";
+    })[1];
+    expect(completed).toMatchObject({ metadata: true, data: { urls: outputs[0]?.urls, metadata } });
+    const last = bodies.at(-1)[1];
+    expect(last.data.outputs[0].metadata).toEqual(completed.data.metadata);
+  });
+
+  it.each<[string, OutputReport]>([
+    ["a playlist is missing", { ...made, files: made.status === "made" ? made.files.slice(1) : [] }],
+    ["one has another size", { ...made, files: ENTRIES.map((file) => ({ ...sent(file), sizeBytes: 701 })) }],
+    ["segments alone are named", { ...made, files: [sent("hls/x/1080p/00001.ts")] }],
+  ])("is not taken for stored when %s", async (_, report) => {
+    const job = await encoding();
+    await ended(job, [report, film]);
+    const [stream] = (await viewOf(job.spec)).outputs;
+    expect([stream?.status, stream?.urls]).toEqual(["httpstream.queued", undefined]);
+  });
+
+  it("keeps what it knows of twenty renditions in two packages", async () => {
+    const job = await encoding();
+    const tracks = Array.from({ length: 40 }, (_, index) => ({ ...PROBE.streams[0], index, filler: "x".repeat(1200) }));
+    const large = { streams: tracks, format: packageOf("hls").format };
+    await ended(job, [{ ...made, packages: { hls: large, dash: large } } as OutputReport, film]);
+    const { httpstream } = (await metadataOf(job.spec)).outputs[0];
+    expect([httpstream.hls.streams.length, httpstream.dash.streams.length]).toEqual([40, 40]);
+  });
+});
+
+describe("the keys of encrypted streams", () => {
+  const encrypted = (key?: string) => ({
+    ...STREAM,
+    encryption: { ...(key ? { key } : {}), key_uri: "https://keys.example.com/7" },
+  });
+  const keyOf = ({ task }: Pick<Assignment, "task">): string => {
+    const [output] = task.kind === "encode" ? task.outputs : [];
+    return (output?.type === "httpstream" && output.encryption?.key) || "";
+  };
+
+  it.each([
+    ["given", KEY],
+    ["made", undefined],
+  ])("that are %s lie sealed, go to the node, and are told only if the service made them", async (_, given) => {
+    const account = await newAccount();
+    const job = await encoding(encrypted(given), { notification: EAGER }, account.id);
+    const { spec } = job;
+    const key = keyOf(job);
+    expect(key).toMatch(given ?? /^[0-9a-f]{32}$/);
+    await ended(job);
+    expect(await dump(spec)).not.toMatch(new RegExp(key, "i"));
+    const { hls, dash } = (await metadataOf(spec)).outputs[0].httpstream;
+    const told = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
+    expect(hls.encryption).toEqual(given ? undefined : told);
+    expect(dash.encryption).toBeUndefined();
+    expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
+    await vi.waitFor(async () => {
+      const { body } = await send(`/v2/metadata/jobs/${spec.id}/httpstream`, { headers: basic(account.key) });
+      expect(body).toEqual({ job_id: spec.id, metadata: { httpstream: { hls, dash } } });
+    });
+  });
+
+  it("that are made stay the same over attempts, and differ from stream to stream", async () => {
+    const first = await encoding(encrypted());
+    const failure = { code: "node_lost", message: "Draining" } as const;
+    await stubOf(first.spec).fail(first.lease, { token: first.token, failure });
+    expect(keyOf(await claimed(first.spec, "node-b"))).toBe(keyOf(first));
+    expect(keyOf(await encoding(encrypted()))).not.toBe(keyOf(first));
+  });
+});
