@@ -79,6 +79,12 @@ const CLIPS: readonly { name: string; clip: string; fps: number | null; seconds:
     seconds: 9,
   },
   {
+    name: "a slide show",
+    clip: `-f lavfi -i testsrc2=s=160x120:r=1/7:d=28 ${SOUND}28 ${FAST} a.mp4`,
+    fps: 1 / 7,
+    seconds: 21,
+  },
+  {
     name: "MPEG-TS alone",
     clip: `${PICTURE}25:d=9 ${SOUND}9 ${FAST} a.mp4`,
     fps: 25,

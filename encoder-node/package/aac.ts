@@ -30,6 +30,24 @@ export function soundOfAdts(frame: Buffer): AacSound {
   return sound(objectType, sampleRateHz, bits.take(3));
 }
 
+/** Samples of a frame (ISO/IEC 14496-3 §4.5.1.1; 960 is for broadcast radio). */
+const FRAME_SAMPLES = 1024;
+
+/** How long the frames in a PES packet sound, in seconds: each behind a header that says how many bytes it has. */
+export function secondsOfAdts(frames: Buffer): number {
+  const { sampleRateHz } = soundOfAdts(frames);
+  let count = 0;
+  for (let at = 0; at + ADTS_HEADER_BYTES <= frames.length; count++) {
+    const sizeBytes = (frames.readUIntBE(at + 3, 3) >> 5) & 0x1fff;
+    if (sizeBytes < ADTS_HEADER_BYTES) throw new Error("A frame of AAC that is shorter than its header");
+    at += sizeBytes;
+  }
+  return (count * FRAME_SAMPLES) / sampleRateHz;
+}
+
+/** Without a checksum. */
+const ADTS_HEADER_BYTES = 7;
+
 function takeSampleRate(bits: Bits): number {
   const index = bits.take(4);
   // 15: the rate itself follows, in Hz.

@@ -2,7 +2,10 @@
 
 /** A keyframe inside a segment, for playlists of keyframes. */
 export type Keyframe = {
-  /** Where it begins in the segment, in bytes: with the `moof` box, or the PAT, that it needs. */
+  /**
+   * Where it begins in the segment, in bytes: in MP4 with its `moof` box; in MPEG-TS without the tables before it, which a
+   * range must not include (RFC 8216 §4.3.3.6).
+   */
   readonly offset: number;
   readonly sizeBytes: number;
   /** When it is shown, in ticks. */

@@ -16,7 +16,7 @@ import { fmp4Reader, type ReadySegment, type TrackHeader, type TrackReader, tsRe
 const SEGMENT_SECONDS = 4;
 const LINE = "output_ts_offset=10:avoid_negative_ts=disabled";
 const FMP4 = `movflags=+frag_keyframe+empty_moov+default_base_moof+frag_discont:use_editlist=0:${LINE}`;
-const HLS = `f=hls:hls_time=${SEGMENT_SECONDS}:hls_playlist_type=event:hls_segment_type=mpegts:hls_flags=temp_file:${LINE}`;
+const HLS = `f=hls:hls_time=${SEGMENT_SECONDS}:hls_playlist_type=event:hls_segment_type=mpegts:hls_flags=temp_file:hls_segment_options=mpegts_copyts=1:max_delay=700000:${LINE}`;
 const X264 = "-c:v libx264 -preset ultrafast -tune film -bf 2";
 const GRID = "-flags +global_header -g 9999 -sc_threshold 0 -force_key_frames expr:gte(t,n_forced*2)";
 
@@ -100,7 +100,8 @@ const Packets = z.object({
     z.object({
       pts: z.int(),
       size: z.coerce.number(),
-      pos: z.coerce.number(),
+      // Unknown of frames of sound that share a PES packet.
+      pos: z.coerce.number().catch(-1),
       flags: z.string(),
     }),
   ),

@@ -1,7 +1,7 @@
 // Reads finished MPEG-TS segments of one track, packet by packet.
 import { createReadStream } from "node:fs";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
-import { soundOfAdts } from "./aac.ts";
+import { secondsOfAdts, soundOfAdts } from "./aac.ts";
 import type { CodecDescription } from "./codec-strings.ts";
 import type { Piece } from "./cut-segments.ts";
 import { findSps, pictureOfSps } from "./h264-sps.ts";
@@ -13,6 +13,7 @@ import {
   payloadOf,
   pesStart,
   programMapPid,
+  TICKS_PER_SECOND,
   unwrapped,
 } from "./ts-packets.ts";
 
@@ -43,7 +44,7 @@ export async function readTsSegment(file: TsFile): Promise<TsSegment> {
   return segmentOf(scan.result(), file);
 }
 
-/** A PES packet: ffmpeg puts each frame in one. */
+/** A PES packet: ffmpeg puts each picture in one, and several frames of sound. */
 type Frame = {
   /** Where its first packet begins, and where its last one ends. */
   readonly offset: number;
@@ -53,7 +54,13 @@ type Frame = {
   readonly isRandomAccess: boolean;
 };
 
-type Scanned = { readonly sizeBytes: number; readonly frames: readonly Frame[]; readonly head: Buffer };
+type Scanned = {
+  readonly sizeBytes: number;
+  readonly frames: readonly Frame[];
+  readonly head: Buffer;
+  /** Of sound, what is in the last PES packet. */
+  readonly tail: Buffer;
+};
 
 /** Enough of the first frame to hold the parameter sets in front of its picture. */
 const HEAD_BYTES = 16 * 1024;
@@ -61,6 +68,7 @@ const HEAD_BYTES = 16 * 1024;
 function scanPackets(kind: TrackKind): { take(bytes: Buffer, at: number): void; result(): Scanned } {
   const frames: Frame[] = [];
   const head: Buffer[] = [];
+  let tail: Buffer[] = [];
   let sizeBytes = 0;
   let mapPid: number | null = null;
   let pid: number | null = null;
@@ -68,12 +76,14 @@ function scanPackets(kind: TrackKind): { take(bytes: Buffer, at: number): void; 
   const takeStart = (packet: Buffer): void => {
     const { shownAt, data } = pesStart(payloadOf(packet));
     if (frames.length === 0) head.push(Buffer.from(data));
+    if (kind === "audio") tail = [Buffer.from(data)];
     const place = { offset: sizeBytes, endOffset: sizeBytes + PACKET_BYTES };
     frames.push({ ...place, shownAt, isRandomAccess: isRandomAccess(packet) });
   };
   const takeRest = (packet: Buffer): void => {
     const frame = frames.at(-1);
     if (frame) frame.endOffset = sizeBytes + PACKET_BYTES;
+    if (kind === "audio") tail.push(Buffer.from(payloadOf(packet)));
     if (frames.length === 1 && head.length * PACKET_BYTES < HEAD_BYTES) head.push(Buffer.from(payloadOf(packet)));
   };
   return {
@@ -85,7 +95,7 @@ function scanPackets(kind: TrackKind): { take(bytes: Buffer, at: number): void; 
       else if (header.pid === mapPid) pid = pidOf(packet, kind);
       sizeBytes += PACKET_BYTES;
     },
-    result: () => ({ sizeBytes, frames, head: Buffer.concat(head) }),
+    result: () => ({ sizeBytes, frames, head: Buffer.concat(head), tail: Buffer.concat(tail) }),
   };
 }
 
@@ -98,13 +108,14 @@ function pidOf(programMap: Buffer, kind: TrackKind): number {
   return pid;
 }
 
-function segmentOf({ sizeBytes, frames, head }: Scanned, { kind, near, frameTicks }: TsFile): TsSegment {
+function segmentOf({ sizeBytes, frames, head, tail }: Scanned, { kind, near, frameTicks }: TsFile): TsSegment {
   const shown = frames.map(({ shownAt }) => unwrapped(shownAt, near)).toSorted((a, b) => a - b);
   const [first] = shown;
   const last = shown.at(-1);
   if (first === undefined || last === undefined) throw new Error("A segment of MPEG-TS without frames");
-  // MPEG-TS has no durations: the last frame is taken to be as long as the one before.
-  const lastTicks = shown.length > 1 ? last - (shown.at(-2) ?? first) : frameTicks;
+  // MPEG-TS has no durations: the last picture is taken to be as long as the one before.
+  const pictureTicks = shown.length > 1 ? last - (shown.at(-2) ?? first) : frameTicks;
+  const lastTicks = kind === "audio" ? Math.round(secondsOfAdts(tail) * TICKS_PER_SECOND) : pictureTicks;
   return {
     start: first,
     end: last + lastTicks,

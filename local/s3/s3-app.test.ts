@@ -82,6 +82,16 @@ describe("signatures", () => {
     expect(await put(await presign("/x", {}, shipped))).toBe("403 InvalidAccessKeyId");
   });
 
+  it("lets pages of any origin read, in ranges too", async () => {
+    await fetch(await presign("/film.m4s", {}), { method: "PUT", body: "0123456789" });
+    const origin = "http://player.test";
+    const asked = { origin, "access-control-request-method": "GET", "access-control-request-headers": "range" };
+    const preflight = await fetch(`${base}/film.m4s`, { method: "OPTIONS", headers: asked });
+    expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+    const got = await fetch(`${base}/film.m4s`, { headers: { origin, range: "bytes=2-4" } });
+    expect([got.headers.get("access-control-allow-origin"), await got.text()]).toEqual(["*", "234"]);
+  });
+
   it("lets strangers neither write, nor delete, nor list", async () => {
     const answers = await Promise.all([
       fetch(`${base}/x`, { method: "PUT", body: "x" }),

@@ -4,6 +4,12 @@ import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { abortUploads, refuseStrangers, tighten } from "./s3-rules.ts";
 
+/** Players in pages of any origin may read, as one would allow it in a bucket that streams are played from. */
+const CORS = `<CORSConfiguration><CORSRule>
+  <AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>
+  <AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Range</ExposeHeader><MaxAgeSeconds>3600</MaxAgeSeconds>
+</CORSRule></CORSConfiguration>`;
+
 export type S3Options = {
   /** 0 for any free one. */
   readonly port: number;
@@ -28,7 +34,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     directory,
     silent: true,
     vhostBuckets: false,
-    configureBuckets: [{ name: bucket }],
+    configureBuckets: [{ name: bucket, configs: [CORS] }],
   });
   tighten(server.store);
   // s3rver's own middleware comes first in the list already; these have to run before it.

@@ -29,7 +29,7 @@ declare module "@20minutes/s3rver" {
       directory: string;
       silent: boolean;
       vhostBuckets: boolean;
-      configureBuckets: { name: string }[];
+      configureBuckets: { name: string; configs?: string[] }[];
     });
     readonly store: S3rver.Store;
     readonly middleware: S3rver.Middleware[];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ProbedStream } from "../media-probe.ts";
 import { ALL_SOFTWARE } from "./can.ts";
-import { filterGraph } from "./filter-graph.ts";
+import { branchGraph } from "./filter-graph.ts";
 import { type PictureSpec, pictureChain } from "./picture-chain.ts";
 import type { PictureTarget } from "./picture-colour.ts";
 import { chooseTracks } from "./source-tracks.ts";
@@ -37,7 +37,7 @@ function graph(source: object, spec: Partial<PictureSpec>, target: PictureTarget
   const planned = pictureChain({ ...PLAIN, ...spec }, video, target, { filters });
   if (!planned.ok) return planned.failure;
   const branch = { label: "v", filters: planned.chain.filters };
-  return filterGraph(0, [branch], new Map([[watermark.url, 1]]));
+  return branchGraph("[0:0]", branch, new Map([[watermark.url, 1]]));
 }
 
 const MARK =

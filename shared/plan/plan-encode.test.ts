@@ -81,10 +81,7 @@ const ROWS: Row[] = [
       { format: "mp4:720p:64k_mono_44100hz" },
     ],
     argv:
-      `-filter_complex [0:0]split=3[v2in][v1in][v0in];` +
-      `[v2in]scale=1280:720:flags=bicubic,format=yuv420p,setsar=1[v2];` +
-      `[v1in]fps=24,scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1[v1];` +
-      `[v0in]${picks("clip(ceil((T-10.000437)/20),0,3)", 3)}` +
+      `-filter_complex [0:0]scale=1280:720:flags=bicubic,format=yuv420p,setsar=1[v2] -filter_complex [0:0]fps=24,scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1[v1] -filter_complex [0:0]${picks("clip(ceil((T-10.000437)/20),0,3)", 3)}` +
       `scale=300:169:flags=bicubic,format=gbrp,pad=300:300:0:65,${TO_JPEG}[v0] ` +
       `-map [v2] -map 0:1 ${X264} -b:v 2000k -maxrate 3000k -bufsize 4000k -g 150 -fps_mode vfr ` +
       `-c:a aac -af aformat=sample_fmts=fltp,aformat=channel_layouts=mono,alimiter=limit=0.944:level=0 -b:a 64k -ar 44100 ${TAIL} 2.mp4 ` +
@@ -133,8 +130,7 @@ const ROWS: Row[] = [
     probe: probeOf({ ...PICTURE, start_time: "2.000000", duration: "40.000000" }, SOUND),
     asks: [{ format: "jpg:99x", number: 2, square: true }],
     argv:
-      `-filter_complex [0:0]split=2[ticksin][v0in];[ticksin]null[ticks];` +
-      `[v0in]${picks("clip(ceil((T-12.000437)/20),0,2)", 2)}` +
+      `-filter_complex [0:0]null[ticks] -filter_complex [0:0]${picks("clip(ceil((T-12.000437)/20),0,2)", 2)}` +
       `scale=1920:1080,crop=iw*9/16:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0] ` +
       `${TICKS} -t 32 -f null - -map [v0] -frames:v 2 ${JPEG} 0-%05d.jpg`,
     frames: 899,
@@ -145,9 +141,7 @@ const ROWS: Row[] = [
     probe: probeOf(PICTURE),
     asks: [{ format: "mp4:240p", durationMs: 5000 }, { format: "jpg" }],
     argv:
-      `-filter_complex [0:0]split=3[ticksin][v0in][v1in];[ticksin]null[ticks];` +
-      `[v0in]scale=426:240:flags=bicubic,format=yuv420p,setsar=1[v0];` +
-      `[v1in]${picks("gt(T-30.000437,0)", 1)}` +
+      `-filter_complex [0:0]null[ticks] -filter_complex [0:0]scale=426:240:flags=bicubic,format=yuv420p,setsar=1[v0] -filter_complex [0:0]${picks("gt(T-30.000437,0)", 1)}` +
       `scale=1920:1080:flags=bicubic,format=gbrp,${TO_JPEG}[v1] ` +
       `${TICKS} -t 30 -f null - ` +
       `-map [v0] ${X264} -b:v 500k -maxrate 750k -bufsize 1000k -g 150 -fps_mode vfr -t 5 ${TAIL} 0.mp4 ` +

@@ -4,7 +4,7 @@ import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import type { Can } from "./can.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
-import { type Branch, filterGraph, marksOf } from "./filter-graph.ts";
+import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
 import { deviceArguments } from "./hardware.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
 import { planImages } from "./plan-images.ts";
@@ -147,7 +147,8 @@ const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
 const isFilm = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
 
 function graphArguments({ video }: SourceTracks, branches: readonly Branch[], marks: readonly string[]): string[] {
-  if (!video || branches.length === 0) return [];
+  if (!video) return [];
   const inputs = new Map(marks.map((url, at) => [url, at + 1]));
-  return ["-filter_complex", filterGraph(video.streamIndex, branches, inputs)];
+  const start = `[0:${video.streamIndex}]`;
+  return branches.flatMap((branch) => ["-filter_complex", branchGraph(start, branch, inputs)]);
 }

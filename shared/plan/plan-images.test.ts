@@ -41,8 +41,7 @@ const picks = (passed: string, count: number, spread = "settb=1/100,setpts=10*N,
   `settb=1/1000000,setpts='10*(${passed})+1',fps=100000:start_time=0:round=down:eof_action=pass,` +
   `tpad=stop_mode=clone:stop=${count},trim=end_frame=${count}${spread && `,${spread}`}`;
 const ticks = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/90000";
-const decode = (label: string): string =>
-  `IN -filter_complex [0:0]split=2[ticksin][${label}in];[ticksin]null[ticks];[${label}in]`;
+const DECODE = "IN -filter_complex [0:0]null[ticks] -filter_complex [0:0]";
 const scaled = (size: string): string => `scale=${size}:flags=bicubic,format=gbrp,setsar=1`;
 const STILLS = "-fps_mode passthrough -c:v";
 
@@ -52,7 +51,7 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
     film(20),
     { format: "webp:320x", params: { offsets: [9, 3.5] } },
     [
-      `${decode("v0")}${picks("gt(T-3.500437,0)+gt(T-9.000437,0)", 2)}${scaled("320:180")},` +
+      `${DECODE}${picks("gt(T-3.500437,0)+gt(T-9.000437,0)", 2)}${scaled("320:180")},` +
         `scale=out_color_matrix=bt601:out_range=tv,format=yuv420p[v0] ${ticks} -t 9 -f null - ` +
         `-map [v0] -frames:v 2 ${STILLS} libwebp -quality 80 -f image2 0-%05d.webp`,
     ],
@@ -62,7 +61,7 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
     film(60),
     { format: "jpg", params: { interval: 0, sprite: { limit: 25 } } },
     [
-      `${decode("v0")}${picks("clip(ceil((T-0.000437)/2),0,30)", 30)}${scaled("160:90")},` +
+      `${DECODE}${picks("clip(ceil((T-0.000437)/2),0,30)", 30)}${scaled("160:90")},` +
         "tile=4x7:nb_frames=25:color=black,setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p[v0] " +
         `${ticks} -t 58 -f null - -map [v0] -frames:v 2 ${STILLS} mjpeg -q:v 2 -f image2 0-%05d.jpg`,
     ],
@@ -72,7 +71,7 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
     film(10),
     { format: "gif", params: { scene: { number: 2, duration: 1 } } },
     [
-      `${decode("v0")}${picks("clip(ceil((T-2.000437)/0.1),0,10)+clip(ceil((T-7.000437)/0.1),0,10)", 20)}` +
+      `${DECODE}${picks("clip(ceil((T-2.000437)/0.1),0,10)+clip(ceil((T-7.000437)/0.1),0,10)", 20)}` +
         `${scaled("500:281")},split[v0gen][v0use];[v0gen]tpad=stop=1,palettegen=stats_mode=diff[v0pal];` +
         "[v0use][v0pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle[v0] " +
         `${ticks} -t 7.9 -f null - -map [v0] -frames:v 20 ${STILLS} gif -loop 0 -final_delay 10 -f gif 0.gif`,

@@ -92,6 +92,12 @@ const asFilm = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack)
 /** Streams show all of their source. */
 const WHOLE: Cut = { seekMs: 0, startMs: 0, endMs: null };
 
+/**
+ * Frames that are reordered are decoded two frame distances before they are shown. hls.js begins with the first one decoded:
+ * of slow films it would skip the beginning, and with frames 5 s apart even the line of time stamps has no room for that.
+ */
+const REORDERING_FPS = 20;
+
 function pictureTrack(
   spec: HttpStreamOutput,
   video: EncodedVideo,
@@ -112,7 +118,10 @@ function pictureTrack(
     key: JSON.stringify(video),
     track: { name, kind: "video", ...files, picture: { frame, fps: timing.fps } },
     branch: { label, filters: picture.filters },
-    argv: ["-map", `[${label}]`, ...picture.argv, ...streamArguments(files, "video", spec.segmentDurationMs)],
+    argv: [
+      ...["-map", `[${label}]`, ...picture.argv, ...(timing.fps < REORDERING_FPS ? ["-bf", "0"] : [])],
+      ...streamArguments(files, "video", spec.segmentDurationMs),
+    ],
     expectedFrames: frameCount(WHOLE, picture, source),
     ...{ encoder, device },
   };

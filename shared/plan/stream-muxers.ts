@@ -29,6 +29,8 @@ const FRAGMENTED: Muxer = {
     ["movflags", "+frag_keyframe+empty_moov+default_base_moof+frag_discont"],
     ["use_editlist", "0"],
     ["write_tmcd", "0"],
+    // What follows the file sees a fragment as soon as it is written.
+    ["flush_packets", "1"],
     ...TIMES,
   ],
 };
