@@ -1,7 +1,7 @@
 // What playlists say about the bits of a track, measured from its segments.
 import type { PackagedTrack } from "./segment.ts";
 import { type Span, spanSeconds } from "./spans.ts";
-import type { TextSpan } from "./subtitle-segments.ts";
+import type { TextSpan } from "./text/subtitle-segments.ts";
 
 /** The measured rates of a track, in bits per second. */
 export type Bandwidth = { readonly peak: number; readonly average: number };

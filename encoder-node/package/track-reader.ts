@@ -5,13 +5,13 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
-import type { CodecDescription } from "./codec-strings.ts";
+import type { CodecDescription } from "./codecs/codec-strings.ts";
 import { type CutSegment, cutSegments, gridRule, pieceRule } from "./cut-segments.ts";
-import { type EventPlaylist, readEventPlaylist } from "./event-playlist.ts";
-import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./fragment-file.ts";
+import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
+import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.ts";
+import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
+import { readTsSegment, type TsSegment } from "./mpegts/ts-segments.ts";
 import type { Segment } from "./segment.ts";
-import { TICKS_PER_SECOND } from "./ts-packets.ts";
-import { readTsSegment, type TsSegment } from "./ts-segments.ts";
 
 /** A segment that is complete, and where its bytes lie. */
 export type ReadySegment = {

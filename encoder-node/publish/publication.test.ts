@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
-import { parseWebVtt } from "../package/subtitle-cues.ts";
+import { parseWebVtt } from "../package/text/subtitle-cues.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
 import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
 import { ffmpeg, type PlannedFilm, planFilm, tools } from "./test-film.ts";

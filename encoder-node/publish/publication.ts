@@ -6,7 +6,7 @@ import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import type { PlannedStream, StreamTrack } from "#shared/plan/planned-stream.ts";
 import type { StreamProbes, UploadedFile } from "#shared/protocol.ts";
-import type { Subtitles } from "../package/hls-playlists.ts";
+import type { Subtitles } from "../package/hls/hls-playlists.ts";
 import { inStreamFolder, type SegmentFormat } from "../package/package-files.ts";
 import { probeResult } from "../work/result-check.ts";
 import type { TaskDeps } from "../work/task-deps.ts";

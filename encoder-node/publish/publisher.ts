@@ -4,8 +4,8 @@ import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { streamFolder } from "#shared/stream-files.ts";
-import type { Subtitles } from "../package/hls-playlists.ts";
-import { parseWebVtt } from "../package/subtitle-cues.ts";
+import type { Subtitles } from "../package/hls/hls-playlists.ts";
+import { parseWebVtt } from "../package/text/subtitle-cues.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/planned-stream.ts";
-import { dashTexts } from "../package/dash-texts.ts";
-import { hlsTexts, type Subtitles } from "../package/hls-playlists.ts";
+import { dashTexts } from "../package/dash/dash-texts.ts";
+import { hlsTexts, type Subtitles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type PackageText, thumbnailFile } from "../package/package-files.ts";
-import { thumbnailText } from "../package/thumbnail-cues.ts";
+import { thumbnailText } from "../package/text/thumbnail-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../work/result-check.ts";
 import type { StreamFile } from "./stream-storage.ts";

@@ -1,9 +1,9 @@
 import * as hlsParser from "hls-parser";
 import { Parser } from "m3u8-parser";
 import { expect, test } from "vitest";
+import { pictureTrack, soundTrack } from "../sample-tracks.ts";
+import { parseWebVtt } from "../text/subtitle-cues.ts";
 import { type HlsPackage, hlsTexts } from "./hls-playlists.ts";
-import { pictureTrack, soundTrack } from "./sample-tracks.ts";
-import { parseWebVtt } from "./subtitle-cues.ts";
 
 hlsParser.setOptions({ strictMode: true });
 

@@ -1,5 +1,5 @@
 // The playlists of single tracks: their segments, their keyframes, and text.
-import { playlistText, quoted, tag } from "./hls-syntax.ts";
+
 import {
   initFile,
   type SegmentFormat,
@@ -7,10 +7,11 @@ import {
   segmentNumber,
   subtitleSegmentFile,
   urlOf,
-} from "./package-files.ts";
-import type { PackagedTrack } from "./segment.ts";
-import { keyframeSpans, type Span, spanSeconds } from "./spans.ts";
-import type { TextSpan } from "./subtitle-segments.ts";
+} from "../package-files.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { keyframeSpans, type Span, spanSeconds } from "../spans.ts";
+import type { TextSpan } from "../text/subtitle-segments.ts";
+import { playlistText, quoted, tag } from "./hls-syntax.ts";
 
 /** What the playlists of a package have in common. */
 export type PlaylistTraits = {

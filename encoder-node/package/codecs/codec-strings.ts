@@ -1,5 +1,5 @@
 // What players call codecs (RFC 6381), from the configurations that decoders get.
-import type { TrackDescription } from "./segment.ts";
+import type { TrackDescription } from "../segment.ts";
 
 /** What the bytes of a track tell of it: the mean of its frame rate is the planner's to say. */
 export type CodecDescription = Pick<TrackDescription, "codec" | "sound"> & {

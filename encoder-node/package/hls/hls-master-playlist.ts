@@ -1,8 +1,7 @@
 // The playlist that players open: the variants, with what they need to choose one.
 import type { StreamVariant } from "#shared/plan/planned-stream.ts";
-import { type Bandwidth, bandwidthOf } from "./bandwidth.ts";
-import { rateOf } from "./frame-rates.ts";
-import { playlistText, quoted, tag } from "./hls-syntax.ts";
+import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
+import { rateOf } from "../frame-rates.ts";
 import {
   inStreamFolder,
   keyframePlaylistFile,
@@ -10,9 +9,10 @@ import {
   segmentNumber,
   subtitlesName,
   urlOf,
-} from "./package-files.ts";
-import type { PackagedTrack } from "./segment.ts";
-import { keyframeSpans } from "./spans.ts";
+} from "../package-files.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { keyframeSpans } from "../spans.ts";
+import { playlistText, quoted, tag } from "./hls-syntax.ts";
 
 /** What viewers choose a text track by; `language` is a BCP 47 tag. */
 export type SubtitleTraits = { readonly language: string; readonly name: string; readonly default: boolean };

@@ -1,8 +1,6 @@
 // All texts of an HLS package, or of HLS playlists over the segments of a DASH package.
 import type { StreamVariant } from "#shared/plan/planned-stream.ts";
-import { targetSeconds } from "./bandwidth.ts";
-import { masterPlaylist, type SubtitleTraits } from "./hls-master-playlist.ts";
-import { keyframePlaylist, mediaPlaylist, subtitlePlaylist } from "./hls-media-playlist.ts";
+import { targetSeconds } from "../bandwidth.ts";
 import {
   entryFile,
   inStreamFolder,
@@ -13,11 +11,13 @@ import {
   segmentNumber,
   subtitleSegmentFile,
   subtitlesName,
-} from "./package-files.ts";
-import type { PackagedTrack } from "./segment.ts";
-import { lastEndMs } from "./spans.ts";
-import type { WebVtt } from "./subtitle-cues.ts";
-import { subtitleSegments, textSpans } from "./subtitle-segments.ts";
+} from "../package-files.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { lastEndMs } from "../spans.ts";
+import type { WebVtt } from "../text/subtitle-cues.ts";
+import { subtitleSegments, textSpans } from "../text/subtitle-segments.ts";
+import { masterPlaylist, type SubtitleTraits } from "./hls-master-playlist.ts";
+import { keyframePlaylist, mediaPlaylist, subtitlePlaylist } from "./hls-media-playlist.ts";
 
 /** A text track, read. */
 export type Subtitles = SubtitleTraits & { readonly text: WebVtt };

@@ -1,9 +1,9 @@
 import { XMLParser } from "fast-xml-parser";
 import { parse } from "mpd-parser";
 import { expect, test } from "vitest";
+import { pictureTrack, soundTrack } from "../sample-tracks.ts";
+import { parseWebVtt } from "../text/subtitle-cues.ts";
 import { type DashPackage, dashTexts } from "./dash-texts.ts";
-import { pictureTrack, soundTrack } from "./sample-tracks.ts";
-import { parseWebVtt } from "./subtitle-cues.ts";
 
 const film = { timescale: 30_000, seconds: [6.006, 6.006, 3] };
 const text = parseWebVtt("WEBVTT\n\n00:05.000 --> 00:07.000\nHello\n");

@@ -1,10 +1,10 @@
 // Reads finished MPEG-TS segments of one track, packet by packet.
 import { createReadStream } from "node:fs";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
-import { secondsOfAdts, soundOfAdts } from "./aac.ts";
-import type { CodecDescription } from "./codec-strings.ts";
-import type { Piece } from "./cut-segments.ts";
-import { findSps, pictureOfSps } from "./h264-sps.ts";
+import { secondsOfAdts, soundOfAdts } from "../codecs/aac.ts";
+import type { CodecDescription } from "../codecs/codec-strings.ts";
+import { findSps, pictureOfSps } from "../codecs/h264-sps.ts";
+import type { Piece } from "../cut-segments.ts";
 import {
   elementaryStream,
   isRandomAccess,

@@ -1,8 +1,6 @@
 // All texts of a DASH package.
 
-import type { StoredThumbnails } from "./dash-adaptation-sets.ts";
-import { dashManifest } from "./dash-manifest.ts";
-import type { Subtitles } from "./hls-playlists.ts";
+import type { Subtitles } from "../hls/hls-playlists.ts";
 import {
   entryFile,
   inStreamFolder,
@@ -10,9 +8,11 @@ import {
   segmentNumber,
   subtitleFile,
   subtitlesName,
-} from "./package-files.ts";
-import type { PackagedTrack } from "./segment.ts";
-import { webVttText } from "./subtitle-cues.ts";
+} from "../package-files.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { webVttText } from "../text/subtitle-cues.ts";
+import type { StoredThumbnails } from "./dash-adaptation-sets.ts";
+import { dashManifest } from "./dash-manifest.ts";
 
 export type DashPackage = {
   /** The stream's folder, below that of the package. */

@@ -1,9 +1,8 @@
 // What a DASH manifest offers players to choose from: sets of representations that they may switch between.
 import type { StreamThumbnails } from "#shared/plan/planned-stream.ts";
-import { bandwidthOf } from "./bandwidth.ts";
-import { areAligned, segmentTemplate } from "./dash-segments.ts";
-import { rateOf } from "./frame-rates.ts";
-import type { SubtitleTraits } from "./hls-master-playlist.ts";
+import { bandwidthOf } from "../bandwidth.ts";
+import { rateOf } from "../frame-rates.ts";
+import type { SubtitleTraits } from "../hls/hls-master-playlist.ts";
 import {
   inStreamFolder,
   segmentNumber,
@@ -11,8 +10,9 @@ import {
   subtitlesName,
   THUMBNAIL_TEMPLATE,
   urlOf,
-} from "./package-files.ts";
-import type { PackagedTrack } from "./segment.ts";
+} from "../package-files.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { areAligned, segmentTemplate } from "./dash-segments.ts";
 import { element, type Lines, textElement } from "./xml.ts";
 
 /** A text track that is stored as a whole. */

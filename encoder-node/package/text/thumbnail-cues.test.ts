@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { thumbnailFile } from "./package-files.ts";
+import { thumbnailFile } from "../package-files.ts";
 import { thumbnailText } from "./thumbnail-cues.ts";
 
 test("cues of the entry file point into the stream's folder", () => {

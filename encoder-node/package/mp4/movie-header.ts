@@ -1,7 +1,7 @@
 // What the head of a fragmented MP4 file (`moov`) with one track says of it.
-import { soundOfConfig } from "./aac.ts";
+import { soundOfConfig } from "../codecs/aac.ts";
+import { avcCodec, type CodecDescription, hevcCodec } from "../codecs/codec-strings.ts";
 import { bodyAt, boxesIn } from "./boxes.ts";
-import { avcCodec, type CodecDescription, hevcCodec } from "./codec-strings.ts";
 import { decoderConfig } from "./esds.ts";
 
 /** What samples are when their fragment does not say otherwise (`trex`). */

@@ -1,5 +1,7 @@
 // The manifest of a DASH package: one period, complete from the beginning.
-import { targetSeconds } from "./bandwidth.ts";
+import { targetSeconds } from "../bandwidth.ts";
+import type { PackagedTrack } from "../segment.ts";
+import { lastEndMs } from "../spans.ts";
 import {
   audioSet,
   hasPicture,
@@ -10,8 +12,6 @@ import {
   thumbnailSet,
   videoSet,
 } from "./dash-adaptation-sets.ts";
-import type { PackagedTrack } from "./segment.ts";
-import { lastEndMs } from "./spans.ts";
 import { element, xmlText } from "./xml.ts";
 
 export type DashManifest = {
