@@ -81,8 +81,8 @@ const CLIPS: readonly { name: string; clip: string; fps: number | null; seconds:
   {
     name: "a slide show",
     clip: `-f lavfi -i testsrc2=s=160x120:r=1/7:d=28 ${SOUND}28 ${FAST} a.mp4`,
-    fps: 1 / 7,
-    seconds: 21,
+    fps: 2,
+    seconds: 27,
   },
   {
     name: "MPEG-TS alone",

@@ -9,6 +9,7 @@ const picture = (width: number, height: number, more: object = {}) => ({
   ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709", duration: "60.000000" },
   ...more,
 });
+const SLOW = { r_frame_rate: "1/7", avg_frame_rate: "1/7" };
 const SOUND = {
   ...{ codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" },
   duration: "60.000000",
@@ -172,6 +173,12 @@ test("thumbnails come in sheets out of the same decode", () => {
     everyMs: 2000,
   });
   expect(vtt).toContain("00:00:50.000 --> 00:00:52.000\nthumbnails/00002.jpg#xywh=0,0,160,90");
+});
+
+test("a source of a few pictures has two of them a second at least", () => {
+  const { argv, output } = plan([picture(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
+  expect(argv.join(" ")).toContain("[0:0]fps=2,");
+  expect(output?.stream?.tracks[0]?.picture?.fps).toBe(2);
 });
 
 test("interlaced sources are made whole", () => {

@@ -27,10 +27,19 @@ export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Varia
 
 function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
   return {
-    video: video && source.video && video.codec !== "copy" ? { ...video, codec: video.codec, twoPass: false } : null,
+    video:
+      video && source.video && video.codec !== "copy"
+        ? { ...video, codec: video.codec, twoPass: false, fps: video.fps ?? slowestFps(source.video) }
+        : null,
     audio: audio && source.audio && audio.codec !== "copy" ? { ...audio, codec: audio.codec } : null,
   };
 }
+
+/** Pictures are repeated where there are fewer a second: hls.js hangs at a segment of MPEG-TS with but one frame. */
+const SLOWEST_FPS = 2;
+
+const slowestFps = ({ fps }: VideoTrack): string | null =>
+  fps !== null && fps < SLOWEST_FPS ? String(SLOWEST_FPS) : null;
 
 /** A rung may be larger than the source by so much: then it has the source's own size. */
 const NEARLY = 1.05;

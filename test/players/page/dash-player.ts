@@ -1,0 +1,34 @@
+/// <reference lib="dom" />
+// dash.js as its users have it, but for its choice of a level, which is the test's.
+import { MediaPlayer } from "dashjs";
+import type { Blame, Player } from "./player.ts";
+
+const FAULTS = [MediaPlayer.events.PLAYBACK_STALLED, MediaPlayer.events.FRAGMENT_LOADING_ABANDONED] as const;
+
+export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
+  const player = MediaPlayer().create();
+  // Jumps over holes are logged as warnings, and so get into the browser's console.
+  player.updateSettings({ debug: { logLevel: 3 }, streaming: { abr: { autoSwitchBitrate: { video: false } } } });
+  const { events } = MediaPlayer;
+  player.on(events.ERROR, ({ error }) => {
+    if (typeof error === "string") blame("error", error, true);
+    else blame(`error ${error.code}`, error.message, true);
+  });
+  for (const event of FAULTS) player.on(event, () => blame(event, ""));
+  return {
+    open: (url) =>
+      new Promise((resolve, reject) => {
+        player.on(events.STREAM_INITIALIZED, () => resolve());
+        player.on(events.ERROR, ({ error }) => reject(new Error(typeof error === "string" ? error : error.message)));
+        player.initialize(video, url, false, 0);
+      }),
+    levels: () =>
+      player
+        .getRepresentationsByType("video")
+        .map(({ id, width, height, bandwidth }) => ({ id, width, height, bandwidth })),
+    subtitles: () =>
+      player.getTracksFor("text").map(({ lang, labels }) => ({ language: lang ?? "", name: labels[0]?.text ?? "" })),
+    force: (level, buffered) => player.setRepresentationForTypeByIndex("video", level, buffered === "dropped"),
+    selectSubtitles: (track) => player.setTextTrack(track ?? -1),
+  };
+}

@@ -1,0 +1,29 @@
+/// <reference lib="dom" />
+// hls.js as its users have it: with its own defaults. With `?log` in the page's address it tells the console all it does.
+import Hls from "hls.js";
+import type { Blame, Player } from "./player.ts";
+
+export function hlsPlayer(video: HTMLVideoElement, blame: Blame): Player {
+  const hls = new Hls({ debug: location.search === "?log" });
+  hls.on(Hls.Events.ERROR, (_, { details, error, fatal, reason }) => blame(details, reason ?? error.message, fatal));
+  return {
+    open: (url) =>
+      new Promise((resolve, reject) => {
+        hls.once(Hls.Events.MANIFEST_PARSED, () => resolve());
+        hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && reject(new Error(details)));
+        hls.loadSource(url);
+        hls.attachMedia(video);
+      }),
+    levels: () =>
+      hls.levels.map(({ url, width, height, bitrate }) => ({ id: url[0] ?? "", width, height, bandwidth: bitrate })),
+    subtitles: () => hls.subtitleTracks.map(({ lang = "", name }) => ({ language: lang, name })),
+    force(level, buffered) {
+      if (buffered === "dropped") hls.currentLevel = level;
+      else hls.nextLevel = level;
+    },
+    selectSubtitles(track) {
+      hls.subtitleDisplay = true;
+      hls.subtitleTrack = track ?? -1;
+    },
+  };
+}

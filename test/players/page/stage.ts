@@ -1,0 +1,132 @@
+/// <reference lib="dom" />
+// The page of a test: one player on one video element, and a record of all that happens.
+import type { Cue, Fault, Frame, Opened, PlayReport } from "../play-report.ts";
+import { dashPlayer } from "./dash-player.ts";
+import { hlsPlayer } from "./hls-player.ts";
+import type { Player } from "./player.ts";
+import { readTimeCode } from "./read-time-code.ts";
+
+const video = document.querySelector("video") as HTMLVideoElement;
+const faults: Fault[] = [];
+const frames: Frame[] = [];
+const MICROSECONDS = 1_000_000;
+let player: Player;
+/** Playback may wait now: it has not begun, or was told to jump. */
+let mayWait = true;
+
+function blame(what: string, detail: string, fatal = false): void {
+  faults.push({ at: video.currentTime, what, detail, fatal });
+}
+
+function watchFrames(): void {
+  video.requestVideoFrameCallback(() => {
+    frames.push(frameOnScreen());
+    watchFrames();
+  });
+}
+
+/** Time and picture are of one frame, however late this is asked. */
+function frameOnScreen(): Frame {
+  const frame = new VideoFrame(video);
+  const { timestamp, displayHeight } = frame;
+  const code = readTimeCode(frame);
+  frame.close();
+  return { time: timestamp / MICROSECONDS, code, height: displayHeight };
+}
+
+video.addEventListener("waiting", () => {
+  if (!mayWait) blame("waiting", `ready state ${video.readyState}`);
+});
+video.addEventListener("playing", () => {
+  mayWait = false;
+});
+video.addEventListener("seeking", () => {
+  mayWait = true;
+});
+video.addEventListener("error", () => blame("media error", video.error?.message ?? "", true));
+
+const until = (events: readonly string[], holds: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (!holds()) return;
+      for (const event of events) video.removeEventListener(event, look);
+      resolve();
+    };
+    for (const event of events) video.addEventListener(event, look);
+    look();
+  });
+
+async function open(kind: "hls" | "dash", url: string): Promise<Opened> {
+  player = kind === "hls" ? hlsPlayer(video, blame) : dashPlayer(video, blame);
+  watchFrames();
+  await player.open(url);
+  await until(["loadeddata", "error"], () => video.readyState >= 2 || video.error !== null);
+  return { durationSeconds: video.duration, levels: player.levels(), subtitles: player.subtitles() };
+}
+
+/** Plays until the film's time has come, or to its end. */
+async function playTo(seconds: number, rate: number): Promise<void> {
+  video.playbackRate = rate;
+  await video.play();
+  await until(
+    ["timeupdate", "ended", "error"],
+    () => video.currentTime >= seconds || video.ended || video.error !== null,
+  );
+}
+
+/** Jumps; when the picture of that time is there, answers it. */
+async function seek(seconds: number): Promise<Frame> {
+  const seen = frames.length;
+  mayWait = true;
+  video.currentTime = seconds;
+  await until(["seeked", "error"], () => !video.seeking || video.error !== null);
+  return (await shown(seen)) ?? frameOnScreen();
+}
+
+/** The latest frame that came after the first `seen`; null when none comes soon, as when it is on the screen already. */
+async function shown(seen: number): Promise<Frame | null> {
+  const deadline = performance.now() + 1000;
+  while (frames.length === seen && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  return frames.length === seen ? null : (frames.at(-1) ?? null);
+}
+
+function force(level: number, buffered: "dropped" | "played"): void {
+  if (buffered === "dropped") mayWait = true;
+  player.force(level, buffered);
+}
+
+/** The cues that are on the screen. */
+const cues = (): Cue[] =>
+  [...video.textTracks]
+    .filter(({ mode }) => mode !== "disabled")
+    .flatMap(({ activeCues }) => [...(activeCues ?? [])])
+    .map((cue) => ({ start: cue.startTime, end: cue.endTime, text: "text" in cue ? String(cue.text) : "" }));
+
+function report(): PlayReport {
+  const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
+  const { buffered } = video;
+  return {
+    ended: video.ended,
+    time: video.currentTime,
+    faults,
+    frames,
+    buffered: Array.from({ length: buffered.length }, (_, index) => [buffered.start(index), buffered.end(index)]),
+    droppedFrames: droppedVideoFrames,
+    decodedFrames: totalVideoFrames,
+    decodedSoundBytes: "webkitAudioDecodedByteCount" in video ? Number(video.webkitAudioDecodedByteCount) : 0,
+  };
+}
+
+const stage = {
+  open,
+  playTo,
+  seek,
+  force,
+  cues,
+  report,
+  pause: () => video.pause(),
+  selectSubtitles: (track: number | null) => player.selectSubtitles(track),
+};
+export type Stage = typeof stage;
+Object.assign(window, { stage });

@@ -1,0 +1,46 @@
+// What a player in a browser says of a package it played.
+import * as z from "zod";
+
+/** `at` is the film's time when it happened, in seconds; -1 where the page does not see it. */
+export const Fault = z.object({ at: z.number(), what: z.string(), detail: z.string(), fatal: z.boolean() });
+export type Fault = z.infer<typeof Fault>;
+
+export const Level = z.object({ id: z.string(), width: z.number(), height: z.number(), bandwidth: z.number() });
+export type Level = z.infer<typeof Level>;
+
+export const Opened = z.object({
+  durationSeconds: z.number(),
+  /** Of pictures, in the player's order. */
+  levels: z.array(Level),
+  subtitles: z.array(z.object({ language: z.string(), name: z.string() })),
+});
+export type Opened = z.infer<typeof Opened>;
+
+/** A frame as it came on the screen. */
+export const Frame = z.object({
+  /** Its time by the player's clock, in seconds. */
+  time: z.number(),
+  /** Its time by the code drawn into the source, in seconds; null: not readable. */
+  code: z.number().nullable(),
+  height: z.number(),
+});
+export type Frame = z.infer<typeof Frame>;
+
+export const Cue = z.object({ start: z.number(), end: z.number(), text: z.string() });
+export type Cue = z.infer<typeof Cue>;
+
+export const PlayReport = z.object({
+  ended: z.boolean(),
+  /** Where it stands, in seconds. */
+  time: z.number(),
+  /** Errors and warnings of the player, of the media element, and playback that waited although nobody had asked for it. */
+  faults: z.array(Fault),
+  /** In order; what came on the screen while another step was carried out is in here too. */
+  frames: z.array(Frame),
+  /** Start and end in seconds: more than one range is a hole. */
+  buffered: z.array(z.tuple([z.number(), z.number()])),
+  droppedFrames: z.int(),
+  decodedFrames: z.int(),
+  decodedSoundBytes: z.int(),
+});
+export type PlayReport = z.infer<typeof PlayReport>;

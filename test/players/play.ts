@@ -1,0 +1,98 @@
+// Plays a package with hls.js or dash.js in a real browser, step by step.
+import type { Browser, Page } from "playwright-core";
+import * as z from "zod";
+import type { Stage } from "./page/stage.ts";
+import { Cue, type Fault, Frame, Opened, PlayReport } from "./play-report.ts";
+import type { PlayerSite } from "./player-site.ts";
+
+/** The page's `stage`, as code that runs in the page sees it. */
+declare const stage: Stage;
+
+const STEP_LIMIT_MS = 40_000;
+/** PLAYER_LOG=1 has the browser's console written to stderr, and hls.js talk. */
+const LOGS = process.env.PLAYER_LOG === "1";
+
+export type Playback = Opened & {
+  /** Plays until the film's time is `seconds`, which may be Infinity, at `rate` times its speed. */
+  playTo(seconds: number, rate?: number): Promise<void>;
+  pause(): Promise<void>;
+  /** Jumps and answers the frame that then is on the screen. */
+  seek(seconds: number): Promise<Frame>;
+  /** Keeps to a level, by its place in `levels`, from the next segment (`played`) or at once (`dropped`). */
+  force(level: number, buffered: "dropped" | "played"): Promise<void>;
+  /** By its place in `subtitles`; null: none. */
+  selectSubtitles(track: number | null): Promise<void>;
+  /** The cues on the screen. */
+  cues(): Promise<Cue[]>;
+  screenshot(path: string): Promise<void>;
+  /** All so far, with what the browser's console and its requests complained of. */
+  report(): Promise<PlayReport>;
+  close(): Promise<void>;
+};
+
+/** Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes longer than 40 s. */
+export async function openPlayback(browser: Browser, site: PlayerSite, url: string): Promise<Playback> {
+  const kind = url.endsWith(".mpd") ? "dash" : "hls";
+  const page = await browser.newPage({ viewport: { width: 640, height: 360 } });
+  const complaints = listen(page);
+  const step = <T>(what: string, carriedOut: Promise<T>): Promise<T> => within(what, carriedOut, complaints);
+  await page.goto(`${site.origin}/${LOGS ? "?log" : ""}`);
+  const opened = await step(
+    "open",
+    page.evaluate(([k, u]) => stage.open(k, u), [kind, site.through(url)] as const),
+  );
+  return {
+    ...Opened.parse(opened),
+    playTo: (seconds, rate = 1) =>
+      step(
+        `playTo ${seconds}`,
+        page.evaluate(([s, r]) => stage.playTo(s ?? Number.POSITIVE_INFINITY, r), [
+          Number.isFinite(seconds) ? seconds : null,
+          rate,
+        ] as const),
+      ),
+    pause: () => page.evaluate(() => stage.pause()),
+    seek: async (seconds) =>
+      Frame.parse(
+        await step(
+          `seek ${seconds}`,
+          page.evaluate((s) => stage.seek(s), seconds),
+        ),
+      ),
+    force: (level, buffered) => page.evaluate(([l, b]) => stage.force(l, b), [level, buffered] as const),
+    selectSubtitles: (track) => page.evaluate((t) => stage.selectSubtitles(t), track),
+    cues: async () => z.array(Cue).parse(await page.evaluate(() => stage.cues())),
+    screenshot: async (path) => void (await page.screenshot({ path })),
+    report: async () => {
+      const report = PlayReport.parse(await page.evaluate(() => stage.report()));
+      return { ...report, faults: [...report.faults, ...complaints] };
+    },
+    close: () => page.close(),
+  };
+}
+
+/** What the page does not see by itself. */
+function listen(page: Page): Fault[] {
+  const complaints: Fault[] = [];
+  const add = (what: string, detail: string): void => void complaints.push({ at: -1, what, detail, fatal: false });
+  page.on("console", (message) => {
+    if (LOGS) console.error(message.text());
+    if (["error", "warning"].includes(message.type())) add(`console ${message.type()}`, message.text());
+  });
+  page.on("pageerror", (error) => add("exception", error.message));
+  page.on("response", (response) => {
+    if (response.status() >= 400) add(`HTTP ${response.status()}`, response.url());
+  });
+  return complaints;
+}
+
+async function within<T>(what: string, carriedOut: Promise<T>, complaints: readonly Fault[]): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The player did not ${what} within ${STEP_LIMIT_MS} ms: ${JSON.stringify(complaints)}`)),
+      STEP_LIMIT_MS,
+    );
+  });
+  return Promise.race([carriedOut, late]).finally(() => clearTimeout(timer));
+}

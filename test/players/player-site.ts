@@ -1,0 +1,52 @@
+// Serves the page with the players, and below /media/ what another server has, so that all has one origin.
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
+import { ROOT } from "../../local/stack/places.ts";
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>Player</title><body style="margin:0">
+<video muted playsinline style="width:100vw;height:100vh"></video><script src="/stage.js"></script>`;
+
+export type PlayerSite = LoopbackServer & {
+  /** The address at which the page finds what is at `url`. */
+  through(url: string): string;
+};
+
+/** `key`: 16 bytes, answered at /key. */
+export async function startPlayerSite(key: Uint8Array = new Uint8Array(16)): Promise<PlayerSite> {
+  const script = await bundle();
+  const server = await serveLoopback((asked, answer) => {
+    const { pathname } = new URL(asked.url ?? "/", "http://127.0.0.1");
+    if (pathname === "/") answer.writeHead(200, { "content-type": "text/html" }).end(PAGE);
+    else if (pathname === "/stage.js") answer.writeHead(200, { "content-type": "text/javascript" }).end(script);
+    else if (pathname === "/key") answer.writeHead(200, { "content-type": "application/octet-stream" }).end(key);
+    else if (pathname.startsWith("/media/")) forward(asked, answer);
+    else answer.writeHead(pathname === "/favicon.ico" ? 204 : 404).end();
+  });
+  return { ...server, through: (url) => url.replace(/^http:\/\//, `${server.origin}/media/`) };
+}
+
+/** `/media/<host>/<path>` is what `http://<host>/<path>` answers; GET only. */
+function forward({ url = "", headers }: IncomingMessage, answer: ServerResponse): void {
+  const { range } = headers;
+  const upstream = request(url.replace("/media/", "http://"), { headers: range === undefined ? {} : { range } });
+  upstream.on("response", (found) => {
+    answer.writeHead(found.statusCode ?? 502, found.headers);
+    found.pipe(answer);
+  });
+  upstream.on("error", () => answer.destroy());
+  answer.on("close", () => upstream.destroy());
+  upstream.end();
+}
+
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(ROOT, "test/players/page/stage.ts")],
+    bundle: true,
+    write: false,
+    format: "iife",
+    logLevel: "error",
+  });
+  return outputFiles[0]?.text ?? "";
+}

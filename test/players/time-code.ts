@@ -1,0 +1,18 @@
+// The time that stream-clips.ts draws into the top of its pictures, in blocks that survive every encoder.
+
+/** A white block, a black one, 15 bits of milliseconds with the lowest first, and their parity. */
+export const BLOCKS = 18;
+export const TIME_BITS = 15;
+/** The row of blocks is so much of the picture's height. */
+export const ROW = 1 / 6;
+
+/** Seconds by the brightness (0 to 255) of the blocks; null when there is no code or it does not add up. */
+export function secondsOf(brightness: readonly number[]): number | null {
+  const [white = 0, black = 0, ...others] = brightness;
+  if (white - black < 80) return null;
+  const bits = others.map((value) => value > (white + black) / 2);
+  const time = bits.slice(0, TIME_BITS);
+  const parity = time.filter(Boolean).length % 2 === 1;
+  if (parity !== bits[TIME_BITS]) return null;
+  return time.reduce((sum, bit, index) => sum + (bit ? 2 ** index : 0), 0) / 1000;
+}

@@ -1,0 +1,43 @@
+// A package as a player finds it: its entry playlist, and everything that leads on from there.
+import { readDash } from "./stream-dash.ts";
+import { readHls } from "./stream-hls.ts";
+
+export type PackageSegment = {
+  readonly url: string;
+  /** By the playlist, on the film's line: 0 is its beginning. In seconds. */
+  readonly start: number;
+  readonly duration: number;
+};
+
+export type PackageTrack = {
+  readonly id: string;
+  readonly kind: "video" | "audio";
+  readonly init: string | null;
+  readonly segments: readonly PackageSegment[];
+  /** Single pictures inside the segments, from a playlist of keyframes. */
+  readonly keyframes: readonly { readonly url: string; readonly offset: number; readonly length: number }[];
+  readonly isEncrypted: boolean;
+};
+
+export type PackageVariant = {
+  /** Ids of the tracks that are played together. */
+  readonly tracks: readonly string[];
+  readonly bandwidth: number;
+  readonly codecs: string;
+};
+
+export type StreamPackage = {
+  readonly entry: string;
+  /** Every file that it names, by its address. */
+  readonly files: readonly string[];
+  readonly tracks: readonly PackageTrack[];
+  readonly variants: readonly PackageVariant[];
+  /** Addresses of whole WebVTT files or of their segments, one list for each text track. */
+  readonly subtitles: readonly (readonly string[])[];
+  /** What segments are meant to last; null where nothing says. In seconds. */
+  readonly targetSeconds: number | null;
+};
+
+/** Reads a master playlist (.m3u8) or a manifest (.mpd). Throws where it, or what it names, cannot be parsed. */
+export const readPackage = (entry: string): Promise<StreamPackage> =>
+  new URL(entry).pathname.endsWith(".mpd") ? readDash(entry) : readHls(entry);
