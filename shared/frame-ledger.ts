@@ -6,7 +6,8 @@ export type FrameLedger = {
   readonly timeBase: { readonly num: number; readonly den: number };
   /**
    * When each frame is shown, in ticks: ascending, no two the same. Zero is where the file begins (ffprobe's `start_time`
-   * of the format), which is `startUs` on the file's own clock.
+   * of the format), which is `startUs` on the file's own clock. ffmpeg has the same times with `-copyts -itsoffset` and
+   * minus `startUs`. `-start_at_zero` means something else for transport streams: where the tracks begin that a run uses.
    */
   readonly ticks: Float64Array;
   /** Where the last frame ends, in ticks. */
@@ -40,6 +41,14 @@ const ROUNDING_US = 500;
 /** A time of the ledger in µs, not rounded. */
 export const ticksToUs = ({ timeBase }: Pick<FrameLedger, "timeBase">, ticks: number): number =>
   (ticks * timeBase.num * 1e6) / timeBase.den;
+
+/** The longest time from one keyframe to the next, or to the film's end, in ms. */
+export function longestGopMs(ledger: FrameLedger): number {
+  const { ticks, keyframes, endTicks } = ledger;
+  const begins = Array.from(keyframes, (index) => ticks[index] ?? 0);
+  const longest = begins.reduce((most, begin, at) => Math.max(most, (begins[at + 1] ?? endTicks) - begin), 0);
+  return ticksToUs(ledger, longest) / 1000;
+}
 
 /**
  * At most one cut for each line of a grid that is anchored at the first frame, with a line every `everyMs`: before the first

@@ -1,14 +1,14 @@
 // Whether a track's packets are its frames, each shown once at the time that its packet says. Pure.
-import { fraction } from "#shared/media-probe.ts";
 import type { FrameLedger } from "#shared/frame-ledger.ts";
-import { CORRUPT, DISCARD, KEYFRAME, type PacketColumns, type Steps } from "./frame-ledger-packets.ts";
+import { CORRUPT, DISCARD, KEYFRAME, type PacketColumns, type PacketList } from "./frame-ledger-packets.ts";
 
 /** `why` completes "The film cannot be cut, because". */
-export type LedgerReading = { readonly ok: true; readonly ledger: FrameLedger } | { readonly ok: false; readonly why: string };
+export type LedgerReading =
+  | { readonly ok: true; readonly ledger: FrameLedger }
+  | { readonly ok: false; readonly why: string };
 
 export type TrackHead = {
   readonly timeBase: { readonly num: number; readonly den: number };
-  readonly codec: string;
   /** False only where ffprobe says `progressive`, or nothing. */
   readonly interlaced: boolean;
   /** Where the track says it ends, in ticks; null when it does not. */
@@ -17,8 +17,6 @@ export type TrackHead = {
   readonly startUs: number;
   /** Whether ffmpeg takes jumps in the times of this format for a new beginning, and moves what follows. */
   readonly jumpsAreMended: boolean;
-  /** Seconds per tick of every track, by its index. */
-  readonly tickSeconds: ReadonlyMap<number, number>;
 };
 
 /** What was decoded of the beginning. */
@@ -38,12 +36,12 @@ const MISSING_END = 1;
 /** Fields come at twice the rate of frames; times that are rounded to milliseconds stay above this. */
 const FIELD_SPACING = 0.7;
 
-type Packets = { readonly columns: PacketColumns; readonly steps: ReadonlyMap<number, Steps> };
-
-export function judgePackets(head: TrackHead, sample: Sample, { columns, steps }: Packets): LedgerReading {
+export function judgePackets(head: TrackHead, sample: Sample, packets: PacketList): LedgerReading {
+  const columns = packets.columns();
   const why =
+    (packets.fits ? null : "it has too many frames") ??
     faultOfPackets(columns) ??
-    faultOfSteps(head, columns, steps) ??
+    faultOfSteps(head, columns, packets) ??
     faultOfSample(columns, sample) ??
     faultOfEnd(head, columns);
   if (why !== null) return { ok: false, why };
@@ -63,10 +61,10 @@ function faultOfPackets({ pts, bytes, flags }: PacketColumns): string | null {
   return null;
 }
 
-function faultOfSteps(head: TrackHead, { pts }: PacketColumns, steps: ReadonlyMap<number, Steps>): string | null {
+function faultOfSteps(head: TrackHead, { pts }: PacketColumns, { steps, tickSeconds }: PacketList): string | null {
   const jump = "its times jump";
   for (const [track, { longest, back }] of steps) {
-    const seconds = head.tickSeconds.get(track) ?? 0;
+    const seconds = tickSeconds.get(track) ?? 0;
     if (head.jumpsAreMended && (longest * seconds > MENDED_GAP || back * seconds > MENDED_STEP_BACK)) return jump;
   }
   const { num, den } = head.timeBase;
@@ -104,11 +102,11 @@ function faultOfOrder({ pts, flags }: PacketColumns, order: Uint32Array): string
     if (row < keyframe) return "its times do not rise";
     keyframe = row;
   }
-  // Rows of discarded packets lie in between, and count for nothing.
-  const decoded = order.toSorted();
-  const place = new Map<number, number>();
-  for (const [at, row] of decoded.entries()) place.set(row, at);
-  const far = order.some((row, at) => Math.abs((place.get(row) ?? 0) - at) > MAX_REORDER);
+  // Counted among the frames that are shown: packets of others lie in between.
+  const place = new Uint32Array(pts.length);
+  let shown = 0;
+  for (const row of place.keys()) place[row] = ((flags[row] ?? 0) & DISCARD) === 0 ? shown++ : shown;
+  const far = order.some((row, at) => Math.abs((place[row] ?? 0) - at) > MAX_REORDER);
   return far ? "its times do not rise" : null;
 }
 

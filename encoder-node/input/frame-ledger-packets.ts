@@ -20,21 +20,28 @@ const MAX_PACKETS = 5_200_000;
 const PACKET =
   /^packet\|stream_index=(\d+)\|pts=(-?\d+|N\/A)\|dts=(-?\d+|N\/A)\|duration=(-?\d+|N\/A)\|size=(\d+)\|flags=(\S*)/;
 
+/** In a transport stream, tracks stand below the programmes that they belong to. */
+const TRACK = /(?:^|\|)stream\|index=(\d+)\|time_base=(\d+)\/(\d+)/;
+
 /** What to ask ffprobe for, with `-of compact`. */
-export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags";
+export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags:stream=index,time_base";
 
-/** Times of decoding that no sound track has: `longest` step forwards and `back`, the longest backwards, in ticks. */
-export type Steps = { longest: number; back: number };
+/** The `longest` step from one time of decoding to the next, and the longest one `back`, in ticks. */
+type Steps = { readonly longest: number; readonly back: number };
 
-export interface PacketReader {
-  /** The next piece of ffprobe's answer, cut anywhere. */
-  take(text: string): void;
+export interface PacketList {
   /** False once there were more packets than any film has. */
   readonly fits: boolean;
   /** Of the track that is read. */
   columns(): PacketColumns;
-  /** How the times of decoding of each track, by its index, go on. */
+  /** Of every track, by its index. */
   readonly steps: ReadonlyMap<number, Steps>;
+  readonly tickSeconds: ReadonlyMap<number, number>;
+}
+
+export interface PacketReader extends PacketList {
+  /** The next piece of ffprobe's answer, cut anywhere. */
+  take(text: string): void;
 }
 
 /** Reads the packets of one track; of all others only how their times go on. */
@@ -45,6 +52,7 @@ export function packetReader(streamIndex: number): PacketReader {
   let rest = "";
   let columns = emptyColumns(room);
   const steps = new Map<number, Steps>();
+  const tickSeconds = new Map<number, number>();
   const last = new Map<number, number>();
 
   const takeStep = (track: number, dts: number): void => {
@@ -55,9 +63,15 @@ export function packetReader(streamIndex: number): PacketReader {
     steps.set(track, { longest: Math.max(known.longest, step), back: Math.max(known.back, -step) });
   };
 
+  const takeTrack = (line: string): void => {
+    const [, track, num, den] = TRACK.exec(line) ?? [];
+    if (track !== undefined) tickSeconds.set(Number(track), Number(num) / Number(den));
+  };
+
   const takeLine = (line: string): void => {
     const match = PACKET.exec(line);
-    if (!match || !fits) return;
+    if (!match) return takeTrack(line);
+    if (!fits) return;
     const [, track, pts, dts, duration, bytes, flags = ""] = match;
     takeStep(Number(track), Number(dts));
     if (Number(track) !== streamIndex) return;
@@ -95,6 +109,7 @@ export function packetReader(streamIndex: number): PacketReader {
       flags: columns.flags.subarray(0, count),
     }),
     steps,
+    tickSeconds,
   };
 }
 
