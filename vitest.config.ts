@@ -1,6 +1,8 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
+
 export default defineConfig({
   test: {
     projects: [
@@ -27,6 +29,11 @@ export default defineConfig({
                 // Nobody: no test may reach Backblaze itself.
                 B2_API_URL: "http://127.0.0.1:9",
                 SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
+                SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
+                SCRATCH_REGION: "us-east-1",
+                SCRATCH_BUCKET: "copra-scratch",
+                SCRATCH_ACCESS_KEY_ID: inject<S3>("s3").accessKeyId,
+                SCRATCH_SECRET_ACCESS_KEY: inject<S3>("s3").secretAccessKey,
               },
             },
           })),

@@ -1,18 +1,17 @@
 // The node: takes assignments from the hub as long as it has slots, and stops without losing work.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "#shared/backoff.ts";
-import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { type Assignment, type Capabilities, UploadsAnswer, type UploadsRequest } from "#shared/protocol.ts";
+import type { Capabilities } from "#shared/protocol.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/locate.ts";
 import { guardedAgent } from "./input/address-guard.ts";
-import { type ControlPlane, controlPlaneAt } from "./link/control-plane.ts";
+import { askScratch, askUploads } from "./link/asks.ts";
+import { controlPlaneAt } from "./link/control-plane.ts";
 import { openLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { storageAddressRefusal } from "./upload/storage-failure.ts";
+import { createRangedSources } from "./work/chunk-source.ts";
 import { createLeases } from "./work/leases.ts";
 import { createProgressBoard } from "./work/progress.ts";
 import { createSlots } from "./work/slots.ts";
@@ -46,12 +45,17 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const leases = createLeases({
     ...{ slots, board, reports, log },
     send: (frame) => link.send(frame),
-    taskDeps: (own) => ({
-      ...deps,
-      ...own,
-      log: log.child({ lease: own.assignment.lease }),
-      askUploads: (files) => askUploads(controlPlane, own.assignment, files, own.signal),
-    }),
+    taskDeps: (own) => {
+      const { lease, token } = own.assignment;
+      const line = { controlPlane, lease, token, signal: own.signal };
+      return {
+        ...deps,
+        ...own,
+        log: log.child({ lease }),
+        askUploads: (files) => askUploads(line, files),
+        askScratch: (puts, gets) => askScratch(line, puts, gets),
+      };
+    },
   });
 
   const stop = async (): Promise<void> => {
@@ -61,6 +65,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     link.close();
     board.close();
     await deps.sources.clear();
+    await deps.rangedSources.close();
     await deps.storages.close();
   };
   let stopped: Promise<void> | null = null;
@@ -87,41 +92,17 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
 /** What the tasks share. What an earlier process left half-done is worth nothing; its finished reports are. */
 async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
-  const [sources, tasks] = [join(workFolder, "sources"), join(workFolder, "tasks")];
-  await rm(sources, { recursive: true, force: true });
-  await rm(tasks, { recursive: true, force: true });
+  const [sources, tasks, ranged] = [join(workFolder, "sources"), join(workFolder, "tasks"), join(workFolder, "ranged")];
+  for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
   return {
     ...tools,
     capabilities,
     sources: createSourceCache(sources),
+    rangedSources: createRangedSources(ranged, allowPrivate),
     workFolder: tasks,
     storages: guardedAgent({ allow: allowPrivate, refuse: storageAddressRefusal }),
     allowPrivate,
     maxSourceBytes,
     log,
   };
-}
-
-const ASK_RETRY = { firstMs: 250, maxMs: 10_000 };
-/** Answers that the control plane is broken, over a minute or so, after which a slot is worth more than hope. */
-const MAX_BROKEN_ANSWERS = 10;
-
-/** Asks for signed uploads until the control plane answers. Throws AppError(lease_superseded | node_failed). */
-async function askUploads(
-  controlPlane: ControlPlane,
-  { lease, token }: Assignment,
-  files: UploadsRequest["files"],
-  signal: AbortSignal,
-): Promise<UploadsAnswer> {
-  let broken = 0;
-  for (let attempt = 1; ; attempt++) {
-    const answer = await controlPlane.post(lease, "uploads", { token, files }, signal);
-    if (answer.kind === "taken") return UploadsAnswer.parse(answer.body);
-    if (answer.kind === "superseded") throw new AppError("lease_superseded", "The job no longer wants this work");
-    if (answer.kind === "refused")
-      throw new AppError("node_failed", `The control plane refused to sign uploads: ${answer.message}`);
-    if (answer.kind === "broken" && ++broken === MAX_BROKEN_ANSWERS)
-      throw new AppError("node_failed", "The control plane could not sign uploads: it had a problem of its own");
-    await sleep(backoffMs(attempt, ASK_RETRY, Math.random), undefined, { signal });
-  }
 }

@@ -76,6 +76,7 @@ export const ERRORS = {
   copy_not_possible: final("client"),
   encoding_failed: retry("node"),
   encoder_not_available: retry("node"),
+  chunk_mismatch: retry("node"),
   storage_address_not_allowed: final("client"),
   storage_denied: final("storage"),
   storage_bucket_not_found: final("storage"),

@@ -47,6 +47,14 @@ export type OutputView = z.infer<typeof OutputView>;
 
 export const InputView = z.object({ status: z.enum(INPUT_STATUSES), ...failure }).describe("The input of a job");
 
+export const UltrafastView = z
+  .object({
+    chunks: z.int().describe("How many chunks the film was cut into; 0 when it is encoded in one piece"),
+    reason: z.string().exactOptional().describe("Why it is encoded in one piece, in one sentence"),
+  })
+  .describe("What became of `settings.ultrafast`; absent until the input was inspected, and when it was not asked for");
+export type UltrafastView = z.infer<typeof UltrafastView>;
+
 export const JobView = z
   .object({
     id: z.string().describe("14 letters and digits"),
@@ -56,6 +64,7 @@ export const JobView = z
     progress: percent.describe("Whole percent of all the work; never goes back, and is 100% only at the end"),
     input: InputView,
     outputs: z.array(OutputView).describe("In the order of the request"),
+    ultrafast: UltrafastView.exactOptional(),
   })
   .describe("A job");
 export type JobView = z.infer<typeof JobView>;

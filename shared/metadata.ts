@@ -29,6 +29,27 @@ export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 export const OutputMetadata = z.union([MediaProbe, HttpStreamMetadata]);
 export type OutputMetadata = z.infer<typeof OutputMetadata>;
 
+export const UltrafastReceipt = z
+  .object({
+    chunks: z.array(
+      z.object({
+        frames: z.int().describe("Of the source"),
+        seconds: z.number(),
+        node: z.string().describe("Which encoder node made it"),
+        attempts: z.int().describe("How often it was begun"),
+        encode_seconds: z.number(),
+      }),
+    ),
+    frames_planned: z.int(),
+    frames_joined: z.int(),
+    largest_error_us: z.number().describe("The largest distance of a frame's time from the plan's, in µs"),
+    picture_over_sound_ms: z.number().nullable().describe("How much longer the picture is; null without sound"),
+    retries: z.int().describe("Attempts that came to nothing, of all parts"),
+    encoder: z.string(),
+  })
+  .describe("How a film was made of chunks");
+export type UltrafastReceipt = z.infer<typeof UltrafastReceipt>;
+
 /** ffprobe's answer with the contract's fields filled in and `filename` replaced; nothing that was printed is dropped. */
 export function contractMetadata(probe: MediaProbe, filename: string): MediaProbe {
   return { streams: probe.streams.map(contractStream), format: { ...probe.format, filename } };

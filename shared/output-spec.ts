@@ -94,7 +94,7 @@ export const HttpStreamOutput = z.object({
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   /** `language` is a BCP 47 tag. */
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
-  /** Playlists of pictures, for the player's seek bar. */
+  /** Sheets of small pictures with a WebVTT file, for the player's seek bar. */
   thumbnails: z.boolean(),
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;

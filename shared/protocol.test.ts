@@ -60,7 +60,7 @@ describe("frames", () => {
       frame: { type: "cancel", lease: LEASE },
     });
     expect(decodeHubFrame(JSON.stringify({ type: "slots", grant: {} }))).toMatchObject({ reason: "unknown-type" });
-    const task = { kind: "inspect", sourceUrl: "http://host/" };
+    const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
     const assign = { type: "assign", assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", task } };
     expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, frame: assign });
   });

@@ -1,9 +1,11 @@
 // Everything that control plane and nodes say to each other: frames on the socket, tasks, and reports over HTTP.
 import * as z from "zod";
+import { Chunking, RangedSource, ScratchName, ScratchTrack, SeamReceipt } from "./chunking.ts";
 import { type ErrorCode, isErrorCode } from "./errors.ts";
 import { isJobId, type LeaseId, parseLeaseId } from "./ids.ts";
 import { MediaProbe } from "./media-probe.ts";
 import { OutputSpec } from "./output-spec.ts";
+import { ChunkSpan } from "./plan/chunk-span.ts";
 import { HARDWARE_NAMES } from "./plan/hardware.ts";
 
 export const PROTOCOL_VERSION = 1;
@@ -37,11 +39,40 @@ export type LeaseProof = z.infer<typeof LeaseProof>;
 
 // ── Tasks ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Of tasks that read a part of the source by ranges. */
+const rangedTask = { sourceUrl: z.string(), source: RangedSource, probe: MediaProbe, outputs: z.array(OutputSpec) };
+
 export const Task = z.discriminatedUnion("kind", [
-  /** Fetch the source and probe it. */
-  z.object({ kind: z.literal("inspect"), sourceUrl: z.string() }),
+  /**
+   * Fetch the source and probe it. With `chunking` also find out where it can be cut, and bring it to the scratch bucket,
+   * unless `readOrigin` allows to read it where it is and its host answers range requests.
+   */
+  z.object({
+    kind: z.literal("inspect"),
+    sourceUrl: z.string(),
+    chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
+  }),
   /** Make outputs of one source with one decode, and upload them. */
   z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),
+  /** Encode the pictures of one part of the film for all these outputs, with one decode, to the scratch bucket. */
+  z.object({
+    kind: z.literal("chunk"),
+    ...rangedTask,
+    chunk: ChunkSpan,
+    /** What the chunk's result must name as its `encoder`; null while no chunk of the film is done. */
+    encoder: z.string().nullable(),
+  }),
+  /** Encode the sound of these outputs, whole, to the scratch bucket. */
+  z.object({ kind: z.literal("sound"), ...rangedTask }),
+  /** Join the chunks, add the sound, and upload the outputs. */
+  z.object({
+    kind: z.literal("join"),
+    probe: MediaProbe,
+    outputs: z.array(OutputSpec),
+    /** In order of time. */
+    chunks: z.array(z.object({ range: ChunkSpan, tracks: z.array(ScratchTrack) })),
+    sound: z.array(ScratchTrack),
+  }),
 ]);
 export type Task = z.infer<typeof Task>;
 /** The class of slot that a task takes. */
@@ -147,7 +178,7 @@ function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySe
   return { ok: false, reason: "invalid", detail: z.prettifyError(parsed.error) };
 }
 
-// ── Reports: POST /v2/nodes/leases/:lease/{uploads,complete,fail} ──────────────────────────────────────────────────
+// ── Reports: POST /v2/nodes/leases/:lease/{uploads,scratch,complete,fail} ──────────────────────────────────────────────────
 
 /**
  * Names a file of an output within one grant, beside the output's index: by its ordinal, from 1; in a stream, which has
@@ -200,6 +231,20 @@ export type UploadedFile = z.infer<typeof UploadedFile>;
 export const StreamProbes = z.object({ hls: MediaProbe.exactOptional(), dash: MediaProbe.exactOptional() });
 export type StreamProbes = z.infer<typeof StreamProbes>;
 
+/** Asks for signed requests on objects of the job's folder in the scratch bucket: to write some, to read others. */
+export const ScratchRequest = z.object({
+  token: LeaseProof.shape.token,
+  puts: z.array(z.object({ name: ScratchName, sizeBytes: z.int().min(1) })).max(200),
+  gets: z.array(ScratchName).max(200),
+});
+export type ScratchRequest = z.infer<typeof ScratchRequest>;
+/** `puts` in the order asked for, one PUT each; `gets` likewise. Both live for some hours. */
+export const ScratchAnswer = z.union([
+  z.object({ puts: z.array(UploadPart), gets: z.array(z.string()) }),
+  z.object({ failure: FailureReport }),
+]);
+export type ScratchAnswer = z.infer<typeof ScratchAnswer>;
+
 export const OutputReport = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("made"),
@@ -219,8 +264,17 @@ export const OutputReport = z.discriminatedUnion("status", [
 export type OutputReport = z.infer<typeof OutputReport>;
 
 export const TaskResult = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("inspect"), probe: MediaProbe }),
+  z.object({ kind: z.literal("inspect"), probe: MediaProbe, chunking: Chunking.exactOptional() }),
   z.object({ kind: z.literal("encode"), outputs: z.array(OutputReport).min(1) }),
+  z.object({
+    kind: z.literal("chunk"),
+    tracks: z.array(ScratchTrack).min(1),
+    /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
+    encoder: z.string().max(200),
+    encodeMs: z.number().min(0),
+  }),
+  z.object({ kind: z.literal("sound"), tracks: z.array(ScratchTrack) }),
+  z.object({ kind: z.literal("join"), outputs: z.array(OutputReport).min(1), seams: SeamReceipt }),
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;
 

@@ -5,6 +5,7 @@ import type { AllowPrivate } from "#shared/address-policy.ts";
 import { createLogger, type Logger } from "#shared/log.ts";
 import type { NodeHub } from "./dispatch/node-hub.ts";
 import type { JobObject } from "./job/job-object.ts";
+import { type ScratchSettings, ScratchVariables, scratchSettings } from "./storage/scratch-settings.ts";
 import { parseSealingKeys, type SealingKeys } from "./storage/sealed-secret.ts";
 
 export type Env = {
@@ -27,7 +28,7 @@ export type Env = {
   B2_API_URL?: string;
   /** Where notifications of type `sns` go in place of AWS: a server that speaks SNS. */
   SNS_ENDPOINT?: string;
-};
+} & ScratchVariables;
 
 const Settings = z.object({
   ADMIN_TOKEN: z.string().trim().min(8),
@@ -40,6 +41,7 @@ const Settings = z.object({
     .optional(),
   B2_API_URL: z.url({ protocol: /^https?$/ }).default("https://api.backblazeb2.com"),
   SNS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  ...ScratchVariables.shape,
 });
 
 export type Settings = {
@@ -52,6 +54,8 @@ export type Settings = {
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
   snsEndpoint: string | null;
+  /** Null: films are encoded in one piece. */
+  scratch: ScratchSettings | null;
 };
 
 /** The settings, parsed. Throws a sentence for the operator that names the one that is wrong. */
@@ -67,6 +71,7 @@ export function settingsOf(env: Env): Settings {
     publicUrl: data.PUBLIC_URL ?? null,
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,
+    scratch: scratchSettings(data),
   };
 }
 
@@ -74,4 +79,9 @@ export const log: Logger = createLogger({ write: (line) => console.log(line), no
 
 /** The hub that holds the sockets of a pool's nodes: `hub:<pool>:<shard>`, so that more can come without moving data. */
 export const hubOf = (env: Env): DurableObjectStub<NodeHub> => env.HUB.getByName("hub:default:0");
-export const jobOf = (env: Env, id: string): DurableObjectStub<JobObject> => env.JOB.getByName(id);
+/**
+ * A job's object as others reach it. What a claim answers is spelled out: the types of RPC take members that nobody knows,
+ * such as those of ffprobe's answers, for what cannot be sent.
+ */
+export type JobStub = Pick<JobObject, "claim"> & DurableObjectStub<JobObject>;
+export const jobOf = (env: Env, id: string): JobStub => env.JOB.getByName(id);

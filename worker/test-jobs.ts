@@ -1,5 +1,7 @@
 // What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
 import { env, exports } from "cloudflare:workers";
+import type { Chunking } from "#shared/chunking.ts";
+import { packCuts } from "#shared/frame-ledger.ts";
 import { newJobId } from "#shared/ids.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
@@ -94,3 +96,28 @@ export const PROBE: MediaProbe = {
 };
 
 export const AUDIO_PROBE: MediaProbe = { streams: PROBE.streams.slice(1), format: PROBE.format };
+
+/** ffprobe's answer for a film of so many seconds, 1280×720 at 25 frames per second, with sound. */
+export const filmProbe = (seconds: number): MediaProbe => ({
+  streams: PROBE.streams.map((stream) =>
+    stream.codec_type === "video"
+      ? { ...stream, ...RATE_25, duration: `${seconds}.000000`, nb_frames: String(25 * seconds) }
+      : stream,
+  ),
+  format: { ...PROBE.format, duration: `${seconds}.000000` },
+});
+const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
+
+/** What a node finds out of such a film, whose copy lies in the folder of the task that inspected it. */
+export const filmChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
+  ok: true,
+  source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },
+  ...{ frames: 25 * seconds, bytes: 25_000 * seconds, startUs: 0, endUs: 1e6 * seconds },
+  cuts: packCuts(
+    Array.from({ length: seconds / 2 - 1 }, (_, at) => {
+      const index = 50 * (at + 1);
+      return { index, cutUs: 40_000 * index - 20_000, frameUs: 40_000 * index, keyframe: index, bytes: 1000 * index };
+    }),
+  ),
+  longestGopMs: 2000,
+});

@@ -25,6 +25,13 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
   "/nothing": "",
+  "/blank-lines": `1${"\n".repeat(9e6)}x`,
+  "/blanks": `${" ".repeat(9e6)}x`,
+  "/digits": "1".repeat(9e6),
+  "/odd-end": "WEBVTT \u2028x\n",
+  "/odd-name": "WEBVTT\u2028\n",
+  "/long": `WEBVTT\n\n${"00:00.000 --> 10:00:00.000\nalways here\n\n".repeat(1000)}`,
+  "/nine-mb": `WEBVTT\n\n00:00.000 --> 00:01.000\n${"x".repeat(9e6)}\n`,
 };
 
 let folder = "";
@@ -57,6 +64,7 @@ it.each([
   ["/utf-16-bare", CONVERTED],
   ["/latin-1", CONVERTED],
   ["/web", VTT],
+  ["/odd-end", "WEBVTT \u2028x\n"],
 ])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
   const fetched = await fetchAll([path]);
   expect(fetched).toHaveProperty("paths.length", 1);
@@ -67,6 +75,10 @@ it.each([
   ["/page", "it is neither SubRip nor WebVTT"],
   ["/list", "it is neither SubRip nor WebVTT"],
   ["/nothing", "it is neither SubRip nor WebVTT"],
+  ["/blank-lines", "it is neither SubRip nor WebVTT"],
+  ["/blanks", "it is neither SubRip nor WebVTT"],
+  ["/digits", "it is neither SubRip nor WebVTT"],
+  ["/odd-name", "it is neither SubRip nor WebVTT"],
   ["/none", "the host answered with HTTP 404"],
   ["/large", "it is larger than 10 MB"],
 ])("says of %s which subtitles cannot be had, and why", async (path, why) => {
@@ -76,6 +88,20 @@ it.each([
       message: `The subtitles \`Deutsch\` from the host \`${host()}\` cannot be used: ${why}.`,
     },
   });
+});
+
+it.each([
+  ["/nine-mb", 3, "with it, the stream's subtitles are more than 20 MB"],
+  ["/long", 3, "too many cues, or large styles, are shown for too long"],
+])("limits what all subtitles of a stream are together: %s", async (path, most, why) => {
+  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("paths.length", most - 1);
+  expect(await fetchAll(Array.from({ length: most }, () => path))).toMatchObject({
+    failure: { code: "subtitle_failed", message: expect.stringContaining(why) },
+  });
+});
+
+it.each(["deu", "pt-BR", "spa-419"])("takes 8-bit text of %s for Windows-1252", async (language) => {
+  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("paths.length", 1);
 });
 
 it("does not guess at 8-bit text of a language that has no one encoding", async () => {

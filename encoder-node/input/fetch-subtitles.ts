@@ -5,11 +5,17 @@ import { AppError, type Failure } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { parseWebVtt } from "../package/text/subtitle-cues.ts";
+import { segmentCharacters } from "../package/text/subtitle-segments.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
 import { readSubtitle } from "./subtitle-text.ts";
 
 /** Hours of speech are some hundred kilobytes. */
 const MAX_BYTES = 10e6;
+/** Of all files of a stream, as WebVTT. */
+const MAX_TOTAL_BYTES = 20e6;
+/** Of all text segments of a package: texts whose every cue lasts all the film would be far more than their files. */
+const MAX_SEGMENT_CHARACTERS = 50e6;
 const CONVERT_MS = 60_000;
 
 export type Subtitle = HttpStreamOutput["subtitles"][number];
@@ -29,13 +35,18 @@ export type FetchedSubtitles = { readonly paths: readonly string[] } | { readonl
 export async function fetchSubtitles(fetch: FetchSubtitles): Promise<FetchedSubtitles> {
   const { subtitles, folder, name, ffmpeg, allow, signal } = fetch;
   const paths: string[] = [];
+  const sums: Size = { bytes: 0, characters: 0 };
   for (const [at, { url, name: shown, language }] of subtitles.entries()) {
     const file = `${name}-${at + 1}`;
     const extra = { ...KIND, url, path: join(folder, `${file}.bin`), what: `The subtitles \`${shown}\`` };
-    const check = (path: string): Promise<void> => convert({ path, folder, file, language, ffmpeg, signal });
+    const vtt = join(folder, `${file}.vtt`);
+    const check = async (path: string): Promise<void> => {
+      await convert({ path, folder, file, language, ffmpeg, signal });
+      addSize(sums, await usableSize(vtt));
+    };
     const fetched = await fetchExtra(extra, check, { allow, signal });
     if ("failure" in fetched) return fetched;
-    paths.push(join(folder, `${file}.vtt`));
+    paths.push(vtt);
   }
   return { paths };
 }
@@ -64,4 +75,26 @@ async function convert({ path, folder, file, language, ffmpeg, signal }: Convers
   const result = await runCommand({ path: ffmpeg.path, argv, cwd: folder, signal, stallMs: CONVERT_MS });
   signal.throwIfAborted();
   if (!result.ok) throw new AppError("subtitle_failed", "its SubRip cannot be read");
+}
+
+/** `characters` are those of the segments that HLS would have. */
+type Size = { bytes: number; characters: number };
+
+/** Of a file as it is kept. Throws when no later step could read it. */
+async function usableSize(path: string): Promise<Size> {
+  const bytes = await readFile(path);
+  const text = parseWebVtt(bytes.toString());
+  if (!text) throw new AppError("subtitle_failed", "it is no WebVTT that can be read");
+  return { bytes: bytes.length, characters: segmentCharacters(text) };
+}
+
+function addSize(sums: Size, { bytes, characters }: Size): void {
+  sums.bytes += bytes;
+  sums.characters += characters;
+  if (sums.bytes > MAX_TOTAL_BYTES) {
+    throw new AppError("subtitle_failed", `with it, the stream's subtitles are more than ${MAX_TOTAL_BYTES / 1e6} MB`);
+  }
+  if (sums.characters > MAX_SEGMENT_CHARACTERS) {
+    throw new AppError("subtitle_failed", "too many cues, or large styles, are shown for too long");
+  }
 }

@@ -1,4 +1,5 @@
 // What a subtitle file is, and its text, by its content alone. Pure.
+import { isWebVtt, plainLines } from "../package/text/subtitle-cues.ts";
 
 export type SubtitleText = { readonly format: "srt" | "vtt"; readonly text: string };
 export type NotSubtitle = { readonly reason: string };
@@ -8,17 +9,26 @@ export function readSubtitle(bytes: Uint8Array, language: string): SubtitleText 
   const encoding = encodingOf(bytes, language);
   if (encoding === null) return { reason: "its characters are not in UTF-8; save it in that encoding" };
   // The decoder takes the byte order mark away.
-  const text = new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, "\n");
+  const text = plainLines(new TextDecoder(encoding).decode(bytes));
   const format = formatOf(text);
   return format ? { format, text } : { reason: "it is neither SubRip nor WebVTT" };
 }
 
-/** A WebVTT file begins with its name (WebVTT §4.1); SubRip has nothing but cues, whose times have commas. */
+/** WebVTT says so; SubRip has nothing but cues, each with a number, which some leave out, and its times. */
 function formatOf(text: string): SubtitleText["format"] | null {
-  if (/^WEBVTT(?:[ \t\n]|$)/.test(text)) return "vtt";
-  return /^\s*(?:\d+\s*\n)?\s*\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}/.test(text)
-    ? "srt"
-    : null;
+  if (isWebVtt(text)) return "vtt";
+  const { line, rest } = firstLine(text);
+  const times = /^\d+[ \t]*$/.test(line) ? firstLine(rest).line : line;
+  return SUBRIP_TIMES.test(times) ? "srt" : null;
+}
+
+const SUBRIP_TIMES = /^\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}/;
+
+/** The first line that is not blank, without what stands before its text; and what comes after it. */
+function firstLine(text: string): { line: string; rest: string } {
+  const start = text.trimStart();
+  const end = start.indexOf("\n");
+  return end === -1 ? { line: start, rest: "" } : { line: start.slice(0, end), rest: start.slice(end) };
 }
 
 /** A label of the Encoding Standard; null: unknown. */
@@ -27,8 +37,16 @@ function encodingOf(bytes: Uint8Array, language: string): string | null {
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return "utf-16be";
   if (isUtf8(bytes)) return "utf-8";
-  const [primary = ""] = language.toLowerCase().split("-");
-  return WESTERN_LANGUAGES.has(primary) ? "windows-1252" : null;
+  return WESTERN_LANGUAGES.has(shortLanguage(language)) ? "windows-1252" : null;
+}
+
+/** The language of a BCP 47 tag in its shortest form: `de` of `deu-AT`. Empty for what is no tag. */
+function shortLanguage(tag: string): string {
+  try {
+    return new Intl.Locale(tag).language;
+  } catch {
+    return "";
+  }
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
@@ -45,5 +63,5 @@ function isUtf8(bytes: Uint8Array): boolean {
  * tell it from Cyrillic or Chinese.
  */
 const WESTERN_LANGUAGES = new Set(
-  "af ca da de en es eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sq sv deu eng fra ita nld por spa".split(" "),
+  "af ca da de en es eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sq sv".split(" "),
 );

@@ -14,7 +14,7 @@ const ASSIGN = {
     lease: "AAAAAAAAAAAAAA.inspect.1",
     token: "t",
     jobId: "AAAAAAAAAAAAAA",
-    task: { kind: "inspect", sourceUrl: "http://127.0.0.1/" },
+    task: { kind: "inspect", sourceUrl: "http://127.0.0.1/", chunking: null },
   },
 };
 const cleanUp: (() => void)[] = [];

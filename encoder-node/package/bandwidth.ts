@@ -6,17 +6,17 @@ import type { TextSpan } from "./text/subtitle-segments.ts";
 /** The measured rates of a track, in bits per second. */
 export type Bandwidth = { readonly peak: number; readonly average: number };
 
-/**
- * The longest segment, of text as well, rounded to whole seconds as players compare it (RFC 8216 §4.3.3.1): one value for
- * all playlists of a package (§6.2.4).
- */
-export function targetSeconds(tracks: readonly PackagedTrack[], texts: readonly TextSpan[] = []): number {
-  const seconds = [
-    ...tracks.flatMap(({ segments, timescale }) => segments.map((segment) => spanSeconds(segment, timescale))),
-    ...texts.map(({ startMs, endMs }) => (endMs - startMs) / 1000),
-  ];
-  return seconds.reduce((most, length) => Math.max(most, Math.round(length)), 1);
-}
+/** The target duration of pictures and sound: one value for all of a package (RFC 8216 §6.2.4). */
+export const targetSeconds = (tracks: readonly PackagedTrack[]): number =>
+  longest(tracks.flatMap(({ segments, timescale }) => segments.map((segment) => spanSeconds(segment, timescale))));
+
+/** The target duration of text, which may be another when the playlist is of type VOD (ibid.). */
+export const textTargetSeconds = (texts: readonly TextSpan[]): number =>
+  longest(texts.map(({ startMs, endMs }) => (endMs - startMs) / 1000));
+
+/** Rounded to whole seconds, as players compare it (RFC 8216 §4.3.3.1). */
+const longest = (seconds: readonly number[]): number =>
+  seconds.reduce((most, length) => Math.max(most, Math.round(length)), 1);
 
 /**
  * The rates of these spans, which follow each other. The peak is that of the sets of neighbours that last between half and

@@ -57,7 +57,7 @@ export type Grid = { readonly timescale: number; readonly segmentSeconds: number
  * before a line, as after a gap, goes on to the next line.
  */
 export function gridRule({ timescale, segmentSeconds, kind }: Grid): CutRule {
-  const shortest = Math.max(SHORTEST_SECONDS, segmentSeconds / 10) * timescale;
+  const shortest = SHORTEST_SECONDS * timescale;
   const tolerance = TOLERANCE_SECONDS[kind] * timescale;
   const cellOf = (ticks: number): number =>
     Math.max(0, Math.floor((ticks / timescale - STREAM_START_SECONDS) / segmentSeconds));
@@ -65,12 +65,6 @@ export function gridRule({ timescale, segmentSeconds, kind }: Grid): CutRule {
     shortest,
     startsNew: (segmentStart, pieceStart) => cellOf(pieceStart + tolerance) > cellOf(segmentStart + shortest),
   };
-}
-
-/** Each piece is a segment, unless it is very short. */
-export function pieceRule(timescale: number): CutRule {
-  const shortest = SHORTEST_SECONDS * timescale;
-  return { shortest, startsNew: (segmentStart, pieceStart) => pieceStart - segmentStart >= shortest };
 }
 
 type Group<P> = [P, ...P[]];

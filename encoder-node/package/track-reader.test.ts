@@ -92,7 +92,9 @@ async function readTs(name: string): Promise<Track> {
     recursive: true,
     filter: (file) => file === clips || path.basename(file).startsWith(name),
   });
-  return readAll(tsReader({ playlist: path.join(copy, `${name}.m3u8`), kind: kindOf(name) }));
+  return readAll(
+    tsReader({ playlist: path.join(copy, `${name}.m3u8`), segmentSeconds: SEGMENT_SECONDS, kind: kindOf(name) }),
+  );
 }
 
 const Packets = z.object({
@@ -272,7 +274,11 @@ describe("MPEG-TS", () => {
     await mkdir(growing);
     for (const index of [0, 1, 2]) await cp(at(`film-0000${index}.ts`), path.join(growing, `film-0000${index}.ts`));
     const lines = (await readFile(at("film.m3u8"), "utf8")).trim().split("\n");
-    const reader = tsReader({ playlist: path.join(growing, "film.m3u8"), kind: "video" });
+    const reader = tsReader({
+      playlist: path.join(growing, "film.m3u8"),
+      segmentSeconds: SEGMENT_SECONDS,
+      kind: "video",
+    });
     const counts: number[] = [(await reader.next(false)).length];
     const ready: ReadySegment[] = [];
     for (const listed of [7, 9, 11, 12]) {
@@ -291,7 +297,10 @@ test("segments are there to be taken while ffmpeg runs", async () => {
   const tracks = `${fmp4("live", ":flush_packets=1")}|${ts("live")}`;
   const ffmpeg = spawn(FFMPEG, [...clip, ...GRID.split(" "), "-f", "tee", tracks], { cwd: clips, env: options.env });
   const exit = once(ffmpeg, "exit");
-  const readers = [fmp4Of("live"), tsReader({ playlist: at("live.m3u8"), kind: "video" })];
+  const readers = [
+    fmp4Of("live"),
+    tsReader({ playlist: at("live.m3u8"), segmentSeconds: SEGMENT_SECONDS, kind: "video" }),
+  ];
   const early: ReadySegment[][] = [[], []];
   while (ffmpeg.exitCode === null) {
     for (const [index, reader] of readers.entries()) early[index]?.push(...(await reader.next(false)));
@@ -369,7 +378,7 @@ describe("nonsense is refused, again and again", () => {
     const playlist = at(`${name.replaceAll(" ", "-")}.m3u8`);
     await writeFile(at("empty.ts"), "");
     if (text !== null) await writeFile(playlist, text);
-    const reader = tsReader({ playlist, kind: "video" });
+    const reader = tsReader({ playlist, segmentSeconds: SEGMENT_SECONDS, kind: "video" });
     await expect(reader.next(true)).rejects.toThrow();
     await expect(reader.next(true)).rejects.toThrow();
   });

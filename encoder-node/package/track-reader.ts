@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
 import type { CodecDescription } from "./codecs/codec-strings.ts";
-import { type CutSegment, cutSegments, gridRule, pieceRule } from "./cut-segments.ts";
+import { type CutSegment, cutSegments, gridRule } from "./cut-segments.ts";
 import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
 import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
@@ -74,10 +74,13 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
   };
 }
 
-export type TsTrack = { readonly playlist: string; readonly kind: TrackKind };
+export type TsTrack = { readonly playlist: string; readonly segmentSeconds: number; readonly kind: TrackKind };
 
-/** Segments are ffmpeg's own, each a file; a very short one is put together with its neighbour, in one file. */
-export function tsReader({ playlist, kind }: TsTrack): TrackReader {
+/**
+ * ffmpeg's segments are files, which begin at the lines of the same grid; where it makes shorter ones, as after a gap, they are
+ * put together, in one file.
+ */
+export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
   let taken = 0;
   let near = STREAM_START_SECONDS * TICKS_PER_SECOND;
@@ -105,7 +108,7 @@ export function tsReader({ playlist, kind }: TsTrack): TrackReader {
       const listed = await readOn();
       if (ended && !listed?.isFinished) throw new Error("ffmpeg left a track's segments unfinished");
       if (!listed) return [];
-      const cut = cutSegments(waiting, pieceRule(TICKS_PER_SECOND), ended);
+      const cut = cutSegments(waiting, gridRule({ timescale: TICKS_PER_SECOND, segmentSeconds, kind }), ended);
       waiting = cut.waiting;
       return Promise.all(cut.segments.map(inOneFile));
     },

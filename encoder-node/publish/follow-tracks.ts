@@ -5,6 +5,8 @@ import type { StreamStorage } from "./stream-storage.ts";
 import type { TrackFeed } from "./track-feed.ts";
 
 export interface Following {
+  /** Aborts when the tracks cannot be followed any further. */
+  readonly broken: AbortSignal;
   /** Reads what is left when ffmpeg has ended. Rejects with what went wrong on the way. */
   finish(): Promise<void>;
   stop(): Promise<void>;
@@ -19,10 +21,20 @@ const PARALLEL = 4;
 export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage, signal: AbortSignal): Following {
   const halt = new AbortController();
   const either = AbortSignal.any([signal, halt.signal]);
+  const broken = new AbortController();
   let trouble: { error: unknown } | null = null;
 
+  /** Nothing is read any more when this rejects: the caller closes the files. */
   const poll = async (ended: boolean): Promise<void> => {
-    await inParallel(feeds, PARALLEL, async (feed) => storage.add(await feed.poll(ended)));
+    const errors: unknown[] = [];
+    await inParallel(feeds, PARALLEL, async (feed) => {
+      try {
+        storage.add(await feed.poll(ended));
+      } catch (error) {
+        errors.push(error);
+      }
+    });
+    if (errors.length > 0) throw errors[0];
   };
   const follow = async (): Promise<void> => {
     while (!either.aborted && !storage.failed()) {
@@ -32,6 +44,7 @@ export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage
   };
   const following = follow().catch((error: unknown) => {
     trouble = { error };
+    broken.abort();
   });
   const stop = async (): Promise<void> => {
     halt.abort();
@@ -40,6 +53,7 @@ export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage
   };
 
   return {
+    broken: broken.signal,
     async finish() {
       halt.abort();
       await following;

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
-import { parseWebVtt } from "../package/text/subtitle-cues.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
 import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
 import { ffmpeg, type PlannedFilm, planFilm, tools } from "./test-film.ts";
@@ -62,8 +61,9 @@ async function publish(planned: PlannedFilm, { askUploads }: TestStorage, terms:
 it("stores segments while ffmpeg makes them, each thing once, and last of all what players open", async () => {
   const store = await storage();
   const planned = await film({ ...HLS, dash: { path: "b", hlsfmp4: true } });
-  const text = parseWebVtt("WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
-  const subtitles = text ? [{ language: "en", name: "English", default: true, text }] : [];
+  const path = join(folder, "hello.vtt");
+  await writeFile(path, "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
+  const subtitles = [{ language: "en", name: "English", default: true, path }];
   const { publication, workFolder, encode } = await publish(planned, store, { subtitles, speed: 4 });
   expect(await encode()).toEqual({ ok: true });
   const early = [...store.objects.keys()];
@@ -88,7 +88,11 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
     expect(files.length).toBeGreaterThan(0);
     for (const file of files) expect(names).toContain(posix.join(posix.dirname(name), file));
   }
-  expect(names).toContain("dash/run/subtitles-1.vtt");
+  const cue = "00:00:01.000 --> 00:00:03.000\nHello\n";
+  expect(String(store.objects.get("dash/run/subtitles-1.vtt"))).toBe(`WEBVTT\n\n${cue}`);
+  for (const kind of ["hls", "dash"]) {
+    expect(String(store.objects.get(`${kind}/run/subtitles-1/00001.vtt`))).toMatch(`LOCAL:00:00:00.000\n\n${cue}`);
+  }
   expect(store.asked.flat().toSorted()).toEqual(names.toSorted());
   expect((await readdir(workFolder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
 

@@ -6,18 +6,20 @@ import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import type { PlannedStream, StreamTrack } from "#shared/plan/planned-stream.ts";
 import type { StreamProbes, UploadedFile } from "#shared/protocol.ts";
-import type { Subtitles } from "../package/hls/hls-playlists.ts";
 import { inStreamFolder, type SegmentFormat } from "../package/package-files.ts";
 import { probeResult } from "../work/result-check.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { checkTracks } from "./check-tracks.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { packageProbe } from "./package-probe.ts";
+import { type SubtitleFile, storeSubtitles } from "./store-subtitles.ts";
 import { type PackageName, packageFiles, type Sheet, type StreamPackage, sheetsIn } from "./stream-package.ts";
 import { openStreamStorage, type StreamFile, type StreamStorage } from "./stream-storage.ts";
 import { type MadeTrack, openFeed, type TrackFeed } from "./track-feed.ts";
 
 export interface Publication {
+  /** Aborts when it cannot come to a good end any more: what is still encoded for it is of no use. */
+  readonly broken: AbortSignal;
   /**
    * Reads what is left of the tracks when ffmpeg has ended well. Rejects with AppError `encoding_failed` when they are not
    * what was planned, and stops then. Trouble with the storage is no matter of it.
@@ -43,7 +45,7 @@ export type PublicationOptions = {
   readonly workFolder: string;
   /** The stream's folder, below that of each package. */
   readonly folder: string;
-  readonly subtitles: readonly Subtitles[];
+  readonly subtitles: readonly SubtitleFile[];
 };
 
 export type PublicationDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal" | "ffprobe">;
@@ -63,6 +65,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
     await Promise.all([storage.stop(), following.stop()]);
   };
   return {
+    broken: AbortSignal.any([storage.broken, following.broken]),
     async check() {
       try {
         await following.finish();
@@ -78,11 +81,14 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
     async finish(onBytes) {
       const failure = await storage.settled(onBytes);
       if (failure) return { failure };
-      const { spec, folder, subtitles } = options;
+      const { spec, folder } = options;
       const { variants } = planned.stream;
-      const rest = { spec, folder, variants, subtitles, thumbnails: thumbnails && { ...thumbnails, sheets } };
+      const made = packages.map(({ name, feeds }) => ({ name, spec, folder, tracks: madeBy(feeds) }));
+      const texts = await storeSubtitles(options.subtitles, made, storage);
+      if ("failure" in texts) return texts;
+      const rest = { ...texts, variants, thumbnails: thumbnails && { ...thumbnails, sheets } };
       return storeRest(
-        packages.map(({ name, feeds }) => ({ ...rest, name, tracks: madeBy(feeds) })),
+        made.map((each) => ({ ...each, ...rest })),
         storage,
       );
     },

@@ -1,13 +1,11 @@
 // The streams of a task on their way to the storage: each run of ffmpeg begins another publication, in a folder of its own.
-import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { streamFolder } from "#shared/stream-files.ts";
-import type { Subtitles } from "../package/hls/hls-playlists.ts";
-import { parseWebVtt } from "../package/text/subtitle-cues.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
+import type { SubtitleFile } from "./store-subtitles.ts";
 
 export interface Publisher {
   /** Follows the streams among these outputs, which ffmpeg is about to write into the folder. */
@@ -34,7 +32,7 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
       for (const { stream, ...planned } of outputs) {
         const spec = specs.find(({ index }) => index === planned.output);
         if (!stream || !spec) continue;
-        const subtitles = await readSubtitles(spec, subtitleFiles.get(spec.index) ?? []);
+        const subtitles = subtitleFilesOf(spec, subtitleFiles.get(spec.index) ?? []);
         const run = (runs.get(spec.index) ?? 0) + 1;
         runs.set(spec.index, run);
         const folder = streamFolder(deps.assignment.lease, run);
@@ -53,11 +51,9 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
   };
 }
 
-const readSubtitles = (spec: HttpStreamOutput, paths: readonly string[]): Promise<Subtitles[]> =>
-  Promise.all(
-    spec.subtitles.map(async ({ url: _, ...traits }, at) => {
-      const text = parseWebVtt(await readFile(paths[at] ?? "", "utf8"));
-      if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` are no WebVTT`);
-      return { ...traits, text };
-    }),
-  );
+const subtitleFilesOf = (spec: HttpStreamOutput, paths: readonly string[]): SubtitleFile[] =>
+  spec.subtitles.map(({ url: _, ...traits }, at) => {
+    const path = paths[at];
+    if (path === undefined) throw new AppError("node_failed", `The subtitles \`${traits.name}\` were not fetched`);
+    return { ...traits, path };
+  });

@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import { dashTexts } from "../package/dash/dash-texts.ts";
-import { hlsTexts, type Subtitles } from "../package/hls/hls-playlists.ts";
+import { hlsTexts } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type PackageText, thumbnailFile } from "../package/package-files.ts";
 import { thumbnailText } from "../package/text/thumbnail-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
@@ -20,7 +21,8 @@ export type StreamPackage = {
   readonly folder: string;
   readonly tracks: readonly MadeTrack[];
   readonly variants: readonly StreamVariant[];
-  readonly subtitles: readonly Subtitles[];
+  /** What is stored of them already, but for playlists. */
+  readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly Sheet[] }) | null;
 };
 

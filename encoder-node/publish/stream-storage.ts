@@ -3,6 +3,7 @@ import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadedFile, UploadTicket } from "#shared/protocol.ts";
 import type { Content } from "../upload/content.ts";
+import type { Patience } from "../upload/put-part.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { untilAborted } from "../work/until-aborted.ts";
@@ -25,6 +26,8 @@ export interface StreamStorage {
   /** Bytes that are added and not stored. */
   waitingBytes(): number;
   failed(): boolean;
+  /** Aborts when that is so. */
+  readonly broken: AbortSignal;
   /** Stops what is under way, and resolves when nothing is. */
   stop(): Promise<void>;
 }
@@ -36,6 +39,8 @@ const PARALLEL = 4;
 /** What is asked for at a time: signatures last for hours, but not for ever, and what is asked for is sent next. */
 const BATCH_FILES = 50;
 const BATCH_BYTES = 128 * 2 ** 20;
+/** Some three minutes: the film is still being encoded, and a storage that asks to slow down costs it nothing. */
+const PATIENCE: Patience = { retries: 12, backoff: { firstMs: 500, maxMs: 30_000 } };
 
 type Ticketed = { readonly item: StreamFile; readonly ticket: UploadTicket };
 
@@ -44,6 +49,7 @@ export function openStreamStorage(output: number, deps: StorageDeps): StreamStor
   const ticketed: Ticketed[] = [];
   const senders = new Set<Promise<void>>();
   const stop = new AbortController();
+  const broken = new AbortController();
   const signal = AbortSignal.any([deps.signal, stop.signal]);
   let asking: Promise<void> | null = null;
   let trouble: { error: unknown } | null = null;
@@ -55,6 +61,7 @@ export function openStreamStorage(output: number, deps: StorageDeps): StreamStor
     waiting.length = 0;
     ticketed.length = 0;
     stop.abort();
+    broken.abort();
   };
 
   const ask = async (): Promise<void> => {
@@ -83,7 +90,10 @@ export function openStreamStorage(output: number, deps: StorageDeps): StreamStor
   };
 
   const send = async ({ item: { file, content, onStored }, ticket }: Ticketed): Promise<void> => {
-    const { etags, sizeBytes } = await uploadContent({ content, ticket, agent: deps.storages, signal });
+    const { etags, sizeBytes } = await uploadContent({
+      ...{ content, ticket, agent: deps.storages, signal },
+      patience: PATIENCE,
+    });
     await onStored?.({ output, file, sizeBytes, etags });
     waitingBytes -= sizeBytes;
     tell(sizeBytes);
@@ -124,6 +134,7 @@ export function openStreamStorage(output: number, deps: StorageDeps): StreamStor
     },
     waitingBytes: () => waitingBytes,
     failed: () => trouble !== null,
+    broken: broken.signal,
     async stop() {
       stop.abort();
       await idle();

@@ -3,14 +3,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import type { UploadTicket } from "#shared/protocol.ts";
+import type { FileName, UploadTicket } from "#shared/protocol.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 
 /** May answer in the storage's place; `count` is how many requests came so far. */
 export type Refuse = (name: string, answer: ServerResponse, count: number) => boolean;
 
 export type TestStorage = {
-  /** Objects in the order in which they were stored, by `<package>/<file>`. */
+  /** Objects in the order in which they were stored, by `<package>/<file>`; what is no stream's by `<output>.<file>`. */
   readonly objects: Map<string, Buffer>;
   /** Names that were asked for, one list for each time. */
   readonly asked: string[][];
@@ -20,6 +20,8 @@ export type TestStorage = {
   save(folder: string): Promise<void>;
   close(): void;
 };
+
+const nameOf = (output: number, file: FileName): string => (typeof file === "number" ? `${output}.${file}` : file);
 
 export async function startTestStorage(refuse: Refuse = () => false): Promise<TestStorage> {
   const objects = new Map<string, Buffer>();
@@ -47,7 +49,7 @@ export async function startTestStorage(refuse: Refuse = () => false): Promise<Te
         uploads: files.map(
           ({ output, file, sizeBytes }): UploadTicket => ({
             ...{ output, file },
-            parts: [{ url: `${origin}/${file}`, headers: {}, offset: 0, sizeBytes }],
+            parts: [{ url: `${origin}/${nameOf(output, file)}`, headers: {}, offset: 0, sizeBytes }],
           }),
         ),
       };

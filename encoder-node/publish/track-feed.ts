@@ -78,7 +78,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
 
 function readerOf({ track: { kind }, format, path, segmentMs }: FeedOptions): TrackReader {
   return format === "mpegts"
-    ? tsReader({ playlist: path, kind })
+    ? tsReader({ playlist: path, segmentSeconds: segmentMs / 1000, kind })
     : fmp4Reader({ path, kind, segmentSeconds: segmentMs / 1000 });
 }
 

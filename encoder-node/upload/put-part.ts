@@ -20,8 +20,9 @@ export type PartUpload = {
   readonly onProgress: (bytesSent: number) => void;
 };
 
-const RETRIES = 4;
-const BACKOFF: BackoffPolicy = { firstMs: 500, maxMs: 10_000 };
+/** How often, and after how long, what may pass is tried again. */
+export type Patience = { readonly retries: number; readonly backoff: BackoffPolicy };
+const PATIENCE: Patience = { retries: 4, backoff: { firstMs: 500, maxMs: 10_000 } };
 /** How long neither the sending nor the storage's answer may stand still. */
 const STALL_MS = 60_000;
 /** The same for a form: whoever takes one may carry the file elsewhere before answering. */
@@ -30,16 +31,16 @@ const ERROR_BODY_BYTES = 16 * 1024;
 
 /**
  * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and
- * what storage-failure.ts calls passing are tried again, up to 4 times; redirects are refusals, they are not followed.
+ * what storage-failure.ts calls passing are tried again, 4 times if nothing else is said; redirects are refusals, they are not followed.
  * Throws AppError `storage_*`, `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
  */
-export async function putPart(upload: PartUpload, backoff: BackoffPolicy = BACKOFF): Promise<string> {
+export async function putPart(upload: PartUpload, { retries, backoff }: Patience = PATIENCE): Promise<string> {
   const { signal } = upload;
   for (let failures = 1; ; failures++) {
     const outcome = await tryPart(upload);
     if (outcome.ok) return outcome.etag;
     signal.throwIfAborted();
-    if (!outcome.passing || failures > RETRIES) throw outcome.error;
+    if (!outcome.passing || failures > retries) throw outcome.error;
     upload.onProgress(0);
     await sleep(backoffMs(failures, backoff, Math.random), undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();

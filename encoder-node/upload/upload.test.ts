@@ -79,7 +79,7 @@ const upload = async (parts: UploadPart[], options: Partial<Upload> = {}) =>
     ticket: { parts },
     agent,
     signal: new AbortController().signal,
-    backoff: { firstMs: 5, maxMs: 5 },
+    patience: { retries: 4, backoff: { firstMs: 5, maxMs: 5 } },
     ...options,
   });
 

@@ -1,10 +1,9 @@
 // Executes upload tickets: signed requests for the ranges of one object. Knows no storage service.
 import type { Dispatcher } from "undici";
-import type { BackoffPolicy } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart, UploadTicket } from "#shared/protocol.ts";
 import type { Content } from "./content.ts";
-import { putPart } from "./put-part.ts";
+import { type Patience, putPart } from "./put-part.ts";
 
 export type Upload = {
   readonly content: Content;
@@ -14,7 +13,7 @@ export type Upload = {
   readonly signal: AbortSignal;
   /** Bytes of the whole handed to the network; never falls. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
-  readonly backoff?: BackoffPolicy | undefined;
+  readonly patience?: Patience | undefined;
 };
 
 const PARALLEL_PARTS = 4;
@@ -25,7 +24,7 @@ const PARALLEL_PARTS = 4;
  * `node_failed` when the content is not as long as the ticket says. An abort rejects with the signal's reason.
  */
 export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { content, ticket, agent, signal, backoff } = upload;
+  const { content, ticket, agent, signal, patience } = upload;
   signal.throwIfAborted();
   const sizeBytes = checkSize(content, ticket.parts);
   const report = progressOf(upload);
@@ -37,7 +36,7 @@ export async function uploadContent(upload: Upload): Promise<{ etags: string[]; 
     for (const [index, part] of queue) {
       either.throwIfAborted();
       const onProgress = (bytes: number): void => report(index, bytes);
-      etags[index] = await putPart({ content, part, agent, signal: either, onProgress }, backoff);
+      etags[index] = await putPart({ content, part, agent, signal: either, onProgress }, patience);
     }
   };
   const senders = Array.from({ length: PARALLEL_PARTS }, sendParts);

@@ -36,7 +36,7 @@ export type FailedOutput = { output: number; failure: Failure };
 const LOOK_AHEAD_MS = 2000;
 
 /** What the outputs were made of. */
-export type Origin = { readonly task: TaskOf<"encode">; readonly source: string };
+export type Origin = { readonly task: Pick<TaskOf<"encode">, "probe" | "outputs">; readonly source: string };
 
 /** The files of an output, or the tracks of a stream, looked at; or why they are not what was planned. */
 export async function checkOutput(

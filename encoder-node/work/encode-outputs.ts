@@ -2,25 +2,19 @@
 // are made one by one, so that only the guilty fails.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Failure } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
-import type { PlannedCommand, PlannedRun } from "#shared/plan/planned-command.ts";
+import type { PlannedCommand } from "#shared/plan/planned-command.ts";
 import type { TaskOf } from "#shared/protocol.ts";
-import { explainFailure } from "../ffmpeg/explain-failure.ts";
-import { progressFraction } from "../ffmpeg/read-progress.ts";
-import { runCommand } from "../ffmpeg/run-command.ts";
-import { isBusy } from "../ffmpeg/trial.ts";
 import type { Publications, Publisher } from "../publish/publisher.ts";
 import { checkOutput, type FailedOutput, type MadeOutput, type Origin } from "./check-output.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { inParallel } from "./in-parallel.ts";
+import { runAll } from "./run-planned.ts";
 import { softwareNotes } from "./software-notes.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-/** ffmpeg that makes no headway for so long is stuck. At the end it rewrites a large file for minutes without a word. */
-const STALL_MS = 300_000;
 /** Results that are looked at the same time: an output may be one of dozens. */
 const PARALLEL_CHECKS = 4;
 
@@ -80,9 +74,13 @@ async function makeOutputs(
   // A folder for each command: what a failed one left behind must not pass for the work of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
   const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
-  const failed = await runAll(command.runs, folder, tell, deps);
+  const useless = whenAllBroken(command.outputs, publications);
+  const failed = await runAll(command.runs, folder, tell, {
+    ...deps,
+    signal: AbortSignal.any([deps.signal, useless]),
+  });
   deps.signal.throwIfAborted();
-  if (!failed) {
+  if (!failed || useless.aborted) {
     const checked = await checkOutputs(command.outputs, work, folder, publications, deps);
     return keepOrRepeat(checked, command, work, deps);
   }
@@ -96,6 +94,17 @@ async function makeOutputs(
   const alone: Encoded[] = [];
   for (const output of command.outputs) alone.push(...(await planAndRun(work, specsOf(work, [output]), deps)));
   return alone;
+}
+
+/** Aborts when all of the outputs are streams whose storage has failed, say: then the encoding can end. */
+function whenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
+  const all = new AbortController();
+  const signals = outputs.map(({ output }) => publications.get(output)?.broken);
+  const look = (): void => {
+    if (signals.every((signal) => signal?.aborted)) all.abort();
+  };
+  for (const signal of signals) signal?.addEventListener("abort", look);
+  return all.signal;
 }
 
 const specsOf = ({ task }: EncodeWork, outputs: readonly PlannedOutput[]): OutputSpec[] =>
@@ -137,41 +146,4 @@ async function checkOutputs(
   return inParallel(outputs, PARALLEL_CHECKS, (planned) =>
     checkOutput(planned, origin, folder, publications.get(planned.output), deps),
   );
-}
-
-/** `busy`: a GPU had no session left. */
-type RunFailure = { readonly failure: Failure; readonly busy: boolean };
-
-/** Answers why the first run that failed did so, or null. */
-async function runAll(
-  runs: readonly PlannedRun[],
-  folder: string,
-  tell: (done: number) => void,
-  deps: TaskDeps,
-): Promise<RunFailure | null> {
-  for (const [at, run] of runs.entries()) {
-    const failure = await runOne(run, folder, (fraction) => tell(at + fraction), deps);
-    if (failure) return failure;
-  }
-  return null;
-}
-
-async function runOne(
-  run: PlannedRun,
-  folder: string,
-  tell: (fraction: number) => void,
-  deps: TaskDeps,
-): Promise<RunFailure | null> {
-  deps.log.info("ffmpeg starts", { argv: run.argv.join(" ") });
-  const result = await runCommand({
-    path: deps.ffmpeg.path,
-    argv: run.argv,
-    cwd: folder,
-    signal: deps.signal,
-    stallMs: STALL_MS,
-    expectedFrames: run.expectedFrames,
-    onProgress: (progress) => tell(progressFraction(progress, run)),
-  });
-  if (result.ok) return null;
-  return { failure: explainFailure(result.stderrTail, result), busy: isBusy(result.stderrTail) };
 }

@@ -21,6 +21,7 @@ import { runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
 import { probeFile } from "../input/probe.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { createRangedSources } from "./chunk-source.ts";
 import { encode } from "./encode.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
@@ -131,6 +132,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       hardware,
     },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    rangedSources: createRangedSources(join(folder, "ranged"), "loopback"),
     workFolder: join(folder, "work"),
     storages,
     allowPrivate: "loopback",
@@ -145,6 +147,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       asked.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };
     },
+    askScratch: () => Promise.reject(new Error("nothing to keep")),
   };
 }
 

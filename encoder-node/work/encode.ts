@@ -9,7 +9,7 @@ import { uploadOutputs } from "./upload-outputs.ts";
 import { inWorkspace } from "./workspace.ts";
 
 export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
-  const source = await acquireSource(deps);
+  const source = await acquireSource(task.sourceUrl, deps);
   try {
     return await inWorkspace(deps.workFolder, async (folder) => {
       const publisher = openPublisher(task.outputs.filter(isStream), deps);

@@ -14,3 +14,26 @@ export async function inParallel<Item, Result>(
   await Promise.all(Array.from({ length: most }, worker));
   return results;
 }
+
+/** The same, but the first error stops the others, and nothing is under way any more when it is thrown. */
+export async function allOrNone<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  signal: AbortSignal,
+  work: (item: Item, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const underway = new Set<Promise<Result>>();
+  try {
+    return await inParallel(items, most, async (item) => {
+      either.throwIfAborted();
+      const doing = work(item, either).finally(() => underway.delete(doing));
+      underway.add(doing);
+      return doing;
+    });
+  } finally {
+    stop.abort();
+    await Promise.allSettled(underway);
+  }
+}

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { Assignment, type NodeFrame, type ProgressItem } from "#shared/protocol.ts";
 import type { Report, Reports } from "../link/reports.ts";
+import { createRangedSources } from "./chunk-source.ts";
 import { createLeases, type Leases } from "./leases.ts";
 import { createProgressBoard, type ProgressBoard } from "./progress.ts";
 import { createSlots } from "./slots.ts";
@@ -53,7 +54,9 @@ function open(reports: Reports): Leases {
         ...{ ...own, log, ffmpeg: tool, ffprobe: tool, allowPrivate: "loopback", maxSourceBytes: 1e6 },
         ...{ sources: createSourceCache(folder), workFolder: folder, storages: new Agent() },
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
+        rangedSources: createRangedSources(join(folder, "ranged"), "loopback"),
         askUploads: () => Promise.reject(new Error("nothing to upload")),
+        askScratch: () => Promise.reject(new Error("nothing to keep")),
       };
       given.push(deps);
       return deps;

@@ -3,8 +3,11 @@ import { AppError, assertNever, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TaskResult } from "#shared/protocol.ts";
 import type { Reports } from "../link/reports.ts";
+import { chunk } from "./chunk.ts";
 import { encode } from "./encode.ts";
 import { inspect } from "./inspect.ts";
+import { join } from "./join.ts";
+import { sound } from "./sound.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 /** Why the work on a task was stopped: its job wants it no longer, or this node stops and hands it back. */
@@ -47,9 +50,15 @@ function work(deps: TaskDeps): Promise<TaskResult> {
   const { task } = deps.assignment;
   switch (task.kind) {
     case "inspect":
-      return inspect(deps);
+      return inspect(task, deps);
     case "encode":
       return encode(task, deps);
+    case "chunk":
+      return chunk(task, deps);
+    case "sound":
+      return sound(task, deps);
+    case "join":
+      return join(task, deps);
     default:
       return assertNever(task);
   }

@@ -2,9 +2,18 @@
 import type { Agent } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import type { Logger } from "#shared/log.ts";
-import type { Assignment, Capabilities, TaskStage, UploadsAnswer, UploadsRequest } from "#shared/protocol.ts";
+import type {
+  Assignment,
+  Capabilities,
+  ScratchAnswer,
+  TaskStage,
+  UploadsAnswer,
+  UploadsRequest,
+} from "#shared/protocol.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { fetchSource } from "../input/fetch-source.ts";
+import type { ScratchPut } from "../link/asks.ts";
+import type { RangedSources } from "./chunk-source.ts";
 import type { FetchTo, HeldSource, SourceCache } from "./source-cache.ts";
 
 export interface NodeDeps {
@@ -13,6 +22,7 @@ export interface NodeDeps {
   /** What this ffmpeg was found to do when the node started. */
   readonly capabilities: Capabilities;
   readonly sources: SourceCache;
+  readonly rangedSources: RangedSources;
   readonly workFolder: string;
   /** What uploads go through: it reaches allowed addresses only. */
   readonly storages: Agent;
@@ -29,14 +39,16 @@ export interface TaskDeps extends NodeDeps {
   progress(stage: TaskStage, fraction: number): void;
   /** Asks for signed uploads, as long as it takes. Throws AppError(cancelled) when the lease is no longer ours. */
   askUploads(files: UploadsRequest["files"]): Promise<UploadsAnswer>;
+  /** Likewise for objects of the job in the scratch bucket, to write and to read; answered in the order asked for. */
+  askScratch(puts: readonly ScratchPut[], gets: readonly string[]): Promise<ScratchAnswer>;
 }
 
 /** The job's source on this node's disk, fetched if need be, with progress. */
-export function acquireSource(deps: TaskDeps): Promise<HeldSource> {
+export function acquireSource(url: string, deps: TaskDeps): Promise<HeldSource> {
   const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes } = deps;
   const fetchTo: FetchTo = (destination, signal, onFetched) =>
     fetchSource({
-      url: assignment.task.sourceUrl,
+      url,
       destination,
       allow,
       maxBytes,

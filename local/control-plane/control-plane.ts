@@ -10,7 +10,7 @@ import {
   type V4WorkerOptions,
 } from "miniflare";
 import { createLogger, messageOf } from "#shared/log.ts";
-import { ROOT } from "../stack/places.ts";
+import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../stack/places.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { loadSecrets, type Secrets } from "../stack/secrets.ts";
 import { readSettings, type StackSettings } from "../stack/settings.ts";
@@ -22,14 +22,19 @@ const PORT_WAIT_MS = 10_000;
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
 
-async function startControlPlane({ home, port }: StackSettings, secrets: Secrets): Promise<Miniflare> {
+async function startControlPlane({ home, port, s3Port }: StackSettings, secrets: Secrets): Promise<Miniflare> {
   tieWorkerdToThisProcess();
   const worker = await workerOptions({
     ADMIN_TOKEN: secrets.adminToken,
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
     ALLOW_PRIVATE: "loopback",
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PUBLIC_URL: origin(port),
+    SCRATCH_ENDPOINT: origin(s3Port),
+    SCRATCH_REGION: S3_REGION,
+    SCRATCH_BUCKET,
+    SCRATCH_ACCESS_KEY_ID: secrets.s3.accessKeyId,
+    SCRATCH_SECRET_ACCESS_KEY: secrets.s3.secretAccessKey,
   });
   const shared = {
     host: "127.0.0.1",

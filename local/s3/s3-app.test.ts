@@ -17,7 +17,7 @@ let server: S3Server;
 let base: string;
 
 const start = async (): Promise<void> => {
-  server = await startS3({ port: 0, directory, bucket: "copra", credentials }, silent);
+  server = await startS3({ port: 0, directory, bucket: "copra", privateBuckets: ["hidden"], credentials }, silent);
   base = `http://127.0.0.1:${server.port}/copra`;
 };
 
@@ -90,6 +90,13 @@ describe("signatures", () => {
     expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
     const got = await fetch(`${base}/film.m4s`, { headers: { origin, range: "bytes=2-4" } });
     expect([got.headers.get("access-control-allow-origin"), await got.text()]).toEqual(["*", "234"]);
+  });
+
+  it("lets nobody read a private bucket without a signature", async () => {
+    const address = `${base.replace(/copra$/, "hidden")}/a`;
+    expect((await client.fetch(address, { method: "PUT", body: "x" })).status).toBe(200);
+    expect(await (await client.fetch(address)).text()).toBe("x");
+    expect(await codeOf(await fetch(address))).toBe("403 AccessDenied");
   });
 
   it("lets strangers neither write, nor delete, nor list", async () => {

@@ -17,6 +17,8 @@ export type S3Options = {
   readonly bucket: string;
   /** Whether objects are for the account only; anyone may read them unless that is said. */
   readonly isPrivate?: boolean;
+  /** Further buckets, whose objects are for the account only. */
+  readonly privateBuckets?: readonly string[];
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
 
@@ -24,7 +26,7 @@ export type S3Server = { readonly port: number; close(): Promise<void> };
 
 /** Serves the bucket at `http://127.0.0.1:<port>/<bucket>/`. The account is the process's: one server per process. */
 export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
-  const { port, directory, bucket, credentials, isPrivate = false } = options;
+  const { port, directory, bucket, credentials, isPrivate = false, privateBuckets = [] } = options;
   // The pair that s3rver ships with is known to everybody.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
@@ -34,11 +36,11 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     directory,
     silent: true,
     vhostBuckets: false,
-    configureBuckets: [{ name: bucket, configs: [CORS] }],
+    configureBuckets: [{ name: bucket, configs: [CORS] }, ...privateBuckets.map((name) => ({ name }))],
   });
   tighten(server.store);
   // s3rver's own middleware comes first in the list already; these have to run before it.
-  server.middleware.unshift(logRequests(log), refuseStrangers(isPrivate), abortUploads(server.store));
+  server.middleware.unshift(logRequests(log), refuseStrangers(isPrivate ? [] : [bucket]), abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr unless somebody listens; the request's log line has the words.
   const address = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.

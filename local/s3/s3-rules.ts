@@ -7,19 +7,19 @@ import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
 
 /**
- * Without a signature objects may be read, like in a bucket with a public-read policy, and nothing else; of a private
- * bucket not even that.
+ * Without a signature objects of public buckets may be read, as by a public-read policy, and nothing else; of all other
+ * buckets not even that.
  */
 export const refuseStrangers =
-  (isPrivate: boolean): S3rver.Middleware =>
+  (publicBuckets: readonly string[]): S3rver.Middleware =>
   async (context, next) => {
     const signed =
       context.req.headers.authorization !== undefined ||
       "X-Amz-Algorithm" in context.query ||
       "Signature" in context.query;
     const reads = ["GET", "HEAD", "OPTIONS"].includes(context.method);
-    const namesObject = /^\/[^/]+\/./.test(context.path);
-    if (!signed && (isPrivate || !reads || !namesObject)) throw new S3Error("AccessDenied", "Access Denied");
+    const [, bucket = ""] = /^\/([^/]+)\/./.exec(context.path) ?? [];
+    if (!signed && (!reads || !publicBuckets.includes(bucket))) throw new S3Error("AccessDenied", "Access Denied");
     return next();
   };
 
@@ -42,9 +42,17 @@ export const abortUploads =
     context.body = null;
   };
 
-/** Objects appear whole or not at all, and parts belong to an upload that was begun. */
+/** Objects appear whole or not at all, parts belong to an upload that was begun, and many objects can be deleted at once. */
 export function tighten(store: S3rver.Store): void {
-  const { putContent, putPart, putObjectMultipart } = store;
+  const { putContent, putPart, putObjectMultipart, deleteObject } = store;
+  store.deleteObject = async (bucket, key) => {
+    try {
+      await deleteObject.call(store, bucket, key);
+    } catch (error) {
+      // The object is gone, and so is its folder, which another deletion found empty at the same time.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  };
   store.putContent = async (path, content) => {
     const draft = `${path}.${randomUUID()}`;
     try {

@@ -1,7 +1,7 @@
 // A process of its own: the local S3 server, with its data in $COPRA_HOME/s3.
 import { join } from "node:path";
 import { createLogger } from "#shared/log.ts";
-import { BUCKET } from "../stack/places.ts";
+import { BUCKET, SCRATCH_BUCKET } from "../stack/places.ts";
 import { loadSecrets } from "../stack/secrets.ts";
 import { readSettings } from "../stack/settings.ts";
 import { startS3 } from "./s3-app.ts";
@@ -9,6 +9,10 @@ import { startS3 } from "./s3-app.ts";
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "s3" });
 const { home, s3Port } = readSettings(process.env);
 const { s3: credentials } = loadSecrets(home);
-const server = await startS3({ port: s3Port, directory: join(home, "s3"), bucket: BUCKET, credentials }, log);
+const directory = join(home, "s3");
+const server = await startS3(
+  { port: s3Port, directory, bucket: BUCKET, privateBuckets: [SCRATCH_BUCKET], credentials },
+  log,
+);
 log.info("listening", { port: server.port });
 process.once("SIGTERM", () => void server.close().then(() => process.exit(0)));

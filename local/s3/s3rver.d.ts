@@ -20,6 +20,7 @@ declare module "@20minutes/s3rver" {
       putContent(path: string, content: unknown): Promise<[number, string]>;
       putPart(bucket: string, uploadId: string, part: string, content: unknown): Promise<unknown>;
       putObjectMultipart(bucket: string, uploadId: string, parts: unknown): Promise<unknown>;
+      deleteObject(bucket: string, key: string): Promise<void>;
     };
   }
   class S3rver {

@@ -2,6 +2,8 @@
 import { fileURLToPath } from "node:url";
 
 export const BUCKET = "copra";
+/** Where the chunks of films lie until they are joined. */
+export const SCRATCH_BUCKET = "copra-scratch";
 export const S3_REGION = "us-east-1";
 
 /** The repository. */

@@ -13,12 +13,12 @@ export const s3Plan = ({ home, s3Port }: StackSettings): ChildPlan => ({
   logFile: join(home, "s3.log"),
 });
 
-export const controlPlanePlan = ({ home, port }: StackSettings): ChildPlan => ({
+export const controlPlanePlan = ({ home, port, s3Port }: StackSettings): ChildPlan => ({
   home,
   name: "The control plane",
   script: "local/control-plane/control-plane.ts",
   argv: [],
-  env: { COPRA_HOME: home, COPRA_PORT: String(port) },
+  env: { COPRA_HOME: home, COPRA_PORT: String(port), COPRA_S3_PORT: String(s3Port) },
   logFile: join(home, "control-plane.log"),
 });
 

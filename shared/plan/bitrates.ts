@@ -44,9 +44,22 @@ export function defaultBitrateKbps(codec: BitrateCodec, picture: Size): number {
   return Math.round((h264Kbps * BITS_OF_CODEC[codec]) / 50) * 50;
 }
 
-/** A mean and its peaks: no cap of its own means half again over the mean. */
-export const meanArguments = (kbps: number, maxrateKbps: number | null, maxBufferKbit = Infinity): string[] => [
-  ...["-b:v", `${kbps}k`],
+/**
+ * How full the decoder's buffer is where a chunk begins that is not the first. Encoders begin with a full one, which each chunk
+ * would spend anew: with 0.6 chunks come out as large as the whole film (docs/ultrafast.md).
+ */
+export const CHUNK_BUFFER_FILL = 0.6;
+
+/**
+ * A mean and its peaks: no cap of its own means half again over the mean. `share` is what a chunk has of the mean; its peaks
+ * are the film's.
+ */
+export const meanArguments = (
+  kbps: number,
+  maxrateKbps: number | null,
+  { maxBufferKbit = Infinity, share = 1 }: { maxBufferKbit?: number; share?: number } = {},
+): string[] => [
+  ...["-b:v", `${Math.round(Math.min(kbps * share, maxrateKbps ?? kbps * PEAK_FACTOR))}k`],
   ...(maxrateKbps === null
     ? peakArguments(Math.round(kbps * PEAK_FACTOR), kbps * BUFFER_SECONDS, maxBufferKbit)
     : capArguments(maxrateKbps, maxBufferKbit)),

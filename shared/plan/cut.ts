@@ -15,6 +15,9 @@ export type Cut = {
   readonly endMs: number | null;
 };
 
+/** All of it. */
+export const WHOLE: Cut = { seekMs: 0, startMs: 0, endMs: null };
+
 /**
  * A frame may begin so much before the offset and still be the first: times of containers, and of people, are rounded
  * to milliseconds.

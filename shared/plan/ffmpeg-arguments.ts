@@ -2,14 +2,19 @@
 import { ALLOWED_DEMUXERS, PICTURE_DEMUXERS } from "./demuxers.ts";
 import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 
-/** A local file that ffmpeg reads. */
+/** What ffmpeg reads. */
 export type PlannedInput = {
-  /** Absolute; of `parts` relative to the run's folder. */
+  /** Of a local file: absolute, or relative to the run's folder where that made it. With `served` a URL. */
   readonly path: string;
   /** Options for this input (`-ss`, `-skip_frame`, …). */
   readonly options?: readonly string[];
-  /** `picture`: only what holds single pictures may be opened. `parts`: pictures of an earlier run, by a name with a counter. */
-  readonly kind?: "media" | "picture" | "parts";
+  /**
+   * `picture`: only what holds single pictures may be opened. `parts`: pictures of an earlier run, by a name with a counter.
+   * `tags`: what an earlier run wrote down of a film's tags.
+   */
+  readonly kind?: "media" | "picture" | "parts" | "tags";
+  /** For what the node itself serves: which protocols and formats may be opened, and how. */
+  readonly served?: readonly string[];
 };
 
 const REPORTING: readonly string[] =
@@ -25,11 +30,23 @@ export const headArguments = (inputs: readonly PlannedInput[]): string[] => [
 ];
 
 /** `image2` opens whatever has such a name, which is safe for names that are our own. */
-const DEMUXERS = { media: ALLOWED_DEMUXERS, picture: PICTURE_DEMUXERS, parts: "image2" } as const;
+const DEMUXERS = {
+  media: ALLOWED_DEMUXERS,
+  picture: PICTURE_DEMUXERS,
+  parts: "image2",
+  tags: "ffmetadata",
+} as const;
 
-const inputArguments = ({ path, options = [], kind = "media" }: PlannedInput): string[] => [
+/** Formats that ffmpeg does not find out by itself. */
+const NAMED: ReadonlySet<NonNullable<PlannedInput["kind"]>> = new Set(["parts", "tags"]);
+
+const localOptions = (kind: NonNullable<PlannedInput["kind"]>): string[] => [
   ...["-protocol_whitelist", "file"],
-  ...["-format_whitelist", DEMUXERS[kind], ...(kind === "parts" ? ["-f", DEMUXERS.parts] : [])],
+  ...["-format_whitelist", DEMUXERS[kind], ...(NAMED.has(kind) ? ["-f", DEMUXERS[kind]] : [])],
+];
+
+const inputArguments = ({ path, options = [], kind = "media", served }: PlannedInput): string[] => [
+  ...(served ?? localOptions(kind)),
   ...options,
-  ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", `file:${path}`],
+  ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", served ? path : `file:${path}`],
 ];

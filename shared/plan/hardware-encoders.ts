@@ -7,7 +7,7 @@ import type { FrameTiming } from "./frame-timing.ts";
 import { HARDWARE_CODECS, type HardwareCodec, type HardwareName, hardwareEncoder } from "./hardware.ts";
 import { gridArguments } from "./keyframe-grid.ts";
 import { hardwareQuality } from "./quality-steps.ts";
-import { type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
+import { type ChunkCoding, type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
 
 export type HardwarePicture = { readonly encoder: string; readonly codec: HardwareCodec; readonly device: Hardware };
 
@@ -51,6 +51,7 @@ type HardwareAsk = {
   readonly timing: Pick<FrameTiming, "fps">;
   /** Seconds between keyframes at fixed times; null: where the encoder likes. */
   readonly gridSeconds: number | null;
+  readonly chunk: ChunkCoding | null;
 };
 
 /** As long as in software. */
@@ -63,7 +64,7 @@ export function hardwareArguments({ encoder, codec, device }: HardwarePicture, a
     ...["-c:v", encoder, ...SPEEDS[device.name], ...rateArguments(codec, device.name, ask)],
     ...(gridSeconds === null
       ? ["-g", String(Math.max(1, Math.round(timing.fps * KEYFRAME_SECONDS)))]
-      : [...gridArguments(gridSeconds), ...ONLY_FORCED[device.name]]),
+      : [...gridArguments(gridSeconds, ask.chunk?.sinceStart), ...ONLY_FORCED[device.name]]),
     ...(spec.profile === null ? [] : ["-profile:v", spec.profile]),
     ...fourCharacterCode(spec.codec, container),
   ];
@@ -95,14 +96,15 @@ const QUALITY: Readonly<Record<HardwareName, (value: string) => string[]>> = {
 };
 
 /** Beside a constant quality only NVENC keeps a cap; the others then spend the cap as their mean. */
-function rateArguments(codec: HardwareCodec, name: HardwareName, { spec, picture }: HardwareAsk): string[] {
+function rateArguments(codec: HardwareCodec, name: HardwareName, { spec, picture, chunk }: HardwareAsk): string[] {
   const { rate } = spec;
+  const share = { share: chunk?.share ?? 1 };
   if ("quality" in rate) {
     const quality = QUALITY[name](String(hardwareQuality(codec, name, rate.quality)));
     if (rate.maxrateKbps === null) return quality;
     if (name === "nvenc") return [...quality, ...capArguments(rate.maxrateKbps)];
-    return meanArguments(Math.min(rate.maxrateKbps, defaultBitrateKbps(codec, picture)), rate.maxrateKbps);
+    return meanArguments(Math.min(rate.maxrateKbps, defaultBitrateKbps(codec, picture)), rate.maxrateKbps, share);
   }
   const kbps = rate.bitrateKbps ?? Math.min(defaultBitrateKbps(codec, picture), rate.maxrateKbps ?? Infinity);
-  return meanArguments(kbps, rate.maxrateKbps);
+  return meanArguments(kbps, rate.maxrateKbps, share);
 }

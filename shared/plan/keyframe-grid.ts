@@ -16,8 +16,10 @@ export const gridSeconds = (segmentMs: number): number =>
 /**
  * A keyframe at the first frame of every cell of the grid, whose lines lie at whole multiples of `seconds` after the first
  * frame of all (ffmpeg's `t` counts from that). Unlike `n_forced`, which counts, this does not fall behind after a gap in the picture.
+ * `sinceStart` is for a run that begins so many seconds after the film's first frame: it continues the film's grid.
  */
-export function gridArguments(seconds: number): string[] {
-  const cell = (time: string): string => `floor((${time}+${ROUNDING_SECONDS})/${Number(seconds.toFixed(12))})`;
+export function gridArguments(seconds: number, sinceStart = 0): string[] {
+  const shift = sinceStart === 0 ? "" : `+${Number(sinceStart.toFixed(9))}`;
+  const cell = (time: string): string => `floor((${time}${shift}+${ROUNDING_SECONDS})/${Number(seconds.toFixed(12))})`;
   return ["-force_key_frames", `expr:isnan(prev_forced_t)+gt(${cell("t")},${cell("prev_forced_t")})`, "-g", NEVER];
 }

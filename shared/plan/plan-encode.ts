@@ -5,7 +5,7 @@ import type { OutputSpec } from "../output-spec.ts";
 import type { Can } from "./can.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
-import { deviceArguments } from "./hardware.ts";
+import { deviceArguments, type HardwareDevice } from "./hardware.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
 import { planImages } from "./plan-images.ts";
 import { planStream } from "./plan-stream.ts";
@@ -54,7 +54,8 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   return { commands: [...commands, ...sought, ...passes], refusals };
 }
 
-function planOutput(spec: OutputSpec, tracks: SourceTracks, can: Can): PlanResult {
+/** Plans one output by itself. */
+export function planOutput(spec: OutputSpec, tracks: SourceTracks, can: Can): PlanResult {
   switch (spec.type) {
     case "video":
       return planVideo(spec, tracks, can);
@@ -83,23 +84,40 @@ function sharedCommand(
   const ticks = tracks.video ? progressTicks(films, images, tracks.video) : null;
   const outputs = [...films, ...others];
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
-  const devices = new Map(plans.flatMap(({ device }) => (device ? [[device.name, device] as const] : [])));
-  const head = [...devices.values()].flatMap(deviceArguments);
-  return { runs: [runOf(request, tracks, parts, seekMs, head)], outputs: outputs.map((plan) => plan.planned) };
+  const head = devicesArguments(plans.map(({ device }) => device));
+  return {
+    runs: [runOf(request, tracks, parts, seekArguments(seekMs), head)],
+    outputs: outputs.map((plan) => plan.planned),
+  };
 }
+
+/** Options before all inputs that open each device once. */
+export function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]): string[] {
+  const devices = new Map(used.flatMap((device) => (device ? [[device.name, device] as const] : [])));
+  return [...devices.values()].flatMap(deviceArguments);
+}
+
+const seekArguments = (seekMs: number): string[] => (seekMs === 0 ? [] : ["-ss", seconds(seekMs)]);
 
 /** Each pass reads the source anew; the second begins when the first has measured all of it. */
 function twoPassCommand(request: EncodeRequest, tracks: SourceTracks, plan: SpecifiedPlan): PlannedCommand {
   const parts: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
-  return { runs: parts.map((part) => runOf(request, tracks, [part], plan.seekMs ?? 0)), outputs: [plan.planned] };
+  const from = seekArguments(plan.seekMs ?? 0);
+  return { runs: parts.map((part) => runOf(request, tracks, [part], from)), outputs: [plan.planned] };
 }
 
-/** One call of ffmpeg; `head` are options before its inputs. */
-function runOf(
-  request: EncodeRequest,
+/** What the runs of a plan read. */
+export type RunInputs = Pick<EncodeRequest, "source" | "watermarks"> & {
+  /** For a source that the node itself serves: how it is opened. `source` is its URL then. */
+  readonly sourceOptions?: readonly string[];
+};
+
+/** One call of ffmpeg; `options` are of its source, `head` are before all inputs. */
+export function runOf(
+  request: RunInputs,
   tracks: SourceTracks,
   parts: readonly CommandPart[],
-  seekMs: number,
+  options: readonly string[],
   head: readonly string[] = [],
 ): PlannedRun {
   const branches = parts.flatMap(({ branches }) => branches);
@@ -107,10 +125,7 @@ function runOf(
   return {
     argv: [
       ...head,
-      ...headArguments([
-        sourceInput(request.source, tracks, seekMs === 0 ? [] : ["-ss", seconds(seekMs)]),
-        ...markInputs(marks, request.watermarks),
-      ]),
+      ...headArguments([sourceInput(request, tracks, options), ...markInputs(marks, request.watermarks)]),
       ...graphArguments(tracks, branches, marks),
       ...parts.flatMap((part) => part.argv),
     ],
@@ -127,15 +142,20 @@ function runOf(
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
 
-const sourceInput = (path: string, tracks: SourceTracks, options: readonly string[]): PlannedInput => ({
-  path,
+const sourceInput = (
+  { source, sourceOptions }: RunInputs,
+  tracks: SourceTracks,
+  options: readonly string[],
+): PlannedInput => ({
+  path: source,
   options: [...options, ...resizingArguments(tracks)],
+  ...(sourceOptions ? { served: sourceOptions } : {}),
 });
 
-const opensOf = ({ source, watermarks }: EncodeRequest, tracks: SourceTracks): Opens => ({
+const opensOf = (request: EncodeRequest, tracks: SourceTracks): Opens => ({
   streamIndex: tracks.video?.streamIndex ?? 0,
-  source: (options) => sourceInput(source, tracks, options),
-  marks: (urls) => markInputs(urls, watermarks),
+  source: (options) => sourceInput(request, tracks, options),
+  marks: (urls) => markInputs(urls, request.watermarks),
 });
 
 const markInputs = (marks: readonly string[], files: EncodeRequest["watermarks"]): PlannedInput[] =>

@@ -2,7 +2,8 @@
 import type { FrameSize } from "../format/format-spec.ts";
 import type { VideoOutput } from "../output-spec.ts";
 import type { Can } from "./can.ts";
-import { noEncoder, videoEncoder } from "./choose-encoder.ts";
+import { noEncoder, type VideoEncoder, videoEncoder } from "./choose-encoder.ts";
+import { type ChunkPicture, chunkPicture, type PictureSpan } from "./chunk-picture.ts";
 import { type Cut, cutFilters } from "./cut.ts";
 import { deinterlaceFilters } from "./deinterlace.ts";
 import type { Filter } from "./filter-graph.ts";
@@ -31,13 +32,15 @@ export type PlannedPicture = {
   readonly encoder: string;
   /** The hardware that encodes it; null: none. */
   readonly device: HardwareDevice | null;
+  /** Null: the whole film. */
+  readonly chunk: ChunkPicture | null;
 };
 
 type PictureResult = { readonly ok: true; readonly picture: PlannedPicture } | Refusal;
 
 /**
  * Plans the picture of an output. Refuses what codec, level or node cannot do. `gridSeconds` is the distance of keyframes at
- * fixed times, which H.264 and HEVC have; null: where the encoder likes.
+ * fixed times, which H.264 and HEVC have; null: where the encoder likes. `part` is the chunk that is wanted of it; null: all.
  */
 export function planPicture(
   output: VideoOutput,
@@ -46,6 +49,7 @@ export function planPicture(
   cut: Cut,
   can: Can,
   gridSeconds: number | null = null,
+  part: PictureSpan | null = null,
 ): PictureResult {
   const shape = { ...output, size: asked.size };
   const fitted = fittedShape(shape, track, 2).frame;
@@ -62,8 +66,11 @@ export function planPicture(
   const { chain } = planned;
   const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
   if (failure) return { ok: false, failure };
-  const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds };
-  const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, output.index, can);
+  const chunk = part && chunkPicture(part, timing);
+  const coding = part && chunk ? { sinceStart: chunk.sinceStart, share: part.span.share } : null;
+  const passLog = part?.passLog ?? `${output.index}-pass`;
+  const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds, chunk: coding };
+  const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, passLog, can);
   if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
   const before = [...cutFilters(cut), ...(output.deinterlace ? deinterlaceFilters(track, can) : [])];
   return {
@@ -72,28 +79,43 @@ export function planPicture(
       ...encoded,
       timing,
       frame,
-      filters: [...before, ...timing.filters, ...chain.filters, ...encoded.filters],
+      chunk,
+      filters: [
+        ...before,
+        ...(chunk?.timing ?? timing.filters),
+        ...(chunk?.trim ?? []),
+        ...chain.filters,
+        ...encoded.filters,
+      ],
     },
   };
 }
 
 type Ask = Omit<Parameters<typeof videoArguments>[1], "pass" | "timing"> & { readonly timing: FrameTiming };
-type Encoded = Omit<PlannedPicture, "timing" | "frame">;
+type Encoded = Omit<PlannedPicture, "timing" | "frame" | "chunk">;
 
 /** SVT-AV1 takes no less; versions before 1.0 crash on it. */
 const SVT_MIN_SIDE = 64;
 
-function inSoftware(ask: Ask, output: number, can: Pick<Can, "encoders">): Encoded | null {
+/**
+ * Encoders whose chunks are encoded in two passes where a mean bitrate is asked for: in one pass they spend up to half as much
+ * again on an easy chunk, and begin each one badly (docs/ultrafast.md).
+ */
+const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
+
+function inSoftware(ask: Ask, passLog: string, can: Pick<Can, "encoders">): Encoded | null {
   const { spec, frame, timing } = ask;
   const isSmall = Math.min(frame.width, frame.height) < SVT_MIN_SIDE;
   const encoders = isSmall ? can.encoders.filter((name) => name !== "libsvtav1") : can.encoders;
   const encoder = videoEncoder(spec.codec, spec.twoPass, { encoders });
   if (!encoder) return null;
+  const hasMean = !("quality" in spec.rate);
+  const twoPass = spec.twoPass || (ask.chunk !== null && hasMean && CHUNKS_IN_TWO_PASSES.has(encoder));
   const pass = (number: 1 | 2): string[] => [
-    ...videoArguments(encoder, { ...ask, pass: spec.twoPass ? { number, log: `${output}-pass` } : null }),
+    ...videoArguments(encoder, { ...ask, pass: twoPass ? { number, log: passLog } : null }),
     ...timing.argv,
   ];
-  return { filters: [], argv: pass(2), firstPass: spec.twoPass ? pass(1) : null, encoder, device: null };
+  return { filters: [], argv: pass(2), firstPass: twoPass ? pass(1) : null, encoder, device: null };
 }
 
 function inHardware(hardware: HardwarePicture, ask: Ask): Encoded {

@@ -82,6 +82,12 @@ describe("the variants of a stream", () => {
       [...["428x240", "640x360", "854x480", "1274x716"].map((size) => rung(size)), "audio-64k"],
     ],
     ["a source below all rungs keeps its size", [picture(160, 120)], HLS, ["120p=160x120"]],
+    [
+      "hevc, which MPEG-TS alone has no place for, is left out with the sound that only it has",
+      [picture(640, 360), SOUND],
+      { ...HLS, variants: ["mp4:240p:96k", "mp4:hevc_240p:64k"] },
+      ["240p=426x240+audio-96k"],
+    ],
     ["no sound, none promised", [picture(640, 360)], HLS, ["240p=426x240", "360p=640x360"]],
     ["sound alone, each bitrate once", [SOUND], HLS, ["audio-64k", "audio-128k"]],
     [

@@ -3,7 +3,9 @@ import type { HttpStreamOutput, VideoOutput } from "../output-spec.ts";
 import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
 import type { Can } from "./can.ts";
 import { audioEncoder, noEncoder } from "./choose-encoder.ts";
-import type { Cut } from "./cut.ts";
+import { chunkArguments, chunkFile, NOWHERE, streamSoundArguments } from "./chunk-muxers.ts";
+import type { PictureSpan } from "./chunk-picture.ts";
+import { WHOLE } from "./cut.ts";
 import type { Branch } from "./filter-graph.ts";
 import type { HardwareDevice } from "./hardware.ts";
 import { gridSeconds } from "./keyframe-grid.ts";
@@ -19,15 +21,10 @@ import type { EncodedVideo } from "./video-encoders.ts";
 
 /** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
 export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Can): PlanResult {
-  const variants = variantsFor(spec, source);
-  if (variants.length === 0) return refuse(source.video ? "input_has_no_audio" : "input_has_no_video");
-  const pictures = planPictures(spec, source.video, variants, can);
-  if (!pictures.ok) return pictures;
-  const sounds = planSounds(spec, source.audio, variants, can);
-  if (!sounds.ok) return sounds;
-  const thumbnails = spec.thumbnails && source.video ? planThumbnails(spec, source, can) : null;
-  if (thumbnails && !thumbnails.ok) return thumbnails;
-  const tracks = [...pictures.tracks, ...sounds.tracks];
+  const parts = planStreamParts(spec, source, can);
+  if (!parts.ok) return parts;
+  const { variants, pictures, sounds, thumbnails } = parts;
+  const tracks = [...pictures, ...sounds];
   const nameOf = (of: unknown): string | null =>
     tracks.find(({ key }) => key === JSON.stringify(of))?.track.name ?? null;
   const stream = {
@@ -38,6 +35,36 @@ export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Ca
   return { ok: true, plan: assemble(spec, source, [...tracks, ...(thumbnails ? [thumbnails] : [])], stream) };
 }
 
+/** A stream in parts, any of which can be made by itself. */
+export type StreamParts = {
+  readonly variants: readonly Variant[];
+  readonly pictures: readonly TrackPart[];
+  readonly sounds: readonly TrackPart[];
+  /** Null: none. */
+  readonly thumbnails: Extract<ReturnType<typeof planThumbnails>, { ok: true }> | null;
+};
+
+/**
+ * With `part` its pictures are those of a chunk: in fragmented MP4 alone, in files named as those of the whole. Sound then is
+ * in fragmented MP4 alone too.
+ */
+export function planStreamParts(
+  spec: HttpStreamOutput,
+  source: SourceTracks,
+  can: Can,
+  part: PictureSpan | "sound" | null = null,
+): ({ readonly ok: true } & StreamParts) | Refusal {
+  const variants = variantsFor(spec, source);
+  if (variants.length === 0) return refuse(source.video ? "input_has_no_audio" : "input_has_no_video");
+  const pictures = planPictures(spec, source.video, variants, can, part === "sound" ? null : part);
+  if (!pictures.ok) return pictures;
+  const sounds = planSounds(spec, source.audio, variants, can, part !== null);
+  if (!sounds.ok) return sounds;
+  const thumbnails = spec.thumbnails && source.video ? planThumbnails(spec, source, can) : null;
+  if (thumbnails && !thumbnails.ok) return thumbnails;
+  return { ok: true, variants, pictures: pictures.tracks, sounds: sounds.tracks, thumbnails };
+}
+
 /** A part of the command: a track, or the thumbnails. */
 type Part = {
   readonly branch: Branch | null;
@@ -45,12 +72,15 @@ type Part = {
   readonly expectedFrames: number | null;
 };
 
-type TrackPart = Part & {
+export type TrackPart = Part & {
   /** The specification that it was made from, as text. */
   readonly key: string;
   readonly track: StreamTrack;
   readonly encoder: string;
   readonly device: HardwareDevice | null;
+  /** Of a chunk's picture, and the first of its two passes if it has them. */
+  readonly chunk: PlannedPicture["chunk"];
+  readonly firstPass: readonly string[] | null;
 };
 
 type Tracks = { readonly ok: true; readonly tracks: readonly TrackPart[] } | Refusal;
@@ -60,6 +90,7 @@ function planPictures(
   source: VideoTrack | null,
   variants: readonly Variant[],
   can: Can,
+  part: PictureSpan | null,
 ): Tracks {
   const tracks: TrackPart[] = [];
   const asked = distinct(variants.map(({ video }) => video));
@@ -72,6 +103,7 @@ function planPictures(
       WHOLE,
       can,
       gridSeconds(spec.segmentDurationMs),
+      part && { ...part, passLog: `${spec.index}-${tracks.length}-pass` },
     );
     if (!result.ok) return result;
     tracks.push(pictureTrack(spec, video, source, result.picture, tracks));
@@ -89,9 +121,6 @@ const asFilm = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack)
   deinterlace: source.interlaced,
 });
 
-/** Streams show all of their source. */
-const WHOLE: Cut = { seekMs: 0, startMs: 0, endMs: null };
-
 /**
  * Frames that are reordered are decoded two frame distances before they are shown. hls.js begins with the first one decoded:
  * of slow films it would skip the beginning, and with frames 5 s apart even the line of time stamps has no room for that.
@@ -105,7 +134,7 @@ function pictureTrack(
   picture: PlannedPicture,
   before: readonly TrackPart[],
 ): TrackPart {
-  const { frame, timing, encoder, device } = picture;
+  const { frame, timing, encoder, device, chunk } = picture;
   const side = `${Math.min(frame.width, frame.height)}p`;
   const name = unusedName(video.codec === "hevc" ? `${side}-hevc` : side, before);
   const label = `v${spec.index}t${before.length}`;
@@ -114,20 +143,28 @@ function pictureTrack(
     fmp4: spec.dash !== null,
     ts: spec.hls !== null && video.codec === "h264",
   });
+  const order = timing.fps < REORDERING_FPS ? ["-bf", "0"] : [];
+  const written = chunk
+    ? chunkArguments(chunkFile(spec.index, name))
+    : streamArguments(files, "video", spec.segmentDurationMs);
   return {
     key: JSON.stringify(video),
     track: { name, kind: "video", ...files, picture: { frame, fps: timing.fps } },
     branch: { label, filters: picture.filters },
-    argv: [
-      ...["-map", `[${label}]`, ...picture.argv, ...(timing.fps < REORDERING_FPS ? ["-bf", "0"] : [])],
-      ...streamArguments(files, "video", spec.segmentDurationMs),
-    ],
-    expectedFrames: frameCount(WHOLE, picture, source),
-    ...{ encoder, device },
+    argv: ["-map", `[${label}]`, ...picture.argv, ...order, ...written],
+    firstPass: picture.firstPass && ["-map", `[${label}]`, ...picture.firstPass, ...order, ...NOWHERE],
+    expectedFrames: chunk ? chunk.frames : frameCount(WHOLE, picture, source),
+    ...{ encoder, device, chunk },
   };
 }
 
-function planSounds(spec: HttpStreamOutput, source: AudioTrack | null, variants: readonly Variant[], can: Can): Tracks {
+function planSounds(
+  spec: HttpStreamOutput,
+  source: AudioTrack | null,
+  variants: readonly Variant[],
+  can: Can,
+  alone: boolean,
+): Tracks {
   const tracks: TrackPart[] = [];
   const encoder = audioEncoder("aac", can);
   if (!source) return { ok: true, tracks };
@@ -142,10 +179,12 @@ function planSounds(spec: HttpStreamOutput, source: AudioTrack | null, variants:
       branch: null,
       argv: [
         ...["-map", `0:${source.streamIndex}`, ...audioArguments(encoder, audio, "mp4", source, "filled from 0")],
-        ...streamArguments(files, "audio", spec.segmentDurationMs),
+        ...(alone
+          ? streamSoundArguments(chunkFile(spec.index, name))
+          : streamArguments(files, "audio", spec.segmentDurationMs)),
       ],
       expectedFrames: null,
-      ...{ encoder, device: null },
+      ...{ encoder, device: null, chunk: null, firstPass: null },
     });
   }
   return { ok: true, tracks };

@@ -36,7 +36,7 @@ export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): Pl
   const audio = soundTrack(spec, cut, source);
   const picture = video ? pictureOf(spec, video, cut, can) : null;
   if (picture && !picture.ok) return picture;
-  const sound = audio ? soundOf(spec, audio, can) : null;
+  const sound = audio ? planSoundTrack(spec, audio, can) : null;
   if (sound && !sound.ok) return sound;
   return { ok: true, plan: assemble(spec, cut, { video, audio }, picture, sound) };
 }
@@ -58,7 +58,8 @@ function pictureOf(spec: VideoOutput, track: VideoTrack, cut: Cut, can: Can): Pi
   return { ok: true, planned: null, argv: ["-c:v", "copy", ...tag] };
 }
 
-function soundOf({ audio: spec, container }: VideoOutput, track: AudioTrack, can: Can): Sound | Refusal {
+/** The sound's part of an output that is asked for sound; `argv` is from `-c:a` on. */
+export function planSoundTrack({ audio: spec, container }: VideoOutput, track: AudioTrack, can: Can): Sound | Refusal {
   const refused = (failure: Failure): Refusal => ({ ok: false, failure });
   if (!spec) throw new Error("No sound is asked for");
   if (!isEncodedAudio(spec)) {
@@ -76,7 +77,7 @@ function soundOf({ audio: spec, container }: VideoOutput, track: AudioTrack, can
 const strictness = (container: VideoOutput["container"], codec: string | null): string[] =>
   container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];
 
-const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
+export const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
 const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
 
 function assemble(
@@ -153,7 +154,11 @@ const isBeyondEnd = ({ startMs }: Cut, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
 /** Sound that does not sound within the cut is as good as none, unless nothing else was asked for. */
-function soundTrack(spec: VideoOutput, cut: Cut, { audio }: SourceTracks): AudioTrack | null {
+export function soundTrack(
+  spec: Pick<VideoOutput, "video" | "audio">,
+  cut: Cut,
+  { audio }: SourceTracks,
+): AudioTrack | null {
   const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
   return spec.audio && !(beyond && spec.video) ? audio : null;
 }

@@ -18,12 +18,16 @@ export type Variant = { readonly video: EncodedVideo | null; readonly audio: Enc
  * rungs above the source are left out, and more than two channels become stereo, which 128k are enough for.
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Variant[] {
-  const asked = spec.variants.map((format) => variantOf(format, source));
+  const asked = spec.variants.map((format) => variantOf(format, source)).filter((variant) => isPackaged(variant, spec));
   const fitting = spec.dropsLargerVariants && source.video ? fitLadder(asked, source.video) : asked;
   const variants = fitting.filter(({ video, audio }) => video !== null || audio !== null).map(withoutPadding(source));
   const distinct = unique(variants);
   return [...distinct.filter(({ video }) => video !== null), ...distinct.filter(({ video }) => video === null)];
 }
+
+/** Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers. */
+const isPackaged = ({ video }: Variant, { dash }: HttpStreamOutput): boolean =>
+  dash !== null || video?.codec !== "hevc";
 
 function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
   return {

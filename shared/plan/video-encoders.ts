@@ -2,7 +2,7 @@
 import type { VideoCodec } from "../format/codecs.ts";
 import type { TrackContainer } from "../format/containers.ts";
 import type { VideoTrackSpec } from "../format/format-spec.ts";
-import { type BitrateCodec, capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
+import { type BitrateCodec, CHUNK_BUFFER_FILL, capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
 import type { VideoEncoder } from "./choose-encoder.ts";
 import type { Size } from "./fit-frame.ts";
 import type { FrameTiming } from "./frame-timing.ts";
@@ -13,6 +13,14 @@ import { qualityStep } from "./quality-steps.ts";
 /** A picture track that is encoded: no copy. */
 export type EncodedVideo = VideoTrackSpec & { readonly codec: VideoCodec };
 
+/** What an encoder must know of a chunk. */
+export type ChunkCoding = {
+  /** From the film's first frame to the chunk's, in seconds. */
+  readonly sinceStart: number;
+  /** Its mean bitrate, as a multiple of the film's. */
+  readonly share: number;
+};
+
 export type VideoAsk = {
   readonly spec: EncodedVideo;
   readonly container: TrackContainer;
@@ -22,6 +30,8 @@ export type VideoAsk = {
   readonly timing: Pick<FrameTiming, "fps" | "varies">;
   /** Seconds between keyframes at fixed times, and none elsewhere; null: where the encoder likes. */
   readonly gridSeconds: number | null;
+  /** Of a chunk, whose encoder is to go on as the whole film's would; null: the whole film. */
+  readonly chunk: ChunkCoding | null;
   /** Of two; null: one pass. `log` is a name in the working folder. */
   readonly pass: { readonly number: 1 | 2; readonly log: string } | null;
 };
@@ -70,13 +80,18 @@ function meanKbps({ spec, picture }: VideoAsk): number {
   return Math.min(defaultBitrateKbps(codec as BitrateCodec, picture), rate.maxrateKbps ?? Infinity);
 }
 
+const shareOf = ({ chunk }: Pick<VideoAsk, "chunk">): { share: number } => ({ share: chunk?.share ?? 1 });
+
+/** Whether the encoder begins where another one ended, and not with the film. */
+const goesOn = ({ chunk }: VideoAsk): boolean => chunk !== null && chunk.sinceStart > 0;
+
 const quality = (encoder: Parameters<typeof qualityStep>[0], step: number): string =>
   String(qualityStep(encoder, step));
 
 /** Encoders with a constant rate factor that a cap can go beside. */
 function crfArguments(encoder: "libx264" | "libx265", ask: VideoAsk): string[] {
   const { rate } = ask.spec;
-  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps);
+  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, shareOf(ask));
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
   return ["-crf", quality(encoder, rate.quality), ...cap];
 }
@@ -87,7 +102,7 @@ function crfArguments(encoder: "libx264" | "libx265", ask: VideoAsk): string[] {
  */
 function constrainedQuality(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", ask: VideoAsk): string[] {
   const { rate } = ask.spec;
-  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps);
+  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, shareOf(ask));
   const crf = ["-crf", quality(encoder, rate.quality)];
   if (rate.maxrateKbps !== null) return [...crf, "-b:v", `${rate.maxrateKbps}k`, ...capArguments(rate.maxrateKbps)];
   return [...crf, "-b:v", encoder === "libvpx" ? "100M" : "0"];
@@ -103,7 +118,7 @@ function quantiserArguments(
 ): string[] {
   const { rate, codec } = ask.spec;
   const buffer = codec === "mpeg2video" ? mpeg2BufferKbit(ask.frame) : Infinity;
-  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, buffer);
+  if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, { maxBufferKbit: buffer });
   const quantiser = quality(encoder, rate.quality);
   if (rate.maxrateKbps === null) return ["-q:v", quantiser];
   return ["-qmin", quantiser, "-b:v", `${rate.maxrateKbps}k`, ...capArguments(rate.maxrateKbps, buffer)];
@@ -117,16 +132,22 @@ const levelText = (level: number): string => `${Math.floor(level / 10)}.${level 
 
 function x264(ask: VideoAsk): string[] {
   const { profile, level } = ask.spec;
+  const params = [
+    // It would take its level and its rates from a nominal rate like 1000 frames per second.
+    ...(ask.timing.varies ? [`fps=${meanFps(ask)}`] : []),
+    ...(goesOn(ask) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
+    // Else a second pass puts what suits its own frames into the header.
+    ...(ask.chunk ? ["stitchable=1"] : []),
+  ];
   return [
     // x264's own balance: each faster preset costs bits at equal quality.
     ...["-preset", "medium", ...crfArguments("libx264", ask)],
     ...(ask.gridSeconds === null
       ? keyframes(ask)
-      : [...gridArguments(ask.gridSeconds), "-keyint_min", "1", "-sc_threshold", "0"]),
+      : [...gridArguments(ask.gridSeconds, ask.chunk?.sinceStart), "-keyint_min", "1", "-sc_threshold", "0"]),
     ...(profile ? ["-profile:v", profile] : []),
     ...(level ? ["-level", levelText(level)] : []),
-    // It would take its level and its rates from a nominal rate like 1000 frames per second.
-    ...(ask.timing.varies ? ["-x264-params", `fps=${meanFps(ask)}`] : []),
+    ...(params.length === 0 ? [] : ["-x264-params", params.join(":")]),
     ...passArguments(ask),
   ];
 }
@@ -141,10 +162,15 @@ function x265(ask: VideoAsk): string[] {
     ...(ask.pass ? [`pass=${ask.pass.number}`, `stats=${ask.pass.log}.log`] : []),
     // A keyframe of an open group is none to begin at: the frames before it in time need those before it in the file.
     ...(ask.gridSeconds === null ? [] : ["open-gop=0", "scenecut=0", "min-keyint=1"]),
+    ...(goesOn(ask) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
+    // It writes its settings into the header, and those of chunks differ. Its first pass is as slow as the second by default.
+    ...(ask.chunk ? ["info=0", ...(ask.pass ? ["slow-firstpass=0"] : [])] : []),
   ];
   return [
     ...["-preset", "fast", ...crfArguments("libx265", ask)],
-    ...(ask.gridSeconds === null ? keyframes(ask) : [...gridArguments(ask.gridSeconds), "-forced-idr", "1"]),
+    ...(ask.gridSeconds === null
+      ? keyframes(ask)
+      : [...gridArguments(ask.gridSeconds, ask.chunk?.sinceStart), "-forced-idr", "1"]),
     ...(profile ? ["-profile:v", profile] : []),
     ...["-x265-params", params.join(":")],
   ];
@@ -175,7 +201,10 @@ function svtAv1(ask: VideoAsk): string[] {
   const { rate } = ask.spec;
   const step = "quality" in rate ? rate.quality : rate.bitrateKbps === null && rate.maxrateKbps !== null ? 3 : null;
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
-  const rates = step === null ? ["-b:v", `${meanKbps(ask)}k`] : ["-crf", quality("libsvtav1", step), ...cap];
+  const rates =
+    step === null
+      ? ["-b:v", `${Math.round(meanKbps(ask) * shareOf(ask).share)}k`]
+      : ["-crf", quality("libsvtav1", step), ...cap];
   // Above 240 frames per second it refuses, also when only the time base is as fine.
   const fps = ask.timing.varies
     ? ["-svtav1-params", `fps-num=${Math.round(ask.timing.fps * 1000)}:fps-denom=1000`]

@@ -162,6 +162,9 @@ function hasNoTsPicture(variants: readonly VideoFormat[]): boolean {
   return codecs.length > 0 && codecs.every((codec) => codec === "hevc");
 }
 
+/** As playlists have it (RFC 8216 §4.1): names that look alike are the same. */
+const composed = (name: string): string => name.normalize("NFC");
+
 /** Names tell subtitles apart, and one of them at most is shown unasked (RFC 8216 §4.3.4.1.1). */
 function parseSubtitles(
   asked: HttpStreamParams["subtitles"],
@@ -172,7 +175,7 @@ function parseSubtitles(
   for (const [at, { name, ...subtitle }] of asked.entries()) {
     const address = allowedUrl(subtitle.url, `${field}.${at}.url`, allow);
     if (!address.ok) return address;
-    subtitles.push({ ...subtitle, url: address.value, name: name ?? subtitle.language });
+    subtitles.push({ ...subtitle, url: address.value, name: composed(name ?? subtitle.language) });
   }
   const twice = subtitles.findIndex(({ name }, at) => subtitles.findIndex((other) => other.name === name) < at);
   if (twice >= 0) return refuse("output_param_not_valid", `\`${field}.${twice}.name\`: another one has this name`);

@@ -262,6 +262,14 @@ describe("parseOutputs", () => {
       stream({ hls: { path: "a" }, subtitles: [1, 2].map((n) => ({ url: `https://a.example/${n}`, language: "en" })) }),
       /subtitles.1.name`: another one/,
     ],
+    [
+      "output_param_not_valid",
+      stream({
+        hls: { path: "a" },
+        subtitles: ["\u00D6l", "O\u0308l"].map((name) => ({ url: "https://a.example/1", language: "de", name })),
+      }),
+      /subtitles.1.name`: another one/,
+    ],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:bad"] }), /variants.0`: .*`bad`/],
     [
       "output_format_not_valid",

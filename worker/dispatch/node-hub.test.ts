@@ -76,6 +76,29 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
+  it("knows how many encodes its nodes can do, those that they do included", async () => {
+    expect(await hubOf(env).capacity()).toBe(0);
+    const [reader] = [
+      await joined("reader", { inspect: 1, encode: 2 }),
+      await joined("other", { inspect: 1, encode: 1 }),
+    ];
+    expect(await hubOf(env).capacity()).toBe(3);
+    const spec = await newJob();
+    const [given] = await vi.waitFor(async () => {
+      const { tasks } = (await runInDurableObject(jobOf(env, spec.id), (_, { storage }) => loadState(storage))) ?? {};
+      if (!tasks?.[0]?.grant) throw new Error("Nobody inspects");
+      return [{ lease: `${spec.id}.inspect.1`, token: tasks[0].grant.token }];
+    });
+    await jobOf(env, spec.id).complete(given?.lease as never, {
+      ...{ token: given?.token ?? "", result: { kind: "inspect", probe: PROBE } },
+    });
+    await settle();
+    expect(await hubOf(env).capacity()).toBe(3);
+    reader.say({ type: "bye" });
+    await settle();
+    expect(await hubOf(env).capacity()).toBe(1);
+  });
+
   it("sends nothing beyond the slots it was granted", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const jobs = [await newJob(), await newJob()];

@@ -31,6 +31,9 @@ const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
 const TICKETS = "ticket:";
 
+/** By the name of its task (job-state.ts, newTask). */
+const isEncode = (lease: string): boolean => !/^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect");
+
 export class NodeHub extends DurableObject<Env> {
   #nodes = new Map<WebSocket, SocketNode>();
   #tickets = new Map<string, Ticket>();
@@ -70,6 +73,13 @@ export class NodeHub extends DurableObject<Env> {
         this.#send(node, { type: "cancel", lease });
       }
     }
+  }
+
+  /** Encodes that the connected nodes can do at the same time, those that they do now included. */
+  async capacity(): Promise<number> {
+    const now = Date.now();
+    const nodes = [...this.#nodes.values()].filter((node) => !node.draining && this.#isAlive(node, now));
+    return nodes.reduce((sum, { free, leases }) => sum + free.encode + leases.filter(isEncode).length, 0);
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {

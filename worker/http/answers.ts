@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ERRORS } from "#shared/errors.ts";
 import { ContractDate, JobView, PlaylistUrl } from "#shared/job-view.ts";
 import { MediaProbe } from "#shared/media-probe.ts";
-import { OutputMetadata } from "#shared/metadata.ts";
+import { OutputMetadata, UltrafastReceipt } from "#shared/metadata.ts";
 import { OUTPUT_TYPES } from "#shared/output-status.ts";
 import { DeliveryView } from "../notify/outbox.ts";
 
@@ -93,6 +93,7 @@ export const JobMetadata = z
       outputs: z
         .array(z.record(z.string(), OutputMetadata))
         .describe("Of each finished output an object with one property, named by its key"),
+      ultrafast: UltrafastReceipt.exactOptional(),
     }),
   })
   .describe("All metadata of a job that is known so far");

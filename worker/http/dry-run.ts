@@ -14,7 +14,7 @@ import type { PlannedStream } from "#shared/plan/planned-stream.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage-spec.ts";
-import { isWanted } from "../job/reports.ts";
+import { isWanted } from "../job/inspected.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
 import type { DryRunPlan, Rendition } from "./answers.ts";

@@ -17,6 +17,8 @@ export function cancelJob(state: JobState, now: number): JobState | null {
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "abandon", { reports: [] });
     if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
   }
+  // Chunks are of no use any more: a retry of a cancelled job begins anew.
+  if (next.chunks) next = { ...next, chunks: { ...next.chunks, isActive: false } };
   const all = state.spec.outputs.map(({ index }) => index);
   next = moveOutputs(next, all, "abort", { failure: CANCELLED });
   return record(bump({ ...next, status, completedAt: now }), "job.aborted", null, now);
@@ -24,7 +26,7 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 
 /**
  * Begins an ended job anew for what it did not finish: finished and skipped outputs stay as they are, the source is
- * inspected again. Null when the job runs, has nothing left to do, or has lost its finished outputs with its storage.
+ * inspected again, and chunks that are still there are used again. Null when the job runs, has nothing left to do, or has lost its finished outputs with its storage.
  */
 export function retryJob(state: JobState): JobState | null {
   const status = moveJob(state.status, "retry");
@@ -34,5 +36,7 @@ export function retryJob(state: JobState): JobState | null {
   const next = moveOutputs(state, all, "retry", { failure: null, files: [], probe: null });
   const input = { ...moveInputTo(next, "retry").input, failure: null };
   const tasks = [newTask(round, "inspect", [])];
-  return demand(bump({ ...next, status, round, input, tasks, completedAt: null, shownPercent: 0 }), "inspect");
+  const chunks = state.chunks && { ...state.chunks, isActive: false };
+  const begun = { ...next, status, round, input, tasks, chunks, ultrafast: null, completedAt: null, shownPercent: 0 };
+  return demand(bump(begun), "inspect");
 }

@@ -5,6 +5,7 @@ import { effectDone, effectFailed, nextAlarmAt, type PendingEffect, pendingEffec
 import type { JobMemory } from "./job-memory.ts";
 import { expireLeases } from "./leases.ts";
 import { runEffect } from "./run-effect.ts";
+import { offerTwins } from "./twins.ts";
 
 /** If the object dies amid its work, the alarm has it begin again after this long. */
 const DEAD_MAN_MS = 30_000;
@@ -36,7 +37,8 @@ export class EffectRunner {
     this.#setAlarm(Date.now() + DEAD_MAN_MS);
     try {
       const { state } = this.#memory;
-      if (state) this.#memory.save(expireLeases(state, Date.now()));
+      const now = Date.now();
+      if (state) this.#memory.save(offerTwins(expireLeases(state, now), now));
       await this.#act(() => true);
     } catch (error) {
       // The alarm that was just set tries again, at a pace that a lasting fault can keep up with.

@@ -7,6 +7,8 @@ import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
 import { BUILTIN_RETENTION_MS } from "../storage/builtin-objects.ts";
 import { type Delivery, type JobState, type MultipartUpload, RETENTION_MS, type TaskState } from "./job-state.ts";
 import { runnableTasks } from "./leases.ts";
+import { clearName, scratchToClear } from "./scratch-effects.ts";
+import { twinsDue } from "./twins.ts";
 
 export type Effect =
   /** Tell the hub how many tasks of a class wait. */
@@ -21,6 +23,8 @@ export type Effect =
   | { kind: "deliver"; delivery: Delivery }
   /** Remove what the job left in the service's own storage. */
   | { kind: "clear-storage" }
+  /** Remove one of its folders in the scratch bucket. */
+  | { kind: "clear-scratch"; folder: number }
   /** Forget everything: the retention is over. */
   | { kind: "purge" };
 
@@ -58,6 +62,9 @@ export function pendingEffects(state: JobState): PendingEffect[] {
   if (isTerminalJob(state.status) && state.spec.storage.kind === "builtin" && !state.storageCleared) {
     pending.push(owed("clear-storage", (state.completedAt ?? 0) + BUILTIN_RETENTION_MS, { kind: "clear-storage" }));
   }
+  for (const { folder, dueAt } of scratchToClear(state)) {
+    pending.push(owed(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
+  }
   if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
     pending.push(owed("purge", (state.completedAt ?? 0) + RETENTION_MS, { kind: "purge" }));
   }
@@ -73,12 +80,13 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
 
 /**
  * When the job's alarm must ring next: for the soonest effect, each no sooner than `notBefore` says, or for the soonest
- * end of a lease; null when nothing is left to do.
+ * end of a lease, or for a chunk that is slow; null when nothing is left to do.
  */
 export function nextAlarmAt(state: JobState, notBefore: (pending: PendingEffect) => number): number | null {
   const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.grant ? [task.grant.expiresAt] : []));
   const effects = pendingEffects(state).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
-  const times = [...effects, ...leases];
+  const twins = twinsDue(state).map(({ at }) => at);
+  const times = [...effects, ...leases, ...twins];
   return times.length > 0 ? Math.min(...times) : null;
 }
 

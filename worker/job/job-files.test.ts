@@ -15,6 +15,7 @@ const claim = {
   tokens: ["t"],
   sourceUrl: "https://a.example/",
   streamKeys: new Map<number, string>(),
+  chunking: null,
 } as const;
 
 /** The job whose input was transferred and probed. */

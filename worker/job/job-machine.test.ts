@@ -35,6 +35,7 @@ const claim = (
       tokens: [token],
       sourceUrl: SOURCE_URL,
       streamKeys: new Map(),
+      chunking: null,
     },
     now,
   );
@@ -118,7 +119,7 @@ describe("the way of a job", () => {
         lease: `${eager.id}.inspect.1`,
         token: "t1",
         jobId: eager.id,
-        task: { kind: "inspect", sourceUrl: SOURCE_URL },
+        task: { kind: "inspect", sourceUrl: SOURCE_URL, chunking: null },
       },
     ]);
     const inspected = completeTask(inspecting.state, "inspect", { kind: "inspect", probe: PROBE }, NOW);

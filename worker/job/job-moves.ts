@@ -36,11 +36,14 @@ export function moveOutputs(
   move: OutputMove,
   patch: Partial<OutputState> = {},
 ): JobState {
+  let hasMoved = false;
   const outputs = state.outputs.map((output, index) => {
     const phase = indices.includes(index) ? moveOutput(output.phase, move) : null;
+    hasMoved ||= phase !== null;
     return phase ? { ...output, ...patch, phase } : output;
   });
-  return { ...state, outputs };
+  // What did not change is not saved anew.
+  return hasMoved ? { ...state, outputs } : state;
 }
 
 export function moveInputTo(state: JobState, move: InputMove): JobState {
@@ -67,7 +70,9 @@ export const addTask = (state: JobState, task: TaskState): JobState =>
 
 /** Sets a task's multipart uploads aside to be aborted, but for those of outputs that were made. */
 export function orphanUploads(state: JobState, taskId: string): JobState {
-  const orphans = Object.entries(taskOf(state, taskId).uploads).flatMap(([key, { uploadId }]) => {
+  const uploads = Object.entries(taskOf(state, taskId).uploads);
+  if (uploads.length === 0) return state;
+  const orphans = uploads.flatMap(([key, { uploadId }]) => {
     const file = fileOfKey(key);
     const made = state.outputs[file.output]?.phase === "done";
     return uploadId === null || made ? [] : [{ objectName: objectOf(state, file), uploadId }];

@@ -3,21 +3,26 @@ import { DurableObject } from "cloudflare:workers";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, newToken } from "#shared/ids.ts";
 import type { JobView } from "#shared/job-view.ts";
+import { messageOf } from "#shared/log.ts";
 import type {
   Assignment,
   CompleteReport,
   FailReport,
   LeaseProof,
   ProgressItem,
+  ScratchAnswer,
+  ScratchRequest,
   SlotClass,
   UploadsAnswer,
   UploadsRequest,
 } from "#shared/protocol.ts";
-import { type Env, settingsOf } from "../env.ts";
+import { type Env, hubOf, log, settingsOf } from "../env.ts";
 import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { openStore } from "../storage/object-store.ts";
+import { openScratch } from "../storage/scratch.ts";
 import { sourceUrl } from "../storage/source-url.ts";
+import { mayBeChunked } from "./chunk-plan.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { grantUploads } from "./grant-uploads.ts";
@@ -28,7 +33,6 @@ import { openJobSecrets } from "./job-secrets.ts";
 import { JobSpec, type JobState, newJob } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import {
-  type Claim,
   claimTasks,
   judge,
   type Renewal,
@@ -38,10 +42,14 @@ import {
   runnableTasks,
   suspectSession,
 } from "./leases.ts";
+import type { TaskSecrets } from "./node-task.ts";
 import { completeTask, failTask } from "./reports.ts";
+import { grantScratch } from "./scratch-grants.ts";
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
 const SUSPECT_GRACE_MS = 10_000;
+
+const ASSUMED_SLOTS = 4;
 
 export class JobObject extends DurableObject<Env> {
   readonly #memory: JobMemory;
@@ -114,12 +122,29 @@ export class JobObject extends DurableObject<Env> {
     }
   }
 
+  /** Signs requests on the job's scratch folder for a lease's task. */
+  async scratch(lease: LeaseId, { token, ...asked }: ScratchRequest): Promise<Answer<ScratchAnswer>> {
+    const { state } = this.#memory;
+    if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return REFUSED.superseded;
+    const { task } = judge(state, { lease, token });
+    const settings = settingsOf(this.env).scratch;
+    if (!task || !settings) return REFUSED.noScratch;
+    try {
+      const store = openScratch(settings, state.spec.id, state.scratch.folder);
+      return { ok: true, value: await grantScratch(state, task, asked, store) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "report_not_valid") throw error;
+      return { ok: false, code: error.code, message: error.message };
+    }
+  }
+
   /** A lease's work is done; the same report twice is fine. */
   async complete(lease: LeaseId, { token, result }: CompleteReport): Promise<Answer<null>> {
     const kind = this.#memory.state && judge(this.#memory.state, { lease, token }).task?.kind;
     if (kind && kind !== result.kind)
       return { ok: false, code: "report_not_valid", message: `This task is to ${kind}` };
-    return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now()));
+    const slots = result.kind === "inspect" && result.chunking?.ok ? await this.#slots() : 1;
+    return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now(), slots));
   }
 
   /** A lease's work failed. */
@@ -188,12 +213,24 @@ export class JobObject extends DurableObject<Env> {
   }
 
   /** Of the job's secrets what a node needs for its task; null when there is no such job. */
-  async #openForTask(): Promise<Pick<Claim, "sourceUrl" | "streamKeys"> | null> {
+  async #openForTask(): Promise<TaskSecrets | null> {
     const spec = this.#memory.state?.spec;
     if (!spec) return null;
     const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
     const streamKeys = new Map(secrets.streamKeys.map(({ output, key }) => [output, key]));
-    return { sourceUrl: await sourceUrl(spec.input, secrets.input), streamKeys };
+    const { scratch } = settingsOf(this.env);
+    const chunking = mayBeChunked(spec) ? scratch : null;
+    return { sourceUrl: await sourceUrl(spec.input, secrets.input), streamKeys, chunking };
+  }
+
+  /** Encodes that all nodes can do at the same time, by which a film is cut; a guess when the hub does not say. */
+  async #slots(): Promise<number> {
+    try {
+      return Math.max(1, await hubOf(this.env).capacity());
+    } catch (error) {
+      log.warn("The hub does not say what it has", { error: messageOf(error) });
+      return ASSUMED_SLOTS;
+    }
   }
 
   /** The keys that the service made for the job's streams, by the index of their output. */
@@ -208,8 +245,8 @@ export class JobObject extends DurableObject<Env> {
     const before = this.#memory.state;
     if (!before) return REFUSED.superseded;
     const { state, verdict, task } = renewLease(before, proof, Date.now());
-    if (verdict === "superseded" || !task) return REFUSED.superseded;
-    if (verdict === "current") this.#commit(take(state, task.id));
+    if (verdict === "superseded") return REFUSED.superseded;
+    if (verdict === "current" && task) this.#commit(take(state, task.id));
     return { ok: true, value: null };
   }
 

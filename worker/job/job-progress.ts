@@ -7,6 +7,8 @@ import type { OutputSpec } from "#shared/output-spec.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
 import { imageFiles } from "#shared/plan/image-files.ts";
 import type { TaskStage } from "#shared/protocol.ts";
+import { chunkedFraction } from "./chunk-progress.ts";
+import { activeWork } from "./chunk-work.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 
 /** Shares of the whole: fetching and probing the source; and, of one output's work, encoding before uploading. */
@@ -33,7 +35,9 @@ export function jobFraction(state: JobState): number {
 export function outputFraction(state: JobState, index: number): number {
   const output = state.outputs[index];
   if (!output || isTerminalOutput(output.phase)) return 1;
-  const task = state.tasks.find((candidate) => candidate.kind === "encode" && candidate.outputs.includes(index));
+  const work = activeWork(state);
+  if (work?.outputs.includes(index)) return chunkedFraction(state, work, taskFraction);
+  const task = state.tasks.findLast((candidate) => candidate.kind === "encode" && candidate.outputs.includes(index));
   return task ? taskFraction(task) : 0;
 }
 

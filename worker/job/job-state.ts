@@ -13,6 +13,7 @@ import { InputSpec } from "#shared/request/input-section.ts";
 import { SettingsSpec } from "#shared/request/job-request.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
 import { StorageSpec } from "#shared/request/storage-spec.ts";
+import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
 import { TASK_PHASES } from "./task-table.ts";
 
 /** Points in time: ms since 1970. */
@@ -50,14 +51,22 @@ export type GrantedUpload = z.infer<typeof GrantedUpload>;
 
 export const TaskState = z.object({
   id: z.string(),
-  kind: z.enum(["inspect", "encode"]),
+  kind: z.enum(["inspect", "encode", "chunk", "sound", "join"]),
   /** Indices of the outputs that the task makes. */
   outputs: z.array(z.int()),
   phase: z.enum(TASK_PHASES),
   /** Counts the grants, from 1 with the first claim. */
   attempt: z.int(),
   /** The latest grant. It stays after the task ended, so that a repeated report is known as one. */
-  grant: z.object({ nodeId: z.string(), session: z.string(), token: z.string(), expiresAt: Time }).nullable(),
+  grant: z
+    .object({
+      nodeId: z.string(),
+      session: z.string(),
+      token: z.string(),
+      expiresAt: Time,
+      since: Time.default(0),
+    })
+    .nullable(),
   stage: z.enum(TASK_STAGES).nullable(),
   fraction: z.number(),
   /** Grants that ended without a word from the node, and grants that ended in a failure of the work. */
@@ -69,6 +78,9 @@ export const TaskState = z.object({
   uploads: z.record(z.string(), GrantedUpload),
   /** What the node reported, while the storage still has to complete multipart uploads. */
   reports: z.array(OutputReport),
+  /** Of a chunk its index, and whether a second task may still be begun for it (see twins.ts). */
+  chunk: z.int().nullable().default(null),
+  mayTwin: z.boolean().default(false),
 });
 export type TaskState = z.infer<typeof TaskState>;
 
@@ -116,7 +128,12 @@ export const JobState = z.object({
   shownPercent: z.int(),
   input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
   outputs: z.array(OutputState),
+  /** Of the chunks of a film only those that nodes have begun and not finished. */
   tasks: z.array(TaskState),
+  chunks: ChunkWork.nullable().default(null),
+  chunkResults: ChunkResults.default({}),
+  ultrafast: UltrafastOutcome.nullable().default(null),
+  scratch: Scratch.default(NO_SCRATCH),
   /** When each slot class was last advertised; null when the hub does not know the present demand. */
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
   /** The node that holds the source: its tasks go there first. */
@@ -152,6 +169,10 @@ export function newJob(spec: JobSpec): JobState {
     input: { status: "input.starting", failure: null, probe: null },
     outputs: spec.outputs.map(() => ({ phase: "waiting", failure: null, files: [], probe: null })),
     tasks: [newTask(0, "inspect", [])],
+    chunks: null,
+    chunkResults: {},
+    ultrafast: null,
+    scratch: NO_SCRATCH,
     advertisedAt: { inspect: null, encode: null },
     sourceNode: null,
     revoked: [],
@@ -162,12 +183,17 @@ export function newJob(spec: JobSpec): JobState {
   };
 }
 
-/** A task of a job's round; no lease of an earlier round can be taken for one of it. */
-export function newTask(round: number, kind: TaskState["kind"], outputs: number[]): TaskState {
+/** A task of a job's round; no lease of an earlier round can be taken for one of it. `name` is its kind unless given. */
+export function newTask(
+  round: number,
+  kind: TaskState["kind"],
+  outputs: readonly number[],
+  name: string = kind,
+): TaskState {
   return {
-    id: round === 0 ? kind : `${kind}-${round}`,
+    id: round === 0 ? name : `${name}-${round}`,
     kind,
-    outputs,
+    outputs: [...outputs],
     phase: "pending",
     attempt: 0,
     grant: null,
@@ -179,5 +205,7 @@ export function newTask(round: number, kind: TaskState["kind"], outputs: number[
     notBefore: 0,
     uploads: {},
     reports: [],
+    chunk: null,
+    mayTwin: false,
   };
 }

@@ -5,7 +5,12 @@ import { isTerminalJob } from "#shared/job-status.ts";
 import type { JobView, OutputView } from "#shared/job-view.ts";
 import { contractDate } from "#shared/job-view.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
-import { contractMetadata, type HttpStreamMetadata, type OutputMetadata } from "#shared/metadata.ts";
+import {
+  contractMetadata,
+  type HttpStreamMetadata,
+  type OutputMetadata,
+  type UltrafastReceipt,
+} from "#shared/metadata.ts";
 import type { PayloadMetadata } from "#shared/notification.ts";
 import { playlistsOf } from "#shared/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/output-spec.ts";
@@ -13,12 +18,14 @@ import { isTerminalOutput, OUTPUT_STATUS } from "#shared/output-status.ts";
 import type { FileName, StreamProbes } from "#shared/protocol.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
+import { ultrafastReceipt, viewUltrafast } from "./chunk-view.ts";
 import { objectOf } from "./job-files.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
 import type { JobSpec, JobState, OutputState } from "./job-state.ts";
 
 export function viewJob(state: JobState): JobView {
   const { spec } = state;
+  const ultrafast = viewUltrafast(state);
   return {
     id: spec.id,
     created_at: contractDate(spec.createdAt),
@@ -27,6 +34,7 @@ export function viewJob(state: JobState): JobView {
     progress: `${jobPercent(state)}%`,
     input: { status: state.input.status, ...failureMembers(state.input.failure) },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
+    ...(ultrafast ? { ultrafast } : {}),
   };
 }
 
@@ -102,7 +110,7 @@ function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: Stream
 }
 
 /**
- * The `metadata` member of the metadata answer: what is known so far, and the keys that the service made for encrypted
+ * The `metadata` member of the metadata answer: what is known so far, how the film was made of chunks, and the keys that the service made for encrypted
  * streams (by the index of their output), which players' key servers must learn from somewhere.
  */
 export function viewMetadata(
@@ -111,12 +119,14 @@ export function viewMetadata(
 ): {
   input: MediaProbe | Record<string, never>;
   outputs: Record<string, OutputMetadata>[];
+  ultrafast?: UltrafastReceipt;
 } {
+  const ultrafast = ultrafastReceipt(state);
   const outputs = state.spec.outputs.flatMap((spec, index) => {
     const metadata = outputMetadata(state, index);
     return metadata ? [{ [spec.key]: withKey(metadata, spec, madeKeys.get(index)) }] : [];
   });
-  return { input: inputMetadata(state) ?? {}, outputs };
+  return { input: inputMetadata(state) ?? {}, outputs, ...(ultrafast ? { ultrafast } : {}) };
 }
 
 /** A stream's metadata with the key of its encrypted package, if there is one to tell. */

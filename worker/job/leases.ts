@@ -1,6 +1,5 @@
 // Claims and leases: who may work on a task, for how long, and whose word counts. Pure: (state, what, now) → next state.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
 import {
   type Assignment,
   LEASE_MS,
@@ -9,11 +8,12 @@ import {
   type ProgressItem,
   type SlotClass,
   slotClassOf,
-  type Task,
 } from "#shared/protocol.ts";
+import { freshChunks, twinOf } from "./chunk-work.ts";
 import { endIfDone } from "./job-ending.ts";
 import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
 import type { JobState, TaskState } from "./job-state.ts";
+import { type TaskSecrets, taskFor } from "./node-task.ts";
 import { loseTask } from "./reports.ts";
 import { moveTask } from "./task-table.ts";
 
@@ -23,11 +23,7 @@ export type Claim = {
   readonly slotClass: SlotClass;
   readonly max: number;
   readonly tokens: readonly string[];
-  /** Where the node is to get the source from; it may hold a signature. */
-  readonly sourceUrl: string;
-  /** In hexadecimal, of the streams that are to be encrypted, by the index of their output. */
-  readonly streamKeys: ReadonlyMap<number, string>;
-};
+} & TaskSecrets;
 
 /** What the job makes of a report: `current` speaks for a live grant, `repeat` was taken before, `superseded` is stale. */
 export type Verdict = "current" | "repeat" | "superseded";
@@ -39,49 +35,59 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   for (const task of runnableTasks(state, claim.slotClass)) {
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
-    if (task.notBefore > now) continue;
-    const grant = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS };
+    if (task.notBefore > now || isOvertaking(next, task, claim.nodeId)) continue;
+    const grant = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS, since: now };
     const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: [] };
+    if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", fresh);
+    if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
     const lease = leaseOf(state, { ...task, ...fresh });
     assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim) });
   }
   return { state: next, assignments };
 }
 
-/** Tasks that wait for a node of this class, whether or not their time has come. */
-export const runnableTasks = (state: JobState, slotClass: SlotClass): TaskState[] =>
-  state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
+/** Whether a node would work on the same chunk twice. */
+const isOvertaking = (state: JobState, task: TaskState, nodeId: string): boolean => {
+  const other = twinOf(state, task);
+  return other?.phase === "leased" && other.grant?.nodeId === nodeId;
+};
 
-/** What a node is told of a task: never a secret of the client's storage. */
-function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKeys }: Claim): Task {
-  if (task.kind === "inspect") return { kind: "inspect", sourceUrl };
-  const { probe } = state.input;
-  if (!probe) throw new Error("An encode task needs the source's probe");
-  const outputs = state.spec.outputs
-    .filter(({ index }) => task.outputs.includes(index))
-    .map((spec) => withStreamKey(spec, streamKeys));
-  return { kind: "encode", sourceUrl, probe, outputs };
+const useScratch = (state: JobState, { keepMs }: NonNullable<Claim["chunking"]>): JobState => ({
+  ...state,
+  scratch: { ...state.scratch, isUsed: true, keepMs },
+});
+
+/**
+ * Tasks that wait for a node of this class, whether or not their time has come, in the order in which they are given: what
+ * takes longest first. Those of chunks that nobody has begun are not in the state yet.
+ */
+export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[] {
+  const kept = state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
+  const fresh = slotClass === "encode" ? freshChunks(state) : [];
+  return [...kept.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]), ...fresh];
 }
 
-/** A stream that is to be encrypted, with its key. Throws when there is none. */
-function withStreamKey(spec: OutputSpec, keys: Claim["streamKeys"]): OutputSpec {
-  if (spec.type !== "httpstream" || !spec.encryption) return spec;
-  const key = keys.get(spec.index);
-  if (key === undefined) throw new Error(`The key of the stream ${spec.key} is missing`);
-  return { ...spec, encryption: { ...spec.encryption, key } };
-}
+/** Sound is encoded by one core, and the longer for it; a chunk that comes back has held up the others already. */
+const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, sound: 1, encode: 2, join: 3, chunk: 4 };
 
 /** The task that a report speaks of, and whether it may. */
 export function judge(state: JobState, proof: LeaseProof): { verdict: Verdict; task: TaskState | null } {
   const named = parseLeaseId(proof.lease);
   const task = state.tasks.find((candidate) => candidate.id === named?.task) ?? null;
+  if (!task && named && isTaken(state, named, proof.token)) return { verdict: "repeat", task };
   if (!task?.grant || task.attempt !== named?.attempt || task.grant.token !== proof.token) {
     return { verdict: "superseded", task };
   }
   if (task.phase === "publishing" || task.phase === "done") return { verdict: "repeat", task };
   return { verdict: moveTask(task.phase, "renew") ? "current" : "superseded", task };
 }
+
+/** Whether the report brought a chunk, whose task is gone since then. */
+const isTaken = (state: JobState, named: { task: string; attempt: number }, token: string): boolean =>
+  Object.values(state.chunkResults).some(
+    (result) => result.task === named.task && result.attempt === named.attempt && result.token === token,
+  );
 
 /** Renews a lease by any sign of life from its node; one that lapsed lives again if nobody else took the task. */
 export function renewLease(
@@ -108,6 +114,7 @@ export function recordProgress(
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
   if (item.stage === "transferring") return { state: next, verdict };
   const begun = moveOutputs(next, task.outputs, "start");
+  if (task.kind === "chunk" || task.kind === "sound") return { state: begun, verdict };
   // All pictures and sound of the task are encoded: what is left of a stream is its playlists.
   const streams = task.outputs.filter((index) => state.spec.outputs[index]?.type === "httpstream");
   return { state: item.stage === "uploading" ? moveOutputs(begun, streams, "package") : begun, verdict };
@@ -150,7 +157,9 @@ export function suspectSession(state: JobState, session: string, graceMs: number
 export function expireLeases(state: JobState, now: number): JobState {
   let next = state;
   for (const task of state.tasks) {
-    if (task.phase === "leased" && task.grant && task.grant.expiresAt <= now) next = loseTask(next, task.id, now);
+    // One loss too many ends other tasks of a film, too.
+    const isLost = task.phase === "leased" && task.grant && task.grant.expiresAt <= now && next.tasks.includes(task);
+    if (isLost) next = loseTask(next, task.id, now);
   }
   return next === state ? state : endIfDone(next, now);
 }

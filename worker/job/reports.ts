@@ -1,18 +1,23 @@
 // What a node's reports do to a job. Pure: (state, report, now) → next state.
 
-import { holds, parseCondition } from "#shared/condition.ts";
-import { inputVariables, isConditionVariable } from "#shared/condition-variables.ts";
-import { errorTraits, type Failure } from "#shared/errors.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
-import { ALL_SOFTWARE } from "#shared/plan/can.ts";
-import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
+import { assertNever, errorTraits, type Failure } from "#shared/errors.ts";
 import { type FileName, type OutputReport, slotClassOf, type TaskResult } from "#shared/protocol.ts";
-import { boundedInputProbe, boundedProbes } from "./bounded-probes.ts";
+import { boundedProbes } from "./bounded-probes.ts";
+import {
+  chunkProblem,
+  countRetry,
+  dropTask,
+  fallBack,
+  seamProblem,
+  soundProblem,
+  takeChunk,
+  takeSound,
+} from "./chunk-reports.ts";
+import { activeWork, isPart, twinOf } from "./chunk-work.ts";
+import { completeInspect } from "./inspected.ts";
 import { endIfDone, record } from "./job-ending.ts";
 import { type NamedFile, neededFiles, objectOf, uploadKey } from "./job-files.ts";
 import {
-  addTask,
   bump,
   demand,
   failOutput,
@@ -23,7 +28,7 @@ import {
   patchTask,
   taskOf,
 } from "./job-moves.ts";
-import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, newTask, type TaskState } from "./job-state.ts";
+import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, type TaskState } from "./job-state.ts";
 
 /** How long a task rests after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
@@ -40,52 +45,39 @@ export function recordUpload(state: JobState, taskId: string, file: NamedFile, u
 
 /**
  * A node finished its task. Outputs with multipart uploads wait in `publishing` until the storage completed them.
- * The result must be of the task's kind.
+ * The result must be of the task's kind. `slots` are the encodes that all nodes can do at the same time.
  */
-export function completeTask(state: JobState, taskId: string, result: TaskResult, now: number): JobState {
+export function completeTask(state: JobState, taskId: string, result: TaskResult, now: number, slots = 1): JobState {
   const task = taskOf(state, taskId);
-  if (result.kind === "inspect") return completeInspect(state, task, result.probe, now);
-  const published = moveTaskTo(state, taskId, "publish", { reports: result.outputs });
-  const multipart = Object.values(task.uploads).some((upload) => upload.uploadId !== null);
-  return multipart ? published : settleOutputs(published, taskId, result.outputs, now);
-}
-
-function completeInspect(state: JobState, task: TaskState, reported: MediaProbe, now: number): JobState {
-  const probe = boundedInputProbe(reported);
-  const specs = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
-  let next = moveTaskTo(state, task.id, "finish");
-  next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
-  next = record(moveInputTo(next, "transferred"), "input.transferred", null, now);
-  const skipped = specs.filter((spec) => !isWanted(spec, probe));
-  next = moveOutputs(next, indicesOf(skipped), "skip");
-  const asked = specs.filter((spec) => !skipped.includes(spec));
-  const { refusals } = refusalsOf(asked, probe);
-  const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
-  next = moveOutputs(next, wanted, "queue");
-  for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
-  if (wanted.length > 0) next = addTask(next, newTask(next.round, "encode", wanted));
-  return endIfDone(bump(next), now);
-}
-
-/** Which outputs cannot be made of this source. A source that confuses the planner fails them all, not the service. */
-function refusalsOf(outputs: readonly OutputSpec[], probe: MediaProbe): Pick<EncodePlan, "refusals"> {
-  try {
-    return planEncode({ source: "", probe, outputs, can: ALL_SOFTWARE });
-  } catch {
-    const failure: Failure = {
-      code: "internal_error",
-      message: "The service could not plan this output for the input",
-    };
-    return { refusals: outputs.map(({ index }) => ({ output: index, failure })) };
+  switch (result.kind) {
+    case "inspect":
+      return completeInspect(state, result.probe, { task, chunking: result.chunking, slots }, now);
+    case "chunk": {
+      const problem = chunkProblem(state, task, result);
+      return problem ? failTask(state, taskId, problem, now) : takeChunk(state, task, result, now);
+    }
+    case "sound": {
+      const problem = soundProblem(task, result);
+      return problem ? failTask(state, taskId, problem, now) : moveTaskTo(takeSound(state, result), taskId, "finish");
+    }
+    case "join": {
+      const problem = seamProblem(result.seams);
+      if (problem) return failTask(state, taskId, problem, now);
+      const { chunks } = state;
+      const joined = chunks ? { ...state, chunks: { ...chunks, seams: result.seams } } : state;
+      return completeOutputs(joined, task, result.outputs, now);
+    }
+    case "encode":
+      return completeOutputs(state, task, result.outputs, now);
+    default:
+      return assertNever(result);
   }
 }
 
-const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
-
-/** Whether an output's condition holds; it was parsed once before, when the job was created. */
-export function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
-  const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
-  return !parsed?.ok || holds(parsed.condition, inputVariables(probe));
+function completeOutputs(state: JobState, task: TaskState, reports: OutputReport[], now: number): JobState {
+  const published = moveTaskTo(state, task.id, "publish", { reports });
+  const multipart = Object.values(task.uploads).some((upload) => upload.uploadId !== null);
+  return multipart ? published : settleOutputs(published, task.id, reports, now);
 }
 
 /** Ends each output by its report; those that another attempt may save go back to be encoded again. */
@@ -97,16 +89,22 @@ export function settleOutputs(
 ): JobState {
   const task = taskOf(state, taskId);
   const again: number[] = [];
+  let unjoined: Failure | null = null;
   let next = state;
   for (const index of task.outputs) {
     const report = reports.find(({ output }) => output === index);
     const failure = report?.status === "failed" ? report.failure : NOT_STORED;
     if (report?.status === "made" && isStored(state, task, report)) next = finishOutput(next, report, now);
     else if (mayRetry(task, failure)) again.push(index);
+    else if (task.kind === "join" && errorTraits(failure.code).blame === "node") unjoined = failure;
     else next = failOutput(next, index, failure, now);
   }
   next =
-    again.length > 0 ? retryTask(next, taskId, again, now) : moveTaskTo(orphanUploads(next, taskId), taskId, "finish");
+    again.length > 0
+      ? retryTask(next, taskId, again, now)
+      : moveTaskTo(orphanUploads(next, taskId), taskId, "finish", { reports: [] });
+  // Another try of the join comes first: what it cannot save either is encoded whole with these.
+  if (unjoined && again.length === 0) next = fallBack(next, unjoinable(unjoined));
   return endIfDone(bump(next), now);
 }
 
@@ -148,14 +146,38 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
   const task = taskOf(state, taskId);
   // Its node is on its way out: what it still says by the socket must not take the task back.
   if (failure.code === "node_lost") {
-    const lost = loseTask(state, taskId, now);
-    return endIfDone(bump(patchTask(lost, taskId, { grant: null })), now);
+    return endIfDone(bump(forgetGrant(loseTask(state, taskId, now), taskId)), now);
+  }
+  const inPair = dropOfPair(state, task, true);
+  if (inPair) return inPair;
+  // A node that encodes otherwise than those of the other chunks does so each time, but has done nothing wrong.
+  const isOdd = failure.code === "encoder_not_available" && activeWork(state)?.encoder != null;
+  if (task.kind === "chunk" && isOdd) {
+    return endIfDone(forgetGrant(loseTask(state, taskId, now), taskId), now);
   }
   const next = mayRetry(task, failure)
     ? retryTask(state, taskId, task.outputs, now)
     : abandonTask(state, taskId, failure, now);
   return endIfDone(bump(next), now);
 }
+
+/** What its node still says is stale from now on. */
+const forgetGrant = (state: JobState, taskId: string): JobState => ({
+  ...state,
+  tasks: state.tasks.map((task) => (task.id === taskId ? { ...task, grant: null } : task)),
+});
+
+/** Of two tasks for the same chunk one came to nothing: the other goes on alone. Null when there is no other. */
+function dropOfPair(state: JobState, task: TaskState, isFailure: boolean): JobState | null {
+  const other = twinOf(state, task);
+  if (!other) return null;
+  const avoid = [...new Set([...other.avoid, ...avoidHolder(task)])];
+  const failures = other.failures + (isFailure ? 1 : 0);
+  return patchTask(countRetry(dropTask(state, task)), other.id, { avoid, failures });
+}
+
+const unjoinable = ({ message }: Failure): string =>
+  `Encoded in one piece, because its chunks could not be joined: ${message}`;
 
 const mayRetry = (task: TaskState, failure: Failure): boolean =>
   errorTraits(failure.code).retryable && task.failures + 1 < MAX_FAILURES;
@@ -169,8 +191,12 @@ function retryTask(state: JobState, taskId: string, outputs: number[], now: numb
     failures: task.failures + 1,
     notBefore: now + FAILURE_PAUSE_MS,
   });
-  return demand(moveOutputs(next, outputs, "requeue"), slotClassOf(task));
+  return demand(putBack(next, task, outputs), slotClassOf(task));
 }
+
+/** Outputs wait again, but for those of which other tasks go on to make parts. */
+const putBack = (state: JobState, task: TaskState, outputs: readonly number[]): JobState =>
+  isPart(task) ? countRetry(state) : moveOutputs(state, outputs, "requeue");
 
 /** The nodes to avoid once the one that holds the task has not brought it to its end. */
 const avoidHolder = ({ avoid, grant }: TaskState): string[] => (grant ? [...new Set([...avoid, grant.nodeId])] : avoid);
@@ -178,11 +204,13 @@ const avoidHolder = ({ avoid, grant }: TaskState): string[] => (grant ? [...new 
 /** A grant ended without a result: the task goes back, until it was lost too often. */
 export function loseTask(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
+  const inPair = dropOfPair(state, task, false);
+  if (inPair) return inPair;
   const losses = task.losses + 1;
   const next = patchTask(state, taskId, { losses, avoid: avoidHolder(task), notBefore: now });
   if (losses > MAX_LOSSES) return abandonTask(next, taskId, NODE_LOST, now);
   const released = moveTaskTo(next, taskId, "release", { stage: null, fraction: 0 });
-  return demand(moveOutputs(released, task.outputs, "requeue"), slotClassOf(task));
+  return demand(putBack(released, task, task.outputs), slotClassOf(task));
 }
 
 const NODE_LOST: Failure = {
@@ -190,14 +218,20 @@ const NODE_LOST: Failure = {
   message: "The encoder nodes that worked on this stopped answering, one after the other",
 };
 
-/** Gives a task up: its input or its outputs fail. */
+/** Gives a task up: its input or its outputs fail. A film that was to be made of chunks is encoded in one piece. */
 export function abandonTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
+  if (isPart(task)) {
+    return fallBack(countRetry(state), task.kind === "join" ? unjoinable(failure) : brokenOff(task, failure));
+  }
   let next = moveTaskTo(orphanUploads(state, taskId), taskId, "abandon", { reports: [] });
   if (task.kind === "inspect") return failInput(next, failure, now);
   for (const index of task.outputs) next = failOutput(next, index, failure, now);
   return next;
 }
+
+const brokenOff = ({ kind }: TaskState, { message }: Failure): string =>
+  `Encoded in one piece, because ${kind === "sound" ? "its sound" : "a chunk"} could not be encoded: ${message}`;
 
 /** Outputs that never began because the input failed say why, but make no events of their own. */
 function failInput(state: JobState, failure: Failure, now: number): JobState {

@@ -8,7 +8,9 @@ import { deliver } from "../notify/deliver.ts";
 import { afterAttempt } from "../notify/outbox.ts";
 import { removeObjects } from "../storage/builtin-store.ts";
 import { type ObjectStore, openStore } from "../storage/object-store.ts";
+import { openScratch } from "../storage/scratch.ts";
 import { isUploadGone } from "../storage/upload-gone.ts";
+import { activeWork } from "./chunk-work.ts";
 import { advertised, type Effect, indexed, mayAbortAgain, revoked, uploadAborted } from "./job-effects.ts";
 import { fileToStore, uploadKey } from "./job-files.ts";
 import { demand } from "./job-moves.ts";
@@ -17,6 +19,7 @@ import type { JobState, TaskState } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { runnableTasks } from "./leases.ts";
 import { settleOutputs } from "./reports.ts";
+import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 
 export interface EffectDeps {
   readonly env: Env;
@@ -70,6 +73,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       if (deps.env.STORAGE) await removeObjects(deps.env.STORAGE, deps.state().spec.id);
       return deps.apply((state) => ({ ...state, storageCleared: true }));
     }
+    case "clear-scratch":
+      return clearScratch(effect.folder, deps);
     case "purge":
       return deps.purge();
     default:
@@ -92,7 +97,8 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
     slotClass,
     count: tasks.length,
     since: state.spec.createdAt,
-    prefer: state.sourceNode,
+    // Chunks are for all nodes alike.
+    prefer: activeWork(state) ? null : state.sourceNode,
     preferUntil: now + PREFERENCE_MS,
     avoid: [...new Set(tasks.flatMap((task) => task.avoid))],
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
@@ -119,6 +125,15 @@ async function index(deps: EffectDeps): Promise<void> {
     view: JSON.stringify(viewJob(state)),
   });
   deps.apply((before) => indexed(before, state.version));
+}
+
+/** Removes a scratch folder; a bucket that the operator took away is none of our business any more. */
+async function clearScratch(folder: number, deps: EffectDeps): Promise<void> {
+  deps.apply((state) => closeScratch(state, folder));
+  const { scratch } = settingsOf(deps.env);
+  const state = deps.state();
+  if (scratch && mayClearAgain(state, folder)) await openScratch(scratch, state.spec.id, folder).clear();
+  deps.apply((before) => scratchCleared(before, folder));
 }
 
 /** Completes a task's multipart uploads, then ends its outputs; an output whose file the storage refuses has failed. */

@@ -116,6 +116,8 @@ export function thumbnailSet({ sheet, everyMs, sizesBytes }: StoredThumbnails, {
       timescale: 1000,
       duration: sheetMs,
       startNumber: segmentNumber(0),
+      // Else players count sheets up to the film's end, where sound may go on a little longer than the pictures.
+      endNumber: segmentNumber(sizesBytes.length - 1),
       media: inStreamFolder(folder, THUMBNAIL_TEMPLATE),
     }),
     element(

@@ -2,12 +2,9 @@ import { XMLParser } from "fast-xml-parser";
 import { parse } from "mpd-parser";
 import { expect, test } from "vitest";
 import { pictureTrack, soundTrack } from "../sample-tracks.ts";
-import { parseWebVtt } from "../text/subtitle-cues.ts";
 import { type DashPackage, dashTexts } from "./dash-texts.ts";
 
 const film = { timescale: 30_000, seconds: [6.006, 6.006, 3] };
-const text = parseWebVtt("WEBVTT\n\n00:05.000 --> 00:07.000\nHello\n");
-if (!text) throw new Error("no WebVTT");
 
 const everything: DashPackage = {
   ...{ folder: "F", playlistName: "master", segmentDurationMs: 6000 },
@@ -20,7 +17,7 @@ const everything: DashPackage = {
     soundTrack("audio-384k", [6, 6, 3], 6),
     soundTrack("audio-512k", [6, 6, 3], 8),
   ],
-  subtitles: [{ language: "de-AT", name: "Tom & Jerry <3", default: true, text }],
+  subtitles: [{ language: "de-AT", name: "Tom & Jerry <3", default: true, sizeBytes: 45 }],
   thumbnails: {
     sheet: { columns: 5, rows: 4, cell: { width: 160, height: 90 } },
     ...{ everyMs: 500, sizesBytes: [10_000, 5_000] },
@@ -31,7 +28,6 @@ const manifestOf = (dash: DashPackage): string => dashTexts(dash).at(-1)?.text ?
 
 test("the manifest of a package with everything", () => {
   expect(dashTexts(everything)).toEqual([
-    { file: "F/subtitles-1.vtt", text: "WEBVTT\n\n00:00:05.000 --> 00:00:07.000\nHello\n" },
     {
       file: "master.mpd",
       text: `<?xml version="1.0" encoding="UTF-8"?>
@@ -108,7 +104,7 @@ test("the manifest of a package with everything", () => {
       </Representation>
     </AdaptationSet>
     <AdaptationSet id="7" contentType="image" mimeType="image/jpeg">
-      <SegmentTemplate timescale="1000" duration="10000" startNumber="1" media="F/thumbnails/$Number%05d$.jpg"/>
+      <SegmentTemplate timescale="1000" duration="10000" startNumber="1" endNumber="2" media="F/thumbnails/$Number%05d$.jpg"/>
       <Representation id="thumbnails" bandwidth="8000" width="800" height="360">
         <EssentialProperty schemeIdUri="http://dashif.org/guidelines/thumbnail_tile" value="5x4"/>
       </Representation>

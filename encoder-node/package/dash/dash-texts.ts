@@ -1,17 +1,7 @@
 // All texts of a DASH package.
-
-import type { Subtitles } from "../hls/hls-playlists.ts";
-import {
-  entryFile,
-  inStreamFolder,
-  type PackageText,
-  segmentNumber,
-  subtitleFile,
-  subtitlesName,
-} from "../package-files.ts";
+import { entryFile, type PackageText } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
-import { webVttText } from "../text/subtitle-cues.ts";
-import type { StoredThumbnails } from "./dash-adaptation-sets.ts";
+import type { StoredSubtitles, StoredThumbnails } from "./dash-adaptation-sets.ts";
 import { dashManifest } from "./dash-manifest.ts";
 
 export type DashPackage = {
@@ -19,24 +9,12 @@ export type DashPackage = {
   readonly folder: string;
   readonly playlistName: string;
   readonly tracks: readonly PackagedTrack[];
-  readonly subtitles: readonly Subtitles[];
+  readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: StoredThumbnails | null;
   readonly segmentDurationMs: number;
 };
 
-/** In the order in which they can be stored: text tracks, and the manifest last. */
-export function dashTexts(dash: DashPackage): PackageText[] {
-  const stored = dash.subtitles.map((subtitles, at) => {
-    const text = webVttText(subtitles.text);
-    return {
-      ...subtitles,
-      text,
-      file: subtitleFile(subtitlesName(segmentNumber(at))),
-      sizeBytes: Buffer.byteLength(text),
-    };
-  });
-  return [
-    ...stored.map(({ file, text }) => ({ file: inStreamFolder(dash.folder, file), text })),
-    { file: entryFile(dash.playlistName, "mpd"), text: dashManifest({ ...dash, subtitles: stored }) },
-  ];
-}
+/** In the order in which they can be stored: the manifest last, and alone. */
+export const dashTexts = (dash: DashPackage): PackageText[] => [
+  { file: entryFile(dash.playlistName, "mpd"), text: dashManifest(dash) },
+];

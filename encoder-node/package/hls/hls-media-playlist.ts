@@ -16,7 +16,7 @@ import { playlistText, quoted, tag } from "./hls-syntax.ts";
 /** What the playlists of a package have in common. */
 export type PlaylistTraits = {
   readonly format: SegmentFormat;
-  /** The package's target duration. */
+  /** The target duration of all the package's pictures and sound. */
   readonly target: number;
   /** Where players get the key of AES-128; null when nothing is encrypted. */
   readonly keyUri: string | null;
@@ -58,7 +58,7 @@ export function keyframePlaylist(
   ]);
 }
 
-/** The playlist of a text track, which is called `name`. */
+/** The playlist of a text track, which is called `name`, with a target duration of its own. */
 export function subtitlePlaylist(name: string, spans: readonly TextSpan[], target: number): string {
   const segments = spans.map(({ startMs, endMs }) => ({ start: startMs, duration: endMs - startMs }));
   return playlistText([

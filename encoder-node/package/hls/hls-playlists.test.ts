@@ -2,7 +2,6 @@ import * as hlsParser from "hls-parser";
 import { Parser } from "m3u8-parser";
 import { expect, test } from "vitest";
 import { pictureTrack, soundTrack } from "../sample-tracks.ts";
-import { parseWebVtt } from "../text/subtitle-cues.ts";
 import { type HlsPackage, hlsTexts } from "./hls-playlists.ts";
 
 hlsParser.setOptions({ strictMode: true });
@@ -12,11 +11,7 @@ const large = pictureTrack("720p", film);
 const small = pictureTrack("360p", film);
 const hevc = pictureTrack("360p-hevc", film, "hvc1.1.6.L93.90");
 const sound = soundTrack("audio-64k", [6, 4]);
-const text = (name: string, language: string, isDefault: boolean) => {
-  const read = parseWebVtt("WEBVTT\n\n00:05.000 --> 00:07.000\nHello\n");
-  if (!read) throw new Error("no WebVTT");
-  return { name, language, default: isDefault, text: read };
-};
+const text = (name: string, language: string, isDefault: boolean) => ({ name, language, default: isDefault });
 
 const base: HlsPackage = {
   ...{ format: "mpegts", folder: "F", playlistName: "master", tracks: [small, sound], keyUri: null },
@@ -24,7 +19,7 @@ const base: HlsPackage = {
     { video: "360p", audio: "audio-64k" },
     { video: null, audio: "audio-64k" },
   ],
-  ...{ subtitles: [], segmentDurationMs: 6000 },
+  subtitles: [],
 };
 
 const packages = {
@@ -201,11 +196,9 @@ ${HEAD}
     "F/subtitles-2.m3u8",
     `#EXTM3U
 #EXT-X-VERSION:3
-${HEAD}
-#EXTINF:6.000000,
+${HEAD.replace(":6", ":10")}
+#EXTINF:10.000000,
 subtitles-2/00001.vtt
-#EXTINF:4.000000,
-subtitles-2/00002.vtt
 #EXT-X-ENDLIST
 `,
   ],
@@ -224,9 +217,8 @@ test("playlists of keyframes with an initialization section are of version 5, an
   ]);
 });
 
-test("text segments come first, for each span of the film, and the entry playlist last", () => {
+test("every file is there once, and the entry playlist last", () => {
   const files = hlsTexts(packages["fragmented MP4 with HEVC and subtitles"]).map(({ file }) => file);
-  expect(files.slice(0, 3)).toEqual(["F/subtitles-1/00001.vtt", "F/subtitles-1/00002.vtt", "F/subtitles-2/00001.vtt"]);
   expect(new Set(files).size).toBe(files.length);
   expect(files.at(-1)).toBe("master.m3u8");
 });
@@ -253,7 +245,8 @@ test.each(Object.entries(packages))("independent parsers read every playlist: %s
     const seconds = segments.reduce((sum, { duration }) => sum + duration, 0);
     const again = read.segments.map(({ uri, duration }) => ({ uri, duration }));
     expect([file, again]).toEqual([file, segments.map(({ uri, duration }) => ({ uri, duration }))]);
-    expect([file, seconds, targetDuration, endList, read.endlist]).toEqual([file, 10, 6, true, true]);
+    const target = file.includes("subtitles") ? 10 : 6;
+    expect([file, seconds, targetDuration, endList, read.endlist]).toEqual([file, 10, target, true, true]);
   }
   expect(warnings).toEqual([]);
 });
@@ -267,20 +260,17 @@ test("the sum of a long track's durations is the track's length to a microsecond
   expect(printed.reduce((sum, length) => sum + length * 1e6, 0) / 1e6).toBeCloseTo(ticks / 30_000, 6);
 });
 
-test("all playlists have the longest segment's duration, rounded, be it that of text", () => {
-  const hls = {
-    ...base,
-    tracks: [pictureTrack("360p", { timescale: 90_000, seconds: [5.4, 4.4] })],
-    segmentDurationMs: 5400,
-  };
-  const subtitles = [text("Dansk", "da", false)];
-  for (const [packaged, expected] of [
-    [hls, 5],
-    [{ ...hls, subtitles, segmentDurationMs: 9500 }, 10],
-  ] as const) {
-    const targets = hlsTexts(packaged).flatMap(({ text }) => text.match(/(?<=TARGETDURATION:)\d+/g) ?? []);
-    expect([...new Set(targets)]).toEqual([String(expected)]);
-  }
+test("playlists have the longest segment's duration, rounded: text has one of its own", () => {
+  const seconds = Array.from({ length: 13 }, (_, at) => (at === 3 ? 5.6 : 5.4));
+  const tracks = [pictureTrack("360p", { timescale: 90_000, seconds }), soundTrack("audio-64k", [5.4])];
+  const texts = hlsTexts({ ...base, tracks, subtitles: [text("Dansk", "da", false)] });
+  const targets = texts.flatMap(
+    ({ file, text }) => text.match(/(?<=TARGETDURATION:)\d+/g)?.map((of) => [file, of]) ?? [],
+  );
+  expect(targets).toEqual([
+    ["F/subtitles-1.m3u8", "60"],
+    ...["360p", "audio-64k", "360p-keyframes"].map((name) => [`F/${name}.m3u8`, "6"]),
+  ]);
 });
 
 test("text that playlists cannot quote is refused, and names are composed", () => {

@@ -1,6 +1,6 @@
 // All texts of an HLS package, or of HLS playlists over the segments of a DASH package.
 import type { StreamVariant } from "#shared/plan/planned-stream.ts";
-import { targetSeconds } from "../bandwidth.ts";
+import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
 import {
   entryFile,
   inStreamFolder,
@@ -9,18 +9,13 @@ import {
   type PackageText,
   type SegmentFormat,
   segmentNumber,
-  subtitleSegmentFile,
   subtitlesName,
 } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { lastEndMs } from "../spans.ts";
-import type { WebVtt } from "../text/subtitle-cues.ts";
-import { subtitleSegments, textSpans } from "../text/subtitle-segments.ts";
+import { textSpans } from "../text/subtitle-segments.ts";
 import { masterPlaylist, type SubtitleTraits } from "./hls-master-playlist.ts";
 import { keyframePlaylist, mediaPlaylist, subtitlePlaylist } from "./hls-media-playlist.ts";
-
-/** A text track, read. */
-export type Subtitles = SubtitleTraits & { readonly text: WebVtt };
 
 export type HlsPackage = {
   readonly format: SegmentFormat;
@@ -30,27 +25,24 @@ export type HlsPackage = {
   readonly tracks: readonly PackagedTrack[];
   /** Those that need a track which the package does not have are left out. */
   readonly variants: readonly StreamVariant[];
-  readonly subtitles: readonly Subtitles[];
-  readonly segmentDurationMs: number;
+  /** Their segments are those that segmentedSubtitle makes. */
+  readonly subtitles: readonly SubtitleTraits[];
   /** Where players get the key of the segments, which are encrypted as wholes; null when they are not. */
   readonly keyUri: string | null;
 };
 
-/** In the order in which they can be stored: text segments, playlists of tracks, and the entry playlist last. */
+/** In the order in which they can be stored: playlists of tracks, and the entry playlist last. */
 export function hlsTexts(hls: HlsPackage): PackageText[] {
   const { format, folder, tracks, subtitles, keyUri } = hls;
-  const spans = subtitles.length > 0 ? textSpans(lastEndMs(tracks), hls.segmentDurationMs) : [];
-  const target = targetSeconds(tracks, spans);
+  const spans = textSpans(lastEndMs(tracks));
+  const target = targetSeconds(tracks);
   // A range of a file that is encrypted as a whole cannot be decrypted by itself.
   const keyframes = keyUri === null;
   const below = (file: string, text: string): PackageText => ({ file: inStreamFolder(folder, file), text });
-  const texts = subtitles.map(({ text }, at) => ({ name: subtitlesName(segmentNumber(at)), text }));
+  const texts = subtitles.map((_, at) => subtitlesName(segmentNumber(at)));
   const pictures = keyframes ? tracks.filter(({ picture }) => picture !== null) : [];
   return [
-    ...texts.flatMap(({ name, text }) =>
-      subtitleSegments(text, spans).map((segment, at) => below(subtitleSegmentFile(name, segmentNumber(at)), segment)),
-    ),
-    ...texts.map(({ name }) => below(mediaPlaylistFile(name), subtitlePlaylist(name, spans, target))),
+    ...texts.map((name) => below(mediaPlaylistFile(name), subtitlePlaylist(name, spans, textTargetSeconds(spans)))),
     ...tracks.map((track) => below(mediaPlaylistFile(track.name), mediaPlaylist(track, { format, target, keyUri }))),
     ...pictures.map((track) => below(keyframePlaylistFile(track.name), keyframePlaylist(track, { format, target }))),
     { file: entryFile(hls.playlistName, "m3u8"), text: masterPlaylist({ ...hls, target, keyframes }) },

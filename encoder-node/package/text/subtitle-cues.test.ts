@@ -46,6 +46,12 @@ test.each([
     "STYLE\n::cue(b) {\n  color: red;\n}\n\nREGION\nid:r\n\n00:00:01.000 --> 00:00:02.000 region:r\nA",
   ],
   ["no cues", "WEBVTT", null],
+  [
+    "settings with line ends of other scripts",
+    "WEBVTT\n\n00:01.000 --> 00:02.000 a\u2028b\nA",
+    "00:00:01.000 --> 00:00:02.000 a\u2028b\nA",
+  ],
+  ["a name with such a line end", "WEBVTT \u2028x\n\n00:01.000 --> 00:02.000\nA", "00:00:01.000 --> 00:00:02.000\nA"],
 ])("WebVTT is read and written again: %s", (_, text, blocks) => {
   expect(again(text)).toBe(blocks === null ? "WEBVTT\n" : `WEBVTT\n\n${blocks}\n`);
 });
@@ -56,3 +62,18 @@ test.each(["", "WEBVTTX\n", "1\n00:00:01,000 --> 00:00:02,000\nA\n", " WEBVTT"])
     expect(parseWebVtt(text)).toBeNull();
   },
 );
+
+const TIMES = "00:01.000 --> 00:02.000";
+const many = (part: string): string => part.repeat(10e6 / part.length);
+
+test.each([
+  ["blanks in a line of times", `WEBVTT\n\n${TIMES}${many(" ")}\u2028\nA`, 1],
+  ["blanks before the arrow", `WEBVTT\n\n00:01.000${many(" ")}x --> 00:02.000\nA`, 0],
+  ["digits", `WEBVTT\n\n${many("1")} --> 00:02.000\nA`, 0],
+  ["blank lines", `WEBVTT${many("\n")}${TIMES}\nA`, 1],
+  ["blocks without cues", `WEBVTT\n\n${many("a\n\n")}${TIMES}\nA`, 1],
+  ["arrows in one block", `WEBVTT\n\n${many("-->\n")}`, 0],
+  ["carriage returns", `WEBVTT${many("\r")}${TIMES}\nA`, 1],
+])("10 MB of %s are read in no more than linear time", (_, text, cues) => {
+  expect(parseWebVtt(text)?.cues).toHaveLength(cues);
+});

@@ -15,32 +15,36 @@ export type WebVtt = {
   readonly cues: readonly Cue[];
 };
 
-const SIGNATURE = /^WEBVTT(?:[ \t].*)?$/;
+/** No character but these may follow the name (WebVTT §4.1). */
+const SIGNATURE = /^WEBVTT(?:[ \t\n\r]|$)/;
 const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
-/** WebVTT §4.1, with a comma instead of the point too, as SubRip has it. */
+/**
+ * WebVTT §4.1, with a comma instead of the point too, as SubRip has it. No two repetitions may share a character, and the
+ * last one takes whatever is left: or a line of a million blanks takes minutes.
+ */
 const TIMING =
-  /^\s*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})\s*-->\s*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:\s+(.*))?$/;
+  /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
+
+/** Whether a text, without byte order mark, says that it is WebVTT. */
+export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
 
 /**
  * Reads the text of a WebVTT file (WebVTT §6.1): null when it is none. Comments are left out, and so are cues that are never
  * shown and what the header says, since times are the film's own.
  */
 export function parseWebVtt(text: string): WebVtt | null {
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .replaceAll("\0", "\uFFFD")
-    .split(/\r\n|\n|\r/);
-  if (!SIGNATURE.test(lines[0] ?? "")) return null;
+  const plain = plainLines(text.replace(/^\uFEFF/, ""));
+  if (!isWebVtt(plain)) return null;
   const definitions: string[] = [];
   const cues: Cue[] = [];
-  for (const [at, block] of blocksOf(lines).entries()) {
+  for (const block of blocksOf(plain)) {
     const found = cuesOf(block);
     // Styles and regions come before the first cue, or mean nothing.
-    if (found.length === 0 && at > 0 && cues.length === 0 && DEFINITION.test(block[0] ?? "")) {
+    if (found.length === 0 && cues.length === 0 && DEFINITION.test(block[0] ?? "")) {
       definitions.push(block.join("\n"));
     }
-    cues.push(...found);
+    for (const cue of found) cues.push(cue);
   }
   return { definitions, cues: cues.toSorted((a, b) => a.startMs - b.startMs) };
 }
@@ -51,14 +55,23 @@ export function webVttText({ definitions, cues }: WebVtt, header: readonly strin
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** Lines between blank ones. */
-function blocksOf(lines: readonly string[]): string[][] {
-  const blocks: string[][] = [[]];
-  for (const line of lines) {
-    if (line === "") blocks.push([]);
-    else blocks.at(-1)?.push(line);
+/** A text whose lines all end with a line feed. */
+export const plainLines = (text: string): string => text.replace(/\r\n/g, "\n").replace(/\r/g, "\n");
+
+/** Lines between blank ones, one block at a time: millions of tiny ones would take much memory together. */
+function* blocksOf(text: string): Generator<string[]> {
+  let block: string[] = [];
+  for (let from = 0; from <= text.length; ) {
+    const end = text.indexOf("\n", from);
+    const line = text.slice(from, end === -1 ? text.length : end);
+    from = end === -1 ? text.length + 1 : end + 1;
+    if (line !== "") block.push(line);
+    else if (block.length > 0) {
+      yield block;
+      block = [];
+    }
   }
-  return blocks.filter((block) => block.length > 0);
+  if (block.length > 0) yield block;
 }
 
 /** A line of times begins a cue wherever it stands: a blank line may be missing before it. */
@@ -70,7 +83,7 @@ function cuesOf(block: readonly string[]): Cue[] {
     if (!match || text.length === 0) return [];
     const [from, to] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
     if (to.ms <= from.ms) return [];
-    const id = at === 0 && start > 0 && !SIGNATURE.test(block[start - 1] ?? "") ? [block[start - 1]] : [];
+    const id = at === 0 && start > 0 && !isWebVtt(block[start - 1] ?? "") ? [block[start - 1]] : [];
     const settings = match[9]?.trim();
     const times = `${from.text} ${ARROW} ${to.text}${settings ? ` ${settings}` : ""}`;
     return [{ startMs: from.ms, endMs: to.ms, block: [...id, times, ...text].join("\n") }];

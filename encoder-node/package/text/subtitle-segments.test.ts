@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseWebVtt } from "./subtitle-cues.ts";
-import { subtitleSegments, textSpans } from "./subtitle-segments.ts";
+import { segmentCharacters, subtitleSegments, textSpans } from "./subtitle-segments.ts";
 
 const read = (text: string) => {
   const track = parseWebVtt(text);
@@ -9,43 +9,50 @@ const read = (text: string) => {
 };
 
 test.each([
-  [12_000, [6000, 12_000]],
-  [12_400, [6000, 12_400]],
-  [12_600, [6000, 12_000, 12_600]],
+  [120_000, [60_000, 120_000]],
+  [120_400, [60_000, 120_400]],
+  [120_600, [60_000, 120_000, 120_600]],
   [300, [300]],
   [0, [1]],
-])("a film of %d ms is cut on the grid, without a tiny rest", (endMs, ends) => {
-  expect(textSpans(endMs, 6000)).toEqual(ends.map((end, at) => ({ startMs: at === 0 ? 0 : ends[at - 1], endMs: end })));
+])("a film of %d ms is cut every minute, without a tiny rest", (endMs, ends) => {
+  expect(textSpans(endMs)).toEqual(ends.map((end, at) => ({ startMs: at === 0 ? 0 : ends[at - 1], endMs: end })));
 });
 
-const HEADER = "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000\n\nSTYLE\n::cue {}\n";
-
-test("a cue is in every segment during which it is shown, with its whole time; segments may be empty", () => {
-  const track = read(`WEBVTT
+const MAP = "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:900000,LOCAL:00:00:00.000\n";
+const HEADER = `${MAP}\nSTYLE\n::cue {}\n`;
+const TRACK = read(`WEBVTT
 
 STYLE
 ::cue {}
 
-00:02.000 --> 00:06.000
+00:20.000 --> 01:00.000
 up to the line
 
-00:05.000 --> 00:13.000
+00:50.000 --> 02:10.000
 over two lines
 
-00:40.000 --> 00:41.000
+06:40.000 --> 06:50.000
 after the end
 `);
-  const long = "00:00:05.000 --> 00:00:13.000\nover two lines\n";
-  expect(subtitleSegments(track, textSpans(24_000, 6000))).toEqual([
-    `${HEADER}\n00:00:02.000 --> 00:00:06.000\nup to the line\n\n${long}`,
+
+test("a cue is in every segment during which it is shown, with its whole time; segments may be empty", () => {
+  const long = "00:00:50.000 --> 00:02:10.000\nover two lines\n";
+  expect(subtitleSegments(TRACK, textSpans(240_000))).toEqual([
+    `${HEADER}\n00:00:20.000 --> 00:01:00.000\nup to the line\n\n${long}`,
     `${HEADER}\n${long}`,
     `${HEADER}\n${long}`,
-    HEADER,
+    MAP,
   ]);
 });
 
-test("cues that would fill a storage are refused", () => {
-  const cues = Array.from({ length: 5000 }, () => "00:00.000 --> 10:00:00.000\nalways here");
-  const track = read(["WEBVTT", ...cues].join("\n\n"));
-  expect(() => subtitleSegments(track, textSpans(36_000_000, 2000))).toThrow("last too long");
+test("the characters of segments are known before they are made", () => {
+  const sizeOf = (segments: readonly string[]): number =>
+    segments
+      .filter((segment) => segment !== MAP)
+      .reduce((sum, segment) => sum + segment.trimEnd().slice(MAP.length).replaceAll("\n\n", "").trimStart().length, 0);
+  expect(segmentCharacters(TRACK)).toBe(sizeOf(subtitleSegments(TRACK, textSpans(600_000))));
+  const cue = "10:00:00.000 --> 1000000000000000:00:00.000\nalways here";
+  const ever = (styles: string) =>
+    read(`WEBVTT\n\n${styles}${cue}\n\n${cue.replaceAll("0:00:00.", `${"9".repeat(400)}:00:00.`)}`);
+  for (const styles of ["", "STYLE\n::cue {}\n\n"]) expect(segmentCharacters(ever(styles))).toBeGreaterThan(1e9);
 });

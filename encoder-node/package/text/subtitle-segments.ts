@@ -1,4 +1,4 @@
-// Text tracks for HLS: WebVTT in segments on the same grid as the film's.
+// Text tracks for HLS: WebVTT in segments of their own length.
 import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
 import { type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
 
@@ -10,39 +10,51 @@ const TICKS_PER_SECOND = 90_000;
 /** Where the cues' time 0 lies on the line of the media's own time stamps (RFC 8216 §3.5). */
 const TIMESTAMP_MAP = `X-TIMESTAMP-MAP=MPEGTS:${STREAM_START_SECONDS * TICKS_PER_SECOND},LOCAL:00:00:00.000`;
 
-/** A text of two hours has a tenth of a million characters; this is for texts whose every cue lasts all the film. */
-const MAX_CHARACTERS = 50_000_000;
+/**
+ * Text is small: segments as long as those of pictures would be thousands of tiny files. Subtitles may have a target
+ * duration of their own (RFC 8216 §6.2.4).
+ */
+const SPAN_MS = 60_000;
 
-/** A rest that is shorter belongs to the segment before it, as with pictures and sound. */
+/** A rest that is shorter belongs to the segment before it, which then still rounds to the target duration. */
 const MIN_LAST_MS = 500;
 
-/** What lies between the lines of the grid from 0 to the film's end: at least one span. */
-export function textSpans(endMs: number, segmentMs: number): TextSpan[] {
+/** The parts of a film of this length that segments are made of: at least one. */
+export function textSpans(endMs: number): TextSpan[] {
   const end = Math.max(1, Math.round(endMs));
-  const count = Math.max(1, Math.ceil((end - MIN_LAST_MS) / segmentMs));
+  const count = Math.max(1, Math.ceil((end - MIN_LAST_MS) / SPAN_MS));
   return Array.from({ length: count }, (_, at) => ({
-    startMs: at * segmentMs,
-    endMs: at === count - 1 ? end : (at + 1) * segmentMs,
+    startMs: at * SPAN_MS,
+    endMs: at === count - 1 ? end : (at + 1) * SPAN_MS,
   }));
 }
 
 /**
  * The segments of a text, one for each span. A cue is in each of those during which it is shown, with the whole of its time,
- * by which players know it again.
- * @throws Error when cues are repeated so often that the text would not be worth storing
+ * by which players know it again. Styles and regions are where cues are.
  */
-export function subtitleSegments(text: WebVtt, spans: readonly TextSpan[]): string[] {
-  const { definitions } = text;
-  const cues = spans.map((): Cue[] => []);
-  let characters = definitions.reduce((sum, { length }) => sum + length, 0) * spans.length;
+export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly TextSpan[]): string[] {
+  const shown = spans.map((): Cue[] => []);
   let first = 0;
-  for (const cue of text.cues) {
+  for (const cue of cues) {
     while ((spans[first]?.endMs ?? Infinity) <= cue.startMs) first++;
-    for (let at = first; (spans[at]?.startMs ?? Infinity) < cue.endMs; at++) {
-      cues[at]?.push(cue);
-      characters += cue.block.length;
-    }
-    if (characters > MAX_CHARACTERS) throw new Error("The subtitles have too many cues that last too long");
+    for (let at = first; (spans[at]?.startMs ?? Infinity) < cue.endMs; at++) shown[at]?.push(cue);
   }
-  return cues.map((shown) => webVttText({ definitions, cues: shown }, [TIMESTAMP_MAP]));
+  return shown.map((cues) => webVttText({ definitions: cues.length > 0 ? definitions : [], cues }, [TIMESTAMP_MAP]));
+}
+
+/** Keeps sums of spans finite when cues are said to last for ever: no film has so many. */
+const MOST_SPANS = 1e9;
+
+/** The most characters that the segments with cues can have, however long the film is; found without making them. */
+export function segmentCharacters({ definitions, cues }: WebVtt): number {
+  const fixed = definitions.reduce((sum, { length }) => sum + length, 0);
+  let [characters, counted] = [0, 0];
+  for (const { startMs, endMs, block } of cues) {
+    const from = Math.min(MOST_SPANS, Math.floor(startMs / SPAN_MS));
+    const to = Math.min(MOST_SPANS, Math.ceil(endMs / SPAN_MS));
+    characters += (to - from) * block.length + Math.max(0, to - Math.max(from, counted)) * fixed;
+    counted = Math.max(counted, to);
+  }
+  return characters;
 }

@@ -61,6 +61,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   copy_not_possible: "The input's stream cannot be copied into the output's container, or not unchanged.",
   encoding_failed: "The encoder could not make the output.",
   encoder_not_available: "No node has the encoder that the output needs.",
+  chunk_mismatch: "A chunk of the film does not fit the others.",
   storage_address_not_allowed: "The storage's address leads to a network that encoder nodes may not ask.",
   storage_denied: "The storage does not let these credentials write there.",
   storage_bucket_not_found: "The storage has no such bucket.",

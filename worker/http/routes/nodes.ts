@@ -3,7 +3,7 @@
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import { CompleteReport, FailReport, UploadsRequest } from "#shared/protocol.ts";
+import { CompleteReport, FailReport, ScratchRequest, UploadsRequest } from "#shared/protocol.ts";
 import { hubOf, jobOf } from "../../env.ts";
 import type { Answer } from "../../job/job-answer.ts";
 import type { JobObject } from "../../job/job-object.ts";
@@ -22,6 +22,10 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
   .post("/leases/:lease/uploads", async (context) => {
     const body = await readBody(context.req, UploadsRequest, "report_not_valid");
     return report(context, (job, lease) => job.uploads(lease, body));
+  })
+  .post("/leases/:lease/scratch", async (context) => {
+    const body = await readBody(context.req, ScratchRequest, "report_not_valid");
+    return report(context, (job, lease) => job.scratch(lease, body));
   })
   .post("/leases/:lease/complete", async (context) => {
     const body = await readBody(context.req, CompleteReport, "report_not_valid");

@@ -1,0 +1,89 @@
+// Sources read by ranges out of a real bucket, through the node's proxy.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import type { TaskOf } from "#shared/protocol.ts";
+import { noise } from "../input/range-source-server.ts";
+import { openRanged } from "./chunk-source.ts";
+import { type ScratchBucket, startScratchBucket } from "./scratch-test-bucket.ts";
+import { startTestNode, type TestNode } from "./scratch-test-deps.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+let folder: string;
+let bucket: ScratchBucket;
+let node: TestNode;
+const FILM = noise(2_500_000);
+const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
+  name: `inspect-1/source-0000${at + 1}`,
+  sizeBytes,
+}));
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-ranged-"));
+  bucket = await startScratchBucket();
+  node = startTestNode(folder);
+  let at = 0;
+  for (const { name, sizeBytes } of PIECES) {
+    await bucket.put(name, FILM.subarray(at, at + sizeBytes));
+    at += sizeBytes;
+  }
+});
+afterAll(async () => {
+  await node.close();
+  await bucket.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const TASK = {
+  ...{ kind: "sound", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
+  ...{ probe: { streams: [], format: {} }, outputs: [] },
+} as const;
+const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}) => {
+  const deps = node.depsOf(`${job.repeat(14)}.sound.${lease}`, TASK, { askScratch: bucket.askScratch, ...given });
+  return openRanged(deps.task as TaskOf<"sound">, deps);
+};
+
+async function bytesAt(url: string, start: number, end: number): Promise<Buffer> {
+  const response = await fetch(url, { headers: { range: `bytes=${start}-${end}` } });
+  return Buffer.from(await response.arrayBuffer());
+}
+
+it("reads pieces as one file, and nothing any more once it is closed", async () => {
+  const input = await opened("A", 1);
+  expect((await bytesAt(input.url, 1_100_000, 2_300_000)).equals(FILM.subarray(1_100_000, 2_300_001))).toBe(true);
+  input.close();
+  expect((await fetch(input.url)).status).toBe(404);
+});
+
+it("asks for URLs anew when they have expired, by way of a lease that lives", async () => {
+  bucket.expire(true);
+  let asked = 0;
+  const ended = await opened("B", 1, {
+    askScratch: async (puts, gets) => {
+      if (asked++ === 0) return bucket.askScratch(puts, gets);
+      throw new AppError("lease_superseded", "no longer");
+    },
+  });
+  const input = await opened("B", 2);
+  bucket.expire(false);
+  expect((await bytesAt(input.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
+  ended.close();
+  input.close();
+});
+
+it("makes the run fail whose source cannot be read", async () => {
+  bucket.expire(true);
+  const input = await opened("C", 1);
+  const stuck = bytesAt(input.url, 0, 99).catch(() => null);
+  await new Promise((failed) => input.failed.addEventListener("abort", failed));
+  expect(input.failed.reason).toMatchObject({ code: "input_http_403" });
+  input.close();
+  await stuck;
+  bucket.expire(false);
+});
+
+it("leaves nothing behind", async () => {
+  await node.rangedSources.close();
+  expect(await readdir(folder)).toEqual([]);
+});

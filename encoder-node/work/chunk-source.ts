@@ -1,0 +1,136 @@
+// Sources that are read by ranges: one cache for all tasks of a job that run here, one proxy for all of this node.
+import type { AllowPrivate } from "#shared/address-policy.ts";
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { TaskOf } from "#shared/protocol.ts";
+import { type HeldCache, shareBlockCaches } from "../input/block-cache-sharing.ts";
+import { RANGE_INPUT_OPTIONS, type RangeInput, type RangeProxy, startRangeProxy } from "../input/range-proxy.ts";
+import type { SourcePiece } from "../input/range-source.ts";
+import { scratchUrls } from "./scratch.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+/** Where a source lies, with URLs of now. */
+export type Locate = () => Promise<readonly SourcePiece[]>;
+
+export interface RangedSources {
+  /** One run's view of a job's source, until it is closed. `locate` is asked again when URLs have expired. */
+  open(jobId: string, locate: Locate): Promise<RangeInput>;
+  /** Removes everything. */
+  close(): Promise<void>;
+}
+
+/** What was read lies in `folder`. */
+export function createRangedSources(folder: string, allow: AllowPrivate, keepMs?: number): RangedSources {
+  const caches = shareBlockCaches(folder, { keepMs });
+  /** By job: those who may ask for URLs now. A lease that has ended may not, and the cache outlives leases. */
+  const locators = new Map<string, Set<Locate>>();
+  let proxy: Promise<RangeProxy> | null = null;
+
+  const listening = (): Promise<RangeProxy> => {
+    proxy ??= startRangeProxy().catch((error: unknown) => {
+      proxy = null;
+      throw error;
+    });
+    return proxy;
+  };
+
+  const forget = (jobId: string, locate: Locate): void => {
+    const others = locators.get(jobId);
+    others?.delete(locate);
+    if (others?.size === 0) locators.delete(jobId);
+  };
+
+  return {
+    async open(jobId, locate) {
+      locators.set(jobId, (locators.get(jobId) ?? new Set()).add(locate));
+      let held: HeldCache | null = null;
+      try {
+        const refresh = (): Promise<readonly SourcePiece[]> => anyOf(locators.get(jobId) ?? []);
+        held = await caches.acquire(jobId, { pieces: await locate(), refresh, allow });
+        const { release, cache } = held;
+        const input = (await listening()).open(cache);
+        const close = once(() => {
+          input.close();
+          release();
+          forget(jobId, locate);
+        });
+        return { ...input, close };
+      } catch (error) {
+        held?.release();
+        forget(jobId, locate);
+        throw error;
+      }
+    },
+    async close() {
+      await (await proxy)?.close();
+      proxy = null;
+      await caches.clear();
+    },
+  };
+}
+
+async function anyOf(locators: Iterable<Locate>): Promise<readonly SourcePiece[]> {
+  let failure: unknown = new AppError("node_failed", "Nobody reads the source any more");
+  for (const locate of locators) {
+    try {
+      return await locate();
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) work();
+    done = true;
+  };
+}
+
+/** How the planner is told of a source that is read by ranges. */
+export type ServedSource = { readonly source: string; readonly sourceOptions: readonly string[] };
+
+type RangedTask = Pick<TaskOf<"sound">, "source" | "sourceUrl">;
+
+/**
+ * Does what reads the source of a task. The deps handed on abort as soon as that fails, and it is the reason then: what ffmpeg made
+ * of a source that broke off is worth nothing.
+ */
+export async function readingSource<Value>(
+  task: RangedTask,
+  deps: TaskDeps,
+  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
+): Promise<Value> {
+  const input = await openRanged(task, deps);
+  const { failed, url: source, close } = input;
+  try {
+    const reading = { ...deps, signal: AbortSignal.any([deps.signal, failed]) };
+    return await work({ source, sourceOptions: RANGE_INPUT_OPTIONS }, reading);
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    throw failed.aborted ? sourceFailure(task, failed.reason) : error;
+  } finally {
+    close();
+  }
+}
+
+/** One view of the source; whoever opens it closes it. */
+export function openRanged({ source, sourceUrl }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
+  const locate: Locate = async () => {
+    if (source.from === "origin") return [{ url: sourceUrl, sizeBytes: source.sizeBytes }];
+    const urls = await scratchUrls(
+      source.pieces.map(({ name }) => name),
+      deps,
+    );
+    return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
+  };
+  return deps.rangedSources.open(deps.assignment.jobId, locate);
+}
+
+/** What the operator's bucket does not give is not the fault of the client's source. */
+const sourceFailure = ({ source }: RangedTask, reason: unknown): unknown =>
+  source.from === "origin"
+    ? reason
+    : new AppError("node_failed", `The copy of the input cannot be read: ${messageOf(reason)}`, { cause: reason });

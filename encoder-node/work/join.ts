@@ -1,0 +1,86 @@
+// The task `join`: put the chunks of a film together, add the sound, and bring the outputs to the storage.
+import { mkdir } from "node:fs/promises";
+import { join as pathOf } from "node:path";
+import type { HttpStreamOutput, OutputSpec } from "#shared/output-spec.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import { planJoin } from "#shared/plan/plan-join.ts";
+import type { PlannedCommand } from "#shared/plan/planned-command.ts";
+import type { OutputReport, TaskOf, TaskResult } from "#shared/protocol.ts";
+import { openPublisher, type Publications, type Publisher } from "../publish/publisher.ts";
+import { checkOutput, type FailedOutput, type MadeOutput } from "./check-output.ts";
+import { fetchExtras } from "./fetch-extras.ts";
+import { seamReceipt } from "./join-seams.ts";
+import { type JoinedFilm, joinTracks } from "./join-tracks.ts";
+import { runAll } from "./run-planned.ts";
+import type { TaskDeps } from "./task-deps.ts";
+import { uploadOutputs } from "./upload-outputs.ts";
+import { inWorkspace } from "./workspace.ts";
+
+export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
+  return inWorkspace(deps.workFolder, async (folder) => {
+    const publisher = openPublisher(task.outputs.filter(isStream), deps);
+    try {
+      const { film, ended } = await joinOutputs({ task, folder, publisher }, deps);
+      deps.progress("uploading", 0);
+      const made = ended.filter((output): output is MadeOutput => !("failure" in output));
+      const failed = ended.filter((output): output is FailedOutput => "failure" in output);
+      const reports: OutputReport[] = failed.map((output) => ({ status: "failed", ...output }));
+      return { kind: "join", outputs: [...(await uploadOutputs(made, deps)), ...reports], seams: seamReceipt(film) };
+    } finally {
+      await publisher.stop();
+    }
+  });
+}
+
+const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
+
+type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
+type Joined = { readonly film: JoinedFilm; readonly ended: readonly (MadeOutput | FailedOutput)[] };
+
+async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
+  const { failed, subtitles } = await fetchExtras(task.outputs.filter(isStream), folder, deps);
+  const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
+  // Nothing is encoded here, so it does not matter what this node could encode.
+  const commands = outputs.map((spec) => planJoin({ probe: task.probe, outputs: [spec], can: ALL_SOFTWARE }));
+  const work = pathOf(folder, "work");
+  await mkdir(work);
+  // Segments go out as soon as they are joined, while later chunks are still on their way.
+  const publications = await publisher.follow(
+    commands.flatMap(({ outputs }) => outputs),
+    work,
+    subtitles,
+  );
+  const film = await joinTracks({ task, outputs, folder: work, parts: pathOf(folder, "parts") }, deps);
+  const ended: (MadeOutput | FailedOutput)[] = [...failed];
+  for (const [at, command] of commands.entries()) {
+    const tell = (done: number): void => deps.progress("encoding", (at + done) / commands.length);
+    ended.push(...(await finishOutput(command, { task, work, publications, tell }, deps)));
+  }
+  return { film, ended };
+}
+
+type Finishing = {
+  readonly task: TaskOf<"join">;
+  readonly work: string;
+  readonly publications: Publications;
+  /** Takes how much of the output is done. */
+  readonly tell: (done: number) => void;
+};
+
+/** Runs what is left to do for one output, and looks at the result. */
+async function finishOutput(
+  { runs, outputs }: PlannedCommand,
+  { task, work, publications, tell }: Finishing,
+  deps: TaskDeps,
+): Promise<(MadeOutput | FailedOutput)[]> {
+  const failed = await runAll(runs, work, (done) => tell(done / runs.length), deps);
+  deps.signal.throwIfAborted();
+  if (failed) {
+    await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));
+    return outputs.map(({ output }) => ({ output, failure: failed.failure }));
+  }
+  const origin = { task, source: "" };
+  return Promise.all(
+    outputs.map((planned) => checkOutput(planned, origin, work, publications.get(planned.output), deps)),
+  );
+}

@@ -1,0 +1,105 @@
+// Where a film is cut into chunks, and how many bits each gets.
+import { MIN_CHUNKED_MS } from "../chunking.ts";
+import type { PossibleCut } from "../frame-ledger.ts";
+import { type ChunkFilm, lineMs } from "./chunk-film.ts";
+import type { ChunkSpan } from "./chunk-span.ts";
+
+export type CutWish = {
+  /** Chunks are whole multiples of this: see `chunkGridMs`. */
+  readonly segmentMs: number;
+  /** How many chunks can be encoded at the same time. */
+  readonly slots: number;
+};
+
+export type ChosenCuts =
+  | { readonly ok: true; readonly chunks: readonly ChunkSpan[] }
+  /** Completes "It is not encoded in chunks because …". */
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Shorter ones cost more than they bring: each is led in by some seconds that are decoded only, and begins with a rate
+ * control that knows nothing (docs/ultrafast.md).
+ */
+const SHORTEST_MS = 24_000;
+/** The last chunk is what all others wait for. */
+const LONGEST_MS = 60_000;
+/** So that slow nodes do not hold up quick ones. */
+const CHUNKS_PER_SLOT = 3;
+/** A chunk is at least so many times as long as the longest way back to a keyframe. */
+const GOPS_PER_CHUNK = 2;
+/**
+ * Mean bitrates follow the source's own with this power: what is hard for one encoder is hard for another, but a film
+ * encoded whole does not spend all of the difference either (docs/ultrafast.md).
+ */
+const SHARE_POWER = 0.5;
+
+/** Cuts a film: long chunks first and short ones last, so that all slots end at about the same time. */
+export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): ChosenCuts {
+  const lengthMs = (film.endUs - film.startUs) / 1000;
+  const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * film.longestGopMs);
+  if (lengthMs <= MIN_CHUNKED_MS) return refused(`the film is no longer than ${MIN_CHUNKED_MS / 1000} s`);
+  if (slots < 2) return refused("there are no two nodes or slots to share it");
+  if (leastMs > LONGEST_MS) {
+    return refused(
+      `its keyframes are up to ${(film.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
+    );
+  }
+  const cuts: PossibleCut[] = [];
+  const places = film.cuts.filter((cut) => lineMs(film, cut) % segmentMs === 0);
+  for (let fromMs = 0; ; ) {
+    const restMs = lengthMs - fromMs;
+    const wantedMs = nextLength(restMs, leastMs, segmentMs, slots);
+    // A rest that is too short for a chunk of its own goes along with the one before it.
+    const cut = wantedMs === null ? undefined : places.find((place) => lineMs(film, place) >= fromMs + wantedMs);
+    if (!cut || lengthMs - lineMs(film, cut) < leastMs / 2) break;
+    cuts.push(cut);
+    fromMs = lineMs(film, cut);
+  }
+  const longestMs = Math.max(
+    ...lengthsMs(
+      cuts.map((cut) => lineMs(film, cut)),
+      lengthMs,
+    ),
+  );
+  if (cuts.length === 0) return refused("there are too few places where it can be cut exactly");
+  if (longestMs > 2 * LONGEST_MS) return refused("the places where it can be cut exactly are too far apart");
+  return { ok: true, chunks: spansOf(film, cuts) };
+}
+
+const refused = (why: string): ChosenCuts => ({ ok: false, why });
+
+/** Of a chunk at the beginning of so much film; null: all of it. A multiple of the grid. */
+function nextLength(restMs: number, leastMs: number, segmentMs: number, slots: number): number | null {
+  const evenMs = Math.min(LONGEST_MS, Math.max(leastMs, restMs / (slots * CHUNKS_PER_SLOT)));
+  const upMs = Math.ceil(evenMs / segmentMs) * segmentMs;
+  const wantedMs = upMs <= LONGEST_MS ? upMs : Math.max(segmentMs, Math.floor(evenMs / segmentMs) * segmentMs);
+  return restMs <= wantedMs ? null : wantedMs;
+}
+
+const lengthsMs = (linesMs: readonly number[], endMs: number): number[] =>
+  [...linesMs, endMs].map((line, at) => line - (linesMs[at - 1] ?? 0));
+
+/** The chunks between these cuts. */
+export function spansOf(film: ChunkFilm, cuts: readonly PossibleCut[]): ChunkSpan[] {
+  const { startUs, longestGopMs } = film;
+  const begins = [null, ...cuts];
+  const shares = sharesOf(film, cuts);
+  return begins.map((from, index) => {
+    const to = cuts[index] ?? null;
+    const frames = (to?.index ?? film.frames) - (from?.index ?? 0);
+    return { index, from, to, frames, startUs, longestGopMs, share: shares[index] ?? 1 };
+  });
+}
+
+/** By the coded size of each chunk in the source; together they spend the film's mean. */
+function sharesOf(film: ChunkFilm, cuts: readonly PossibleCut[]): number[] {
+  const lengths = lengthsMs(
+    cuts.map(({ frameUs }) => (frameUs - film.startUs) / 1000),
+    (film.endUs - film.startUs) / 1000,
+  );
+  const sizes = [...cuts.map(({ bytes }) => bytes), film.bytes].map((end, at) => end - (cuts[at - 1]?.bytes ?? 0));
+  const weights = sizes.map((size, at) => (size / (lengths[at] ?? 1)) ** SHARE_POWER);
+  const whole = lengths.reduce((sum, length) => sum + length, 0);
+  const mean = weights.reduce((sum, weight, at) => sum + weight * (lengths[at] ?? 0), 0) / whole;
+  return weights.map((weight) => Number((weight / mean).toFixed(4)));
+}

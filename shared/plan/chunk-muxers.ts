@@ -1,0 +1,47 @@
+// How tracks are written that are put together later.
+import type { TrackContainer } from "../format/containers.ts";
+import type { VideoOutput } from "../output-spec.ts";
+import { fileArguments } from "./muxers.ts";
+import { streamArguments } from "./stream-muxers.ts";
+
+/** Of a picture track or a stream's sound: fragmented MP4 in the working folder, of a chunk and of the whole alike. */
+export const chunkFile = (output: number, track: string): string => `${output}-${track}.mp4`;
+
+/** A box with bitrates would differ from chunk to chunk, and a track has one header. */
+const SAME_HEADERS = ["-write_btrt", "0"];
+
+/** ffmpeg's options for a chunk's picture. Segments play no part in this. */
+export const chunkArguments = (file: string): string[] => [
+  ...SAME_HEADERS,
+  ...streamArguments({ fmp4: file, ts: null }, "video", 0),
+];
+
+/** Of a first pass, whose pictures nobody wants. */
+export const NOWHERE: readonly string[] = ["-f", "null", "-"];
+
+/** ffmpeg's options for a stream's sound, all of it. */
+export const streamSoundArguments = (file: string): string[] => streamArguments({ fmp4: file, ts: null }, "audio", 0);
+
+/** The only sound of a file; streams name theirs. */
+export const SOUND_TRACK = "sound";
+
+/**
+ * The container that sound waits in for its picture: one that keeps what the output's own keeps, so that copying changes
+ * nothing. Fragments of MP4 would lose the encoder's priming and padding.
+ */
+function waitingContainer({ container }: VideoOutput): TrackContainer {
+  if (container === "mkv" || container === "webm") return "mkv";
+  return container === "mov" ? "mov" : "mp4";
+}
+
+/** In the working folder. */
+export const soundFile = (spec: VideoOutput): string => `${spec.index}-${SOUND_TRACK}.${waitingContainer(spec)}`;
+
+/** ffmpeg's options for the sound of a file, all of it. */
+export const soundArguments = (spec: VideoOutput): string[] => [
+  ...fileArguments(spec.index, { ...spec, container: waitingContainer(spec), video: null, fragmented: false }).slice(
+    0,
+    -1,
+  ),
+  soundFile(spec),
+];

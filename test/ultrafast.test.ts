@@ -1,0 +1,127 @@
+// One film over several nodes: it is the film that one node makes, whoever dies on the way, and nothing is left behind.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { AwsClient } from "aws4fetch";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+import { UltrafastView } from "#shared/job-view.ts";
+import { UltrafastReceipt } from "#shared/metadata.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+import { SCRATCH_BUCKET } from "../local/stack/places.ts";
+import { makeClip, makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+const SECONDS = 80;
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-media-"));
+  sources = await startSourceServer(folder);
+  stack = await startTestStack({ nodes: 3 });
+});
+afterAll(async () => {
+  await stack?.stop();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = promisify(execFile);
+const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
+
+/** Times and sizes of nothing but what must be the same: when each picture is shown, and the very packets of the sound. */
+async function tracksOf(url: string): Promise<{ pictures: number[]; sound: string[] }> {
+  const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+  const file = join(folder, "result.mp4");
+  await run(ffmpeg.path, ["-v", "error", "-y", "-i", url, "-c", "copy", file], options);
+  const times = ["-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"];
+  const pictures = await run(ffprobe.path, ["-v", "error", ...times, file], options);
+  const sound = await run(
+    ffmpeg.path,
+    ["-v", "error", "-i", file, "-map", "0:a", "-c", "copy", "-f", "framemd5", "-"],
+    options,
+  );
+  // Decoded whole without a complaint.
+  const decoded = await run(ffmpeg.path, ["-v", "error", "-i", file, "-f", "null", "-"], options);
+  expect(decoded.stderr).toBe("");
+  const numbers = pictures.stdout.split("\n").filter((line) => line.trim() !== "");
+  return {
+    pictures: numbers.map(Number.parseFloat).toSorted((a, b) => a - b),
+    sound: sound.stdout.split("\n").filter((line) => line !== "" && !line.startsWith("#")),
+  };
+}
+
+async function scratchObjects(): Promise<string[]> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = stack.s3;
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 0 });
+  const answer = await client.fetch(`${endpoint}/${SCRATCH_BUCKET}`);
+  return [...(await answer.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, name = ""]) => name);
+}
+
+const Asked = z.object({ ultrafast: UltrafastView.optional(), progress: z.string() });
+const jobOf = async (id: string): Promise<z.infer<typeof Asked>> =>
+  Asked.parse((await stack.request("GET", `/jobs/${id}`)).body);
+const percentOf = async (id: string): Promise<number> =>
+  jobOf(id).then(
+    ({ progress }) => Number.parseInt(progress, 10),
+    () => 0,
+  );
+
+const outputs = (path: string): object => ({
+  "mp4:320x180:96k": { path: `${path}/film.mp4` },
+  "jpg:160x": { path: `${path}/picture-%02d.jpg`, number: 2 },
+  httpstream: {
+    path,
+    hls: { path: "hls" },
+    dash: { path: "dash" },
+    variants: ["mp4:x180_200k:96k", "mp4:x120_100k:96k"],
+  },
+});
+
+it("a film in chunks is the film in one piece, though a node and the control plane are killed on the way", async () => {
+  const clip = await makeLongClip(folder, SECONDS, "320x180");
+  const input = { url: sources.urlOf(clip) };
+  const whole = await stack.submit({ input, outputs: outputs("whole") });
+  expect((await stack.waitForJob(whole.id)).status).toBe("job.completed");
+
+  const { id } = await stack.submit({ input, outputs: outputs("chunked"), settings: { ultrafast: true } });
+  await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(15);
+  process.kill(stack.pids().nodes[1] ?? 0, "SIGKILL");
+  await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(35);
+  process.kill(stack.pids().controlPlane, "SIGKILL");
+  const job = await stack.waitForJob(id, 180_000);
+  expect([job.status, ...job.outputs.map(({ status }) => status)]).toEqual([
+    ...["job.completed", "video.encoded", "image.created", "httpstream.packaged"],
+  ]);
+  expect((await jobOf(id)).ultrafast?.chunks).toBeGreaterThan(1);
+
+  const [one, other] = [await tracksOf(urlOf("whole")), await tracksOf(urlOf("chunked"))];
+  expect(one.pictures.length).toBe(SECONDS * 30);
+  expect(other).toEqual(one);
+
+  const { body } = await stack.request("GET", `/metadata/jobs/${id}`);
+  const { metadata } = z.object({ metadata: z.object({ ultrafast: UltrafastReceipt }) }).parse(body);
+  const { ultrafast } = metadata;
+  expect(ultrafast).toMatchObject({ frames_planned: SECONDS * 30, frames_joined: SECONDS * 30 });
+  expect(ultrafast.largest_error_us).toBeLessThan(100);
+  expect(new Set(ultrafast.chunks.map(({ node }) => node)).size).toBeGreaterThan(1);
+  await expect.poll(scratchObjects, { timeout: 30_000 }).toEqual([]);
+});
+
+const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/film.mp4`;
+
+it("a film of less than a minute is encoded in one piece, and the job says why", async () => {
+  const clip = await makeClip("ntsc.mp4", folder);
+  const job = { input: { url: sources.urlOf(clip) }, outputs: { "mp4:240p": { path: "short.mp4" } } };
+  const { id } = await stack.submit({ ...job, settings: { ultrafast: true } });
+  expect((await stack.waitForJob(id)).status).toBe("job.completed");
+  expect((await jobOf(id)).ultrafast).toMatchObject({ chunks: 0, reason: expect.stringContaining("minute") });
+  expect(await scratchObjects()).toEqual([]);
+});

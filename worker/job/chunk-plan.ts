@@ -1,0 +1,104 @@
+// Whether a film is made of chunks, of which outputs, and cut where: decided once its source was inspected.
+import { type ChunkedFilm, type Chunking, MIN_CHUNKED_MS } from "#shared/chunking.ts";
+import { type PossibleCut, packCuts, unpackCuts } from "#shared/frame-ledger.ts";
+import { sourceFacts } from "#shared/media-probe.ts";
+import type { OutputSpec } from "#shared/output-spec.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import { chooseCuts } from "#shared/plan/choose-cuts.ts";
+import { chunkGridMs, whyNotChunked } from "#shared/plan/chunkable.ts";
+import { chooseTracks } from "#shared/plan/source-tracks.ts";
+import type { ChunkResults, ChunkWork } from "./chunk-state.ts";
+import { grantFolder } from "./chunk-work.ts";
+import type { JobSpec, JobState, TaskState } from "./job-state.ts";
+
+export type ChunkPlan =
+  | { readonly ok: true; readonly work: ChunkWork; readonly results: ChunkResults }
+  | { readonly ok: false; readonly reason: string };
+
+export type Inspected = {
+  /** The task that inspected the source. */
+  readonly task: TaskState;
+  /** What its node says; undefined when it says nothing of chunks. */
+  readonly chunking: Chunking | undefined;
+  /** Encodes that all connected nodes can do at the same time. */
+  readonly slots: number;
+};
+
+/** Whether a source is worth to be looked at for chunks, as far as its job's request tells. */
+export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
+  settings.ultrafast && outputs.some(({ type }) => type !== "image");
+
+/** Plans the chunks of a job whose source's probe is known, for those of the wanted outputs that can be made of them. */
+export function planChunks(state: JobState, wanted: readonly number[], inspected: Inspected): ChunkPlan {
+  const specs = state.spec.outputs.filter(({ index }) => wanted.includes(index));
+  const { outputs, why } = chunkedOutputs(specs, state);
+  const segmentMs = chunkGridMs(outputs);
+  if (outputs.length === 0 || segmentMs === null) return no(why);
+  if (!state.scratch.isUsed) return no("the service has no scratch storage, which its operator sets up");
+  const { chunking, task, slots } = inspected;
+  if (!chunking) return no("the encoder node that inspected the input does not know how to cut it");
+  if (!chunking.ok) return { ok: false, reason: chunking.why };
+  const { source, cuts: packed, ok: _, ...film } = chunking;
+  if (source.from === "scratch" && source.pieces.some(({ name }) => !name.startsWith(grantFolder(task)))) {
+    return no("the encoder node that inspected the input did not say where its copy is");
+  }
+  const cuts = unpackCuts(packed);
+  const fresh = {
+    ...{ isActive: true, folder: state.scratch.folder, source, film },
+    outputs: outputs.map(({ index }) => index),
+    sounding: outputs.filter((spec) => hasSound(spec, state)).map(({ index }) => index),
+  };
+  const earlier = reusable(state, fresh, cuts);
+  if (earlier) return { ok: true, work: { ...earlier, ...fresh, seams: null }, results: state.chunkResults };
+  const chosen = chooseCuts({ ...film, cuts }, { segmentMs, slots });
+  if (!chosen.ok) return no(chosen.why);
+  const unbegun = { encoder: null, layout: [], sound: null, retries: 0, seams: null };
+  return {
+    ok: true,
+    work: { ...fresh, cuts: packCuts(chosen.chunks.flatMap(({ to }) => to ?? [])), ...unbegun },
+    results: {},
+  };
+}
+
+const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded in chunks because ${why}.` });
+
+/** The outputs that can be made of chunks of the same lengths; and why the first of the others cannot. */
+function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { outputs: OutputSpec[]; why: string } {
+  const probe = input.probe ?? { streams: [], format: {} };
+  const durationMs = sourceFacts(probe).durationMs ?? 0;
+  if (durationMs <= MIN_CHUNKED_MS) return { outputs: [], why: "the input is not longer than a minute" };
+  const outputs: OutputSpec[] = [];
+  let why = "";
+  for (const spec of specs) {
+    const whyNot = whyNotChunked(spec, chooseTracks(probe), ALL_SOFTWARE);
+    if (whyNot === null && chunkGridMs([...outputs, spec]) !== null) outputs.push(spec);
+    else why ||= whyNot ?? "";
+  }
+  return { outputs, why };
+}
+
+function hasSound(spec: OutputSpec, { input }: JobState): boolean {
+  if (spec.type === "image" || !input.probe || !sourceFacts(input.probe).audio) return false;
+  return spec.type === "video" ? spec.audio !== null : spec.variants.some(({ audio }) => audio !== null);
+}
+
+/**
+ * The chunks of an earlier round, if they are still there, have all that is wanted now, and the source is the same: as good
+ * as proven when all cuts are at the same times, and as many bytes of it lie before each.
+ */
+function reusable(
+  state: JobState,
+  { folder, film, outputs, sounding }: Pick<ChunkWork, "folder" | "film" | "outputs" | "sounding">,
+  cuts: readonly PossibleCut[],
+): ChunkWork | null {
+  const { chunks } = state;
+  if (!chunks || chunks.folder !== folder || !isSameFilm(chunks.film, film)) return null;
+  const known = new Set(cuts.map((cut) => JSON.stringify(packCuts([cut]))));
+  const isSame = unpackCuts(chunks.cuts).every((cut) => known.has(JSON.stringify(packCuts([cut]))));
+  const hasAll = outputs.every((index) => chunks.outputs.includes(index));
+  const sounds = sounding.every((index) => chunks.sounding.includes(index));
+  return isSame && hasAll && sounds ? chunks : null;
+}
+
+const isSameFilm = (one: ChunkedFilm, other: ChunkedFilm): boolean =>
+  Object.entries(one).every(([name, value]) => other[name as keyof ChunkedFilm] === value);

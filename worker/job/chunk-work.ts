@@ -1,0 +1,68 @@
+// The chunks of a film: where each begins and ends, which are done, and the tasks that the others need.
+import type { ScratchTrack } from "#shared/chunking.ts";
+import { unpackCuts } from "#shared/frame-ledger.ts";
+import { isTerminalJob } from "#shared/job-status.ts";
+import { isTerminalOutput } from "#shared/output-status.ts";
+import { spansOf } from "#shared/plan/choose-cuts.ts";
+import type { ChunkSpan } from "#shared/plan/chunk-span.ts";
+import type { ChunkResult, ChunkWork } from "./chunk-state.ts";
+import { type JobState, newTask, type TaskState } from "./job-state.ts";
+
+/** The work on chunks, if the job's films are being made of them now. */
+export const activeWork = ({ chunks, status }: JobState): ChunkWork | null =>
+  chunks?.isActive && !isTerminalJob(status) ? chunks : null;
+
+/** All chunks, in order of time. */
+export const rangesOf = ({ cuts, film }: Pick<ChunkWork, "cuts" | "film">): ChunkSpan[] =>
+  spansOf({ ...film, cuts: [] }, unpackCuts(cuts));
+
+export const chunkCount = ({ cuts }: Pick<ChunkWork, "cuts">): number => cuts.length + 1;
+
+/** Of the outputs that chunks make those that have not ended. */
+export const wantedOutputs = (state: JobState, work: ChunkWork): number[] =>
+  work.outputs.filter((index) => !isTerminalOutput(state.outputs[index]?.phase ?? "failed"));
+
+/** Whether a task is a part of a film that is made of chunks. */
+export const isPart = ({ kind }: Pick<TaskState, "kind">): boolean =>
+  kind === "chunk" || kind === "sound" || kind === "join";
+
+/** Folder of the scratch bucket that a grant, and no other, may write to. */
+export const grantFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">): string => `${id}-${attempt}/`;
+
+/** The tracks of a finished chunk, for these outputs. */
+export function tracksOf(work: ChunkWork, result: ChunkResult, outputs: readonly number[]): ScratchTrack[] {
+  const folder = grantFolder({ id: result.task, attempt: result.attempt });
+  return work.layout.flatMap(({ output, track }, at) => {
+    const made = result.tracks[at];
+    if (!made || !outputs.includes(output)) return [];
+    const [name, sizeBytes, frames] = made;
+    return [{ output, track, name: folder + name, sizeBytes, frames }];
+  });
+}
+
+export function newChunkTask(round: number, index: number, outputs: readonly number[]): TaskState {
+  const id = `chunk-${index}${round === 0 ? "" : `-r${round}`}`;
+  return { ...newTask(round, "chunk", outputs), id, chunk: index, mayTwin: true };
+}
+
+/** A second task for a chunk whose first one is slow: it goes to another node. */
+export const newTwin = (task: TaskState): TaskState => ({
+  ...newTask(0, "chunk", task.outputs),
+  ...{ id: `${task.id}-twin`, chunk: task.chunk, avoid: [...new Set([...task.avoid, task.grant?.nodeId ?? ""])] },
+});
+
+/** The other task for the same chunk. */
+export const twinOf = ({ tasks }: JobState, { id, chunk }: TaskState): TaskState | undefined =>
+  chunk === null ? undefined : tasks.find((other) => other.chunk === chunk && other.id !== id);
+
+/** Tasks for the chunks that nobody has begun, the longest first: they are no part of the state until a node claims them. */
+export function freshChunks(state: JobState): TaskState[] {
+  const work = activeWork(state);
+  if (!work) return [];
+  const begun = new Set(state.tasks.map(({ chunk }) => chunk));
+  const outputs = wantedOutputs(state, work);
+  return rangesOf(work)
+    .filter(({ index }) => !begun.has(index) && !state.chunkResults[index])
+    .toSorted((a, b) => b.frames - a.frames)
+    .map(({ index }) => newChunkTask(state.round, index, outputs));
+}

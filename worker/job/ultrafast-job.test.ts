@@ -1,0 +1,336 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { LeaseId } from "#shared/ids.ts";
+import {
+  type Assignment,
+  PROTOCOL_VERSION,
+  type ScratchAnswer,
+  type TaskOf,
+  type TaskResult,
+} from "#shared/protocol.ts";
+import { hubOf, jobOf, settingsOf } from "../env.ts";
+import { openScratch } from "../storage/scratch.ts";
+import {
+  basic,
+  bearer,
+  filmChunking,
+  filmProbe,
+  newAccount,
+  newNodeToken,
+  newSpec,
+  PROBE,
+  send,
+} from "../test-jobs.ts";
+import type { JobSpec, JobState } from "./job-state.ts";
+import { loadState, saveState } from "./job-store.ts";
+import { claimTasks, recordProgress } from "./leases.ts";
+import { completeTask } from "./reports.ts";
+
+const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
+const SECONDS = 240;
+/** As many as such a film has on two slots. */
+const CHUNKS = 9;
+
+const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
+const evict = (spec: JobSpec): Promise<void> => evictDurableObject(stubOf(spec));
+const stateOf = (spec: JobSpec): Promise<JobState | null> =>
+  runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
+const folderOf = ({ lease }: Pick<Assignment, "lease">): string => lease.split(".").slice(1).join("-");
+
+async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
+  for (const slotClass of ["inspect", "encode"] as const) {
+    const [given] = await stubOf(spec).claim(nodeId, `s-${nodeId}`, slotClass, 1);
+    if (given) return given;
+  }
+  throw new Error("Nothing to do");
+}
+
+/** Signed requests for objects in the folder of the grant, and for others to read. */
+async function scratch(spec: JobSpec, { lease, token }: Assignment, puts: string[], gets: string[] = []) {
+  const asked = { token, puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
+  const answer = await stubOf(spec).scratch(lease, asked);
+  if (!answer.ok || !("puts" in answer.value)) throw new Error(JSON.stringify(answer));
+  return answer.value as Extract<ScratchAnswer, { puts: unknown }>;
+}
+
+async function write(spec: JobSpec, given: Assignment, name: string): Promise<void> {
+  const { puts } = await scratch(spec, given, [`${folderOf(given)}/${name}`]);
+  for (const { url, headers } of puts) {
+    expect((await fetch(url, { method: "PUT", headers, body: "abcd" })).status).toBe(200);
+  }
+}
+
+/** A node does a task well, with real objects in the scratch bucket. */
+async function work(spec: JobSpec, given: Assignment): Promise<TaskResult> {
+  const folder = folderOf(given);
+  switch (given.task.kind) {
+    case "inspect":
+      await write(spec, given, "source-1");
+      return { kind: "inspect", probe: filmProbe(SECONDS), chunking: filmChunking(SECONDS, folder) };
+    case "chunk": {
+      await write(spec, given, "v.mp4");
+      const track = { output: 0, track: "v", name: `${folder}/v.mp4`, sizeBytes: 4, frames: given.task.chunk.frames };
+      return { kind: "chunk", tracks: [track], encoder: "libx264 7.0", encodeMs: 1 };
+    }
+    case "sound": {
+      await write(spec, given, "audio.mp4");
+      const track = { output: 0, track: "audio", name: `${folder}/audio.mp4`, sizeBytes: 4, frames: null };
+      return { kind: "sound", tracks: [track] };
+    }
+    case "join": {
+      await stubOf(spec).uploads(given.lease, { token: given.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
+      const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ['"e"'] }];
+      const seams = { framesPlanned: 6000, framesJoined: 6000, largestErrorUs: 0, pictureOverSoundMs: 0 };
+      return { kind: "join", outputs: [{ status: "made", output: 0, files, probe: PROBE }], seams };
+    }
+    default:
+      throw new Error(`To ${given.task.kind} is not done here`);
+  }
+}
+
+async function done(spec: JobSpec, given: Assignment): Promise<void> {
+  const result = await work(spec, given);
+  const answer = await stubOf(spec).complete(given.lease, { token: given.token, result });
+  expect(answer).toEqual({ ok: true, value: null });
+}
+
+async function begun(changes: object = {}): Promise<JobSpec> {
+  const spec = { ...(await newSpec({ ...FAST, ...changes })) };
+  await stubOf(spec).create(spec);
+  return spec;
+}
+
+/** The film's tasks up to the first of a kind, done. */
+async function upTo(kind: string, changes: object = {}) {
+  const spec = await begun(changes);
+  for (;;) {
+    const given = await claim(spec);
+    if (given.task.kind === kind) return { spec, given };
+    await done(spec, given);
+  }
+}
+
+/** A node of two slots is connected, and does other work. */
+beforeAll(async () => {
+  const headers = { ...bearer(await newNodeToken()), upgrade: "websocket" };
+  const { webSocket } = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
+  const running = [1, 2].map((attempt) => ({ lease: `AAAAAAAAAAAAAA.encode.${attempt}`, token: "t" }));
+  const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
+  const free = { inspect: 0, encode: 0 };
+  const hello = {
+    type: "hello",
+    protocol: PROTOCOL_VERSION,
+    nodeId: "busy",
+    session: "s",
+    capabilities,
+    slots: free,
+    running,
+  };
+  webSocket?.accept();
+  webSocket?.send(JSON.stringify(hello));
+  await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2));
+});
+
+const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
+const folderStore = (spec: JobSpec, folder = 0) => {
+  const settings = settingsOf(env).scratch;
+  if (!settings) throw new Error("No scratch");
+  return openScratch(settings, spec.id, folder);
+};
+
+describe("a film in chunks", () => {
+  it("comes to its end although its object vanishes between any two steps, and leaves no scratch", async () => {
+    const spec = await begun();
+    const kinds: string[] = [];
+    for (;;) {
+      await evict(spec);
+      const given = await claim(spec);
+      kinds.push(given.task.kind);
+      await evict(spec);
+      await stubOf(spec).progress([{ lease: given.lease, token: given.token, stage: "encoding", fraction: 0.5 }]);
+      await evict(spec);
+      const result = await work(spec, given);
+      await evict(spec);
+      const report = { token: given.token, result };
+      expect(await stubOf(spec).complete(given.lease, report)).toEqual({ ok: true, value: null });
+      await evict(spec);
+      expect(await stubOf(spec).complete(given.lease, report)).toEqual({ ok: true, value: null });
+      if (given.task.kind === "join") break;
+    }
+    expect(kinds).toEqual(["inspect", "sound", ...Array.from({ length: CHUNKS }, () => "chunk"), "join"]);
+    await runDurableObjectAlarm(stubOf(spec));
+    expect(await stubOf(spec).view()).toMatchObject({
+      ok: true,
+      value: { status: "job.completed", ultrafast: { chunks: CHUNKS } },
+    });
+    const { scratch: left } = (await stateOf(spec)) as JobState;
+    expect(left).toMatchObject({ folder: 1, isUsed: false, leftovers: [] });
+    for (const name of ["inspect-1/source-1", "sound-1/audio.mp4", "chunk-3-1/v.mp4"]) {
+      expect(await statusOf(await folderStore(spec).get(name)), name).toBe(404);
+    }
+  });
+
+  it("is told of to its client", async () => {
+    const account = await newAccount();
+    const spec = { ...(await newSpec(FAST)), accountId: account.id };
+    await stubOf(spec).create(spec);
+    const read = (path: string) => send(`${path}/${spec.id}`, { headers: basic(account.key) });
+    await runDurableObjectAlarm(stubOf(spec));
+    for (let kind = ""; kind !== "join"; ) {
+      const given = await claim(spec);
+      kind = given.task.kind;
+      await done(spec, given);
+    }
+    expect((await read("/v2/jobs")).body.ultrafast).toEqual({ chunks: CHUNKS });
+    const { chunks, ...receipt } = (await read("/v2/metadata/jobs")).body.metadata.ultrafast;
+    expect(chunks[0]).toEqual({ frames: 1000, seconds: 40, node: "node-a", attempts: 1, encode_seconds: 0.001 });
+    expect(receipt).toEqual({
+      ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 0, picture_over_sound_ms: 0, retries: 0 },
+      encoder: "libx264 7.0",
+    });
+  });
+
+  it("keeps the scratch of a failed job for an hour, for its retry", async () => {
+    const { spec, given } = await upTo("join");
+    const failure = { code: "storage_denied", message: "No" } as const;
+    const { lease, token } = given;
+    const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: 0 };
+    const result: TaskResult = { kind: "join", outputs: [{ status: "failed", output: 0, failure }], seams };
+    await stubOf(spec).complete(lease, { token, result });
+    await runDurableObjectAlarm(stubOf(spec));
+    const chunk = await folderStore(spec).get("chunk-0-1/v.mp4");
+    expect(await statusOf(chunk)).toBe(200);
+    await stubOf(spec).retry();
+    await evict(spec);
+    await done(spec, await claim(spec));
+    expect((await claim(spec)).lease).toBe(`${spec.id}.join-1.1`);
+    await stubOf(spec).cancel();
+    await evict(spec);
+    await runDurableObjectAlarm(stubOf(spec));
+    expect(await statusOf(chunk)).toBe(404);
+  });
+
+  it("has a removal finished that an object began before it was lost", async () => {
+    const { spec, given } = await upTo("chunk");
+    await write(spec, given, "v.mp4");
+    await runInDurableObject(stubOf(spec), (_, { storage }) => {
+      const state = loadState(storage);
+      const left = { ...state?.scratch, folder: 1, leftovers: [0] } as JobState["scratch"];
+      if (state) saveState(storage, state, { ...state, scratch: left });
+    });
+    await evict(spec);
+    await runDurableObjectAlarm(stubOf(spec));
+    expect(await statusOf(await folderStore(spec).get(`${folderOf(given)}/v.mp4`))).toBe(404);
+  });
+});
+
+describe("POST /v2/nodes/leases/:lease/scratch", () => {
+  const post = async (lease: LeaseId, body: object, headers: Record<string, string>) => {
+    const { status, body: answer } = await send(`/v2/nodes/leases/${lease}/scratch`, { method: "POST", body, headers });
+    return [status, answer.error_code];
+  };
+
+  it("signs what the task may write and was told of, and refuses the rest", async () => {
+    const { spec, given } = await upTo("chunk");
+    const { lease, token } = given;
+    const node = bearer(await newNodeToken());
+    const put = (name: string, sizeBytes = 4) => ({ token, puts: [{ name, sizeBytes }], gets: [] });
+    const get = (...gets: string[]) => ({ token, puts: [], gets });
+    const refused = [400, "report_not_valid"];
+    const rows: [string, object, unknown[]][] = [
+      ["its own object", put("chunk-0-1/v.mp4"), [200, undefined]],
+      ["the source", get("inspect-1/source-1"), [200, undefined]],
+      ["another chunk's place", put("chunk-1-1/v.mp4"), refused],
+      ["another attempt's place", put("chunk-0-2/v.mp4"), refused],
+      ["a name that climbs", put("chunk-0-1/../x.mp4"), refused],
+      ["no name of a file", put("chunk-0-1"), refused],
+      ["more than S3 takes at once", put("chunk-0-1/v.mp4", 5 * 2 ** 30 + 1), refused],
+      ["another's object", get("sound-1/audio.mp4"), refused],
+      ["all, for one that is not its own", get("inspect-1/source-1", "sound-1/audio.mp4"), refused],
+      ["too many at once", get(...Array.from({ length: 201 }, () => "inspect-1/source-1")), refused],
+      ["with a wrong token", { ...put("chunk-0-1/v.mp4"), token: "wrong" }, [409, "lease_superseded"]],
+    ];
+    for (const [name, body, expected] of rows) expect(await post(lease, body, node), name).toEqual(expected);
+    expect(await post(lease, put("chunk-0-1/v.mp4"), {})).toEqual([401, "authentication_failed"]);
+    expect(await post("no-lease" as LeaseId, put("x"), node)).toEqual(refused);
+    await stubOf(spec).cancel();
+    expect(await post(lease, put("chunk-0-1/v.mp4"), node)).toEqual([409, "lease_superseded"]);
+  });
+
+  it("lets a join read every part, and a usual encode nothing", async () => {
+    const { spec, given } = await upTo("join");
+    const task = given.task as TaskOf<"join">;
+    const names = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.sound].map(({ name }) => name);
+    const { gets } = await scratch(spec, given, [], names);
+    expect(names).toHaveLength(CHUNKS + 1);
+    expect(new Set(await Promise.all(gets.map(statusOf)))).toEqual(new Set([200]));
+    const { spec: plain, given: encode } = await upTo("encode", {
+      outputs: { ...FAST.outputs, "jpg:320x": { path: "a.jpg" } },
+    });
+    const asked = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
+    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({ ok: false, code: "report_not_valid" });
+  });
+});
+
+/** A storage that counts what is written to it, in bytes of JSON. */
+function counting(storage: DurableObjectStorage) {
+  const count = { bytes: 0, rows: 0, largest: 0 };
+  const put = (key: string, value: unknown): void => {
+    const bytes = JSON.stringify(value).length;
+    count.bytes += bytes;
+    count.rows += 1;
+    count.largest = Math.max(count.largest, bytes);
+    storage.kv.put(key, value);
+  };
+  const kv = { put, delete: (key: string) => storage.kv.delete(key) };
+  const transactionSync = <T>(act: () => T): T => storage.transactionSync(act);
+  return { count, storage: { kv, transactionSync } as unknown as DurableObjectStorage };
+}
+
+it("writes little for each chunk, however many there are", async () => {
+  const [chunks, nodes] = [300, 40];
+  const seconds = 24 * chunks;
+  const spec = await begun({ outputs: { httpstream: { path: "film", dash: { path: "dash" } } } });
+  const { done, ...count } = await runInDurableObject(stubOf(spec), (_, { storage }) => {
+    const disk = counting(storage);
+    let state = loadState(storage) as JobState;
+    const save = (next: JobState): void => {
+      saveState(disk.storage, state, next);
+      state = next;
+    };
+    const claimOne = (slotClass: "inspect" | "encode", nodeId: string): Assignment => {
+      const secrets = { sourceUrl: "", streamKeys: new Map(), chunking: { readOrigin: false, keepMs: 0 } };
+      const wish = { nodeId, session: "s", slotClass, max: 1, tokens: ["t".repeat(28)], ...secrets };
+      const claimed = claimTasks(state, wish, Date.now());
+      save(claimed.state);
+      return claimed.assignments[0] as Assignment;
+    };
+    const report = (given: Assignment, result: TaskResult): void =>
+      save(completeTask(state, given.lease.split(".")[1] ?? "", result, Date.now(), chunks));
+    report(claimOne("inspect", "first"), {
+      ...{ kind: "inspect", probe: filmProbe(seconds), chunking: filmChunking(seconds) },
+    });
+    claimOne("encode", "first");
+    Object.assign(disk.count, { bytes: 0, rows: 0, largest: 0 });
+    const held = Array.from({ length: nodes }, (_, at) => claimOne("encode", `node-${at}`));
+    for (let at = 0; at < chunks; at++) {
+      const given = held[at % nodes] as Assignment;
+      const { lease, token, task } = given;
+      save(recordProgress(state, { lease, token, stage: "encoding", fraction: 0.5 }, Date.now()).state);
+      const frames = task.kind === "chunk" ? task.chunk.frames : 0;
+      const tracks = ["1080p", "720p", "480p", "360p", "240p", "144p"].map((track) => {
+        return { output: 0, track, name: `${folderOf(given)}/0-${track}.mp4`, sizeBytes: 12_345_678, frames };
+      });
+      report(given, { kind: "chunk", tracks, encoder: "libx264 7.0.2-static", encodeMs: 12_345.678 });
+      if (at + nodes < chunks) held[at % nodes] = claimOne("encode", `node-${at % nodes}`);
+    }
+    return { ...disk.count, done: Object.keys(state.chunkResults).length };
+  });
+  expect(done).toBe(chunks);
+  expect(count.rows / chunks).toBeLessThan(4.1);
+  expect(count.bytes / chunks).toBeLessThan(50_000);
+  expect(count.largest).toBeLessThan(20_000);
+  await evict(spec);
+  expect(Object.keys((await stateOf(spec))?.chunkResults ?? {})).toHaveLength(chunks);
+});
