@@ -12,10 +12,21 @@ export const ScratchName = z
   .max(200);
 export type ScratchName = z.infer<typeof ScratchName>;
 
+/** The folder that one grant of a task, and no other, may write to; with its slash. */
+export const scratchFolder = (taskId: string, attempt: number): string => `${taskId}-${attempt}/`;
+
+/** How long the name of a version of a file may be. */
+export const MAX_VALIDATOR_CHARS = 300;
+
 /** Where the nodes of a job read its source by ranges. */
 export const RangedSource = z.discriminatedUnion("from", [
   /** At the task's `sourceUrl`, whose host answers range requests. */
-  z.object({ from: z.literal("origin"), sizeBytes: z.int().min(1) }),
+  z.object({
+    from: z.literal("origin"),
+    sizeBytes: z.int().min(1),
+    /** Strong ETag or date of the version that was inspected: no other is read (RFC 9110 §13.1.5). */
+    validator: z.string().min(1).max(MAX_VALIDATOR_CHARS).exactOptional(),
+  }),
   /** In the scratch bucket, in objects that follow each other. */
   z.object({
     from: z.literal("scratch"),
@@ -91,7 +102,7 @@ export type ScratchTrack = z.infer<typeof ScratchTrack>;
 export const SeamReceipt = z.object({
   framesPlanned: z.int(),
   framesJoined: z.int(),
-  /** The largest distance of a frame's time from the plan's, in µs. */
+  /** The largest distance of a chunk's first frame from its planned time, in µs. */
   largestErrorUs: z.number(),
   /** How much longer the picture is than the sound, in ms; null without sound. */
   pictureOverSoundMs: z.number().nullable(),

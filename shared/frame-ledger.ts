@@ -1,5 +1,6 @@
 // The list of all frames of a film: by it a film is cut into chunks, each frame in exactly one of them.
 import * as z from "zod";
+import { ROUNDING_SECONDS } from "./plan/keyframe-grid.ts";
 
 export type FrameLedger = {
   /** A tick lasts `num / den` seconds. */
@@ -35,8 +36,6 @@ export type PossibleCut = {
 
 /** Frames that are nearer than this to each other are not cut apart: ffmpeg's options have whole µs. */
 const NEAREST_US = 20;
-/** What times may be short of a line by: containers round theirs to milliseconds. */
-const ROUNDING_US = 500;
 
 /** A time of the ledger in µs, not rounded. */
 export const ticksToUs = ({ timeBase }: Pick<FrameLedger, "timeBase">, ticks: number): number =>
@@ -64,7 +63,7 @@ export function possibleCuts(ledger: FrameLedger, everyMs: number): PossibleCut[
     if (ledger.keyframes[keyframe + 1] === index) keyframe += 1;
     const frameUs = ticksToUs(ledger, ledger.ticks[index] ?? 0);
     const beforeUs = ticksToUs(ledger, ledger.ticks[index - 1] ?? 0);
-    const here = Math.floor((frameUs - startUs + ROUNDING_US) / (everyMs * 1000));
+    const here = Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (everyMs * 1000));
     if (here > cell && frameUs - beforeUs >= NEAREST_US) {
       const cutUs = Math.round((beforeUs + frameUs) / 2);
       cuts.push({ index, cutUs, frameUs: Math.round(frameUs), keyframe: ledger.keyframes[keyframe] ?? 0, bytes });
@@ -77,7 +76,7 @@ export function possibleCuts(ledger: FrameLedger, everyMs: number): PossibleCut[
 
 const Step = z.int().min(0);
 /** At 2 s apart this is a film of 11 hours. */
-const MAX_CUTS = 20_000;
+export const MAX_CUTS = 20_000;
 
 /**
  * Cuts as they travel in a report, some 30 bytes of JSON each: how far `index`, `cutUs` and `bytes` are beyond the cut

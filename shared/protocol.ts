@@ -8,7 +8,7 @@ import { OutputSpec } from "./output-spec.ts";
 import { ChunkSpan } from "./plan/chunk-span.ts";
 import { HARDWARE_NAMES } from "./plan/hardware.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 /** Text that a node sends to keep its socket alive, and what the hub's runtime answers without waking the hub. */
 export const PING = "ping";
 export const PONG = "pong";

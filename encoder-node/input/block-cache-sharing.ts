@@ -1,4 +1,4 @@
-// One cache of blocks for all tasks of a job that run here, kept a while for the tasks that follow.
+// One cache of blocks for all tasks that read one source here, kept a while for the tasks that follow.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlockCache, type BlockCacheOptions, openBlockCache } from "./block-cache.ts";
@@ -8,8 +8,11 @@ import { type RangeSource, rangeReader } from "./range-source.ts";
 export type HeldCache = { readonly cache: BlockCache; release(): void };
 
 export interface SharedBlockCaches {
-  /** The cache of a job's source; `source` counts for the first who asks. Throws AppError `node_failed`. */
-  acquire(jobId: string, source: RangeSource): Promise<HeldCache>;
+  /**
+   * The cache of a source; `key` names the version of it that is read, and `source` counts for the first who asks. Throws
+   * AppError `node_failed`.
+   */
+  acquire(key: string, source: RangeSource): Promise<HeldCache>;
   /** Removes everything. */
   clear(): Promise<void>;
 }
@@ -30,42 +33,42 @@ export function shareBlockCaches(
   const entries = new Map<string, Entry>();
   let opened = 0;
 
-  const start = (jobId: string, source: RangeSource): Entry => {
+  const start = (key: string, source: RangeSource): Entry => {
     // Of its own: an earlier cache of the same source may be about to be removed.
-    const path = join(folder, `${jobId}-${++opened}.blocks`);
+    const path = join(folder, `${++opened}.blocks`);
     const cache = openBlockCache({ path, source: rangeReader(source), ...sizes });
     const entry: Entry = { cache, users: 0, expiry: null };
-    entries.set(jobId, entry);
+    entries.set(key, entry);
     return entry;
   };
 
-  const remove = async (jobId: string, entry: Entry): Promise<void> => {
-    if (entries.get(jobId) === entry) entries.delete(jobId);
+  const remove = async (key: string, entry: Entry): Promise<void> => {
+    if (entries.get(key) === entry) entries.delete(key);
     if (entry.expiry) clearTimeout(entry.expiry);
     await entry.cache.then((cache) => cache.close()).catch(() => undefined);
   };
 
-  const release = (jobId: string, entry: Entry): void => {
+  const release = (key: string, entry: Entry): void => {
     entry.users -= 1;
-    if (entry.users > 0 || entries.get(jobId) !== entry) return;
-    entry.expiry = setTimeout(() => void remove(jobId, entry), keepMs);
+    if (entry.users > 0 || entries.get(key) !== entry) return;
+    entry.expiry = setTimeout(() => void remove(key, entry), keepMs);
     entry.expiry.unref();
   };
 
   return {
-    async acquire(jobId, source) {
-      const entry = entries.get(jobId) ?? start(jobId, source);
+    async acquire(key, source) {
+      const entry = entries.get(key) ?? start(key, source);
       if (entry.expiry) clearTimeout(entry.expiry);
       entry.users += 1;
       try {
-        return { cache: await entry.cache, release: () => release(jobId, entry) };
+        return { cache: await entry.cache, release: () => release(key, entry) };
       } catch (error) {
-        await remove(jobId, entry);
+        await remove(key, entry);
         throw error;
       }
     },
     async clear() {
-      await Promise.all([...entries].map(([jobId, entry]) => remove(jobId, entry)));
+      await Promise.all([...entries].map(([key, entry]) => remove(key, entry)));
       await rm(folder, { recursive: true, force: true });
     },
   };

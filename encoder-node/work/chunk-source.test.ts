@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { TaskOf } from "#shared/protocol.ts";
-import { noise } from "../input/range-source-server.ts";
+import { closeServers, noise, sendRange, serve } from "../input/range-source-server.ts";
 import { openRanged } from "./chunk-source.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-test-bucket.ts";
 import { startTestNode, type TestNode } from "./scratch-test-deps.ts";
@@ -30,6 +30,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
+  closeServers();
   await node.close();
   await bucket.close();
   await rm(folder, { recursive: true, force: true });
@@ -39,8 +40,8 @@ const TASK = {
   ...{ kind: "sound", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
   ...{ probe: { streams: [], format: {} }, outputs: [] },
 } as const;
-const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}) => {
-  const deps = node.depsOf(`${job.repeat(14)}.sound.${lease}`, TASK, { askScratch: bucket.askScratch, ...given });
+const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK) => {
+  const deps = node.depsOf(`${job.repeat(14)}.sound.${lease}`, task, { askScratch: bucket.askScratch, ...given });
   return openRanged(deps.task as TaskOf<"sound">, deps);
 };
 
@@ -81,6 +82,41 @@ it("makes the run fail whose source cannot be read", async () => {
   input.close();
   await stuck;
   bucket.expire(false);
+});
+
+it("does not mix the sources of a job that was begun anew", async () => {
+  const anew = PIECES.map(({ sizeBytes }, at) => ({ name: `inspect-1-1/source-0000${at + 1}`, sizeBytes }));
+  for (const { name, sizeBytes } of anew) await bucket.put(name, Buffer.alloc(sizeBytes, 7));
+  const before = await opened("D", 1);
+  expect((await bytesAt(before.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
+  const after = await opened("D", 2, {}, { ...TASK, source: { from: "scratch", pieces: anew } });
+  expect((await bytesAt(after.url, 0, 99)).equals(Buffer.alloc(100, 7))).toBe(true);
+  expect((await bytesAt(before.url, 2_400_000, 2_400_099)).equals(FILM.subarray(2_400_000, 2_400_100))).toBe(true);
+  before.close();
+  after.close();
+});
+
+it.each<[string, string | undefined, boolean]>([
+  ["the version that was inspected", '"v1"', true],
+  ["any, when none is named", undefined, true],
+  ["no other version", '"v0"', false],
+])("reads at the origin %s", async (_what, validator, isRead) => {
+  const { origin } = await serve((request, response) => sendRange(FILM, request, response));
+  const version = validator === undefined ? {} : { validator };
+  const source = { from: "origin", sizeBytes: FILM.length, ...version };
+  const input = await opened("E", 1, {}, { ...TASK, sourceUrl: `${origin}/`, source });
+  const read = bytesAt(input.url, 0, 99).catch(() => null);
+  if (isRead) {
+    expect((await read)?.equals(FILM.subarray(0, 100))).toBe(true);
+  } else {
+    await new Promise((failed) => input.failed.addEventListener("abort", failed));
+    expect(input.failed.reason).toMatchObject({
+      code: "input_unreachable",
+      message: expect.stringMatching(/changed the file/),
+    });
+  }
+  input.close();
+  await read;
 });
 
 it("leaves nothing behind", async () => {

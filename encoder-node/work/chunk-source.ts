@@ -1,4 +1,4 @@
-// Sources that are read by ranges: one cache for all tasks of a job that run here, one proxy for all of this node.
+// Sources that are read by ranges: one cache for all tasks that read one of them here, one proxy for all of this node.
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
@@ -13,8 +13,11 @@ import type { TaskDeps } from "./task-deps.ts";
 export type Locate = () => Promise<readonly SourcePiece[]>;
 
 export interface RangedSources {
-  /** One run's view of a job's source, until it is closed. `locate` is asked again when URLs have expired. */
-  open(jobId: string, locate: Locate): Promise<RangeInput>;
+  /**
+   * One run's view of a source, until it is closed. `key` names the version of it that is read; `locate` is asked again when
+   * URLs have expired.
+   */
+  open(key: string, locate: Locate): Promise<RangeInput>;
   /** Removes everything. */
   close(): Promise<void>;
 }
@@ -22,7 +25,7 @@ export interface RangedSources {
 /** What was read lies in `folder`. */
 export function createRangedSources(folder: string, allow: AllowPrivate, keepMs?: number): RangedSources {
   const caches = shareBlockCaches(folder, { keepMs });
-  /** By job: those who may ask for URLs now. A lease that has ended may not, and the cache outlives leases. */
+  /** By key: those who may ask for URLs now. A lease that has ended may not, and the cache outlives leases. */
   const locators = new Map<string, Set<Locate>>();
   let proxy: Promise<RangeProxy> | null = null;
 
@@ -34,30 +37,30 @@ export function createRangedSources(folder: string, allow: AllowPrivate, keepMs?
     return proxy;
   };
 
-  const forget = (jobId: string, locate: Locate): void => {
-    const others = locators.get(jobId);
+  const forget = (key: string, locate: Locate): void => {
+    const others = locators.get(key);
     others?.delete(locate);
-    if (others?.size === 0) locators.delete(jobId);
+    if (others?.size === 0) locators.delete(key);
   };
 
   return {
-    async open(jobId, locate) {
-      locators.set(jobId, (locators.get(jobId) ?? new Set()).add(locate));
+    async open(key, locate) {
+      locators.set(key, (locators.get(key) ?? new Set()).add(locate));
       let held: HeldCache | null = null;
       try {
-        const refresh = (): Promise<readonly SourcePiece[]> => anyOf(locators.get(jobId) ?? []);
-        held = await caches.acquire(jobId, { pieces: await locate(), refresh, allow });
+        const refresh = (): Promise<readonly SourcePiece[]> => anyOf(locators.get(key) ?? []);
+        held = await caches.acquire(key, { pieces: await locate(), refresh, allow });
         const { release, cache } = held;
         const input = (await listening()).open(cache);
         const close = once(() => {
           input.close();
           release();
-          forget(jobId, locate);
+          forget(key, locate);
         });
         return { ...input, close };
       } catch (error) {
         held?.release();
-        forget(jobId, locate);
+        forget(key, locate);
         throw error;
       }
     },
@@ -119,14 +122,17 @@ export async function readingSource<Value>(
 /** One view of the source; whoever opens it closes it. */
 export function openRanged({ source, sourceUrl }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
   const locate: Locate = async () => {
-    if (source.from === "origin") return [{ url: sourceUrl, sizeBytes: source.sizeBytes }];
+    if (source.from === "origin") {
+      return [{ url: sourceUrl, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
+    }
     const urls = await scratchUrls(
       source.pieces.map(({ name }) => name),
       deps,
     );
     return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
-  return deps.rangedSources.open(deps.assignment.jobId, locate);
+  // A job that is begun anew may have another source: its pieces, or size and version, tell them apart.
+  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate);
 }
 
 /** What the operator's bucket does not give is not the fault of the client's source. */

@@ -1,8 +1,8 @@
 // Whether and where a film can be cut into chunks, and where the nodes that encode them read it.
 import { stat } from "node:fs/promises";
-import { type Chunking, MIN_CHUNKED_MS, type RangedSource } from "#shared/chunking.ts";
+import { type Chunking, MAX_VALIDATOR_CHARS, MIN_CHUNKED_MS, type RangedSource } from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
-import { packCuts } from "#shared/frame-ledger.ts";
+import { MAX_CUTS, type PackedCuts, packCuts } from "#shared/frame-ledger.ts";
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import { type ChunkFilm, chunkFilm } from "#shared/plan/chunk-film.ts";
@@ -23,6 +23,8 @@ export type Film = {
 /** How long the source's host may take to say whether it does ranges. */
 const STALL_MS = 30_000;
 const MAX_WHY_CHARS = 300;
+/** Cuts and probe travel in one report, of which the control plane takes 1 MiB. */
+const MAX_REPORT_BYTES = 900_000;
 
 /**
  * Rejects only when the work is no longer wanted: whatever else goes wrong is a reason to encode the film whole. Brings the source
@@ -35,11 +37,13 @@ export async function surveyChunks(
 ): Promise<Chunking> {
   try {
     const { cuts, ...facts } = await chunkable(film, deps);
-    const source = (readOrigin ? await originSource(film, deps) : null) ?? (await scratchSource(film.path, deps));
-    return { ok: true, source, ...facts, cuts: packCuts(cuts) };
+    const packed = packCuts(cuts);
+    if (isTooLong(packed, film.probe)) throw cannot("it is too long, or its description is too large");
+    const source = (readOrigin ? await originSource(film, deps) : null) ?? (await broughtSource(film, deps));
+    return { ok: true, source, ...facts, cuts: packed };
   } catch (error) {
     deps.signal.throwIfAborted();
-    if (error instanceof AppError && UNWANTED.has(error.code)) throw error;
+    if (isUnwanted(error)) throw error;
     deps.log.info("The film is not cut", { why: messageOf(error) });
     return { ok: false, why: messageOf(error).slice(0, MAX_WHY_CHARS) };
   }
@@ -47,6 +51,11 @@ export async function surveyChunks(
 
 /** Codes that say that nobody wants the work any more. */
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
+const isUnwanted = (error: unknown): boolean => error instanceof AppError && UNWANTED.has(error.code);
+
+/** Whether the report on a film would not be taken. */
+export const isTooLong = (cuts: PackedCuts, probe: MediaProbe): boolean =>
+  cuts.length > MAX_CUTS || Buffer.byteLength(JSON.stringify([cuts, probe])) > MAX_REPORT_BYTES;
 
 const cannot = (why: string): Error => new Error(`The film cannot be cut, because ${why}.`);
 
@@ -63,11 +72,23 @@ async function chunkable({ path, probe }: Film, { ffprobe, signal }: TaskDeps): 
   return film;
 }
 
-/** Null when the host does not do ranges, or is about to serve something else than it did. */
+/** Null when the host does not do ranges or name versions, or is about to serve something else than it did. */
 async function originSource({ path, url }: Film, deps: TaskDeps): Promise<RangedSource | null> {
   const { allowPrivate: allow, signal } = deps;
   const { size } = await stat(path);
   const piece = await describePiece({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
   signal.throwIfAborted();
-  return piece?.sizeBytes === size ? { from: "origin", sizeBytes: size } : null;
+  const validator = piece?.validator ?? "";
+  if (piece?.sizeBytes !== size || validator === "" || validator.length > MAX_VALIDATOR_CHARS) return null;
+  return { from: "origin", sizeBytes: size, validator };
+}
+
+/** What went wrong is the operator's affair: a message may name the host of the scratch storage, and reasons reach clients. */
+async function broughtSource({ path }: Film, deps: TaskDeps): Promise<RangedSource> {
+  return await scratchSource(path, deps).catch((error: unknown) => {
+    deps.signal.throwIfAborted();
+    if (isUnwanted(error)) throw error;
+    deps.log.warn("The source was not brought to the scratch storage", { error: messageOf(error) });
+    throw cannot("its source could not be brought to the scratch storage");
+  });
 }

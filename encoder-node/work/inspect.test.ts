@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import { unpackCuts } from "#shared/frame-ledger.ts";
+import { MAX_CUTS, type PackedCuts, unpackCuts } from "#shared/frame-ledger.ts";
 import type { TaskOf, TaskResult } from "#shared/protocol.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { closeServers, sendRange, serve } from "../input/range-source-server.ts";
+import { isTooLong } from "./chunk-survey.ts";
 import { inspect } from "./inspect.ts";
 import { scratchSource } from "./scratch-source.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-test-bucket.ts";
@@ -93,7 +94,8 @@ it.each([
   ["whole/film.mp4", "scratch"],
 ])("leaves the source of %s at the %s when that is allowed", async (path, from) => {
   const { chunking } = await inspected(path, { readOrigin: true });
-  expect(chunking).toMatchObject({ ok: true, source: { from } });
+  const version = from === "origin" ? { validator: '"v1"' } : {};
+  expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
 });
 
 const noBucket: TaskDeps["askScratch"] = async () => ({
@@ -105,12 +107,34 @@ it.each<[string, string, RegExp, Partial<TaskDeps>]>([
   [
     "a bucket that takes nothing",
     "ranges/film.mp4",
-    /scratch storage does not work: .*AccessDenied/,
+    /^The film cannot be cut, because its source could not be brought to the scratch storage\.$/,
     { askScratch: noBucket },
   ],
 ])("says why %s is not cut, and inspects it all the same", async (_what, path, why, given) => {
   const { chunking } = await inspected(path, undefined, given);
   expect(chunking).toEqual({ ok: false, why: expect.stringMatching(why) });
+});
+
+it("fetches the source anew when its job is begun anew", async () => {
+  const streams = async (lease: string, path: string) => {
+    const task = { kind: "inspect" as const, sourceUrl: `${origin}/ranges/${path}`, chunking: null };
+    const result = (await inspect(task, node.depsOf(`${"R".repeat(14)}.${lease}`, task, {}))) as TaskResult & {
+      kind: "inspect";
+    };
+    return result.probe.streams.map(({ codec_type }) => codec_type);
+  };
+  expect(await streams("inspect.1", "short.mp4")).toEqual(["video"]);
+  expect(await streams("inspect.2", "sound.mp4")).toEqual(["video"]);
+  expect(await streams("inspect-1.1", "sound.mp4")).toEqual(["audio"]);
+});
+
+it.each<[string, number, string, boolean]>([
+  ["of 11 hours", MAX_CUTS, "", false],
+  ["with one cut more", MAX_CUTS + 1, "", true],
+  ["of which much is said", 10_000, "é".repeat(300_000), true],
+])("knows of a film %s whether it is too long", (_what, count, title, tooLong) => {
+  const cuts = Array.from({ length: count }, (): PackedCuts[number] => [120, 2_000_000, 8333, 120, 4_000_000]);
+  expect(isTooLong(cuts, { streams: [], format: { tags: { title } } })).toBe(tooLong);
 });
 
 it("says nothing of cuts when it is not asked", async () => {

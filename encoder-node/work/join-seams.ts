@@ -4,7 +4,7 @@ import { timeErrorUs } from "./chunk-check.ts";
 import { trackKey } from "./join-chunks.ts";
 import { endMs, type JoinedChunk, type JoinedFilm } from "./join-tracks.ts";
 
-/** Frames are those of the film's first track, and times those of all tracks; sound is that of the first output that has any. */
+/** Frames are those of the film's first track, and times those of the first frames of all chunks, in all tracks; sound is that of the first output that has any. */
 export function seamReceipt({ chunks, sounds }: JoinedFilm): SeamReceipt {
   const [first] = chunks;
   const own = first ? chunks.filter(({ planned }) => trackKey(planned) === trackKey(first.planned)) : [];

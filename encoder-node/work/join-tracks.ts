@@ -5,7 +5,6 @@ import type { ScratchTrack } from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
-import { ChunkSpan } from "#shared/plan/chunk-span.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
 import type { TaskOf } from "#shared/protocol.ts";
@@ -113,8 +112,7 @@ const mismatch = (what: string): AppError => new AppError("chunk_mismatch", `A c
 function plannedParts({ probe, chunks }: TaskOf<"join">, outputs: readonly OutputSpec[]): Part[] {
   if (outputs.length === 0) return [];
   return chunks.flatMap(({ range, tracks }) => {
-    const chunk = ChunkSpan.parse(range);
-    const { command } = planChunk({ source: "", probe, outputs, can: ALL_SOFTWARE, chunk });
+    const { command } = planChunk({ source: "", probe, outputs, can: ALL_SOFTWARE, chunk: range });
     return (command?.tracks ?? []).map((planned) => {
       const scratch = tracks.find(({ output, track }) => output === planned.output && track === planned.track);
       if (!scratch) throw mismatch(`has no track \`${planned.track}\``);

@@ -1,4 +1,5 @@
 // Objects of a job in the scratch bucket, which its tasks on many nodes hand to each other.
+import { scratchFolder } from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
@@ -13,11 +14,11 @@ export type ScratchDeps = Pick<TaskDeps, "askScratch" | "storages" | "signal">;
 /** Files that are sent at a time. */
 const PARALLEL = 4;
 
-/** The name of an object that this grant alone writes: `<task>-<attempt>/<file>`. */
+/** The name of an object that this grant alone writes. */
 export function scratchName(lease: LeaseId, file: string): string {
   const parts = parseLeaseId(lease);
   if (!parts) throw new Error(`Not a lease id: ${lease}`);
-  return `${parts.task}-${parts.attempt}/${file}`;
+  return scratchFolder(parts.task, parts.attempt) + file;
 }
 
 export type ScratchFile = { readonly name: string; readonly content: Content };

@@ -11,10 +11,10 @@ export type HeldSource = { readonly path: string; release(): void };
 
 export interface SourceCache {
   /**
-   * A job's source, fetched if need be. Rejects with the fetch's error, or when `signal` aborts. All who wait for one
+   * The source that `key` names, fetched if need be; the key is a part of a file's name. Rejects with the fetch's error, or when `signal` aborts. All who wait for one
    * fetch are told how far it is.
    */
-  acquire(jobId: string, fetchTo: FetchTo, signal: AbortSignal, onFetched?: OnFetched): Promise<HeldSource>;
+  acquire(key: string, fetchTo: FetchTo, signal: AbortSignal, onFetched?: OnFetched): Promise<HeldSource>;
   /** Removes everything. */
   clear(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export function createSourceCache(folder: string): SourceCache {
   const entries = new Map<string, Entry>();
   let fetches = 0;
 
-  const remove = async (jobId: string, entry: Entry): Promise<void> => {
-    if (entries.get(jobId) === entry) entries.delete(jobId);
+  const remove = async (key: string, entry: Entry): Promise<void> => {
+    if (entries.get(key) === entry) entries.delete(key);
     if (entry.expiry) clearTimeout(entry.expiry);
     entry.abort.abort();
     await entry.path.catch(() => null);
@@ -45,10 +45,10 @@ export function createSourceCache(folder: string): SourceCache {
     await rm(entry.folder, { recursive: true, force: true }).catch(() => undefined);
   };
 
-  const start = (jobId: string, fetchTo: FetchTo): Entry => {
+  const start = (key: string, fetchTo: FetchTo): Entry => {
     const abort = new AbortController();
     // Of its own: an earlier fetch of the same source may be about to be removed.
-    const own = join(folder, `${jobId}-${++fetches}`);
+    const own = join(folder, `${key}-${++fetches}`);
     const waiting = new Set<OnFetched>();
     const fetched = async (): Promise<string> => {
       await mkdir(own, { recursive: true, mode: 0o700 });
@@ -61,41 +61,41 @@ export function createSourceCache(folder: string): SourceCache {
       return path;
     };
     const entry: Entry = { folder: own, path: fetched(), here: false, users: 0, waiting, abort, expiry: null };
-    entries.set(jobId, entry);
+    entries.set(key, entry);
     entry.path.then(
       () => {
         entry.here = true;
       },
       // A failed fetch is not kept: the next attempt begins anew.
-      () => remove(jobId, entry),
+      () => remove(key, entry),
     );
     return entry;
   };
 
-  const release = (jobId: string, entry: Entry): void => {
+  const release = (key: string, entry: Entry): void => {
     entry.users -= 1;
-    if (entry.users > 0 || entries.get(jobId) !== entry) return;
-    entry.expiry = setTimeout(() => void remove(jobId, entry), entry.here ? KEEP_MS : 0);
+    if (entry.users > 0 || entries.get(key) !== entry) return;
+    entry.expiry = setTimeout(() => void remove(key, entry), entry.here ? KEEP_MS : 0);
     entry.expiry.unref();
   };
 
   return {
-    async acquire(jobId, fetchTo, signal, onFetched = () => undefined) {
-      const entry = entries.get(jobId) ?? start(jobId, fetchTo);
+    async acquire(key, fetchTo, signal, onFetched = () => undefined) {
+      const entry = entries.get(key) ?? start(key, fetchTo);
       if (entry.expiry) clearTimeout(entry.expiry);
       entry.users += 1;
       entry.waiting.add(onFetched);
       try {
-        return { path: await untilAborted(entry.path, signal), release: () => release(jobId, entry) };
+        return { path: await untilAborted(entry.path, signal), release: () => release(key, entry) };
       } catch (error) {
-        release(jobId, entry);
+        release(key, entry);
         throw error;
       } finally {
         entry.waiting.delete(onFetched);
       }
     },
     async clear() {
-      await Promise.all([...entries].map(([jobId, entry]) => remove(jobId, entry)));
+      await Promise.all([...entries].map(([key, entry]) => remove(key, entry)));
       await rm(folder, { recursive: true, force: true });
     },
   };

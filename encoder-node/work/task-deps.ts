@@ -1,6 +1,7 @@
 // What the work on a task needs from its node.
 import type { Agent } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
+import { parseLeaseId } from "#shared/ids.ts";
 import type { Logger } from "#shared/log.ts";
 import type {
   Assignment,
@@ -57,5 +58,11 @@ export function acquireSource(url: string, deps: TaskDeps): Promise<HeldSource> 
     });
   const tell = (fraction: number): void => deps.progress("transferring", fraction);
   tell(0);
-  return deps.sources.acquire(assignment.jobId, fetchTo, deps.signal, tell);
+  return deps.sources.acquire(roundKey(assignment), fetchTo, deps.signal, tell);
+}
+
+/** A job that is begun anew fetches its source anew: from the second round on, ids of tasks end in `-<round>`. */
+function roundKey({ jobId, lease }: Pick<Assignment, "jobId" | "lease">): string {
+  const [round = ""] = /-\d+$/.exec(parseLeaseId(lease)?.task ?? "") ?? [];
+  return `${jobId}${round}`;
 }

@@ -2,6 +2,7 @@
 import { type FrameLedger, longestGopMs, type PossibleCut, possibleCuts, ticksToUs } from "../frame-ledger.ts";
 import type { MediaProbe } from "../media-probe.ts";
 import { filmSlots, freshSlot, isUnsure, slotRate } from "./frame-slots.ts";
+import { ROUNDING_SECONDS } from "./keyframe-grid.ts";
 import { lineStartUs } from "./source-line.ts";
 
 export type ChunkFilm = {
@@ -19,13 +20,12 @@ export type ChunkFilm = {
 /** All grids of keyframes have common lines on multiples of this. */
 export const CUT_GRID_MS = 2000;
 
-/** Keyframes may come so much before their line, and a frame so near to that point is on neither side of it. In seconds. */
-const LINE_TOLERANCE = 0.0005;
+/** A frame so near to where a cell of the grid begins is on neither side of that. In seconds. */
 const UNSURE_SECONDS = 0.00001;
 
 /** How far behind the first frame the line of the grid lies that a cut stands for. */
 export const lineMs = ({ startUs }: Pick<ChunkFilm, "startUs">, { frameUs }: Pick<PossibleCut, "frameUs">): number =>
-  Math.floor((frameUs - startUs + LINE_TOLERANCE * 1e6) / (CUT_GRID_MS * 1000)) * CUT_GRID_MS;
+  Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (CUT_GRID_MS * 1000)) * CUT_GRID_MS;
 
 /**
  * The film with those cuts only behind which a run that begins there gives each frame the time that it has in a run over the
@@ -68,7 +68,7 @@ const beginsAnew = (seconds: Float64Array, shown: Float64Array, index: number, f
 /** Whether the frame is the first of a cell of the grid, and none that rounding could have moved there. */
 function isOnLine(shown: Float64Array, index: number): boolean {
   const cell = (at: number, moved: number): number =>
-    Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + LINE_TOLERANCE + moved) / (CUT_GRID_MS / 1000));
+    Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + ROUNDING_SECONDS + moved) / (CUT_GRID_MS / 1000));
   const [here, before] = [cell(index, -UNSURE_SECONDS), cell(index - 1, UNSURE_SECONDS)];
   return here > before && here === cell(index, UNSURE_SECONDS);
 }

@@ -3,6 +3,7 @@ import { lineMs } from "./chunk-film.ts";
 import type { ChunkSpan } from "./chunk-span.ts";
 import { freshSlot } from "./frame-slots.ts";
 import type { FrameTiming } from "./frame-timing.ts";
+import { ROUNDING_SECONDS } from "./keyframe-grid.ts";
 import { seconds } from "./progress-ticks.ts";
 
 export type PictureSpan = {
@@ -50,8 +51,7 @@ function sourceFrames({ span, slotFps }: PictureSpan): ChunkPicture {
   };
 }
 
-/** What a line is moved by, as for keyframes, and what is no difference. In seconds, and in frames. */
-const LINE_TOLERANCE = 0.0005;
+/** What is no difference, in frames. */
 const NO_FRAMES = 1e-6;
 
 /**
@@ -64,7 +64,7 @@ function ratedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkPictu
   // To the nearest frame, halves up: av_rescale_q_rnd with AV_ROUND_NEAR_INF.
   const first = fromZero ? 0 : Math.floor((span.startUs / 1e6) * fps + 0.5 + NO_FRAMES);
   const frameAt = (edge: Edge): number =>
-    first + Math.ceil((lineMs(span, edge) / 1000 - LINE_TOLERANCE) * fps - NO_FRAMES);
+    first + Math.ceil((lineMs(span, edge) / 1000 - ROUNDING_SECONDS) * fps - NO_FRAMES);
   const begin = from ? frameAt(from) : first;
   const end = to && frameAt(to);
   return {

@@ -3,8 +3,8 @@
 /** Seconds between keyframes of a stream: what Apple's HLS authoring specification asks for (§1.10). */
 const KEYFRAME_SECONDS = 2;
 
-/** Two times count as one when they are so close: times of containers are rounded to milliseconds. In seconds. */
-const ROUNDING_SECONDS = 0.0005;
+/** What a time may be short of a line and yet count as on it: times of containers are rounded to milliseconds. In seconds. */
+export const ROUNDING_SECONDS = 0.0005;
 
 /** More frames than lie between two lines of any grid: no encoder adds a keyframe of its own accord. */
 const NEVER = "9999";

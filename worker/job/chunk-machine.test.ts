@@ -120,6 +120,11 @@ function run(state: JobState, until: (kind: string) => boolean = () => false): J
     next = step(next);
   }
 }
+/** Results as if all chunks but one were done. */
+const allBut = ({ chunkResults }: JobState, index: number): JobState["chunkResults"] => {
+  const [some] = Object.values(chunkResults);
+  return Object.fromEntries(ALL.flatMap((n) => (n === index || !some ? [] : [[n, some]])));
+};
 const joining = () => run(inspected(), (kind) => kind === "join");
 const kindsOf = (state: JobState): string[] => runnableTasks(state, "encode").map(({ id }) => id);
 const statuses = (state: JobState) => viewJob(state).outputs.map(({ status }) => status);
@@ -223,9 +228,15 @@ describe("a film in chunks", () => {
     expect([kindsOf(plain), viewJob(plain)]).toEqual([["encode"], expect.not.objectContaining({ ultrafast: {} })]);
   });
 
-  it("has no task for sound that it lacks", async () => {
-    const silent = await newSpec({ ...FAST, outputs: { "mp4:240p:x": { path: "a.mp4" } } });
-    expect(kindsOf(inspected(silent))[0]).toBe("chunk-0");
+  it.each([
+    ["no task for sound that it lacks", "mp4:240p:x:metadata=0", {}, "chunk-0"],
+    ["one for the tags of a silent film", "mp4:240p:x", {}, "sound"],
+    ["one for the thumbnails of a silent stream", "httpstream", { thumbnails: true }, "sound"],
+    ["none for a silent stream", "httpstream", {}, "chunk-0"],
+  ])("has %s", async (_, format, more, first) => {
+    const stream = { hls: { path: "h" }, variants: ["mp4:240p:x"], ...more };
+    const outputs = { [format]: format === "httpstream" ? stream : { path: "a.mp4" } };
+    expect(kindsOf(inspected(await newSpec({ ...FAST, outputs })))[0]).toBe(first);
   });
 });
 
@@ -277,10 +288,15 @@ describe("a chunk", () => {
     const { state, given, id } = chunking();
     expect(given.task).toMatchObject({ encoder: "libx264 7.0" });
     const refused = completeTask(state, id, good(given, { encoder: "h264_nvenc 7.0" }), NOW);
-    expect(refused.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 1, avoid: ["b"] });
+    expect(refused.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 0, avoid: ["b"] });
     expect(judge(refused, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
     const lacking = failTask(state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
-    expect(lacking.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 1 });
+    expect(lacking.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 0 });
+    // A node gets such a chunk again only when it has failed at all that wait; then it counts.
+    const others = refused.tasks.filter((task) => task.id === id);
+    const back = claim({ ...refused, tasks: others, chunkResults: allBut(refused, 1) }, "b");
+    const twice = failTask(back.state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
+    expect(twice.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 1 });
     expect(run(refused).status).toBe("job.completed");
   });
 
@@ -292,7 +308,7 @@ describe("a chunk", () => {
     expect(renewLease(lost, { lease: given.lease, token: given.token }, NOW).verdict).toBe("current");
     let next = lost;
     for (let at = 1; at <= MAX_LOSSES; at++) {
-      next = expireLeases(claim(next, "c", NOW + at * LEASE_MS).state, NOW + (at + 1) * LEASE_MS);
+      next = expireLeases(claim(next, `c${at}`, NOW + at * LEASE_MS).state, NOW + (at + 1) * LEASE_MS);
     }
     expect([kindsOf(next), statuses(next)]).toEqual([
       ["encode-whole"],
@@ -456,8 +472,8 @@ describe("the scratch folder", () => {
       NOW,
       9,
     );
-    expect(kindsOf(again)).toEqual(["join-1"]);
-    const join = claim(again).given.task as TaskOf<"join">;
+    expect(kindsOf(again)).toEqual(["sound-1"]);
+    const join = claim(step(again)).given.task as TaskOf<"join">;
     expect(join.chunks.map(({ tracks }) => tracks[0]?.name)).toEqual(ALL.map((n) => `chunk-${n}-1/0-v.mp4`));
     expect(run(again).status).toBe("job.completed");
   });
@@ -489,7 +505,7 @@ describe("the scratch folder", () => {
     const begun = claim(retryJob(failed) ?? newJob(spec));
     const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking: other } as TaskResult;
     const again = completeTask(begun.state, begun.id, report, NOW);
-    expect(kindsOf(again)).toEqual(ALL.slice(2).map((n) => `chunk-${n}-r1`));
+    expect(kindsOf(again)).toEqual(["sound-1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
     expect(viewJob(again).ultrafast).toEqual({ chunks: 9 });
   });
 });

@@ -6,6 +6,7 @@ import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { chooseCuts } from "#shared/plan/choose-cuts.ts";
 import { chunkGridMs, whyNotChunked } from "#shared/plan/chunkable.ts";
+import { planSound } from "#shared/plan/plan-sound.ts";
 import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import type { ChunkResults, ChunkWork } from "./chunk-state.ts";
 import { grantFolder } from "./chunk-work.ts";
@@ -46,10 +47,12 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   const fresh = {
     ...{ isActive: true, folder: state.scratch.folder, source, film },
     outputs: outputs.map(({ index }) => index),
-    sounding: outputs.filter((spec) => hasSound(spec, state)).map(({ index }) => index),
+    sounding: outputs.filter((spec) => hasMoreThanPictures(spec, state)).map(({ index }) => index),
   };
   const earlier = reusable(state, fresh, cuts);
-  if (earlier) return { ok: true, work: { ...earlier, ...fresh, seams: null }, results: state.chunkResults };
+  // Sound is made again: that it is still the same nobody has looked at.
+  const again = { sound: null, seams: null };
+  if (earlier) return { ok: true, work: { ...earlier, ...fresh, ...again }, results: state.chunkResults };
   const chosen = chooseCuts({ ...film, cuts }, { segmentMs, slots });
   if (!chosen.ok) return no(chosen.why);
   const unbegun = { encoder: null, layout: [], sound: null, retries: 0, seams: null };
@@ -77,28 +80,30 @@ function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { ou
   return { outputs, why };
 }
 
-function hasSound(spec: OutputSpec, { input }: JobState): boolean {
-  if (spec.type === "image" || !input.probe || !sourceFacts(input.probe).audio) return false;
-  return spec.type === "video" ? spec.audio !== null : spec.variants.some(({ audio }) => audio !== null);
-}
+/** Whether the task `sound` makes something for an output: sound, the file's tags, a stream's thumbnails. */
+const hasMoreThanPictures = (spec: OutputSpec, { input: { probe } }: JobState): boolean =>
+  probe !== null && planSound({ source: "", probe, outputs: [spec], can: ALL_SOFTWARE }).command !== null;
 
 /**
- * The chunks of an earlier round, if they are still there, have all that is wanted now, and the source is the same: as good
- * as proven when all cuts are at the same times, and as many bytes of it lie before each.
+ * The chunks of an earlier round, if they are still there, are of the same outputs (nodes say by which encoders they made
+ * all of them), and the source is the same: as good as proven when it is as large, all cuts are at the same times, and
+ * as many bytes of the picture lie before each.
  */
 function reusable(
   state: JobState,
-  { folder, film, outputs, sounding }: Pick<ChunkWork, "folder" | "film" | "outputs" | "sounding">,
+  { folder, source, film, outputs }: Pick<ChunkWork, "folder" | "source" | "film" | "outputs">,
   cuts: readonly PossibleCut[],
 ): ChunkWork | null {
   const { chunks } = state;
   if (!chunks || chunks.folder !== folder || !isSameFilm(chunks.film, film)) return null;
   const known = new Set(cuts.map((cut) => JSON.stringify(packCuts([cut]))));
   const isSame = unpackCuts(chunks.cuts).every((cut) => known.has(JSON.stringify(packCuts([cut]))));
-  const hasAll = outputs.every((index) => chunks.outputs.includes(index));
-  const sounds = sounding.every((index) => chunks.sounding.includes(index));
-  return isSame && hasAll && sounds ? chunks : null;
+  const areSame = outputs.length === chunks.outputs.length && outputs.every((index) => chunks.outputs.includes(index));
+  return isSame && areSame && sizeOf(source) === sizeOf(chunks.source) ? chunks : null;
 }
+
+const sizeOf = (source: ChunkWork["source"]): number =>
+  source.from === "origin" ? source.sizeBytes : source.pieces.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 const isSameFilm = (one: ChunkedFilm, other: ChunkedFilm): boolean =>
   Object.entries(one).every(([name, value]) => other[name as keyof ChunkedFilm] === value);

@@ -88,13 +88,13 @@ export function soundProblem(task: TaskState, { tracks }: SoundReport): Failure 
 export const takeSound = (state: JobState, { tracks }: SoundReport): JobState =>
   joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, sound: tracks } } : state);
 
-/** The largest distance of a frame's time from the plan's that is no more than rounding (design: 0.1 ms). */
+/** The largest distance of a chunk's first frame from its planned time that is no more than rounding (design: 0.1 ms). */
 const MAX_ERROR_US = 100;
 
 /** Why a joined film is not what was planned, or null. */
 export function seamProblem({ framesPlanned, framesJoined, largestErrorUs }: SeamReceipt): Failure | null {
   if (framesPlanned !== framesJoined) return mismatch(`The film has ${framesJoined} frames and not ${framesPlanned}`);
-  if (largestErrorUs > MAX_ERROR_US) return mismatch(`A frame of the film is ${largestErrorUs} µs beside its time`);
+  if (largestErrorUs > MAX_ERROR_US) return mismatch(`A chunk begins ${largestErrorUs} µs beside its time`);
   return null;
 }
 

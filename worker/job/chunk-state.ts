@@ -10,8 +10,9 @@ export const ChunkWork = z.object({
   isActive: z.boolean(),
   /** The scratch folder (see Scratch) that everything lies in. */
   folder: z.int(),
-  /** Indices of the outputs that are made so, and of those among them that have sound. */
+  /** Indices of the outputs that are made so. */
   outputs: z.array(z.int()),
+  /** Those of them that the task `sound` makes something for: sound, tags, thumbnails. */
   sounding: z.array(z.int()),
   source: RangedSource,
   film: ChunkedFilm,

@@ -1,5 +1,5 @@
 // The chunks of a film: where each begins and ends, which are done, and the tasks that the others need.
-import type { ScratchTrack } from "#shared/chunking.ts";
+import { type ScratchTrack, scratchFolder } from "#shared/chunking.ts";
 import { unpackCuts } from "#shared/frame-ledger.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
@@ -27,7 +27,7 @@ export const isPart = ({ kind }: Pick<TaskState, "kind">): boolean =>
   kind === "chunk" || kind === "sound" || kind === "join";
 
 /** Folder of the scratch bucket that a grant, and no other, may write to. */
-export const grantFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">): string => `${id}-${attempt}/`;
+export const grantFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">): string => scratchFolder(id, attempt);
 
 /** The tracks of a finished chunk, for these outputs. */
 export function tracksOf(work: ChunkWork, result: ChunkResult, outputs: readonly number[]): ScratchTrack[] {

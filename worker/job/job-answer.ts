@@ -10,7 +10,6 @@ export const REFUSED = {
   superseded: refusal("lease_superseded", "This lease is no longer valid: stop the work and forget it"),
   unknownJob: refusal("job_not_found", "There is no such job"),
   unknownNotification: refusal("notification_not_found", "The job has no notification with this id"),
-  noScratch: refusal("service_unavailable", "The service has no scratch storage"),
   tooManyFollowers: refusal("rate_limited", "Too many streams follow this job already"),
 } as const;
 

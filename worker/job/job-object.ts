@@ -1,6 +1,6 @@
 // The object of one job: loads the state, has it decided on, saves it, then acts. Decisions are in the pure files beside.
 import { DurableObject } from "cloudflare:workers";
-import { AppError } from "#shared/errors.ts";
+import { AppError, type Failure } from "#shared/errors.ts";
 import { type LeaseId, newToken } from "#shared/ids.ts";
 import type { JobView } from "#shared/job-view.ts";
 import { messageOf } from "#shared/log.ts";
@@ -50,6 +50,8 @@ import { grantScratch } from "./scratch-grants.ts";
 const SUSPECT_GRACE_MS = 10_000;
 
 const ASSUMED_SLOTS = 4;
+
+const NO_SCRATCH: Failure = { code: "node_failed", message: "The service has no scratch storage any more" };
 
 export class JobObject extends DurableObject<Env> {
   readonly #memory: JobMemory;
@@ -128,7 +130,9 @@ export class JobObject extends DurableObject<Env> {
     if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return REFUSED.superseded;
     const { task } = judge(state, { lease, token });
     const settings = settingsOf(this.env).scratch;
-    if (!task || !settings) return REFUSED.noScratch;
+    if (!task) return REFUSED.superseded;
+    // The task fails by it, and the film is encoded whole.
+    if (!settings) return { ok: true, value: { failure: NO_SCRATCH } };
     try {
       const store = openScratch(settings, state.spec.id, state.scratch.folder);
       return { ok: true, value: await grantScratch(state, task, asked, store) };

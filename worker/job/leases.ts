@@ -32,7 +32,7 @@ export type Verdict = "current" | "repeat" | "superseded";
 export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
   const assignments: Assignment[] = [];
   let next = state;
-  for (const task of runnableTasks(state, claim.slotClass)) {
+  for (const task of welcomeTasks(state, claim)) {
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
     if (task.notBefore > now || isOvertaking(next, task, claim.nodeId)) continue;
@@ -45,6 +45,13 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim) });
   }
   return { state: next, assignments };
+}
+
+/** The tasks that a node has not failed before, if there are such. */
+function welcomeTasks(state: JobState, { nodeId, slotClass }: Claim): TaskState[] {
+  const tasks = runnableTasks(state, slotClass);
+  const fit = tasks.filter(({ avoid }) => !avoid.includes(nodeId));
+  return fit.length > 0 ? fit : tasks;
 }
 
 /** Whether a node would work on the same chunk twice. */

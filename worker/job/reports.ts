@@ -148,17 +148,22 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
   if (failure.code === "node_lost") {
     return endIfDone(bump(forgetGrant(loseTask(state, taskId, now), taskId)), now);
   }
-  const inPair = dropOfPair(state, task, true);
-  if (inPair) return inPair;
   // A node that encodes otherwise than those of the other chunks does so each time, but has done nothing wrong.
-  const isOdd = failure.code === "encoder_not_available" && activeWork(state)?.encoder != null;
-  if (task.kind === "chunk" && isOdd) {
-    return endIfDone(forgetGrant(loseTask(state, taskId, now), taskId), now);
-  }
+  const isOdd = task.kind === "chunk" && failure.code === "encoder_not_available" && activeWork(state)?.encoder != null;
+  const inPair = dropOfPair(state, task, !isOdd);
+  if (inPair) return inPair;
+  if (isOdd) return endIfDone(forgetGrant(passOn(state, task, failure, now), taskId), now);
   const next = mayRetry(task, failure)
     ? retryTask(state, taskId, task.outputs, now)
     : abandonTask(state, taskId, failure, now);
   return endIfDone(bump(next), now);
+}
+
+/** Gives a task to another kind of node; only one that has refused it before counts as a loss. */
+function passOn(state: JobState, task: TaskState, failure: Failure, now: number): JobState {
+  if (task.avoid.includes(task.grant?.nodeId ?? "")) return loseTask(state, task.id, now, failure);
+  const next = patchTask(state, task.id, { avoid: avoidHolder(task), notBefore: now });
+  return demand(countRetry(moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 })), slotClassOf(task));
 }
 
 /** What its node still says is stale from now on. */
@@ -173,7 +178,8 @@ function dropOfPair(state: JobState, task: TaskState, isFailure: boolean): JobSt
   if (!other) return null;
   const avoid = [...new Set([...other.avoid, ...avoidHolder(task)])];
   const failures = other.failures + (isFailure ? 1 : 0);
-  return patchTask(countRetry(dropTask(state, task)), other.id, { avoid, failures });
+  // A node that worked on the one may be all there is for the other, which it was turned away from.
+  return demand(patchTask(countRetry(dropTask(state, task)), other.id, { avoid, failures }), slotClassOf(other));
 }
 
 const unjoinable = ({ message }: Failure): string =>
@@ -201,14 +207,14 @@ const putBack = (state: JobState, task: TaskState, outputs: readonly number[]): 
 /** The nodes to avoid once the one that holds the task has not brought it to its end. */
 const avoidHolder = ({ avoid, grant }: TaskState): string[] => (grant ? [...new Set([...avoid, grant.nodeId])] : avoid);
 
-/** A grant ended without a result: the task goes back, until it was lost too often. */
-export function loseTask(state: JobState, taskId: string, now: number): JobState {
+/** A grant ended without a result: the task goes back, until it was lost too often, as `last` says in the end. */
+export function loseTask(state: JobState, taskId: string, now: number, last: Failure = NODE_LOST): JobState {
   const task = taskOf(state, taskId);
   const inPair = dropOfPair(state, task, false);
   if (inPair) return inPair;
   const losses = task.losses + 1;
   const next = patchTask(state, taskId, { losses, avoid: avoidHolder(task), notBefore: now });
-  if (losses > MAX_LOSSES) return abandonTask(next, taskId, NODE_LOST, now);
+  if (losses > MAX_LOSSES) return abandonTask(next, taskId, last, now);
   const released = moveTaskTo(next, taskId, "release", { stage: null, fraction: 0 });
   return demand(putBack(released, task, task.outputs), slotClassOf(task));
 }

@@ -100,7 +100,8 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
     // Chunks are for all nodes alike.
     prefer: activeWork(state) ? null : state.sourceNode,
     preferUntil: now + PREFERENCE_MS,
-    avoid: [...new Set(tasks.flatMap((task) => task.avoid))],
+    // A node that one task avoids may still have the others.
+    avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
   };
   // Marked before the call: demand that arises while the hub answers must not be taken for told.

@@ -204,6 +204,9 @@ describe("a film in chunks", () => {
     await stubOf(spec).retry();
     await evict(spec);
     await done(spec, await claim(spec));
+    const sound = await claim(spec);
+    expect(sound.lease).toBe(`${spec.id}.sound-1.1`);
+    await done(spec, sound);
     expect((await claim(spec)).lease).toBe(`${spec.id}.join-1.1`);
     await stubOf(spec).cancel();
     await evict(spec);
