@@ -1,10 +1,10 @@
 // A source on disk, as far as it has been read: blocks are fetched when somebody wants them, and no block twice.
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ByteRange } from "#shared/byte-range.ts";
 import { AppError } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
 import type { RangeReader } from "./range-source.ts";
+import { diskFailure, writeAt } from "./source-disk.ts";
 
 export type BlockCacheOptions = {
   /** A file to make, with its folder; it is as long as the source, and takes as much of the disk as has been read. */
@@ -147,17 +147,4 @@ function slotsFor(most: number): Slots {
     },
     free: () => busy < most,
   };
-}
-
-async function writeAt(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const piece = file.write(bytes, written, bytes.length - written, position + written);
-    written += (await piece.catch(diskFailure)).bytesWritten;
-  }
-}
-
-function diskFailure(error: unknown): never {
-  const code = error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
-  throw new AppError("node_failed", `The node cannot keep the input on its disk (${code}).`, { cause: error });
 }

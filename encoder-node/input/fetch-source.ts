@@ -5,9 +5,9 @@ import type { Dispatcher } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError, errorTraits } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
 import { guardedAgent } from "./address-guard.ts";
 import { type Known, readAnswer, validatorOf } from "./read-answer.ts";
+import { diskFailure, writeAt } from "./source-disk.ts";
 import { addressRefusal, connectionFailure, httpFailure } from "./source-failure.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
 
@@ -25,11 +25,11 @@ export type Fetch = {
 
 /** How long a server may send nothing, and how long to wait between tries. */
 export type Patience = { readonly stallMs: number; readonly backoff: BackoffPolicy };
-const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
+export const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
 
 /** Tries after the first, in a row, of a source that has sent something, and of one that never has. */
-const RETRIES = 5;
-const RETRIES_UNSEEN = 1;
+export const RETRIES = 5;
+export const RETRIES_UNSEEN = 1;
 /** New ground that counts as progress and gives all retries back. A few bytes a try would go on for ever. */
 const PROGRESS_BYTES = 1024 * 1024;
 
@@ -143,17 +143,4 @@ async function takeBody(answer: SourceAnswer, transfer: Transfer, file: FileHand
   if (transfer.received > transfer.totalBytes) transfer.validator = null;
   const sizes = `${transfer.received} of ${transfer.totalBytes} bytes`;
   throw new AppError("input_unreachable", `The host \`${answer.host}\` of the input sent ${sizes}; try again later.`);
-}
-
-async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
-  let written = 0;
-  while (written < chunk.length) {
-    const piece = file.write(chunk, written, chunk.length - written, position + written);
-    written += (await piece.catch(diskFailure)).bytesWritten;
-  }
-}
-
-function diskFailure(error: unknown): never {
-  const code = error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
-  throw new AppError("node_failed", `The node cannot write the input to its disk (${code}).`, { cause: error });
 }

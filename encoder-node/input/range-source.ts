@@ -5,7 +5,7 @@ import { backoffMs } from "#shared/backoff.ts";
 import type { ByteRange } from "#shared/byte-range.ts";
 import { AppError, errorTraits } from "#shared/errors.ts";
 import { guardedAgent } from "./address-guard.ts";
-import type { Patience } from "./fetch-source.ts";
+import { PATIENCE, type Patience, RETRIES, RETRIES_UNSEEN } from "./fetch-source.ts";
 import { readAnswer, validatorOf } from "./read-answer.ts";
 import { addressRefusal, connectionFailure, httpFailure } from "./source-failure.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
@@ -41,10 +41,6 @@ export interface RangeReader {
   close(): Promise<void>;
 }
 
-const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
-/** Tries after the first, in a row, of a source that has sent something, and of one that never has. */
-const RETRIES = 5;
-const RETRIES_UNSEEN = 1;
 /** What a try must bring to give all retries back. */
 const PROGRESS_BYTES = 64 * 1024;
 /** With which storages answer signatures and session tokens that have expired (Google Cloud and S3 with tokens: 400). */
