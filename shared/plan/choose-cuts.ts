@@ -23,8 +23,6 @@ export type ChosenCuts =
 const SHORTEST_MS = 24_000;
 /** The last chunk is what all others wait for. */
 const LONGEST_MS = 60_000;
-/** So that slow nodes do not hold up quick ones. */
-const CHUNKS_PER_SLOT = 3;
 /** A chunk is at least so many times as long as the longest way back to a keyframe. */
 const GOPS_PER_CHUNK = 2;
 /**
@@ -33,7 +31,11 @@ const GOPS_PER_CHUNK = 2;
  */
 const SHARE_POWER = 0.5;
 
-/** Cuts a film: long chunks first and short ones last, so that all slots end at about the same time. */
+/**
+ * Cuts a film in rounds of one chunk for each slot, so that all slots end at about the same time: each round but the last
+ * takes half of what is left, so that slow nodes do not hold up quick ones at the end (factoring: Hummel, Schonberg,
+ * Flynn, CACM 35(8), 1992).
+ */
 export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): ChosenCuts {
   const lengthMs = (film.endUs - film.startUs) / 1000;
   const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * film.longestGopMs);
@@ -46,11 +48,11 @@ export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): Chos
   }
   const cuts: PossibleCut[] = [];
   const places = film.cuts.filter((cut) => lineMs(film, cut) % segmentMs === 0);
+  let wantedMs = 0;
   for (let fromMs = 0; ; ) {
-    const restMs = lengthMs - fromMs;
-    const wantedMs = nextLength(restMs, leastMs, segmentMs, slots);
+    if (cuts.length % slots === 0) wantedMs = roundLength((lengthMs - fromMs) / slots, leastMs, segmentMs);
+    const cut = places.find((place) => lineMs(film, place) >= fromMs + wantedMs);
     // A rest that is too short for a chunk of its own goes along with the one before it.
-    const cut = wantedMs === null ? undefined : places.find((place) => lineMs(film, place) >= fromMs + wantedMs);
     if (!cut || lengthMs - lineMs(film, cut) < leastMs / 2) break;
     cuts.push(cut);
     fromMs = lineMs(film, cut);
@@ -68,12 +70,12 @@ export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): Chos
 
 const refused = (why: string): ChosenCuts => ({ ok: false, why });
 
-/** Of a chunk at the beginning of so much film; null: all of it. A multiple of the grid. */
-function nextLength(restMs: number, leastMs: number, segmentMs: number, slots: number): number | null {
-  const evenMs = Math.min(LONGEST_MS, Math.max(leastMs, restMs / (slots * CHUNKS_PER_SLOT)));
+/** Of the chunks of a round, when so much film is left for each slot. A multiple of the grid. */
+function roundLength(restMs: number, leastMs: number, segmentMs: number): number {
+  const sharedMs = restMs < 2 * leastMs ? restMs : restMs / 2;
+  const evenMs = Math.min(LONGEST_MS, Math.max(leastMs, sharedMs));
   const upMs = Math.ceil(evenMs / segmentMs) * segmentMs;
-  const wantedMs = upMs <= LONGEST_MS ? upMs : Math.max(segmentMs, Math.floor(evenMs / segmentMs) * segmentMs);
-  return restMs <= wantedMs ? null : wantedMs;
+  return upMs <= LONGEST_MS ? upMs : Math.max(segmentMs, Math.floor(evenMs / segmentMs) * segmentMs);
 }
 
 const lengthsMs = (linesMs: readonly number[], endMs: number): number[] =>

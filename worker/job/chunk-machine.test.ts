@@ -16,8 +16,8 @@ import { offerTwins, twinsDue } from "./twins.ts";
 const NOW = 1_000_000;
 const SECONDS = 240;
 const KEEP_MS = 3_600_000;
-/** Of the chunks of the film on two slots, in seconds: whole segments of 6 s, shorter towards the end. */
-const LENGTHS = [42, 36, 30, 24, 24, 24, 24, 24, 12];
+/** Of the chunks of the film on two slots, in seconds: whole segments of 6 s in two rounds of halves. */
+const LENGTHS = [60, 60, 30, 30, 30, 30];
 const ALL = LENGTHS.map((_, index) => index);
 const STREAM = { path: "film", dash: { path: "dash" }, variants: ["mp4:720p", "mp4:360p"] };
 const OUTPUTS = { "mp4:240p": { path: "a.mp4" }, "jpg:320x": { path: "%02d.jpg", number: 2 }, httpstream: STREAM };
@@ -133,7 +133,7 @@ describe("a film in chunks", () => {
   it("has its sound, what cannot be cut, and then its longest chunks given out", () => {
     const state = inspected();
     expect(kindsOf(state)).toEqual(["sound", "encode", ...ALL.map((n) => `chunk-${n}`)]);
-    expect(viewJob(state).ultrafast).toEqual({ chunks: 9 });
+    expect(viewJob(state).ultrafast).toEqual({ chunks: ALL.length });
     const sound = claim(state);
     expect(sound.given.task).toMatchObject({ kind: "sound", outputs: [{ index: 0 }, { index: 2 }] });
     const encode = claim(sound.state);
@@ -144,7 +144,7 @@ describe("a film in chunks", () => {
       task: {
         ...{ kind: "chunk", outputs: [{ index: 0 }, { index: 2 }], encoder: null },
         source: { from: "scratch", pieces: [{ name: "inspect-1/source-1", sizeBytes: 1_000_000 }] },
-        chunk: { index: 0, from: null, to: { index: 1050, frameUs: 42_000_000 }, frames: 1050 },
+        chunk: { index: 0, from: null, to: { index: 1500, frameUs: 60_000_000 }, frames: 1500 },
       },
     });
     expect(kindsOf(chunk.state)).toHaveLength(ALL.length - 1);
@@ -159,17 +159,17 @@ describe("a film in chunks", () => {
       ALL.map((index) => [index, 25 * (LENGTHS[index] ?? 0), 3]),
     );
     expect(task.chunks[3]?.tracks[1]).toEqual({
-      ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 600 },
+      ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 750 },
     });
     expect(task.sound.map(({ name }) => name)).toEqual(["sound-1/0-audio.mp4", "sound-1/2-audio.mp4"]);
     const done = completeTask(upload(claimed, id), id, good(given), NOW);
-    expect(viewJob(done)).toMatchObject({ status: "job.completed", ultrafast: { chunks: 9 } });
+    expect(viewJob(done)).toMatchObject({ status: "job.completed", ultrafast: { chunks: ALL.length } });
     const { ultrafast } = viewMetadata(done, new Map());
     expect(ultrafast).toMatchObject({
       ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 11, picture_over_sound_ms: 4 },
       ...{ retries: 0, encoder: "libx264 7.0" },
     });
-    expect(ultrafast?.chunks[8]).toEqual({ frames: 300, seconds: 12, node: "a", attempts: 1, encode_seconds: 5 });
+    expect(ultrafast?.chunks[5]).toEqual({ frames: 750, seconds: 30, node: "a", attempts: 1, encode_seconds: 5 });
   });
 
   it("shows its outputs on their way, and never less than it has shown", () => {
@@ -217,6 +217,18 @@ describe("a film in chunks", () => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);
     expect(kindsOf(state)).toEqual(["encode"]);
     expect(viewJob(state).ultrafast).toEqual({ chunks: 0, reason: expect.stringContaining(words) });
+  });
+
+  it.each([
+    ["each of a few slots", "mp4:240p", 10, 10],
+    ["all of many slots but the one that its sound takes", "mp4:240p", 12, 11],
+    ["all of many slots when it is silent", "mp4:240p:x:metadata=0", 12, 12],
+  ])("has a chunk for %s", async (_, format, slots, chunks) => {
+    const state = inspected(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } }), {
+      seconds: 360,
+      slots,
+    });
+    expect(viewJob(state).ultrafast).toEqual({ chunks });
   });
 
   it("is encoded in one piece without a scratch bucket, and without a word where chunks were not asked for", async () => {
@@ -427,7 +439,7 @@ describe("joining", () => {
     const { state, given, id } = claim(joining());
     const refused = { ...good(given), outputs: [made(0), failed(2, "storage_denied")] } as TaskResult;
     const ended = completeTask(upload(state, id), id, refused, NOW);
-    expect(viewJob(ended)).toMatchObject({ status: "job.failed", ultrafast: { chunks: 9 } });
+    expect(viewJob(ended)).toMatchObject({ status: "job.failed", ultrafast: { chunks: ALL.length } });
   });
 });
 
@@ -506,7 +518,7 @@ describe("the scratch folder", () => {
     const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking: other } as TaskResult;
     const again = completeTask(begun.state, begun.id, report, NOW);
     expect(kindsOf(again)).toEqual(["sound-1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
-    expect(viewJob(again).ultrafast).toEqual({ chunks: 9 });
+    expect(viewJob(again).ultrafast).toEqual({ chunks: ALL.length });
   });
 });
 

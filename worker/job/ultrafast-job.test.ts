@@ -30,7 +30,7 @@ import { completeTask } from "./reports.ts";
 const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
 const SECONDS = 240;
 /** As many as such a film has on two slots. */
-const CHUNKS = 9;
+const CHUNKS = 6;
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
 const evict = (spec: JobSpec): Promise<void> => evictDurableObject(stubOf(spec));
@@ -184,7 +184,7 @@ describe("a film in chunks", () => {
     }
     expect((await read("/v2/jobs")).body.ultrafast).toEqual({ chunks: CHUNKS });
     const { chunks, ...receipt } = (await read("/v2/metadata/jobs")).body.metadata.ultrafast;
-    expect(chunks[0]).toEqual({ frames: 1000, seconds: 40, node: "node-a", attempts: 1, encode_seconds: 0.001 });
+    expect(chunks[0]).toEqual({ frames: 1500, seconds: 60, node: "node-a", attempts: 1, encode_seconds: 0.001 });
     expect(receipt).toEqual({
       ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 0, picture_over_sound_ms: 0, retries: 0 },
       encoder: "libx264 7.0",
@@ -310,7 +310,7 @@ it("writes little for each chunk, however many there are", async () => {
       return claimed.assignments[0] as Assignment;
     };
     const report = (given: Assignment, result: TaskResult): void =>
-      save(completeTask(state, given.lease.split(".")[1] ?? "", result, Date.now(), chunks));
+      save(completeTask(state, given.lease.split(".")[1] ?? "", result, Date.now(), chunks + 1));
     report(claimOne("inspect", "first"), {
       ...{ kind: "inspect", probe: filmProbe(seconds), chunking: filmChunking(seconds) },
     });
