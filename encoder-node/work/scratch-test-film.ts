@@ -105,7 +105,7 @@ export async function chunkTasks(studio: Studio, clip: Clip, outputs: OutputSpec
   const { probe, chunking } = await inspected(studio, clip, leaseOf(job, "inspect"), { readOrigin: false });
   if (!chunking?.ok) throw new Error(chunking?.why);
   const film = { ...chunking, cuts: unpackCuts(chunking.cuts) };
-  const chosen = chooseCuts(film, { segmentMs: chunkGridMs(outputs) ?? 0, slots: 2 });
+  const chosen = chooseCuts(film, { segmentMs: chunkGridMs(outputs) ?? 0, slots: 2, soundMs: 0 });
   if (!chosen.ok) throw new Error(chosen.why);
   const ranged = { sourceUrl: `${studio.origin}/${clip}`, source: chunking.source, probe, outputs };
   const chunks = chosen.chunks.map((span) => ({ kind: "chunk" as const, ...ranged, chunk: span, encoder: null }));

@@ -2,14 +2,11 @@
 import { MIN_CHUNKED_MS } from "../chunking.ts";
 import type { PossibleCut } from "../frame-ledger.ts";
 import { type ChunkFilm, lineMs } from "./chunk-film.ts";
+import { type ChunkLengthWish, chooseChunkLength } from "./chunk-length.ts";
 import type { ChunkSpan } from "./chunk-span.ts";
 
-export type CutWish = {
-  /** Chunks are whole multiples of this: see `chunkGridMs`. */
-  readonly segmentMs: number;
-  /** How many chunks can be encoded at the same time. */
-  readonly slots: number;
-};
+/** Whole multiples of segments (see `chunkGridMs`), for so many slots, beside so much sound. */
+export type CutWish = Pick<ChunkLengthWish, "segmentMs" | "slots" | "soundMs">;
 
 export type ChosenCuts =
   | { readonly ok: true; readonly chunks: readonly ChunkSpan[] }
@@ -31,26 +28,21 @@ const GOPS_PER_CHUNK = 2;
  */
 const SHARE_POWER = 0.5;
 
-/**
- * Cuts a film in rounds of one chunk for each slot, so that all slots end at about the same time: each round but the last
- * takes half of what is left, so that slow nodes do not hold up quick ones at the end (factoring: Hummel, Schonberg,
- * Flynn, CACM 35(8), 1992).
- */
-export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): ChosenCuts {
+/** Cuts a film into chunks of equal lengths, as far as there are places for that. */
+export function chooseCuts(film: ChunkFilm, wish: CutWish): ChosenCuts {
   const lengthMs = (film.endUs - film.startUs) / 1000;
   const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * film.longestGopMs);
   if (lengthMs <= MIN_CHUNKED_MS) return refused(`the film is no longer than ${MIN_CHUNKED_MS / 1000} s`);
-  if (slots < 2) return refused("there are no two nodes or slots to share it");
+  if (wish.slots < 2) return refused("there are no two nodes or slots to share it");
   if (leastMs > LONGEST_MS) {
     return refused(
       `its keyframes are up to ${(film.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
     );
   }
   const cuts: PossibleCut[] = [];
-  const places = film.cuts.filter((cut) => lineMs(film, cut) % segmentMs === 0);
-  let wantedMs = 0;
+  const places = film.cuts.filter((cut) => lineMs(film, cut) % wish.segmentMs === 0);
+  const wantedMs = chooseChunkLength({ ...wish, lengthMs, leastMs, mostMs: LONGEST_MS });
   for (let fromMs = 0; ; ) {
-    if (cuts.length % slots === 0) wantedMs = roundLength((lengthMs - fromMs) / slots, leastMs, segmentMs);
     const cut = places.find((place) => lineMs(film, place) >= fromMs + wantedMs);
     // A rest that is too short for a chunk of its own goes along with the one before it.
     if (!cut || lengthMs - lineMs(film, cut) < leastMs / 2) break;
@@ -69,14 +61,6 @@ export function chooseCuts(film: ChunkFilm, { segmentMs, slots }: CutWish): Chos
 }
 
 const refused = (why: string): ChosenCuts => ({ ok: false, why });
-
-/** Of the chunks of a round, when so much film is left for each slot. A multiple of the grid. */
-function roundLength(restMs: number, leastMs: number, segmentMs: number): number {
-  const sharedMs = restMs < 2 * leastMs ? restMs : restMs / 2;
-  const evenMs = Math.min(LONGEST_MS, Math.max(leastMs, sharedMs));
-  const upMs = Math.ceil(evenMs / segmentMs) * segmentMs;
-  return upMs <= LONGEST_MS ? upMs : Math.max(segmentMs, Math.floor(evenMs / segmentMs) * segmentMs);
-}
 
 const lengthsMs = (linesMs: readonly number[], endMs: number): number[] =>
   [...linesMs, endMs].map((line, at) => line - (linesMs[at - 1] ?? 0));

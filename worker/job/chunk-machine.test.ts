@@ -16,8 +16,8 @@ import { offerTwins, twinsDue } from "./twins.ts";
 const NOW = 1_000_000;
 const SECONDS = 240;
 const KEEP_MS = 3_600_000;
-/** Of the chunks of the film on two slots, in seconds: whole segments of 6 s in two rounds of halves. */
-const LENGTHS = [60, 60, 30, 30, 30, 30];
+/** Of the chunks of the film on two slots, in seconds: whole segments of 6 s. */
+const LENGTHS = Array<number>(10).fill(24);
 const ALL = LENGTHS.map((_, index) => index);
 const STREAM = { path: "film", dash: { path: "dash" }, variants: ["mp4:720p", "mp4:360p"] };
 const OUTPUTS = { "mp4:240p": { path: "a.mp4" }, "jpg:320x": { path: "%02d.jpg", number: 2 }, httpstream: STREAM };
@@ -130,7 +130,7 @@ const kindsOf = (state: JobState): string[] => runnableTasks(state, "encode").ma
 const statuses = (state: JobState) => viewJob(state).outputs.map(({ status }) => status);
 
 describe("a film in chunks", () => {
-  it("has its sound, what cannot be cut, and then its longest chunks given out", () => {
+  it("has its sound, what cannot be cut, and then its chunks given out", () => {
     const state = inspected();
     expect(kindsOf(state)).toEqual(["sound", "encode", ...ALL.map((n) => `chunk-${n}`)]);
     expect(viewJob(state).ultrafast).toEqual({ chunks: ALL.length });
@@ -144,7 +144,7 @@ describe("a film in chunks", () => {
       task: {
         ...{ kind: "chunk", outputs: [{ index: 0 }, { index: 2 }], encoder: null },
         source: { from: "scratch", pieces: [{ name: "inspect-1/source-1", sizeBytes: 1_000_000 }] },
-        chunk: { index: 0, from: null, to: { index: 1500, frameUs: 60_000_000 }, frames: 1500 },
+        chunk: { index: 0, from: null, to: { index: 600, frameUs: 24_000_000 }, frames: 600 },
       },
     });
     expect(kindsOf(chunk.state)).toHaveLength(ALL.length - 1);
@@ -159,7 +159,7 @@ describe("a film in chunks", () => {
       ALL.map((index) => [index, 25 * (LENGTHS[index] ?? 0), 3]),
     );
     expect(task.chunks[3]?.tracks[1]).toEqual({
-      ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 750 },
+      ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 600 },
     });
     expect(task.sound.map(({ name }) => name)).toEqual(["sound-1/0-audio.mp4", "sound-1/2-audio.mp4"]);
     const done = completeTask(upload(claimed, id), id, good(given), NOW);
@@ -169,7 +169,7 @@ describe("a film in chunks", () => {
       ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 11, picture_over_sound_ms: 4 },
       ...{ retries: 0, encoder: "libx264 7.0" },
     });
-    expect(ultrafast?.chunks[5]).toEqual({ frames: 750, seconds: 30, node: "a", attempts: 1, encode_seconds: 5 });
+    expect(ultrafast?.chunks[5]).toEqual({ frames: 600, seconds: 24, node: "a", attempts: 1, encode_seconds: 5 });
   });
 
   it("shows its outputs on their way, and never less than it has shown", () => {
@@ -220,15 +220,18 @@ describe("a film in chunks", () => {
   });
 
   it.each([
-    ["each of a few slots", "mp4:240p", 10, 10],
-    ["all of many slots but the one that its sound takes", "mp4:240p", 12, 11],
-    ["all of many slots when it is silent", "mp4:240p:x:metadata=0", 12, 12],
-  ])("has a chunk for %s", async (_, format, slots, chunks) => {
-    const state = inspected(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } }), {
-      seconds: 360,
-      slots,
-    });
-    expect(viewJob(state).ultrafast).toEqual({ chunks });
+    ["each slot", "mp4:240p", 1280, 6],
+    ["each slot but the one that encodes the sound of small pictures", "mp4:240p", 320, 5],
+    ["each slot when there is no sound", "mp4:240p:x:metadata=0", 320, 6],
+  ])("has a chunk for %s", async (_, format, width, chunks) => {
+    const { state, id } = claim(newJob(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } })));
+    const probe = filmProbe(180);
+    const small = {
+      ...probe,
+      streams: probe.streams.map((each) => (each.width ? { ...each, width, height: 180 } : each)),
+    };
+    const result = { kind: "inspect", probe: small, chunking: filmChunking(180) } as const;
+    expect(viewJob(completeTask(state, id, result, NOW, 6)).ultrafast).toEqual({ chunks });
   });
 
   it("is encoded in one piece without a scratch bucket, and without a word where chunks were not asked for", async () => {

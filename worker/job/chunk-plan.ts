@@ -53,8 +53,8 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   // Sound is made again: that it is still the same nobody has looked at.
   const again = { sound: null, seams: null };
   if (earlier) return { ok: true, work: { ...earlier, ...fresh, ...again }, results: state.chunkResults };
-  const forPictures = fresh.sounding.length > 0 ? slotsBesideSound(slots, state) : slots;
-  const chosen = chooseCuts({ ...film, cuts }, { segmentMs, slots: forPictures });
+  const soundMs = fresh.sounding.length > 0 ? soundCostMs(state) : 0;
+  const chosen = chooseCuts({ ...film, cuts }, { segmentMs, slots, soundMs });
   if (!chosen.ok) return no(chosen.why);
   const unbegun = { encoder: null, layout: [], sound: null, retries: 0, seams: null };
   return {
@@ -69,15 +69,11 @@ const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded 
 /** What encoding sound costs, as a part of what encoding a picture of a million pixels a second costs (docs/ultrafast.md). */
 const SOUND_COST = 0.2;
 
-/**
- * The slots among which the chunks are shared, so that all of them and the sound end soonest. With one kept for the sound
- * the chunks are longer by a part of 1/(slots − 1); with none one of them waits until the sound is made.
- */
-function slotsBesideSound(slots: number, { input: { probe } }: JobState): number {
-  const video = probe && sourceFacts(probe).video;
-  if (!video || slots < 3) return slots;
-  const megapixels = (video.codedWidth * video.codedHeight * (video.fps ?? 25)) / 1e6;
-  return (SOUND_COST / megapixels) * slots > 1 / (slots - 1) ? slots - 1 : slots;
+/** What encoding the sound costs, as the length of film whose pictures cost as much. */
+function soundCostMs({ input: { probe } }: JobState): number {
+  const { video, durationMs } = sourceFacts(probe ?? { streams: [], format: {} });
+  const megapixels = video ? (video.codedWidth * video.codedHeight * (video.fps ?? 25)) / 1e6 : 1;
+  return ((durationMs ?? 0) * SOUND_COST) / megapixels;
 }
 
 /** The outputs that can be made of chunks of the same lengths; and why the first of the others cannot. */

@@ -1,0 +1,67 @@
+// How long the chunks of a film are, so that all of it is done soonest.
+
+export type ChunkLengthWish = {
+  readonly lengthMs: number;
+  /** Bounds of a chunk. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** Chunks are whole multiples of this. */
+  readonly segmentMs: number;
+  /** How many tasks can be done at the same time. */
+  readonly slots: number;
+  /** What encoding the sound costs, as the length of film whose pictures cost as much. */
+  readonly soundMs: number;
+};
+
+/** What a chunk costs beyond its pictures: it is led in by some seconds that are decoded only. */
+const LEAD_MS = 1000;
+
+/** The fleets that a length is tried on, by the speed of one of its slots, and how much each counts. */
+const FLEETS = [
+  { speed: 1, weight: 2 },
+  { speed: 0.7, weight: 1 },
+] as const;
+/** Which slot that is: not the first, which has the sound, but one that is given a chunk early. */
+const OTHER_SLOT = 1;
+
+/**
+ * The length of all chunks but the last, which is the rest. Every length in question is tried: the sound and then the
+ * chunks in their order are given to whichever slot is free first, once to equal slots and once beside a slow one. The
+ * length that ends soonest is taken, of equals the longest. Short ones make up for slow nodes, few ones for what each costs.
+ */
+export function chooseChunkLength(wish: ChunkLengthWish): number {
+  const { leastMs, mostMs, segmentMs } = wish;
+  const first = Math.ceil(leastMs / segmentMs) * segmentMs;
+  if (first > mostMs) return Math.max(segmentMs, Math.floor(mostMs / segmentMs) * segmentMs);
+  const candidates = Array.from(
+    { length: Math.floor((mostMs - first) / segmentMs) + 1 },
+    (_, at) => first + at * segmentMs,
+  );
+  const costs = candidates.map((candidate) => costOf(candidate, wish));
+  return candidates[costs.lastIndexOf(Math.min(...costs))] ?? first;
+}
+
+function costOf(chunkMs: number, { lengthMs, leastMs, slots, soundMs }: ChunkLengthWish): number {
+  const lengths = chunksOf(lengthMs, chunkMs, leastMs).map((each) => each + LEAD_MS);
+  const tasks = soundMs > 0 ? [soundMs, ...lengths] : lengths;
+  return FLEETS.reduce((sum, { speed, weight }) => sum + weight * endOf(tasks, slots, speed), 0);
+}
+
+/** A rest that is too short for a chunk of its own goes along with the one before it. */
+function chunksOf(lengthMs: number, chunkMs: number, leastMs: number): number[] {
+  const whole = Math.floor(lengthMs / chunkMs);
+  const restMs = lengthMs - whole * chunkMs;
+  const lengths = Array.from({ length: whole }, () => chunkMs);
+  if (restMs >= leastMs / 2 || whole === 0) return [...lengths, restMs];
+  return [...lengths.slice(1), chunkMs + restMs];
+}
+
+/** When the last of these tasks is done, each begun by the slot that is free first. One slot is of another speed. */
+function endOf(tasks: readonly number[], slots: number, speed: number): number {
+  const free = Array.from({ length: Math.min(slots, tasks.length) }, () => 0);
+  for (const task of tasks) {
+    const next = free.indexOf(Math.min(...free));
+    free[next] = (free[next] ?? 0) + task / (next === OTHER_SLOT ? speed : 1);
+  }
+  return Math.max(...free);
+}
