@@ -1,19 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { choose, nextOpening } from "./choose.ts";
-import type { ConnectedNode } from "./roster.ts";
+import type { SlotClass } from "#shared/protocol.ts";
+import { choose } from "./choose.ts";
+import { type ConnectedNode, Roster } from "./roster.ts";
+import { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";
 
 const NOW = 10_000;
 const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
   nodeId,
   session: `s-${nodeId}`,
-  capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2, filters: [], muxers: [], hardware: null },
   free: { inspect, encode },
   leases: [],
   draining: false,
+  heardAt: NOW,
 });
+const DRAINING = { ...node("drains", 0), draining: true };
 const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   jobId,
+  accountId: "account",
   slotClass: "encode",
   count: 1,
   since: NOW,
@@ -25,6 +29,12 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   notBefore: 0,
   ...changes,
 });
+
+function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[]) {
+  const roster = new Roster();
+  for (const one of nodes) roster.add(one);
+  return choose(roster, new TicketQueue(tickets), NOW);
+}
 
 describe("choose", () => {
   const rows: [string, ConnectedNode[], Ticket[], string | null][] = [
@@ -50,6 +60,7 @@ describe("choose", () => {
     ["wait for a busy preferred node", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a" })], null],
     ["but not for ever", [node("a", 0), node("b", 3)], [ticket("j", { prefer: "a", preferUntil: NOW })], "j on b ×1"],
     ["nor for one that is gone", [node("b", 3)], [ticket("j", { prefer: "a" })], "j on b ×1"],
+    ["nor for one that drains", [DRAINING, node("b", 3)], [ticket("j", { prefer: "drains" })], "j on b ×1"],
     [
       "and do other work meanwhile",
       [node("a", 0), node("b", 3)],
@@ -64,19 +75,44 @@ describe("choose", () => {
       [ticket("j", { avoid: ["a"], avoidUntil: NOW })],
       "j on a ×1",
     ],
+    ["nor because of one that drains", [DRAINING, node("a", 3)], [ticket("j", { avoid: ["a"] })], "j on a ×1"],
     ["leave a job alone that could not be asked", [node("a", 1)], [ticket("j", { notBefore: NOW + 1 })], null],
     ["but take it when there is no other", [node("a", 1)], [ticket("j", { avoid: ["a"], prefer: "a" })], "j on a ×1"],
   ];
   it.each(rows)("%s", (_, nodes, tickets, expected) => {
-    const offer = choose(nodes, tickets, NOW);
+    const { offer } = chosen(nodes, tickets);
     expect(offer && `${offer.ticket.jobId} on ${offer.node.nodeId} ×${offer.slots}`).toBe(expected);
   });
 
-  it("says when to look again", () => {
-    expect(nextOpening([], NOW)).toBeNull();
-    expect(nextOpening([ticket("j")], NOW)).toBeNull();
-    expect(nextOpening([ticket("j", { prefer: "a" }), ticket("k", { avoid: ["a"] })], NOW)).toBe(NOW + 2000);
-    expect(nextOpening([ticket("k", { avoid: ["a"] }), ticket("l", { notBefore: NOW + 5 })], NOW)).toBe(NOW + 5);
-    expect(nextOpening([ticket("j", { prefer: "a", count: 0 })], NOW)).toBeNull();
+  it("says when to look again, as long as a free slot waits for it", () => {
+    const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
+    const nodes = [node("a", 1), node("busy", 0)];
+    expect(chosen(nodes, []).lookAt).toBeNull();
+    expect(chosen(nodes, [ticket("i"), late]).lookAt).toBeNull();
+    expect(chosen(nodes, [late, later]).lookAt).toBe(NOW + 2000);
+    expect(chosen(nodes, [later, ticket("l", { notBefore: NOW + 5 })]).lookAt).toBe(NOW + 5);
+    expect(chosen([node("a", 0, 1), node("busy", 0)], [late, later]).lookAt).toBeNull();
+  });
+
+  it("looks at one ticket however many wait, and at none when no slot is free", () => {
+    const tickets = Array.from({ length: 5000 }, (_, age) => ticket(`j${age}`, { since: age }));
+    const looks = (free: number): number => {
+      const roster = new Roster();
+      for (let number = 0; number < 1000; number++) roster.add(node(`n${number}`, number === 500 ? free : 0, 1));
+      const queue = new CountingQueue(tickets);
+      choose(roster, queue, NOW);
+      return queue.looks;
+    };
+    expect([looks(1), looks(0)]).toEqual([1, 0]);
   });
 });
+
+class CountingQueue extends TicketQueue {
+  looks = 0;
+  override *inTurn(slotClass: SlotClass): Generator<Ticket> {
+    for (const one of super.inTurn(slotClass)) {
+      this.looks += 1;
+      yield one;
+    }
+  }
+}

@@ -1,54 +1,47 @@
 // Which node is offered which ticket next. Pure.
-import type { SlotClass } from "#shared/protocol.ts";
-import type { ConnectedNode } from "./roster.ts";
+import { SLOT_CLASSES } from "#shared/protocol.ts";
+import type { ConnectedNode, Roster } from "./roster.ts";
+import type { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";
 
-export type Offer<Node> = { ticket: Ticket; node: Node; slots: number };
+export type Offer<Node> = { readonly ticket: Ticket; readonly node: Node; readonly slots: number };
+
+/** When nothing fits, `lookAt` is when the soonest ticket opens to more nodes that a free slot waits for, if any does. */
+export type Choice<Node> = { readonly offer: Offer<Node> | null; readonly lookAt: number | null };
 
 /**
- * The next offer: the ticket of the oldest job that a node with a free slot may take, to the one with the most free
- * slots. Null when nothing fits. While it is preferred, and connected, a ticket waits for the node that holds the
- * source; nodes to avoid are passed by as long as others are connected.
+ * The next offer: the first ticket in turn that a node with a free slot may take, to the one with the most free slots. While
+ * it is preferred, and connected, a ticket waits for the node that holds the source; nodes to avoid are passed by as long as
+ * others are connected. Looks at no more tickets than those that wait in this way, and at none for a class without a free slot.
  */
 export function choose<Node extends ConnectedNode>(
-  nodes: readonly Node[],
-  tickets: Iterable<Ticket>,
+  roster: Roster<Node>,
+  queue: TicketQueue,
   now: number,
-): Offer<Node> | null {
-  if (!nodes.some(({ free }) => free.inspect > 0 || free.encode > 0)) return null;
-  let best: Offer<Node> | null = null;
-  for (const ticket of tickets) {
-    const { count, since, slotClass, notBefore } = ticket;
-    if (count < 1 || notBefore > now || (best && best.ticket.since <= since)) continue;
-    const node = mostFree(eligible(nodes, ticket, now), slotClass);
-    if (node) best = { ticket, node, slots: Math.min(count, node.free[slotClass]) };
+): Choice<Node> {
+  let lookAt = Infinity;
+  for (const slotClass of SLOT_CLASSES) {
+    if (!roster.mostFree(slotClass, [])) continue;
+    for (const ticket of queue.inTurn(slotClass)) {
+      const node = ticket.notBefore > now ? null : taker(ticket, roster, now);
+      if (node) return { offer: { ticket, node, slots: Math.min(ticket.count, node.free[slotClass]) }, lookAt: null };
+      lookAt = Math.min(lookAt, opensAt(ticket, now));
+    }
   }
-  return best;
+  return { offer: null, lookAt: lookAt === Infinity ? null : lookAt };
 }
 
-function eligible<Node extends ConnectedNode>(nodes: readonly Node[], ticket: Ticket, now: number): readonly Node[] {
-  const { prefer, preferUntil, avoid, avoidUntil } = ticket;
-  const others = now < avoidUntil && avoid.length > 0 ? nodes.filter(({ nodeId }) => !avoid.includes(nodeId)) : nodes;
-  const welcome = others.length > 0 ? others : nodes;
-  const preferred = now < preferUntil && prefer !== null ? welcome.filter(({ nodeId }) => nodeId === prefer) : [];
-  return preferred.length > 0 ? preferred : welcome;
+function taker<Node extends ConnectedNode>(ticket: Ticket, roster: Roster<Node>, now: number): Node | null {
+  const { slotClass, prefer, preferUntil, avoid, avoidUntil } = ticket;
+  const avoided = now < avoidUntil ? avoid.filter((nodeId) => roster.taker(nodeId)) : [];
+  const shunned = avoided.length < roster.taking ? avoided : [];
+  const preferred = now < preferUntil && prefer !== null && !shunned.includes(prefer) ? roster.taker(prefer) : null;
+  if (preferred) return preferred.free[slotClass] > 0 ? preferred : null;
+  return roster.mostFree(slotClass, shunned);
 }
 
-function mostFree<Node extends ConnectedNode>(nodes: readonly Node[], slotClass: SlotClass): Node | null {
-  let best: Node | null = null;
-  for (const node of nodes) {
-    if (node.free[slotClass] > (best?.free[slotClass] ?? 0)) best = node;
-  }
-  return best;
-}
-
-/** When to look again: the soonest time at which a waiting ticket opens to more nodes; null when none does. */
-export function nextOpening(tickets: Iterable<Ticket>, now: number): number | null {
-  let soonest: number | null = null;
-  for (const { count, prefer, preferUntil, avoid, avoidUntil, notBefore } of tickets) {
-    const times = [notBefore, prefer === null ? 0 : preferUntil, avoid.length === 0 ? 0 : avoidUntil];
-    const coming = count > 0 ? times.filter((time) => time > now) : [];
-    if (coming.length > 0) soonest = Math.min(soonest ?? Infinity, ...coming);
-  }
-  return soonest;
+/** When a waiting ticket opens to more nodes; never: Infinity. */
+function opensAt({ prefer, preferUntil, avoid, avoidUntil, notBefore }: Ticket, now: number): number {
+  const times = [notBefore, prefer === null ? 0 : preferUntil, avoid.length === 0 ? 0 : avoidUntil];
+  return Math.min(...times.filter((time) => time > now));
 }

@@ -1,70 +1,12 @@
-import { applyD1Migrations, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
-import { env, exports } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type HubFrame, PROTOCOL_VERSION, type SlotCounts } from "#shared/protocol.ts";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
 import { hubOf, jobOf } from "../env.ts";
 import { loadState } from "../job/job-store.ts";
-import { bearer, newNodeToken, newSpec, PROBE } from "../test-jobs.ts";
+import { PROBE } from "../test-jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "./test-nodes.ts";
 
-let token: string;
-const open: WebSocket[] = [];
-
-beforeEach(async () => {
-  await applyD1Migrations(env.DB, env.MIGRATIONS);
-  token = await newNodeToken();
-});
-afterEach(async () => {
-  for (const socket of open.splice(0)) socket.close();
-  await reset();
-});
-
-/** A node's side of the socket: what it received, and frames by type as they come. */
-async function connect() {
-  const headers = { ...bearer(token), upgrade: "websocket" };
-  const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
-  const socket = response.webSocket;
-  if (!socket) throw new Error(`No socket: ${response.status}`);
-  const frames: HubFrame[] = [];
-  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
-  socket.addEventListener("message", ({ data }) => {
-    if (String(data).startsWith("{")) frames.push(JSON.parse(String(data)));
-  });
-  socket.accept();
-  open.push(socket);
-  const next = <Type extends HubFrame["type"]>(type: Type) =>
-    vi.waitFor(() => {
-      const index = frames.findIndex((frame) => frame.type === type);
-      if (index < 0) throw new Error(`No ${type} among ${JSON.stringify(frames)}`);
-      return frames.splice(index, 1)[0] as Extract<HubFrame, { type: Type }>;
-    });
-  const say = (frame: unknown): void => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
-  return { socket, frames, closed, next, say };
-}
-
-const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: unknown[] = []) => ({
-  type: "hello",
-  protocol: PROTOCOL_VERSION,
-  nodeId,
-  session,
-  capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
-  slots,
-  running,
-});
-
-async function joined(nodeId: string, slots: SlotCounts, session?: string, running?: unknown[]) {
-  const node = await connect();
-  node.say(hello(nodeId, slots, session, running));
-  await node.next("welcome");
-  return node;
-}
-
-async function newJob() {
-  const spec = await newSpec();
-  await jobOf(env, spec.id).create(spec);
-  return spec;
-}
-
-const settle = () => new Promise((resolve) => setTimeout(resolve, 100));
+useNodes();
 
 describe("the hub", () => {
   it("assigns a waiting task to a node that comes, and a new one to a node that waits", async () => {
@@ -127,7 +69,7 @@ describe("the hub", () => {
     const spec = await newJob();
     const { lease, token: proof } = (await reader.next("assign")).assignment;
     await jobOf(env, spec.id).complete(lease, { token: proof, result: { kind: "inspect", probe: PROBE } });
-    const { assignment } = await vi.waitFor(() => other.next("assign"), { timeout: 5000 });
+    const { assignment } = await other.next("assign");
     expect(assignment.task.kind).toBe("encode");
   });
 
@@ -200,6 +142,7 @@ describe("the hub", () => {
   it("fills a slot that a claim left empty, and serves the oldest job first", async () => {
     const [older, younger] = [await newJob(), await newJob()];
     const base = {
+      accountId: older.accountId,
       slotClass: "inspect" as const,
       count: 1,
       prefer: null,
@@ -222,6 +165,7 @@ describe("the hub", () => {
       ["no hello", [{ type: "bye" }]],
       ["no JSON", ["hello"]],
       ["an invalid frame", [hello("a", { inspect: 1, encode: 0 }), { type: "slots", grant: {} }]],
+      ["hello twice", [hello("b", { inspect: 1, encode: 0 }), hello("b", { inspect: 1, encode: 0 })]],
       ["another protocol", [{ ...hello("a", { inspect: 1, encode: 0 }), protocol: 99 }]],
     ];
     for (const [what, frames] of rows) {

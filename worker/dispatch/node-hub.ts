@@ -14,79 +14,86 @@ import {
   PROTOCOL_VERSION,
 } from "#shared/protocol.ts";
 import { type Env, jobOf, log } from "../env.ts";
-import { choose, nextOpening, type Offer } from "./choose.ts";
-import { addSlots, ConnectedNode } from "./roster.ts";
-import { isStale, Ticket, type TicketOffer, ticketKey } from "./tickets.ts";
+import { choose, type Offer } from "./choose.ts";
+import { addSlots, ConnectedNode, encodesOf, Roster } from "./roster.ts";
+import { TicketQueue } from "./ticket-queue.ts";
+import { isStale, loadTickets, saveTickets, type TicketOffer } from "./tickets.ts";
 
-/** A node whose socket is open; `heardAt` is when it last said something itself, in ms since 1970. */
-type SocketNode = ConnectedNode & { socket: WebSocket; heardAt: number };
+/** A node whose socket is open. */
+type SocketNode = ConnectedNode & { socket: WebSocket };
 
 const PROGRESS_EVERY_MS = 1000;
 /** A job that could not be asked is asked again after this long. */
 const CLAIM_RETRY_MS = 1000;
 /** Nodes ping every 15 s; one that was silent for so long has a dead connection, whatever the socket says. */
 const SILENCE_LIMIT_MS = 45_000;
+/** How often the silent are looked for, at the most: that looks at all nodes and tickets. */
+const SWEEP_EVERY_MS = 15_000;
+/** Tickets open to more nodes at times of their own; the alarm rings for those of a quarter of a second together. */
+const ALARM_STEP_MS = 250;
 /** WebSocket close codes (RFC 6455 §7.4.1). */
+const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
-const TICKETS = "ticket:";
-
-/** By the name of its task (job-state.ts, newTask). */
-const isEncode = (lease: string): boolean => !/^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect");
+/** Set by the Worker on what it hands to the hub: the id of the node token that it has checked. */
+export const TOKEN_HEADER = "copra-node-token-id";
 
 export class NodeHub extends DurableObject<Env> {
-  #nodes = new Map<WebSocket, SocketNode>();
-  #tickets = new Map<string, Ticket>();
+  readonly #nodes = new Map<WebSocket, SocketNode>();
+  readonly #roster = new Roster<SocketNode>();
+  readonly #queue: TicketQueue;
+  #sweptAt = 0;
+  #alarmAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
     for (const socket of ctx.getWebSockets()) {
       const node = ConnectedNode.safeParse(socket.deserializeAttachment());
-      if (node.success) this.#nodes.set(socket, { ...node.data, socket, heardAt: Date.now() });
+      if (node.success) this.#remember({ ...node.data, socket });
     }
-    for (const [key, value] of ctx.storage.kv.list({ prefix: TICKETS })) {
-      // One of an older shape is as good as lost: its job advertises again.
-      const ticket = Ticket.safeParse(value);
-      if (ticket.success) this.#tickets.set(key.slice(TICKETS.length), ticket.data);
-      else ctx.storage.kv.delete(key);
-    }
+    this.#queue = new TicketQueue(loadTickets(ctx.storage.kv));
   }
 
-  /** Takes over a node's socket; the Worker has checked its token. */
-  override async fetch(): Promise<Response> {
+  /** Takes over a node's socket; the Worker has checked its token, whose id it names in the header TOKEN_HEADER. */
+  override async fetch(request: Request): Promise<Response> {
     const { 0: client, 1: server } = new WebSocketPair();
-    this.ctx.acceptWebSocket(server);
+    this.ctx.acceptWebSocket(server, [request.headers.get(TOKEN_HEADER) ?? []].flat());
     return new Response(null, { status: 101, webSocket: client });
+  }
+
+  /** A node token was revoked: the sockets that came with it are closed. */
+  async revokeToken(id: string): Promise<void> {
+    await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#dismiss(socket, "the token was revoked")));
   }
 
   /** A job tells how many tasks of a class wait; zero withdraws them. */
   async advertise(offer: TicketOffer): Promise<void> {
-    this.#putTicket({ ...offer, advertisedAt: Date.now(), notBefore: 0 });
+    this.#queue.put({ ...offer, advertisedAt: Date.now(), notBefore: 0 });
     await this.#match();
   }
 
   /** A job's leases have ended: the nodes that hold them, if they are connected, are told to drop them. */
   async revoke(leases: LeaseId[]): Promise<void> {
-    for (const node of this.#nodes.values()) {
-      for (const lease of leases.filter((ended) => node.leases.includes(ended))) {
-        this.#send(node, { type: "cancel", lease });
-      }
+    for (const lease of leases) {
+      const node = this.#roster.holder(lease);
+      if (node) this.#send(node, { type: "cancel", lease });
     }
   }
 
   /** Encodes that the connected nodes can do at the same time, those that they do now included. */
   async capacity(): Promise<number> {
     const now = Date.now();
-    const nodes = [...this.#nodes.values()].filter((node) => !node.draining && this.#isAlive(node, now));
-    return nodes.reduce((sum, { free, leases }) => sum + free.encode + leases.filter(isEncode).length, 0);
+    const nodes = [...this.#roster.values()].filter((node) => !node.draining && this.#isAlive(node, now));
+    return nodes.reduce((sum, node) => sum + encodesOf(node), 0);
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {
-    return { nodes: this.#nodes.size, tickets: this.#tickets.size };
+    return { nodes: this.#nodes.size, tickets: this.#queue.size };
   }
 
   override async alarm(): Promise<void> {
+    this.#alarmAt = 0;
     await this.#match();
   }
 
@@ -113,8 +120,11 @@ export class NodeHub extends DurableObject<Env> {
   }
 
   async #take(socket: WebSocket, frame: NodeFrame): Promise<void> {
-    if (frame.type === "hello") return this.#welcome(socket, frame);
     const node = this.#nodes.get(socket);
+    if (frame.type === "hello") {
+      // What is under way to it would be counted by neither: the next connection says what is true.
+      return node ? this.#dismiss(socket, "hello comes once") : this.#welcome(socket, frame);
+    }
     if (!node) return this.#dismiss(socket, "hello comes first");
     node.heardAt = Date.now();
     switch (frame.type) {
@@ -136,29 +146,29 @@ export class NodeHub extends DurableObject<Env> {
     if (hello.protocol !== PROTOCOL_VERSION) {
       return this.#dismiss(socket, `protocol ${PROTOCOL_VERSION} is spoken here: update this node`);
     }
-    const { nodeId, session, capabilities, slots: free, running } = hello;
-    await this.#replaceOlder(nodeId, session, socket);
+    const { nodeId, session, slots: free, running } = hello;
     const leases = running.map(({ lease }) => lease);
-    const node = { nodeId, session, capabilities, free, leases, draining: false, socket, heardAt: Date.now() };
-    this.#nodes.set(socket, node);
+    const older = this.#roster.get(nodeId);
+    const replaced = older && this.#replace(older, session);
+    const node = { nodeId, session, free, leases, draining: false, heardAt: Date.now(), socket };
+    this.#remember(node);
     this.#update(node, {});
     this.#send(node, { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: PROGRESS_EVERY_MS });
-    await Promise.all([this.#match(), this.#forEachJob(node, running, (job, proofs) => job.renew(proofs))]);
+    await Promise.all([replaced, this.#match(), this.#forEachJob(node, running, (job, proofs) => job.renew(proofs))]);
   }
 
   /** A node has one socket: an older one of the same session is a leftover, one of another session a dead process. */
-  async #replaceOlder(nodeId: string, session: string, socket: WebSocket): Promise<void> {
-    for (const older of [...this.#nodes.values()].filter((node) => node.nodeId === nodeId && node.socket !== socket)) {
-      this.#forget(older.socket);
-      older.socket.close(NORMAL, "replaced by a newer connection");
-      if (older.session !== session) await this.#suspect(older);
-    }
+  async #replace(older: SocketNode, session: string): Promise<void> {
+    this.#forget(older.socket);
+    older.socket.close(NORMAL, "replaced by a newer connection");
+    if (older.session !== session) await this.#suspect(older);
   }
 
-  /** Sends away who does not speak the protocol. */
-  async #dismiss(socket: WebSocket, reason: string): Promise<void> {
-    await this.#lose(socket);
-    socket.close(POLICY_VIOLATION, reason);
+  /** Sends away who does not speak the protocol, or not at all. */
+  async #dismiss(socket: WebSocket, reason: string, code = POLICY_VIOLATION): Promise<void> {
+    const lost = this.#lose(socket);
+    socket.close(code, reason);
+    await lost;
   }
 
   async #lose(socket: WebSocket): Promise<void> {
@@ -167,9 +177,16 @@ export class NodeHub extends DurableObject<Env> {
     if (node) await this.#suspect(node);
   }
 
+  #remember(node: SocketNode): void {
+    this.#nodes.set(node.socket, node);
+    this.#roster.add(node);
+  }
+
   /** A socket that is closing is still listed by the runtime: without an attachment nobody takes it for a node again. */
   #forget(socket: WebSocket): void {
+    const node = this.#nodes.get(socket);
     this.#nodes.delete(socket);
+    if (node) this.#roster.remove(node);
     socket.serializeAttachment(null);
   }
 
@@ -198,21 +215,37 @@ export class NodeHub extends DurableObject<Env> {
   /** Makes offers until no ticket fits a free slot. Slots and tickets are taken before the job is asked. */
   async #match(): Promise<void> {
     const now = Date.now();
-    for (const ticket of this.#tickets.values()) {
-      if (isStale(ticket, now)) this.#putTicket({ ...ticket, count: 0 });
-    }
-    const nodes = [...this.#nodes.values()].filter((node) => this.#isAlive(node, now));
-    const offers: Promise<void>[] = [];
+    const under = this.#sweep(now);
     for (;;) {
-      const offer = choose(nodes, this.#tickets.values(), now);
+      const { offer, lookAt } = choose(this.#roster, this.#queue, now);
+      if (lookAt !== null) this.#wakeAt(Math.min(lookAt, now + SWEEP_EVERY_MS));
       if (!offer) break;
-      this.#putTicket({ ...offer.ticket, count: offer.ticket.count - offer.slots });
+      this.#queue.take(offer.ticket, offer.slots);
       this.#grant(offer.node, offer, -offer.slots);
-      offers.push(this.#claim(offer));
+      under.push(this.#claim(offer));
     }
-    const opening = nextOpening(this.#tickets.values(), now);
-    if (opening !== null) await this.ctx.storage.setAlarm(opening);
-    await Promise.all(offers);
+    // In the turn in which they were told of; those that are given at once never reach the disk.
+    saveTickets(this.ctx.storage.kv, this.#queue.takeChanges());
+    await Promise.all(under);
+  }
+
+  /** Lets go of nodes that are silent and of tickets that nobody has told of again. */
+  #sweep(now: number): Promise<void>[] {
+    if (now < this.#sweptAt + SWEEP_EVERY_MS) return [];
+    this.#sweptAt = now;
+    for (const ticket of [...this.#queue.values()].filter((old) => isStale(old, now))) {
+      this.#queue.put({ ...ticket, count: 0 });
+    }
+    const silent = [...this.#roster.values()].filter((node) => !this.#isAlive(node, now));
+    return silent.map(({ socket }) => this.#dismiss(socket, "silent for too long", GOING_AWAY));
+  }
+
+  #wakeAt(at: number): void {
+    const step = Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS;
+    if (this.#alarmAt > Date.now() && this.#alarmAt <= step) return;
+    this.#alarmAt = step;
+    // Not awaited: the write joins those of this turn.
+    void this.ctx.storage.setAlarm(step);
   }
 
   #isAlive({ socket, heardAt }: SocketNode, now: number): boolean {
@@ -226,10 +259,7 @@ export class NodeHub extends DurableObject<Env> {
     const claimed = await this.#tell(jobId, (job) => job.claim(node.nodeId, node.session, slotClass, slots));
     for (const assignment of claimed ?? []) this.#send(node, { type: "assign", assignment });
     this.#update(node, { leases: [...node.leases, ...(claimed ?? []).map(({ lease }) => lease)] });
-    // The job could not be asked: its ticket comes back, unless it told of itself anew meanwhile.
-    if (!claimed && !this.#tickets.has(ticketKey(ticket))) {
-      this.#putTicket({ ...ticket, notBefore: Date.now() + CLAIM_RETRY_MS });
-    }
+    if (!claimed) this.#queue.giveBack(ticket, slots, Date.now() + CLAIM_RETRY_MS);
     const unused = slots - (claimed?.length ?? 0);
     if (unused === 0) return;
     this.#grant(node, offer, unused);
@@ -252,19 +282,9 @@ export class NodeHub extends DurableObject<Env> {
   }
 
   #update(node: SocketNode, patch: Partial<ConnectedNode>): void {
-    Object.assign(node, patch);
-    const { socket, heardAt: _heardAt, ...attachment } = node;
+    this.#roster.change(node, patch);
+    const { socket, ...attachment } = node;
     if (this.#nodes.get(socket) === node) socket.serializeAttachment(attachment);
-  }
-
-  #putTicket(ticket: Ticket): void {
-    const key = ticketKey(ticket);
-    if (ticket.count > 0) {
-      this.#tickets.set(key, ticket);
-      this.ctx.storage.kv.put(TICKETS + key, ticket);
-    } else if (this.#tickets.delete(key)) {
-      this.ctx.storage.kv.delete(TICKETS + key);
-    }
   }
 
   /** Sends a frame; one that a closing socket swallows is made good by lease expiry. */

@@ -5,9 +5,14 @@ import { SLOT_CLASSES } from "#shared/protocol.ts";
 
 export const Ticket = z.object({
   jobId: z.string(),
+  /** Whose job it is: accounts take turns. Tickets that are older than this member do not have it. */
+  accountId: z.string().default(""),
   slotClass: z.enum(SLOT_CLASSES),
   count: z.int(),
-  /** When the job was created: the oldest comes first, however often it has to tell of itself. Times in ms since 1970. */
+  /**
+   * When the job was created: of an account's the oldest comes first, however often it has to tell of itself. Times in ms
+   * since 1970.
+   */
   since: z.number(),
   /** The node that should have the work first, because it holds the source; until then others leave it to that. */
   prefer: z.string().nullable(),
@@ -28,3 +33,22 @@ const TICKET_LIFE_MS = 15 * 60_000;
 export const ticketKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${jobId}:${slotClass}`;
 
 export const isStale = (ticket: Ticket, now: number): boolean => now - ticket.advertisedAt > TICKET_LIFE_MS;
+
+const TICKETS = "ticket:";
+
+/** The tickets on the hub's disk. One that cannot be read is as good as lost: its job advertises again. */
+export function* loadTickets(kv: SyncKvStorage): Generator<Ticket> {
+  for (const [key, value] of kv.list({ prefix: TICKETS })) {
+    const ticket = Ticket.safeParse(value);
+    if (ticket.success) yield ticket.data;
+    else kv.delete(key);
+  }
+}
+
+/** Writes what became of tickets; null stands for one that is gone. */
+export function saveTickets(kv: SyncKvStorage, changes: Iterable<readonly [key: string, ticket: Ticket | null]>): void {
+  for (const [key, ticket] of changes) {
+    if (ticket) kv.put(TICKETS + key, ticket);
+    else kv.delete(TICKETS + key);
+  }
+}

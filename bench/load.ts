@@ -1,0 +1,55 @@
+// The control plane under load: `node local/bootstrap.mjs bench/load.ts [nodes] [jobs]`, by default three sizes. Simulated
+// nodes with one slot of each class do their tasks at once; jobs come by the API, from ten accounts in turn. Each size has a
+// control plane of its own. Prints a row of a table each, and fails when a job was lost or done twice.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type LoadOutcome, runLoad } from "./load/run-load.ts";
+
+const SIZES: readonly (readonly [nodes: number, jobs: number])[] = [
+  [10, 500],
+  [100, 1000],
+  [1000, 5000],
+];
+const COLUMNS = [
+  ...["nodes", "jobs", "jobs/s", "CPU ms a job", "submit ms p50, p99", "first task ms p50, p99"],
+  ...["next task ms p50, p99", "to the end ms p50, p99", "MB idle, most", "client's loop ms p99"],
+];
+const MB = 1e6;
+
+const share = (values: readonly number[], part: number): string =>
+  (values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN).toFixed(0);
+const both = (values: readonly number[]): string => `${share(values, 0.5)}, ${share(values, 0.99)}`;
+const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
+
+async function measure(nodes: number, jobs: number): Promise<LoadOutcome> {
+  const home = await mkdtemp(join(tmpdir(), "copra-load-"));
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
+  try {
+    const outcome = await runLoad({ nodes, jobs, accounts: 10, posting: 32, stores: false, killAfter: null, home });
+    const { ledger, wallMs, cpuMs, rssBytes } = outcome;
+    const submits = [...ledger.jobs.values()].map(({ postedAt, takenAt }) => takenAt - postedAt);
+    const memory = `${(rssBytes.idle / MB).toFixed(0)}, ${(rssBytes.most / MB).toFixed(0)}`;
+    const rate = (jobs / (wallMs / 1000)).toFixed(1);
+    const latencies = [submits, ledger.firstAssignMs, ledger.nextAssignMs, ledger.endMs()].map(both);
+    const loopMs = (loop.percentile(99) / 1e6).toFixed(0);
+    console.log(row([nodes, jobs, rate, (cpuMs / jobs).toFixed(1), ...latencies, memory, loopMs]));
+    return outcome;
+  } finally {
+    loop.disable();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+const [nodes, jobs] = process.argv.slice(2).map(Number);
+console.log(row(COLUMNS));
+console.log(row(COLUMNS.map(() => "---")));
+for (const size of nodes ? [[nodes, jobs ?? nodes] as const] : SIZES) {
+  const { ledger, ticketsLeft } = await measure(...size);
+  const { violations, assignments, retries } = ledger;
+  console.error(`${assignments} assignments, ${retries} reports sent again, ${ticketsLeft} tickets left`);
+  for (const words of violations.slice(0, 20)) console.error(words);
+  if (violations.length > 0 || ticketsLeft > 0) process.exitCode = 1;
+}

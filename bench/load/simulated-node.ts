@@ -1,0 +1,163 @@
+// A node without ffmpeg: a real socket and real reports, and work that takes no time.
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "#shared/backoff.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import { createLogger } from "#shared/log.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import {
+  type Assignment,
+  type Capabilities,
+  type SlotCounts,
+  slotClassOf,
+  type TaskOf,
+  type TaskResult,
+} from "#shared/protocol.ts";
+import { askUploads } from "../../encoder-node/link/asks.ts";
+import { controlPlaneAt, type PostAnswer } from "../../encoder-node/link/control-plane.ts";
+import { openLink } from "../../encoder-node/link/node-link.ts";
+import { createSlots } from "../../encoder-node/work/slots.ts";
+import type { Ledger } from "./ledger.ts";
+
+export type NodeOptions = {
+  readonly nodeId: string;
+  /** The control plane's address without `/v2`. */
+  readonly url: string;
+  readonly token: string;
+  readonly slots: SlotCounts;
+  /** Whether the bytes of outputs are really stored, or only asked for and reported. */
+  readonly stores: boolean;
+};
+
+export interface SimulatedNode {
+  close(): void;
+}
+
+const CAPABILITIES: Capabilities = {
+  ...{ ffmpegVersion: "7.0", cpus: 8, hardware: null },
+  encoders: [...ALL_SOFTWARE.encoders],
+  filters: [...ALL_SOFTWARE.filters],
+  muxers: [...ALL_SOFTWARE.muxers],
+};
+
+/** What every result holds, and its size as reported. */
+const CONTENT = "simulated";
+
+/** ffprobe's answer for 10 s of 1280×720 with sound. */
+const PROBE: MediaProbe = {
+  streams: [
+    {
+      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 1280, height: 720 },
+      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: "10.000000", nb_frames: "250" },
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, bit_rate: "128000" },
+  ],
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.000000", size: "1000000" },
+};
+
+/** Tasks last as long as their reports wait for an answer; leases must not lapse meanwhile. */
+const SIGN_OF_LIFE_MS = 5000;
+const REPORT_RETRY = { firstMs: 250, maxMs: 5000 };
+
+const log = createLogger({ write: (line) => console.error(line), now: Date.now, level: "error" });
+
+/** Connects, and does at once whatever it is given, until it is closed. */
+export function startSimulatedNode(
+  { nodeId, url, token, slots: capacity, stores }: NodeOptions,
+  ledger: Ledger,
+): SimulatedNode {
+  const controlPlane = controlPlaneAt(url, token);
+  const slots = createSlots(capacity);
+  const running = new Map<LeaseId, Assignment>();
+  const session = randomBytes(14).toString("hex");
+  const closed = new AbortController();
+
+  async function work(assignment: Assignment): Promise<void> {
+    const { lease, task } = assignment;
+    const result = task.kind === "encode" ? await encode(assignment, task) : INSPECTED;
+    ledger.reporting(lease);
+    ledger.reported(lease, await report(assignment, result));
+  }
+
+  async function encode({ lease, token: proof }: Assignment, { outputs }: TaskOf<"encode">): Promise<TaskResult> {
+    const asked = { output: 0, file: 1, sizeBytes: CONTENT.length };
+    const answer = await askUploads({ controlPlane, lease, token: proof, signal: closed.signal }, [
+      ...outputs.map((_, output) => ({ ...asked, output })),
+    ]);
+    if ("failure" in answer) throw new Error(answer.failure.message);
+    const files = await Promise.all(
+      answer.uploads.map(async ({ output, file, parts }) => {
+        const etags = await Promise.all(parts.map((part) => (stores ? put(part) : '"none"')));
+        return { output, file, sizeBytes: CONTENT.length, etags };
+      }),
+    );
+    const made = files.map((file) => ({ status: "made" as const, output: file.output, files: [file], probe: PROBE }));
+    return { kind: "encode", outputs: made };
+  }
+
+  /** Until the control plane has taken the report or wants no more of it. */
+  async function report({ lease, token: proof }: Assignment, result: TaskResult): Promise<PostAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await controlPlane.post(lease, "complete", { token: proof, result }, closed.signal);
+      if (answer.kind !== "unreachable" && answer.kind !== "broken") return answer;
+      ledger.retries += 1;
+      await sleep(backoffMs(attempt, REPORT_RETRY, Math.random));
+    }
+  }
+
+  function assign(assignment: Assignment): void {
+    const { lease, task } = assignment;
+    const slotClass = slotClassOf(task);
+    ledger.assigned(nodeId, assignment, slots.free()[slotClass]);
+    if (running.has(lease)) return;
+    slots.take(slotClass);
+    running.set(lease, assignment);
+    void work(assignment)
+      .catch((error: unknown) => {
+        if (!closed.signal.aborted) ledger.violations.push(`${lease} on ${nodeId}: ${error}`);
+      })
+      .finally(() => {
+        running.delete(lease);
+        slots.give(slotClass);
+        link.send({ type: "slots", grant: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
+      });
+  }
+
+  const link = openLink(
+    { url, token, log },
+    {
+      hello: () => ({
+        ...{ nodeId, session, capabilities: CAPABILITIES, slots: slots.free() },
+        running: [...running.values()].map(({ lease, token: proof }) => ({ lease, token: proof })),
+      }),
+      assign,
+      cancel: (lease) => ledger.cancelled(lease),
+      drain: () => undefined,
+      welcome: () => ledger.connected(nodeId),
+    },
+  );
+  const signs = setInterval(() => {
+    const items = [...running.values()].map(({ lease, token: proof }) => ({ lease, token: proof, ...HALF_WAY }));
+    if (items.length > 0) link.send({ type: "progress", items });
+  }, SIGN_OF_LIFE_MS);
+
+  return {
+    close(): void {
+      closed.abort();
+      clearInterval(signs);
+      link.close();
+    },
+  };
+}
+
+const HALF_WAY = { stage: "transferring", fraction: 0.5 } as const;
+
+const INSPECTED: TaskResult = { kind: "inspect", probe: PROBE };
+
+async function put({ url, headers }: { url: string; headers: Record<string, string> }): Promise<string> {
+  const response = await fetch(url, { method: "PUT", headers, body: CONTENT });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`The storage answered ${response.status}`);
+  return response.headers.get("etag") ?? "";
+}

@@ -1,0 +1,156 @@
+// What happens to nodes, sockets and the hub itself, and that no task is lost by it.
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { LeaseProof } from "#shared/protocol.ts";
+import { hubOf, jobOf } from "../env.ts";
+import { JobObject } from "../job/job-object.ts";
+import type { JobSpec } from "../job/job-state.ts";
+import { loadState } from "../job/job-store.ts";
+import { newSpec } from "../test-jobs.ts";
+import { NodeHub } from "./node-hub.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "./test-nodes.ts";
+
+useNodes();
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** Patience with a machine that has much else to do. */
+const SOON = { timeout: 10_000 };
+const ONE_INSPECT = { inspect: 1, encode: 0 };
+/** More than a silent node may be silent for. */
+const LONG_MS = 60_000;
+
+/** How long each job's first lease lives yet, in ms; null where there is none. */
+const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
+  Promise.all(
+    jobs.map(({ id }) =>
+      runInDurableObject(jobOf(env, id), (_, { storage }) => {
+        const grant = loadState(storage)?.tasks[0]?.grant;
+        return grant ? grant.expiresAt - Date.now() : null;
+      }),
+    ),
+  );
+
+/** So many nodes with a task each, which they work on. */
+async function busyFleet(size: number) {
+  const numbers = Array.from({ length: size }, (_, number) => number);
+  const jobs = await Promise.all(numbers.map(() => newJob()));
+  const nodes = await Promise.all(numbers.map((number) => joined(`n${number}`, ONE_INSPECT)));
+  const running = await Promise.all(
+    nodes.map(async (node): Promise<LeaseProof> => {
+      const { lease, token } = (await node.next("assign")).assignment;
+      node.say({ type: "progress", items: [{ lease, token, stage: "transferring", fraction: 0.5 }] });
+      return { lease, token };
+    }),
+  );
+  await vi.waitFor(async () => expect(Math.min(...(await leasesLeft(jobs)).map(Number))).toBeGreaterThan(30_000), SOON);
+  return { jobs, nodes, running };
+}
+
+/** The same processes come back on new sockets. */
+const comeBack = (running: readonly LeaseProof[]) =>
+  Promise.all(running.map((proof, number) => joined(`n${number}`, { inspect: 0, encode: 0 }, `s-n${number}`, [proof])));
+
+describe("the hub", () => {
+  it("loses no lease when all sockets close at once and all nodes come back", async () => {
+    const { jobs, nodes, running } = await busyFleet(40);
+    for (const node of nodes) node.socket.close();
+    await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 0, tickets: 0 }), SOON);
+    await vi.waitFor(async () => expect(Math.max(...(await leasesLeft(jobs)).map(Number))).toBeLessThan(11_000), SOON);
+    const back = await comeBack(running);
+    await vi.waitFor(
+      async () => expect(Math.min(...(await leasesLeft(jobs)).map(Number))).toBeGreaterThan(30_000),
+      SOON,
+    );
+    expect(await hubOf(env).stats()).toEqual({ nodes: 40, tickets: 0 });
+    expect(back.flatMap(({ frames }) => frames)).toEqual([]);
+  });
+
+  it("loses nothing when it is itself lost with all its sockets", async () => {
+    const { jobs, nodes, running } = await busyFleet(20);
+    const waiting = await newJob();
+    await settle();
+    await evictDurableObject(hubOf(env), { webSockets: "close" });
+    await Promise.all(nodes.map(({ closed }) => closed));
+    expect(await hubOf(env).stats()).toEqual({ nodes: 0, tickets: 1 });
+    const back = await comeBack(running);
+    const fresh = await joined("fresh", ONE_INSPECT);
+    expect((await fresh.next("assign")).assignment.jobId).toBe(waiting.id);
+    expect(back.flatMap(({ frames }) => frames)).toEqual([]);
+    const [lease] = running.map((proof) => proof.lease);
+    await jobOf(env, jobs.find(({ id }) => lease?.startsWith(id))?.id ?? "").cancel();
+    expect((await back[0]?.next("cancel"))?.lease).toBe(lease);
+  });
+
+  it("lets go of a node that is silent, and shortens its leases; those that speak stay", async () => {
+    const { jobs } = await busyFleet(1);
+    const idle = await joined("idle", ONE_INSPECT);
+    const speaker = await joined("speaker", { inspect: 0, encode: 0 });
+    vi.setSystemTime(Date.now() + LONG_MS);
+    speaker.say({ type: "slots", grant: ONE_INSPECT, released: [] });
+    await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 }), SOON);
+    expect(await idle.closed).toBe(1001);
+    await vi.waitFor(async () => expect((await leasesLeft(jobs))[0]).toBeLessThan(11_000), SOON);
+    const next = await newJob();
+    expect((await speaker.next("assign")).assignment.jobId).toBe(next.id);
+  });
+
+  it("knows after hibernation who was silent before it", async () => {
+    const silent = await joined("silent", ONE_INSPECT);
+    vi.setSystemTime(Date.now() + LONG_MS);
+    await evictDurableObject(hubOf(env), { webSockets: "hibernate" });
+    await joined("other", { inspect: 0, encode: 0 });
+    expect(await silent.closed).toBe(1001);
+  });
+
+  it("asks again for all that it offered when a job could not be asked", async () => {
+    const spec = await newSpec();
+    const claim = vi.spyOn(JobObject.prototype, "claim").mockRejectedValueOnce(new Error("Network connection lost."));
+    await jobOf(env, spec.id).create(spec);
+    const node = await joined("a", ONE_INSPECT);
+    const { assignment } = await node.next("assign");
+    expect(assignment.jobId).toBe(spec.id);
+    expect(claim).toHaveBeenCalledTimes(2);
+    expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
+  });
+
+  it("is told again of a job that died while it told of itself", async () => {
+    const spec = await newSpec();
+    const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockRejectedValue(new Error("Network connection lost."));
+    advertise.mockImplementationOnce(() => {
+      void runInDurableObject(jobOf(env, spec.id), (_, ctx) => ctx.abort("A fault of the test")).catch(() => null);
+      return new Promise(() => undefined);
+    });
+    await jobOf(env, spec.id).create(spec);
+    await vi.waitFor(() => expect(advertise).toHaveBeenCalled(), SOON);
+    await settle();
+    advertise.mockRestore();
+    const node = await joined("a", ONE_INSPECT);
+    await runDurableObjectAlarm(jobOf(env, spec.id));
+    expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
+  });
+
+  it("lets an account's one job pass another account's many that came before", async () => {
+    const many = await Promise.all(Array.from({ length: 10 }, () => newJob({ accountId: "many" })));
+    const one = await newJob({ accountId: "one" });
+    const node = await joined("a", { inspect: 2, encode: 0 });
+    const given = [await node.next("assign"), await node.next("assign")].map(({ assignment }) => assignment.jobId);
+    expect(given).toContain(one.id);
+    expect(many.map(({ id }) => id)).toContain(given.find((id) => id !== one.id));
+  });
+
+  it("takes nothing from a socket that a newer one has replaced", async () => {
+    const old = await joined("a", { inspect: 0, encode: 0 }, "old");
+    const fresh = await connect();
+    fresh.say(hello("a", { inspect: 0, encode: 0 }, "new"));
+    old.say({ type: "slots", grant: { inspect: 5, encode: 5 }, released: [] });
+    await fresh.next("welcome");
+    await newJob();
+    await settle();
+    expect([...old.frames, ...fresh.frames]).toEqual([]);
+    expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 1 });
+  });
+});

@@ -1,0 +1,113 @@
+// The tickets in the order in which they are offered: accounts take turns, and of each its oldest job comes first.
+import type { SlotClass } from "#shared/protocol.ts";
+import { type Ticket, ticketKey } from "./tickets.ts";
+
+/** No question asked of it walks over all tickets, but for `values`. */
+export class TicketQueue {
+  readonly #tickets = new Map<string, Ticket>();
+  /** By account, the one whose turn it is first; each account's tickets by the age of their jobs. */
+  readonly #turns: Record<SlotClass, Map<string, Ticket[]>> = { inspect: new Map(), encode: new Map() };
+  readonly #stored: Set<string>;
+  readonly #changed = new Set<string>();
+
+  /** Begins with what lies on the disk. */
+  constructor(stored: Iterable<Ticket> = []) {
+    for (const ticket of stored) this.put(ticket);
+    this.#stored = new Set(this.#tickets.keys());
+    this.#changed.clear();
+  }
+
+  get size(): number {
+    return this.#tickets.size;
+  }
+
+  get(key: string): Ticket | null {
+    return this.#tickets.get(key) ?? null;
+  }
+
+  values(): Iterable<Ticket> {
+    return this.#tickets.values();
+  }
+
+  /** Takes the place of an earlier one of the same job and class; one for no tasks takes that away. */
+  put(ticket: Ticket): void {
+    const key = ticketKey(ticket);
+    const before = this.#tickets.get(key);
+    this.#changed.add(key);
+    if (before && ticket.count > 0 && isSamePlace(before, ticket)) {
+      const waiting = this.#turns[ticket.slotClass].get(ticket.accountId) ?? [];
+      waiting[placeOf(ticket, waiting)] = ticket;
+    } else {
+      if (before) this.#remove(before);
+      if (ticket.count > 0) this.#insert(ticket);
+    }
+    if (ticket.count > 0) this.#tickets.set(key, ticket);
+    else this.#tickets.delete(key);
+  }
+
+  /** So many of a ticket's tasks are offered: its account has had its turn. */
+  take(ticket: Ticket, count: number): void {
+    this.put({ ...ticket, count: ticket.count - count });
+    const turns = this.#turns[ticket.slotClass];
+    const waiting = turns.get(ticket.accountId);
+    if (!waiting) return;
+    turns.delete(ticket.accountId);
+    turns.set(ticket.accountId, waiting);
+  }
+
+  /** What was taken comes back and waits until `notBefore`, unless the job has told of itself anew meanwhile. */
+  giveBack(ticket: Ticket, count: number, notBefore: number): void {
+    const rest = this.get(ticketKey(ticket));
+    if (rest && rest.advertisedAt !== ticket.advertisedAt) return;
+    this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore });
+  }
+
+  /** Those of a class in the order in which they are to be offered; nothing may change meanwhile. */
+  *inTurn(slotClass: SlotClass): Generator<Ticket> {
+    for (const waiting of this.#turns[slotClass].values()) yield* waiting;
+  }
+
+  /** What the disk does not know yet; it is taken to know it from now on. */
+  takeChanges(): (readonly [key: string, ticket: Ticket | null])[] {
+    const changes = [...this.#changed].map((key) => [key, this.get(key)] as const);
+    this.#changed.clear();
+    const news = changes.filter(([key, ticket]) => ticket || this.#stored.has(key));
+    for (const [key, ticket] of news) {
+      if (ticket) this.#stored.add(key);
+      else this.#stored.delete(key);
+    }
+    return news;
+  }
+
+  #insert(ticket: Ticket): void {
+    const turns = this.#turns[ticket.slotClass];
+    const waiting = turns.get(ticket.accountId) ?? [];
+    waiting.splice(placeOf(ticket, waiting), 0, ticket);
+    turns.set(ticket.accountId, waiting);
+  }
+
+  #remove(ticket: Ticket): void {
+    const turns = this.#turns[ticket.slotClass];
+    const waiting = turns.get(ticket.accountId) ?? [];
+    waiting.splice(placeOf(ticket, waiting), 1);
+    if (waiting.length === 0) turns.delete(ticket.accountId);
+  }
+}
+
+const isSamePlace = (one: Ticket, other: Ticket): boolean =>
+  one.accountId === other.accountId && one.since === other.since;
+
+/** Where a ticket stands, or would stand, among those of its account: by bisection. */
+function placeOf(ticket: Ticket, waiting: readonly Ticket[]): number {
+  let [low, high] = [0, waiting.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = waiting[middle];
+    if (other && isBefore(other, ticket)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const isBefore = (one: Ticket, other: Ticket): boolean =>
+  one.since < other.since || (one.since === other.since && one.jobId < other.jobId);

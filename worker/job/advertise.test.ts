@@ -1,0 +1,32 @@
+import { beforeAll, expect, it } from "vitest";
+import { newSpec } from "../test-jobs.ts";
+import { pendingEffects } from "./job-effects.ts";
+import { type JobState, newJob, newTask, RETENTION_MS } from "./job-state.ts";
+
+const NOW = 1_000_000;
+const READVERTISE_MS = 5 * 60_000;
+let begun: JobState;
+beforeAll(async () => {
+  begun = newJob(await newSpec());
+});
+
+/** Encodes whose times come so much later than now; the hub was told of what there was to tell `advertisedAt`. */
+const dueAt = (waits: readonly number[], advertisedAt: number | null): number | undefined => {
+  const tasks = waits.map((wait, index) => ({
+    ...newTask(0, "encode", [0], `encode-${index}`),
+    notBefore: NOW + wait,
+  }));
+  const state = { ...begun, tasks, advertisedAt: { inspect: null, encode: advertisedAt } };
+  return pendingEffects(state, RETENTION_MS).find(({ name }) => name === "advertise:encode")?.dueAt;
+};
+
+const rows: [string, number[], number | null, number | undefined][] = [
+  ["of nothing", [], null, undefined],
+  ["of a task that nobody knows of, when its time comes", [500], null, NOW + 500],
+  ["of what it has told of, after five minutes", [-500], NOW, NOW + READVERTISE_MS],
+  ["of one that had to wait beside others, when its time comes", [-500, 700, 900], NOW, NOW + 700],
+  ["of each such in turn", [-500, 700, 900], NOW + 700, NOW + 900],
+];
+it.each(rows)("a job tells the hub %s", (_, waits, advertisedAt, expected) => {
+  expect(dueAt(waits, advertisedAt)).toBe(expected);
+});
