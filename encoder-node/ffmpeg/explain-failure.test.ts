@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { type CommandFailure, TOO_MANY_FRAMES } from "./run-command.ts";
+import type { CommandFailure } from "./run-command.ts";
 
 type Reason = CommandFailure["reason"];
 
@@ -79,7 +79,20 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "node_failed",
     "The encode was killed on its node, most likely for lack of memory.",
   ],
-  ["far too many frames", `warning\n${TOO_MANY_FRAMES}`, "signal", "encoding_failed", `${TOO_MANY_FRAMES}.`],
+  [
+    "a packet of impossible size",
+    "[in#0/avi @ 0x1] Error during demuxing: Cannot allocate memory\nCannot determine format of input 0:0 after EOF\n",
+    "exit",
+    "encoding_failed",
+    "The input is damaged: it announces more data at once than any media file holds.",
+  ],
+  [
+    "more memory than there is",
+    "[libx265 @ 0x1] malloc of size 4096 failed\nError while opening encoder: Cannot allocate memory\n",
+    "exit",
+    "node_failed",
+    "The work needs more memory than its node can give to one run.",
+  ],
   ["stalled", "", "stalled", "encoding_failed", "The encode stood still and was stopped."],
   [
     "stalled for lack of space",
@@ -91,6 +104,18 @@ test.each<[string, string, Reason, ErrorCode, string]>([
   ["cancelled", "moov atom not found", "aborted", "cancelled", "The work was cancelled."],
 ])("%s", (_, stderrTail, reason, code, message) => {
   expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null })).toEqual({ code, message });
+});
+
+test.each<[Partial<CommandFailure>, ErrorCode, RegExp]>([
+  [{ reason: "frames" }, "encoding_failed", /far more frames than it announces/],
+  [{ reason: "time" }, "encoding_failed", /far longer than work of this length may/],
+  [{ reason: "file" }, "encoding_failed", /file far larger than its length explains/],
+  [{ reason: "disk" }, "node_failed", /no disk space left/],
+  [{ reason: "signal", signal: "SIGSEGV" }, "encoding_failed", /crashed on this input \(SIGSEGV\)/],
+  [{ reason: "signal", signal: "SIGKILL" }, "node_failed", /most likely for lack of memory/],
+])("%j", (end, code, message) => {
+  const failure = explainFailure("moved out of order", { reason: "exit", exitCode: null, ...end });
+  expect(failure).toEqual({ code, message: expect.stringMatching(message) });
 });
 
 it("keeps quotes short", () => {

@@ -1,8 +1,16 @@
 // Turns the last words of a failed command into a code of the error table and one plain sentence.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
-import { type CommandFailure, TOO_MANY_FRAMES } from "./run-command.ts";
+import { NOT_STARTED } from "./isolation.ts";
+import type { Breach } from "./limits.ts";
+import type { CommandFailure } from "./run-command.ts";
 
 type Pattern = { readonly seen: RegExp; readonly code: ErrorCode; readonly message: string };
+
+/**
+ * libswresample (swr_next_pts), which goes on as if nothing was wrong. It holds all of a gap in memory that is to be filled with
+ * silence, so that a small file may ask for more than there is.
+ */
+export const GAP_NOT_FILLED = /Failed to compensate for timestamp delta/;
 
 /** First match wins: what the machine lacks says more than what failed because of it. */
 const PATTERNS: readonly Pattern[] = [
@@ -12,12 +20,24 @@ const PATTERNS: readonly Pattern[] = [
     message: "The node has no disk space left for this work",
   },
   {
-    seen: /Cannot allocate memory|malloc of size .* failed|bad_alloc/i,
-    code: "node_failed",
-    message: "The node has not enough memory for this work",
+    // A packet's announced size is refused in these words before any memory is asked for (libavcodec, av_new_packet).
+    seen: /Error during demuxing: Cannot allocate memory/,
+    code: "encoding_failed",
+    message: "The input is damaged: it announces more data at once than any media file holds",
   },
   {
-    seen: /^Cannot start \w+: |^setpriv: failed to execute|error while loading shared libraries/im,
+    seen: GAP_NOT_FILLED,
+    code: "node_failed",
+    message:
+      "The input's sound has a gap so long that silence for it needs more memory than the node can give to one run",
+  },
+  {
+    seen: /Cannot allocate memory|malloc of size .* failed|bad_alloc/i,
+    code: "node_failed",
+    message: "The work needs more memory than its node can give to one run",
+  },
+  {
+    seen: new RegExp(`${NOT_STARTED.source}|^Cannot start \\w+: |error while loading shared libraries`, "im"),
     code: "node_failed",
     message: "The node could not start its encoder program",
   },
@@ -32,8 +52,31 @@ const PATTERNS: readonly Pattern[] = [
     code: "input_not_media",
     message: "The input is damaged or no media file that can be read",
   },
-  { seen: new RegExp(TOO_MANY_FRAMES), code: "encoding_failed", message: TOO_MANY_FRAMES },
 ];
+
+/** Of limits.ts. What this node lacks, another may have; the rest is the doing of the input. */
+const BREACHES: Readonly<Record<Breach, Failure>> = {
+  frames: { code: "encoding_failed", message: "The input yields far more frames than it announces." },
+  time: {
+    code: "encoding_failed",
+    message: "The encode took far longer than work of this length may, and was stopped.",
+  },
+  file: { code: "encoding_failed", message: "The encode wrote a file far larger than its length explains." },
+  disk: { code: "node_failed", message: "The node has no disk space left for this work." },
+};
+
+const isBreach = (reason: CommandFailure["reason"]): reason is Breach => Object.hasOwn(BREACHES, reason);
+
+/** By which a program ends that does wrong, as opposed to those that come from outside. */
+export const CRASHES: ReadonlySet<string> = new Set([
+  "SIGSEGV",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGSYS",
+]);
 
 /** Lines that tell that something failed, not what. */
 const EMPTY_WORDS = new RegExp(
@@ -66,14 +109,18 @@ const MAX_QUOTE = 300;
 /**
  * Why a command failed. The sentence may be shown to clients: it names no folder of this machine.
  */
-export function explainFailure(stderrTail: string, exit: Pick<CommandFailure, "reason" | "exitCode">): Failure {
+export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "ok" | "stderrTail">): Failure {
   if (exit.reason === "aborted") return { code: "cancelled", message: "The work was cancelled." };
+  if (isBreach(exit.reason)) return BREACHES[exit.reason];
   const known = PATTERNS.find(({ seen }) => seen.test(stderrTail));
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
     case "stalled":
       return { code: "encoding_failed", message: "The encode stood still and was stopped." };
     case "signal":
+      if (CRASHES.has(exit.signal ?? "")) {
+        return { code: "encoding_failed", message: `The encoder program crashed on this input (${exit.signal}).` };
+      }
       return { code: "node_failed", message: "The encode was killed on its node, most likely for lack of memory." };
     case "exit": {
       const words = lastWords(stderrTail) ?? `exit code ${exit.exitCode ?? "unknown"}`;

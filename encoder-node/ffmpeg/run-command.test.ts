@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { explainFailure } from "./explain-failure.ts";
 import { locateFfmpeg } from "./locate.ts";
 import type { Progress } from "./read-progress.ts";
-import { type Command, runCommand, TOO_MANY_FRAMES } from "./run-command.ts";
+import { type Command, runCommand } from "./run-command.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
 const cwd = tmpdir();
@@ -111,15 +111,15 @@ it("settles when a child that left the group holds the pipes", async () => {
 
 it("stops a command that stands still, and lets one live that advances slowly", async () => {
   const block = "echo frame=$i; echo progress=continue";
-  const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 300 };
+  const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 800 };
   expect(await runCommand(stuck)).toMatchObject({ ok: false, reason: "stalled" });
-  const slow = { ...shell(`for i in 1 2 3 4 5 6; do ${block}; sleep 0.1; done`), stallMs: 300 };
+  const slow = { ...shell(`for i in 1 2 3 4 5 6 7 8 9; do ${block}; sleep 0.15; done`), stallMs: 800 };
   expect(await runCommand(slow)).toEqual({ ok: true });
 });
 
 it("stops a run that makes far more frames than expected", async () => {
   const result = await runCommand({ ...shell("echo frame=5000; echo progress=continue; sleep 9"), expectedFrames: 2 });
-  expect(result).toMatchObject({ ok: false, reason: "signal", stderrTail: expect.stringContaining(TOO_MANY_FRAMES) });
+  expect(result).toMatchObject({ ok: false, reason: "frames" });
 });
 
 const ends = ["process.exit(0)", ...(process.platform === "linux" ? ["process.kill(process.pid, 'SIGKILL')"] : [])];

@@ -1,10 +1,14 @@
 // Runs one command of the ffmpeg family: watches its progress, stops it with all it started, keeps its last words.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
+import { GAP_NOT_FILLED } from "./explain-failure.ts";
+import { isolationPrefix, type Network, subordinate } from "./isolation.ts";
+import { type Breach, DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
+import { freeBytes, thisMachine } from "./machine.ts";
 import { forgetGroup, killGroup, rememberGroup } from "./process-group.ts";
 import { type Progress, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
-import { tiePrefix } from "./tie-to-parent.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 export type Command = {
@@ -18,67 +22,100 @@ export type Command = {
   readonly stallMs: number;
   /** Guards against inputs that are small but describe days of video: far more frames than this end the run. */
   readonly expectedFrames?: number | null | undefined;
+  /** Of the longest output: how long the run may take, and how much it may write, grow with it. */
+  readonly durationMs?: number | null | undefined;
+  /** The disk of its folder, which may be a small one, is no concern of such a run. */
+  readonly writesNothing?: boolean | undefined;
+  /** For tests; else what limits.ts says of such a run. */
+  readonly limits?: Partial<RunLimits> | undefined;
 };
 
 export type CommandFailure = {
   readonly ok: false;
-  /** `signal`: something killed it: the system short of memory, or the guard of `expectedFrames`. */
-  readonly reason: "exit" | "signal" | "stalled" | "aborted";
+  /** `signal`: it crashed, or the system killed it, short of memory. `exit` with code 0: by its words all is not well. */
+  readonly reason: "exit" | "signal" | "stalled" | "aborted" | Breach;
   readonly exitCode: number | null;
+  /** Of `signal`: by which it ended. */
+  readonly signal?: NodeJS.Signals;
   /** The last 8 KB of its stderr. */
   readonly stderrTail: string;
 };
 export type CommandResult = { readonly ok: true } | CommandFailure;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
-type Reason = CommandFailure["reason"];
+type Why = Pick<CommandFailure, "reason" | "signal">;
 
 const STDERR_KEEP_BYTES = 8192;
-/** Always needed with ffmpeg 7.0: under `-nostdin` it catches SIGTERM and never looks at it. */
 /** Output pipes may be held open by a process that left the group; the result does not wait for those. */
 const PIPES_CLOSE_MS = 1000;
+/** A run that writes 1 GB/s does not use up the reserve in between. */
+const DISK_WATCH_MS = 250;
 
 /** Expectations are estimates where the source's rate varies, so only a gross excess counts. */
 const isRunaway = (frame: number, expected: number): boolean => frame > expected * 1.5 + 250;
 
 /**
- * Runs a command to its end, whatever that is. Never rejects, and always settles. After an abort or a stall the group is
- * killed outright: nobody wants what it was making, and ffmpeg 7 under `-nostdin` encodes on after SIGTERM.
+ * Runs a command to its end, whatever that is, within the limits of limits.ts. Never rejects, and always settles. After an
+ * abort, a stall or a breach the group is killed outright: nobody wants what it was making, and ffmpeg 7 under `-nostdin`
+ * encodes on after SIGTERM.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
-  const prefix = await tiePrefix();
+  const machine = await thisMachine(command.writesNothing ? null : command.cwd);
+  const limits = { ...encodeLimits(command, machine), ...command.limits };
+  const prefix = await isolationPrefix(limits, networkOf(command));
   if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
   try {
-    return await watch(start(command, prefix), command);
+    return await watch(start(command, prefix), command, limits);
   } catch (error) {
     return { ok: false, reason: "exit", exitCode: null, stderrTail: cannotStart(command, error) };
   }
 }
 
-async function watch(child: Child, command: Command): Promise<CommandResult> {
+/** What range-proxy.ts serves is on this machine's loopback, which a network of its own would hide. */
+const networkOf = ({ argv }: Command): Network =>
+  argv.some((argument, at) => argv[at - 1] === "-i" && argument.startsWith("http://127.0.0.1:")) ? "loopback" : "own";
+
+async function watch(child: Child, command: Command, limits: RunLimits): Promise<CommandResult> {
   const stderr = keepTail(child.stderr);
+  const startedAt = performance.now();
   const stopping = stopper(child);
-  const stall = setTimeout(() => stopping.stop("stalled"), command.stallMs);
-  watchProgress(child, command, {
-    onAdvance: () => stall.refresh(),
-    onRunaway: () => stopping.stop("signal", `\n${TOO_MANY_FRAMES}`),
-  });
-  const abort = (): void => stopping.stop("aborted");
+  const stall = setTimeout(() => stopping.stop({ reason: "stalled" }), command.stallMs);
+  const breach = (reason: Breach) => (): void => stopping.stop({ reason });
+  const wall = setTimeout(breach("time"), limits.wallMs);
+  const look = (): void => void whenDiskIsFull(command.cwd, breach("disk"));
+  const disk = command.writesNothing ? undefined : setInterval(look, DISK_WATCH_MS);
+  watchProgress(child, command, { onAdvance: () => stall.refresh(), onRunaway: breach("frames") });
+  const abort = (): void => stopping.stop({ reason: "aborted" });
   command.signal?.addEventListener("abort", abort);
   try {
-    const exitCode = await ended(child);
+    const end = await ended(child);
     const why = stopping.why();
-    if (!why && exitCode === 0) return { ok: true };
-    const reason = why?.reason ?? (exitCode === null ? "signal" : "exit");
-    return { ok: false, reason, exitCode, stderrTail: stderr() + (why?.note ?? "") };
+    if (!why && end.exitCode === 0 && !GAP_NOT_FILLED.test(stderr())) return { ok: true };
+    const { exitCode } = end;
+    const reason = why ?? reasonOf(end, limits, performance.now() - startedAt);
+    return { ok: false, ...reason, exitCode, stderrTail: stderr() };
   } finally {
     clearTimeout(stall);
+    clearTimeout(wall);
+    clearInterval(disk);
     command.signal?.removeEventListener("abort", abort);
   }
 }
 
-/** What is added to the stderr of a run that the guard of `expectedFrames` ended. */
-export const TOO_MANY_FRAMES = "The input yields far more frames than it announces";
+async function whenDiskIsFull(folder: string, act: () => void): Promise<void> {
+  if ((await freeBytes(folder)) < DISK_RESERVE_BYTES / 2) act();
+}
+
+/** ffmpeg catches SIGXCPU and ends with one of these, as after all signals that ask it to stop (ffmpeg.c). */
+const ASKED_TO_STOP: ReadonlySet<number | null> = new Set([123, 255]);
+
+/** Why a command failed that nobody here stopped: by its own will, by the kernel's limits, or by another signal. */
+function reasonOf({ exitCode, signal }: End, { cpuSeconds, fileBreach }: RunLimits, tookMs: number): Why {
+  const mayHaveUsedUp = tookMs * availableParallelism() >= cpuSeconds * 1000;
+  if (signal === "SIGXCPU" || (ASKED_TO_STOP.has(exitCode) && mayHaveUsedUp)) return { reason: "time" };
+  if (signal === "SIGXFSZ") return { reason: fileBreach };
+  return signal === null ? { reason: "exit" } : { reason: "signal", signal };
+}
 
 /** The words that explain-failure.ts knows; the system's own may hold paths. */
 function cannotStart({ path }: Command, error: unknown): string {
@@ -95,7 +132,10 @@ function start({ path, argv, cwd }: Command, prefix: readonly string[]): Child {
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  if (child.pid !== undefined) rememberGroup(child.pid);
+  if (child.pid !== undefined) {
+    rememberGroup(child.pid);
+    subordinate(child.pid);
+  }
   return child;
 }
 
@@ -108,20 +148,20 @@ function keepTail(stream: Readable): () => string {
 }
 
 type Stopper = {
-  stop(reason: Reason, note?: string): void;
-  why(): { reason: Reason; note: string } | null;
+  stop(why: Why): void;
+  why(): Why | null;
 };
 
 /** Ends the group once, for the first reason given. */
 function stopper({ pid }: Child): Stopper {
-  let why: ReturnType<Stopper["why"]> = null;
+  let first: Why | null = null;
   return {
-    stop(reason, note = "") {
-      if (why || pid === undefined) return;
-      why = { reason, note };
+    stop(why) {
+      if (first || pid === undefined) return;
+      first = why;
       killGroup(pid);
     },
-    why: () => why,
+    why: () => first,
   };
 }
 
@@ -140,14 +180,16 @@ function watchProgress({ stdout }: Child, { onProgress, expectedFrames }: Comman
   });
 }
 
+type End = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
+
 /** Waits until the process has gone and its output is read, or will not come. Rejects when it could not be started. */
-function ended(child: Child): Promise<number | null> {
+function ended(child: Child): Promise<End> {
   return new Promise((settle, reject) => {
     let pipes: NodeJS.Timeout | undefined;
     child.once("error", (error) => {
       if (child.pid === undefined) reject(error);
     });
-    child.once("exit", (exitCode) => {
+    child.once("exit", (exitCode, signal) => {
       if (child.pid !== undefined) {
         killGroup(child.pid);
         forgetGroup(child.pid);
@@ -155,12 +197,12 @@ function ended(child: Child): Promise<number | null> {
       pipes = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
-        settle(exitCode);
+        settle({ exitCode, signal });
       }, PIPES_CLOSE_MS);
     });
-    child.once("close", (exitCode) => {
+    child.once("close", (exitCode, signal) => {
       clearTimeout(pipes);
-      settle(exitCode);
+      settle({ exitCode, signal });
     });
   });
 }

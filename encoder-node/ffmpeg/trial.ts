@@ -2,7 +2,7 @@
 import { tmpdir } from "node:os";
 import { lastWords } from "./explain-failure.ts";
 import type { Tool } from "./locate.ts";
-import { runCommand } from "./run-command.ts";
+import { type CommandFailure, runCommand } from "./run-command.ts";
 
 export type TrialResult =
   | { readonly works: true }
@@ -16,12 +16,17 @@ const TRIAL_LIMIT_MS = 10_000;
 export async function runTrial(ffmpeg: Tool, trial: readonly string[], limitMs = TRIAL_LIMIT_MS): Promise<TrialResult> {
   const argv = ["-v", "error", "-nostdin", ...trial];
   // Without `-progress` nothing puts off the stall watch, so that it bounds the whole run.
-  const result = await runCommand({ path: ffmpeg.path, argv, cwd: tmpdir(), stallMs: limitMs });
+  const result = await runCommand({ path: ffmpeg.path, argv, cwd: tmpdir(), stallMs: limitMs, writesNothing: true });
   if (result.ok) return { works: true };
-  const { stderrTail, exitCode } = result;
-  if (result.reason === "stalled") return { works: false, busy: false, reason: `no frame within ${limitMs / 1000} s` };
-  const silent = exitCode === null ? "ffmpeg crashed" : `exit code ${exitCode}`;
-  return { works: false, busy: isBusy(stderrTail), reason: lastWords(stderrTail) ?? silent };
+  return { works: false, busy: isBusy(result.stderrTail), reason: wordsOf(result, limitMs) };
+}
+
+/** In a clause. Who was stopped had no last words on that. */
+function wordsOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: number): string {
+  if (reason === "stalled") return `no frame within ${limitMs / 1000} s`;
+  if (reason === "time") return "it used up its time";
+  if (reason === "disk") return "no disk space is left";
+  return lastWords(stderrTail) ?? (exitCode === null ? "ffmpeg crashed" : `exit code ${exitCode}`);
 }
 
 /**

@@ -1,23 +1,15 @@
 // Reads when each frame of a film is shown, without decoding it.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import * as z from "zod";
-import { AppError } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
-import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 import { judgePackets, type LedgerReading, type Sample, type TrackHead } from "./frame-ledger-checks.ts";
+import { inputArguments, type LedgerSource, listen } from "./frame-ledger-listen.ts";
 import { PACKET_ENTRIES, packetReader } from "./frame-ledger-packets.ts";
-import { RANGE_INPUT_OPTIONS, type RangeInput } from "./range-proxy.ts";
-
-/** A local file by its absolute path, or what the range proxy serves. */
-export type LedgerSource = { readonly path: string } | Pick<RangeInput, "url" | "failed">;
 
 /** Decoded to see whether packets are frames: encoders that hide pictures do so from the first seconds on. */
 const SAMPLE_PACKETS = 50;
-/** ffprobe writes as it reads, some seconds of film at a time. */
-const STALL_MS = 60_000;
+
+/** Some 50 frames of 100 characters, and what precedes them. */
+const MAX_BEGINNING_CHARS = 1_000_000;
 
 /** Demuxers, by ffprobe's names, with ffmpeg's flag AVFMT_TS_DISCONT. */
 const MENDED_FORMATS = new Set(["mpegts", "mpeg", "ogg"]);
@@ -52,7 +44,7 @@ const BEGINNING_ENTRIES = [
 /**
  * The frames of a picture track; what makes it uncertain which frames a decoder gives, and when they are shown, is answered with
  * the reason. The file is read to its end: about as long as it takes to read it. Throws AppError `node_failed` when
- * ffprobe does not run or stalls for 60 s; rejects with the reason of the signal, and with that of a source that fails.
+ * ffprobe does not run, stalls for 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that fails.
  */
 export async function readFrameLedger(
   ffprobe: Tool,
@@ -62,11 +54,14 @@ export async function readFrameLedger(
 ): Promise<LedgerReading> {
   const stop = "failed" in source ? AbortSignal.any([signal, source.failed]) : signal;
   const select = ["-select_streams", String(streamIndex)];
+  const network = "url" in source ? "loopback" : "own";
 
   let text = "";
   const few = ["-read_intervals", `%+#${SAMPLE_PACKETS}`, "-show_entries", BEGINNING_ENTRIES, "-of", "json"];
-  const began = await listen(ffprobe, [...select, ...few, ...inputArguments(source)], stop, (piece) => {
+  const argv = [...select, ...few, ...inputArguments(source)];
+  const began = await listen({ ffprobe, argv, network }, stop, (piece) => {
     text += piece;
+    return text.length <= MAX_BEGINNING_CHARS;
   });
   if (!began) return DAMAGED;
   const beginning = Beginning.safeParse(JSON.parse(text));
@@ -78,17 +73,17 @@ export async function readFrameLedger(
   // A jump in the times of any track moves all of them.
   const which = track.head.jumpsAreMended ? [] : select;
   const all = [...which, "-show_entries", PACKET_ENTRIES, "-of", "compact", ...inputArguments(source)];
-  if (!(await listen(ffprobe, all, stop, packets.take))) return DAMAGED;
+  const take = (piece: string): boolean => {
+    packets.take(piece);
+    return packets.fits;
+  };
+  // The rest of a file with too many packets would be read for nothing.
+  if (!(await listen({ ffprobe, argv: all, network }, stop, take)) && packets.fits) return DAMAGED;
   return judgePackets(track.head, track.sample, packets);
 }
 
 const NO_PICTURE: LedgerReading = { ok: false, why: "it has no moving picture" };
 const DAMAGED: LedgerReading = { ok: false, why: "it is damaged or cut off" };
-
-const inputArguments = (source: LedgerSource): string[] =>
-  "url" in source
-    ? [...RANGE_INPUT_OPTIONS, source.url]
-    : ["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, `file:${source.path}`];
 
 function trackOf({ frames, streams: [stream], format }: Beginning): { head: TrackHead; sample: Sample } | null {
   if (stream?.codec_type !== "video" || stream.disposition?.attached_pic === 1) return null;
@@ -105,46 +100,4 @@ function trackOf({ frames, streams: [stream], format }: Beginning): { head: Trac
   };
   const times = frames.map(({ best_effort_timestamp }) => best_effort_timestamp ?? Number.NaN);
   return { head, sample: { packets: SAMPLE_PACKETS, frames: times } };
-}
-
-/** Runs ffprobe and hands on what it says. False when it found fault with the file. */
-async function listen(
-  { path }: Tool,
-  argv: readonly string[],
-  signal: AbortSignal,
-  onText: (text: string) => void,
-): Promise<boolean> {
-  signal.throwIfAborted();
-  const child = spawn(path, ["-v", "error", ...argv], { env: toolEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
-  const stop = (): void => void child.kill("SIGKILL");
-  let stalled = false;
-  const stall = setTimeout(() => {
-    stalled = true;
-    stop();
-  }, STALL_MS);
-  signal.addEventListener("abort", stop);
-  let complaints = 0;
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stall.refresh();
-    onText(text);
-  });
-  child.stderr.on("data", ({ length }: Buffer) => {
-    complaints += length;
-  });
-  try {
-    const [exitCode, killedBy] = (await once(child, "close")) as [number | null, string | null];
-    signal.throwIfAborted();
-    if (stalled || exitCode === null) {
-      const how = stalled ? `did not go on for ${STALL_MS / 1000} s` : `was ended (${killedBy})`;
-      throw new AppError("node_failed", `Reading the input's frames ${how} on this node.`);
-    }
-    return exitCode === 0 && complaints === 0;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof AppError) throw error;
-    throw new AppError("node_failed", `The node could not run ffprobe (${messageOf(error)}).`, { cause: error });
-  } finally {
-    clearTimeout(stall);
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -81,6 +81,15 @@ describe("probeFile", () => {
     expect((await probeFile(ffprobe, odd)).format.format_name).toContain("mp4");
   });
 
+  it("says how large a picture is that is too large", async () => {
+    const argv = ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=s=7000x7000", "-frames:v", "1", "large.png"];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
+    await expect(probeFile(ffprobe, join(folder, "large.png"))).rejects.toMatchObject({
+      code: "input_not_media",
+      message: "The input's picture is 7000x7000 pixels; at most 40 million can be decoded.",
+    });
+  });
+
   const playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n";
   it.each<[string, string | Uint8Array]>([
     ["text", "This is not a film.\n".repeat(200)],
@@ -95,6 +104,29 @@ describe("probeFile", () => {
     const path = join(folder, `${name}.mp4`);
     await writeFile(path, content);
     await expect(probeFile(ffprobe, path)).rejects.toMatchObject({ name: "AppError", code: "input_not_media" });
+  });
+
+  it("blames the file, and not the node, for what it makes of ffprobe", async () => {
+    const harmed = async (name: string, does: string): Promise<{ code: string; message: string }> => {
+      const path = join(folder, name);
+      await writeFile(path, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+      return probeFile({ ...ffprobe, path }, join(folder, "clip.mp4")).catch((error) => error);
+    };
+    const talk = harmed("talking", "yes tag");
+    await expect(talk).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("at a length that cannot be read"),
+    });
+    const crash = harmed("crashing", "kill -SEGV $$");
+    await expect(crash).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("crash \\(SIGSEGV\\)"),
+    });
+    const work = harmed("working", "kill -XCPU $$");
+    await expect(work).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("far more work to describe"),
+    });
   });
 
   it("blames the node when ffprobe cannot run", async () => {

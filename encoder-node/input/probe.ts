@@ -1,10 +1,13 @@
 // Asks ffprobe what a file is, without letting the file make it open anything else.
 import { type ExecFileException, execFile } from "node:child_process";
 import { basename } from "node:path";
-import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media-probe.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
+import { MAX_DECODED_PIXELS } from "#shared/plan/picture-limits.ts";
+import { CRASHES } from "../ffmpeg/explain-failure.ts";
+import { isolationPrefix, NOT_STARTED, subordinate } from "../ffmpeg/isolation.ts";
+import { probeLimits } from "../ffmpeg/limits.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 
@@ -12,9 +15,10 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file, has
- * neither picture nor sound, or more streams than a report can hold, and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads
- * so slowly may be harmless on a less busy node, so the job may try another. An abort rejects with the signal's reason.
+ * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file, has neither
+ * picture nor sound, or a picture too large to decode, or more streams than a report can hold, or makes ffprobe crash or
+ * compute for 30 s; and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads so slowly may
+ * be harmless on a less busy node, so the job may try another. An abort rejects with the signal's reason.
  * `demuxer` is for files whose format is known: very small ones look like anything.
  */
 export async function probeFile(
@@ -24,9 +28,12 @@ export async function probeFile(
   demuxer?: string,
 ): Promise<MediaProbe> {
   const format = demuxer === undefined ? [] : ["-f", demuxer];
-  const text = await runFfprobe(ffprobe, path, [...format, "-show_format", "-show_streams"], signal);
+  const wanted = [...format, "-show_format", "-show_streams"];
+  const { text, complaints } = await askFfprobe(ffprobe, path, wanted, signal, ALLOWED_DEMUXERS);
   const probe = parseProbe(text);
   if (!probe?.streams.some(isPlayable)) {
+    const [, size] = TOO_LARGE.exec(complaints) ?? [];
+    if (size !== undefined) throw tooLarge(size);
     throw new AppError(
       "input_not_media",
       "The input holds neither video nor audio; check that the URL names a media file.",
@@ -41,6 +48,15 @@ export async function probeFile(
   // The folder is this machine's own affair, and the probe is shown to clients.
   return { streams: probe.streams.map(shortened), format: { ...shortened(probe.format), filename: basename(path) } };
 }
+
+/** libavutil's words (imgutils.c), for pictures above `-max_pixels` and for those that it can never hold. */
+const TOO_LARGE = /Picture size (\d+x\d+) (?:exceeds|is invalid)/;
+
+const tooLarge = (size: string): AppError =>
+  new AppError(
+    "input_not_media",
+    `The input's picture is ${size} pixels; at most ${MAX_DECODED_PIXELS / 1e6} million can be decoded.`,
+  );
 
 /** A probe travels in reports, which have a limit, and files may carry megabytes of text in their tags. */
 const MAX_STREAMS = 64;
@@ -68,76 +84,68 @@ function parseProbe(text: string): MediaProbe | null {
   }
 }
 
-const Packets = z.object({
-  packets: z.array(
-    z.object({
-      pts_time: z.string().optional(),
-      dts_time: z.string().optional(),
-      duration_time: z.string().optional(),
-    }),
-  ),
-});
-
-/** Packets of a file, of all its streams or one; times in ms on the file's own line. */
-export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
-
-/**
- * Where the last packets of a range end, in ms; null when there are none. AVI has no times of presentation. mp4's own duration falls short when the
- * last frame comes long after its predecessors: it adds decoding times up, which trail behind with B-frames.
- */
-export async function lastPacketEndMs(
-  ffprobe: Tool,
-  path: string,
-  { fromMs, toMs, streamIndex }: PacketRange,
-  signal?: AbortSignal,
-): Promise<number | null> {
-  const wanted = [
-    ...(streamIndex === undefined ? [] : ["-select_streams", String(streamIndex)]),
-    ...["-read_intervals", `${fromMs / 1000}%${toMs === undefined ? "" : toMs / 1000}`],
-    ...["-show_entries", "packet=pts_time,dts_time,duration_time"],
-  ];
-  const { packets } = Packets.parse(JSON.parse(await runFfprobe(ffprobe, path, wanted, signal)));
-  const ends = packets.map(
-    ({ pts_time, dts_time, duration_time }) => Number(pts_time ?? dts_time) + Number(duration_time ?? 0),
-  );
-  const last = ends.filter(Number.isFinite).reduce((latest, end) => Math.max(latest, end), -1);
-  return last < 0 ? null : last * 1000;
-}
-
 /**
  * What ffprobe answers, as JSON, when it is asked for `wanted` of a local file in one of the formats `demuxers`. Throws as
  * `probeFile` does.
  */
-export function runFfprobe(
+export async function runFfprobe(
   ffprobe: Tool,
   path: string,
   wanted: readonly string[],
   signal?: AbortSignal,
   demuxers = ALLOWED_DEMUXERS,
 ): Promise<string> {
+  return (await askFfprobe(ffprobe, path, wanted, signal, demuxers)).text;
+}
+
+type Answer = { readonly text: string; readonly complaints: string };
+
+async function askFfprobe(
+  ffprobe: Tool,
+  path: string,
+  wanted: readonly string[],
+  signal: AbortSignal | undefined,
+  demuxers: string,
+): Promise<Answer> {
+  const prefix = await isolationPrefix(probeLimits(TIMEOUT_MS), "own");
   signal?.throwIfAborted();
-  const argv = [
+  const [program = ffprobe.path, ...argv] = [
+    ...[...prefix, ffprobe.path],
     ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", demuxers],
+    ...["-max_pixels", String(MAX_DECODED_PIXELS)],
     ...[...wanted, "-of", "json", `file:${path}`],
   ];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
   const options = { ...limits, env: toolEnvironment() };
   return new Promise((resolve, reject) => {
-    execFile(ffprobe.path, argv, options, (error, stdout) => {
-      if (!error) resolve(stdout);
-      else reject(signal?.aborted ? signal.reason : probeFailure(error));
+    const { pid } = execFile(program, argv, options, (error, stdout, stderr) => {
+      if (!error) resolve({ text: stdout, complaints: stderr });
+      else reject(signal?.aborted ? signal.reason : probeFailure(error, stderr));
     });
+    if (pid !== undefined) subordinate(pid);
   });
 }
 
-/** ffprobe answers an exit code when it dislikes the file; all else is trouble of this machine. */
-function probeFailure(error: ExecFileException): AppError {
-  if (typeof error.code === "number") {
+/** ffprobe answers an exit code when it dislikes the file; what is not due to the file is trouble of this machine. */
+function probeFailure(error: ExecFileException, stderr: string): AppError {
+  if (typeof error.code === "number" && !NOT_STARTED.test(stderr)) {
+    const [, size] = TOO_LARGE.exec(stderr) ?? [];
+    if (size !== undefined) return tooLarge(size);
     const message = "The input is damaged or no media file that can be read; check that the URL names a media file.";
     return new AppError("input_not_media", message, { cause: error });
   }
+  const fault = faultOfFile(error);
+  if (fault !== null) return new AppError("input_not_media", `${fault}; check that it is intact.`, { cause: error });
   const message = error.killed
     ? `Reading the input's headers took more than ${TIMEOUT_MS / 1000} s on this node.`
     : `The node could not run ffprobe (${error.code ?? error.signal ?? "unknown error"}).`;
   return new AppError("node_failed", message, { cause: error });
+}
+
+/** How ffprobe ends when the file makes it take more than any media file does; null when it ended otherwise. */
+function faultOfFile({ code, signal }: ExecFileException): string | null {
+  if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input describes itself at a length that cannot be read";
+  if (signal === "SIGXCPU") return "The input takes far more work to describe than any media file";
+  if (signal && CRASHES.has(signal)) return `The input makes ffprobe crash (${signal})`;
+  return null;
 }

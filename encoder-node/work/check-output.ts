@@ -5,7 +5,7 @@ import type { MediaProbe } from "#shared/media-probe.ts";
 import type { PlannedOutput, TrackKind } from "#shared/plan/output-plan.ts";
 import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol.ts";
-import { lastPacketEndMs } from "../input/probe.ts";
+import { lastPacketEndMs } from "../input/probe-end.ts";
 import type { Publication } from "../publish/publication.ts";
 import {
   isLongEnough,

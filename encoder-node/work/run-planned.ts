@@ -46,6 +46,7 @@ async function runOne(
     signal,
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,
+    durationMs: run.durationMs,
     onProgress: (progress) => tell(progressFraction(progress, run)),
   });
   if (result.ok) return null;

@@ -1,0 +1,53 @@
+// What promises much costs little: bounded time and memory, a clear answer, and a node that works on.
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Ask } from "#shared/plan/test-output.ts";
+import { BOMBS } from "./bombs.ts";
+import { type Lab, openLab } from "./lab.ts";
+import { movie } from "./small-films.ts";
+
+/** What no file may make ffmpeg take. Without limits some take gigabytes, or hours. */
+const MOST_MIB = 1500;
+const MOST_MS = 60_000;
+/** All of the film: not even the outputs' length bounds the work. */
+const WHOLE: readonly Ask[] = [{ format: "mp4:64x" }, { format: "jpg:32x", number: 1 }, { format: "mp3" }];
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.close());
+
+async function isHarmless(path: string, ends: "made" | "refused" | "either"): Promise<void> {
+  const verdict = await lab.judge(path, WHOLE);
+  if (process.env.COPRA_FAULTS) console.log(JSON.stringify({ path: path.split("/").at(-1), ...verdict }));
+  expect(verdict.outcomes).not.toContain("unknown");
+  if (ends === "refused") expect(verdict.outcomes).not.toContain("made");
+  expect(verdict.peakMiB).toBeLessThan(MOST_MIB);
+  expect(verdict.tookMs).toBeLessThan(MOST_MS);
+  expect(await lab.leftovers()).toEqual([]);
+}
+
+it.each(Object.entries(BOMBS))("%s", async (what, { bytes, ends }) => {
+  const path = join(lab.folder, what);
+  await writeFile(path, await bytes(lab.make));
+  await isHarmless(path, ends);
+});
+
+it("4 GB of nothing", async () => {
+  const path = join(lab.folder, "4 GB of nothing");
+  const file = await open(path, "w");
+  await file.truncate(4e9);
+  await file.close();
+  await isHarmless(path, "refused");
+});
+
+it("leaves a node that works", async () => {
+  const path = join(lab.folder, "good.mov");
+  await writeFile(path, movie());
+  const verdict = await lab.judge(path, WHOLE);
+  expect(verdict.outcomes).toEqual(["made", "made", "input_has_no_audio"]);
+  // Otherwise nothing was measured of the others either.
+  if (process.platform === "linux") expect(verdict.peakMiB).toBeGreaterThan(0);
+});

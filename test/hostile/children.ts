@@ -1,0 +1,41 @@
+// What the programs that a test's process started take, and whether any is left, as Linux tells it.
+import { readdir, readFile } from "node:fs/promises";
+
+/** Programs run for some 100 ms at least; the kernel remembers the most memory that one had (VmHWM, proc(5)). */
+const LOOK_EVERY_MS = 50;
+
+export type ChildrenWatch = {
+  /** The most memory that any one of them had, in MiB. */
+  peakMiB(): number;
+  stop(): void;
+};
+
+/** Watches the programs that this process starts, by their `name`. */
+export function watchChildren(name: RegExp): ChildrenWatch {
+  let peak = 0;
+  const look = async (): Promise<void> => {
+    for (const { memoryMiB } of await childrenNamed(name)) peak = Math.max(peak, memoryMiB);
+  };
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  return { peakMiB: () => Math.round(peak), stop: () => clearInterval(timer) };
+}
+
+type Child = { readonly pid: string; readonly name: string; readonly memoryMiB: number };
+
+/** The living children of this process that have such a name; none where there is no `/proc`. */
+export async function childrenNamed(name: RegExp): Promise<Child[]> {
+  const threads = await readdir("/proc/self/task").catch(() => []);
+  const lists = await Promise.all(threads.map((thread) => textOf(`/proc/self/task/${thread}/children`)));
+  const pids = lists.flatMap((list) => list.split(" ").filter((pid) => pid !== ""));
+  const children = await Promise.all(pids.map(async (pid) => parse(pid, await textOf(`/proc/${pid}/status`))));
+  return children.flatMap((child) => (child && name.test(child.name) ? [child] : []));
+}
+
+const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
+
+/** Null for what has gone, and for the dead that nobody has buried yet. */
+function parse(pid: string, status: string): Child | null {
+  const field = (name: string): string => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
+  if (status === "" || field("State") === "Z") return null;
+  return { pid, name: field("Name"), memoryMiB: Number(field("VmHWM") || 0) / 1024 };
+}

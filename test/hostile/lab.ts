@@ -1,0 +1,111 @@
+// A node's work on one file, by the node's own code: inspected, its frames listed, a few outputs made and uploaded.
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import { type Ask, specOf } from "#shared/plan/test-output.ts";
+import type { TaskOf } from "#shared/protocol.ts";
+import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
+import { startTestStorage, type TestStorage } from "../../encoder-node/publish/test-storage.ts";
+import { encode } from "../../encoder-node/work/encode.ts";
+import { inspect } from "../../encoder-node/work/inspect.ts";
+import { startTestNode, type TestNode, tools } from "../../encoder-node/work/scratch-test-deps.ts";
+import type { TaskDeps } from "../../encoder-node/work/task-deps.ts";
+import { childrenNamed, watchChildren } from "./children.ts";
+
+/** Of all that was made of a file: each of its outputs, or the input itself that failed. */
+export type Verdict = {
+  /** `made`, or the code of a failure; one for each output, or one for the input. */
+  readonly outcomes: readonly ("made" | ErrorCode | "unknown")[];
+  readonly messages: readonly string[];
+  readonly tookMs: number;
+  /** The most memory that ffmpeg or ffprobe had. */
+  readonly peakMiB: number;
+};
+
+export type Lab = {
+  readonly folder: string;
+  /** What ffmpeg makes of a moving picture of 64x36 and a tone, of half a second, by the file's name and options. */
+  make(name: string, options?: string): Promise<Buffer>;
+  judge(path: string, asks?: readonly Ask[]): Promise<Verdict>;
+  /** What work left behind: files in the node's folder, and running programs. Nothing, if all is well. */
+  leftovers(): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+const TOOLS = /^(?:ffmpeg|ffprobe)/;
+
+const FILM = "-f lavfi -i testsrc2=s=64x36:r=25:d=0.5 -f lavfi -i sine=d=0.5";
+
+/** Small outputs by which pictures and sound go through decoder, filters, encoders and muxers. */
+export const TINY: readonly Ask[] = [
+  { format: "mp4:64x", durationMs: 2000 },
+  { format: "jpg:32x", number: 1 },
+  { format: "mp3", durationMs: 2000 },
+];
+
+export async function openLab(): Promise<Lab> {
+  const folder = await mkdtemp(join(tmpdir(), "copra-hostile-"));
+  const work = join(folder, "node");
+  await mkdir(work);
+  const node = startTestNode(work);
+  const storage = await startTestStorage();
+  let job = 0;
+  return {
+    folder,
+    async make(name, options = "") {
+      const argv = [...`-v error -nostdin -y ${FILM} ${options}`.trim().split(/ +/), name];
+      const made = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
+      if (!made.ok) throw new Error(`${name}: ${made.stderrTail}`);
+      return readFile(join(folder, name));
+    },
+    async judge(path, asks = TINY) {
+      job += 1;
+      const watch = watchChildren(TOOLS);
+      const start = performance.now();
+      const given = { job: String(job).padStart(14, "0"), path, asks };
+      const { outcomes, messages } = await makeAll(given, node, storage);
+      watch.stop();
+      storage.objects.clear();
+      return { outcomes, messages, tookMs: Math.round(performance.now() - start), peakMiB: watch.peakMiB() };
+    },
+    async leftovers() {
+      const running = (await childrenNamed(TOOLS)).map(({ name, pid }) => `${name} ${pid}`);
+      return [...(await readdir(join(work, "tasks")).catch(() => [])), ...running];
+    },
+    async close() {
+      storage.close();
+      await node.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Given = { readonly job: string; readonly path: string; readonly asks: readonly Ask[] };
+type Judged = Pick<Verdict, "outcomes" | "messages">;
+
+async function makeAll({ job, path, asks }: Given, node: TestNode, storage: TestStorage): Promise<Judged> {
+  const deps: Partial<TaskDeps> = {
+    askUploads: storage.askUploads,
+    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+  };
+  // Nobody serves it: the file is here already, and whatever asks for it over the network has strayed.
+  const sourceUrl = "http://127.0.0.1:9/";
+  try {
+    const look = { kind: "inspect" as const, sourceUrl, chunking: { readOrigin: false } };
+    const seen = await inspect(look, node.depsOf(`${job}.inspect.1`, look, deps));
+    if (seen.kind !== "inspect") throw new Error("Not the result of an inspection");
+    const outputs = asks.map(specOf);
+    const task: TaskOf<"encode"> = { kind: "encode", sourceUrl, probe: seen.probe, outputs };
+    const result = await encode(task, node.depsOf(`${job}.encode.1`, task, deps));
+    if (result.kind !== "encode") throw new Error("Not the result of an encode");
+    const reports = result.outputs.toSorted((a, b) => a.output - b.output);
+    return {
+      outcomes: reports.map((report) => (report.status === "failed" ? report.failure.code : "made")),
+      messages: reports.map((report) => (report.status === "failed" ? report.failure.message : "")),
+    };
+  } catch (error) {
+    return { outcomes: [error instanceof AppError ? error.code : "unknown"], messages: [messageOf(error)] };
+  }
+}

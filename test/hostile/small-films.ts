@@ -1,0 +1,125 @@
+// Films of grey pictures of 16x16, as plain as each format allows, with room for what a hostile hand would put into them.
+import { box, element, fullBox, join, le32, number, riffChunk, u8, u16, u32 } from "./forge.ts";
+
+const SIDE = 16;
+const RGB_BYTES = SIDE * SIDE * 3;
+const grey = (bytes: number): Buffer => Buffer.alloc(bytes, 0x80);
+
+export type MovieParts = {
+  readonly timescale?: number;
+  readonly frames?: number;
+  /** In place of `dref`'s entry, which says that the samples are in this file. */
+  readonly reference?: Buffer;
+  readonly edits?: Buffer;
+  /** Replace boxes of `stbl`, by their types. */
+  readonly tables?: Readonly<Record<string, Buffer>>;
+  /** Makes what is written of the finished `moov`. */
+  readonly wrap?: (moov: Buffer) => Buffer;
+};
+
+/** A QuickTime movie of uncompressed pictures. */
+export function movie(parts: MovieParts = {}): Buffer {
+  const { timescale = 25, frames = 25, reference = fullEntry("url ", u8(0, 0, 0, 1)), edits, wrap } = parts;
+  const head = join(box("ftyp", "qt  ", u32(0), "qt  "), box("mdat", grey(RGB_BYTES * frames)));
+  const matrix = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
+  const entry = box(
+    "raw ",
+    ...[u32(0, 1), u32(0, 0, 0, 0), u16(SIDE), u16(SIDE), u32(0x480000, 0x480000, 0), u16(1)],
+    ...[Buffer.alloc(32), u16(24), u16(0xffff)],
+  );
+  const tables = {
+    stsd: fullBox("stsd", u32(1), entry),
+    stts: fullBox("stts", u32(1, frames, 1)),
+    stsc: fullBox("stsc", u32(1, 1, frames, 1)),
+    stsz: fullBox("stsz", u32(RGB_BYTES, frames)),
+    stco: fullBox("stco", u32(1, head.length - RGB_BYTES * frames)),
+    ...parts.tables,
+  };
+  const media = box(
+    "mdia",
+    fullBox("mdhd", u32(0, 0, timescale, frames), u16(0), u16(0)),
+    fullBox("hdlr", "mhlrvide", u32(0, 0, 0), u8(0)),
+    box(
+      "minf",
+      fullBox("vmhd", u32(0, 0)),
+      box("dinf", fullBox("dref", u32(1), reference)),
+      box("stbl", ...Object.values(tables)),
+    ),
+  );
+  const size = u32(SIDE << 16, SIDE << 16);
+  const track = box(
+    "trak",
+    fullBox("tkhd", u32(0, 0, 1, 0, frames, 0, 0, 0, 0), matrix, size),
+    ...(edits ? [box("edts", edits)] : []),
+    media,
+  );
+  const moov = box(
+    "moov",
+    fullBox("mvhd", u32(0, 0, timescale, frames, 0x10000), Buffer.alloc(12), matrix, Buffer.alloc(24), u32(2)),
+    track,
+  );
+  return join(head, wrap ? wrap(moov) : moov);
+}
+
+const fullEntry = (type: string, flags: Buffer): Buffer => join(u32(12), type, flags);
+
+const YUV_BYTES = (SIDE * SIDE * 3) / 2;
+const picture = (): Buffer => grey(YUV_BYTES);
+
+export type MatroskaParts = {
+  /** When each picture is shown, in ms. */
+  readonly timesMs?: readonly number[];
+  readonly info?: Buffer;
+  /** Goes into the entry of the track. */
+  readonly track?: Buffer;
+  /** In place of that entry. */
+  readonly tracks?: Buffer;
+  readonly payload?: Buffer;
+  /** Goes between tracks and clusters. */
+  readonly more?: Buffer;
+};
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+/** One entry of a Matroska track. */
+export const trackEntry = (index: number, more: Buffer = EMPTY): Buffer =>
+  element(
+    0xae,
+    ...[number(0xd7, index), number(0x73c5, index), number(0x83, 1), element(0x86, "V_UNCOMPRESSED"), more],
+    element(0xe0, number(0xb0, SIDE), number(0xba, SIDE), element(0x2eb524, "I420")),
+  );
+
+/** A Matroska film of uncompressed pictures, each in a cluster of its own. */
+export function matroska(parts: MatroskaParts = {}): Buffer {
+  const { timesMs = [0, 40, 80, 120], info = EMPTY, track, more = EMPTY, payload = picture() } = parts;
+  const clusters = timesMs.map((ms) =>
+    element(0x1f43b675, number(0xe7, ms), element(0xa3, u8(0x81, 0, 0, 0x80), payload)),
+  );
+  return join(
+    element(0x1a45dfa3, element(0x4282, "matroska"), number(0x4287, 4), number(0x4285, 2)),
+    element(
+      0x18538067,
+      element(0x1549a966, number(0x2ad7b1, 1_000_000), info),
+      element(0x1654ae6b, parts.tracks ?? trackEntry(1, track)),
+      more,
+      ...clusters,
+    ),
+  );
+}
+
+/** An AVI of uncompressed pictures, with a stream of text whose one packet this is. */
+export function aviWithText(packet: Buffer): Buffer {
+  const frames = 10;
+  const header = (type: string, handler: string, count: number): Buffer =>
+    riffChunk("strh", type, handler, le32(0, 0, 0, 1, 10, 0, count, RGB_BYTES, -1, 0, 0, 0));
+  const bitmap = riffChunk("strf", le32(40, SIDE, SIDE), u8(1, 0, 24, 0), le32(0, RGB_BYTES, 0, 0, 0, 0));
+  const lists = riffChunk(
+    "LIST",
+    "hdrl",
+    riffChunk("avih", le32(100_000, 0, 0, 0, frames, 0, 2, RGB_BYTES, SIDE, SIDE, 0, 0, 0, 0)),
+    riffChunk("LIST", "strl", header("vids", "DIB ", frames), bitmap),
+    riffChunk("LIST", "strl", header("txts", "\0\0\0\0", 1), riffChunk("strf", EMPTY)),
+  );
+  const pictures = Array.from({ length: frames }, () => riffChunk("00db", grey(RGB_BYTES)));
+  return riffChunk("RIFF", "AVI ", lists, riffChunk("LIST", "movi", riffChunk("01tx", packet), ...pictures));
+}
