@@ -1,5 +1,6 @@
 // Which addresses a source, a watermark or a webhook may have: only public ones, unless the operator allows more.
 import ipaddr from "ipaddr.js";
+import { shown } from "./shown.ts";
 
 /** What is allowed beside public addresses: nothing, this machine itself, or this machine and its private networks. */
 export type AllowPrivate = "none" | "loopback" | "all";
@@ -17,9 +18,25 @@ const OPENED: Record<AllowPrivate, readonly string[]> = {
 
 /**
  * Services that hand secrets to whoever asks from inside a cloud, at addresses outside the link-local range: Azure's
- * wire server (a public address), and the metadata servers of AWS and Google over IPv6 (private ones).
+ * wire server (a public address), and over IPv6, as each cloud documents it, the metadata servers of Google, Oracle,
+ * Scaleway, Akamai (Linode) and Alibaba (private addresses).
  */
-const METADATA_SERVERS = new Set(["168.63.129.16", "fd00:ec2::254", "fd20:ce::254"]);
+const METADATA_SERVERS = new Set([
+  "168.63.129.16",
+  "fd20:ce::254",
+  "fd00:c1::a9fe:a9fe",
+  "fd00:42::42",
+  "fd00:a9fe:a9fe::1",
+  "fd00:100::100:200",
+]);
+/** The services of AWS in a machine's own network over IPv6: metadata (::254), credentials of pods (::23), DNS, time. */
+const AWS_SERVICES = ipaddr.IPv6.parseCIDR("fd00:ec2::/32");
+
+/**
+ * Names of private networks: RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06, and what some systems call
+ * themselves in /etc/hosts.
+ */
+const PRIVATE_ZONES = [".local", ".home.arpa", ".internal", ".localdomain"];
 
 /** Where the global unicast addresses of IPv6 lie. All other space is special even where no registry entry names it. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
@@ -40,6 +57,7 @@ export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
 function allowed(address: Address, allow: AllowPrivate): boolean {
   if (METADATA_SERVERS.has(address.toString())) return false;
   if (address instanceof ipaddr.IPv4) return inRange(address.range(), allow);
+  if (address.match(AWS_SERVICES)) return false;
   // A zone names an interface of this machine: only link-scoped addresses have one.
   if (address.zoneId !== undefined) return false;
   // The kernel itself turns a mapped address into the IPv4 one, so it is no more and no less than that.
@@ -62,24 +80,39 @@ function translatedTarget(address: ipaddr.IPv6): Address | null {
 }
 
 /**
- * Checks a URL before anything is asked of the network: http or https, and a host that is no forbidden address and no
- * name that only means something inside a network. The answer's `url` is the normalised text; a reason is one sentence
- * that never repeats the URL, which may hold credentials. Names that pass must still be checked by address on connecting.
+ * Checks a URL before anything is asked of the network: http or https, and a host that `hostAllowed` allows. The
+ * answer's `url` is the normalised text, by which alone the URL may be used: other readers may find another host in the
+ * original. A reason is one sentence that never repeats the URL, which may hold credentials.
  */
 export function checkUrl(url: string, allow: AllowPrivate): UrlVerdict {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed) return { ok: false, reason: "The URL is not valid" };
-  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
-    return { ok: false, reason: `The scheme \`${parsed.protocol.slice(0, -1)}\` is not supported; use http or https` };
+  const { protocol, hostname } = parsed;
+  if (protocol !== "http:" && protocol !== "https:") {
+    // What else ends in a colon may be a user's name: `name:password@host`.
+    const scheme = url.trimStart().toLowerCase().startsWith(`${protocol}//`) ? `\`${protocol.slice(0, -1)}\`` : "given";
+    return { ok: false, reason: `The scheme ${scheme} is not supported; use http or https` };
   }
-  const host = parsed.hostname.replace(/^\[|\]$|\.$/g, "");
-  const fine = ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, allow);
-  if (!fine) return { ok: false, reason: `The host \`${host}\` is not a public address` };
-  return { ok: true, url: parsed.href };
+  if (hostAllowed(hostname, allow)) return { ok: true, url: parsed.href };
+  return { ok: false, reason: `The host \`${shown(bare(hostname))}\` is not a public address` };
 }
 
-function nameAllowed(host: string, allow: AllowPrivate): boolean {
-  if (allow === "all") return host !== "";
-  if (host === "localhost" || host.endsWith(".localhost")) return allow === "loopback";
-  return host.includes(".") && !host.endsWith(".local") && !host.endsWith(".internal");
+/**
+ * Whether a host, as the URL standard writes it, is no forbidden address, and no name that only means something inside a
+ * network. Names that pass must still be checked by address on connecting.
+ */
+export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {
+  const host = bare(hostname);
+  return ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, allow);
+}
+
+/** An address without its brackets, a name without the dot of the root. */
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, "");
+
+function nameAllowed(name: string, allow: AllowPrivate): boolean {
+  // `127.0.0.1..` and `localhost..` are no names, and no two resolvers need agree on what they are.
+  if (name.split(".").includes("")) return false;
+  if (allow === "all") return true;
+  if (name === "localhost" || name.endsWith(".localhost")) return allow === "loopback";
+  return name.includes(".") && !PRIVATE_ZONES.some((zone) => name.endsWith(zone));
 }

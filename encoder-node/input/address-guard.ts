@@ -1,8 +1,8 @@
 // Connections that can only reach allowed addresses, whatever a name resolves to at that moment.
 import { type LookupAddress, lookup } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { Agent, buildConnector } from "undici";
-import { type AllowPrivate, addressAllowed } from "#shared/address-policy.ts";
+import { type AllowPrivate, addressAllowed, hostAllowed } from "#shared/address-policy.ts";
 import type { AppError } from "#shared/errors.ts";
 
 type ResolveAll = (
@@ -20,6 +20,8 @@ export type Guard = {
   /** What a caller gets who wants to reach a host that is not allowed. */
   readonly refuse: (host: string) => AppError;
   readonly resolve?: ResolveAll;
+  /** Is told of connections that were reset, idle ones too: undici takes that for the end of a body that only ends by closing. */
+  readonly onReset?: () => void;
 };
 
 /**
@@ -37,10 +39,15 @@ export function guardedAgent(guard: Guard): Agent {
   return new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect(options, done) {
-      // Sockets look no literal address up, so those are checked here.
-      const host = options.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !addressAllowed(host, guard.allow)) return done(guard.refuse(host), null);
-      connect(options, done);
+      // Sockets look no literal address up, and some names need no look-up to be refused.
+      const { hostname } = options;
+      if (!hostAllowed(hostname, guard.allow)) return done(guard.refuse(hostname.replace(/^\[|\]$/g, "")), null);
+      connect(options, (...made) => {
+        made[1]?.once("error", (error: NodeJS.ErrnoException) => {
+          if (error.code === "ECONNRESET") guard.onReset?.();
+        });
+        done(...made);
+      });
     },
   });
 }

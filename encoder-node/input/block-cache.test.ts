@@ -122,6 +122,18 @@ describe("blocks", () => {
     expect((await readOn(cache.reader(), 0, 10)).equals(FILM.subarray(0, 10))).toBe(true);
   });
 
+  it("for which the disk has no room are not asked for", async () => {
+    const { reader, asked } = source();
+    let free = 2 * BLOCK;
+    const room = async (): Promise<number> => free;
+    const cache = await openBlockCache({ path: join(folder, `${++files}`), source: reader, blockBytes: BLOCK, room });
+    caches.push(cache);
+    await readOn(cache.reader(), 0, 10);
+    free = BLOCK - 1;
+    await expect(readOn(cache.reader(), BLOCK, BLOCK + 10)).rejects.toMatchObject({ code: "node_failed" });
+    expect(asked).toEqual([0]);
+  });
+
   it("are gone when the cache is closed, and those who wait are told", async () => {
     const { reader } = source(soon);
     const cache = await cacheOf(reader);

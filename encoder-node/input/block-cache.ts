@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { ByteRange } from "#shared/byte-range.ts";
 import { AppError } from "#shared/errors.ts";
 import type { RangeReader } from "./range-source.ts";
-import { diskFailure, writeAt } from "./source-disk.ts";
+import { checkRoom, diskFailure, type Room, writeAt } from "./source-disk.ts";
 
 export type BlockCacheOptions = {
   /** A file to make, with its folder; it is as long as the source, and takes as much of the disk as has been read. */
@@ -14,6 +14,8 @@ export type BlockCacheOptions = {
   readonly blockBytes?: number | undefined;
   /** Blocks fetched at the same time, for all who read. */
   readonly mostAtOnce?: number | undefined;
+  /** For tests; else what the disk has free, less a reserve. */
+  readonly room?: Room | undefined;
 };
 
 export interface BlockCache {
@@ -69,7 +71,10 @@ export async function openBlockCache(options: BlockCacheOptions): Promise<BlockC
       fetchedBytes += bytes.length;
       await writeAt(file, bytes, position);
     };
-    await slots.run(() => source.read(range, take, closing.signal));
+    await slots.run(async () => {
+      await checkRoom(dirname(path), range.end + 1 - start, options.room);
+      await source.read(range, take, closing.signal);
+    });
     present[block] = 1;
   };
 

@@ -1,14 +1,23 @@
 // Brings a source to this node's disk: resumed after dropped connections, and complete or not at all.
 import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import type { AllowPrivate } from "#shared/address-policy.ts";
-import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
-import { AppError, errorTraits } from "#shared/errors.ts";
+import { AppError } from "#shared/errors.ts";
 import { guardedAgent } from "./address-guard.ts";
 import { type Known, readAnswer, validatorOf } from "./read-answer.ts";
-import { diskFailure, writeAt } from "./source-disk.ts";
-import { addressRefusal, connectionFailure, httpFailure } from "./source-failure.ts";
+import { checkRoom, diskFailure, type Room, writeAt } from "./source-disk.ts";
+import {
+  addressRefusal,
+  brokenOff,
+  connectionFailure,
+  httpFailure,
+  lockedOut,
+  mayBeExpired,
+  TooSlow,
+} from "./source-failure.ts";
+import { mayTryAgain, PATIENCE, type Patience, pauseMs, watchRate, watchTime } from "./source-patience.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
 
 export type Fetch = {
@@ -21,78 +30,96 @@ export type Fetch = {
   /** Falls back to 0 when a server cannot resume; `totalBytes` is null when it does not say. */
   readonly onProgress?: ((receivedBytes: number, totalBytes: number | null) => void) | undefined;
   readonly patience?: Patience | undefined;
+  /** For tests; else what the disk has free, less a reserve. */
+  readonly room?: Room | undefined;
 };
 
-/** How long a server may send nothing, and how long to wait between tries. */
-export type Patience = { readonly stallMs: number; readonly backoff: BackoffPolicy };
-export const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
-
-/** Tries after the first, in a row, of a source that has sent something, and of one that never has. */
-export const RETRIES = 5;
-export const RETRIES_UNSEEN = 1;
+/** How much may come before the disk's room is looked at again: others write to it too. */
+const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
 /** New ground that counts as progress and gives all retries back. A few bytes a try would go on for ever. */
 const PROGRESS_BYTES = 1024 * 1024;
 
-type Transfer = { received: number; totalBytes: number | null; validator: string | null; host: string };
+/** What the requests of one fetch go through, and how often a connection of it was reset. */
+type Line = { readonly agent: Dispatcher; readonly resets: () => number };
+type Transfer = {
+  received: number;
+  totalBytes: number | null;
+  validator: string | null;
+  host: string;
+  /** Whether the server has begun to give the file, be it lost by now. */
+  hasAnswered: boolean;
+  readonly checkTime: ReturnType<typeof watchTime>;
+};
 
 /**
  * Downloads a source and answers its size, which is checked against what the server announced.
- * Throws AppError: `input_http_<status>`, `input_unreachable`, `input_timeout`, `input_too_large`,
- * `input_address_not_allowed`, `node_failed` (disk). An abort rejects with the signal's reason.
+ * Throws AppError: `input_http_<status>`, `input_unreachable`, `input_timeout` (silent or too slow), `input_too_large`,
+ * `input_address_not_allowed`, `node_failed` (the disk fails, or has no room). An abort rejects with the signal's reason.
  */
 export async function fetchSource(fetch: Fetch): Promise<{ sizeBytes: number }> {
   fetch.signal.throwIfAborted();
   const file = await open(fetch.destination, "w", 0o600).catch(diskFailure);
-  const agent = guardedAgent({ allow: fetch.allow, refuse: addressRefusal });
+  let resets = 0;
+  const onReset = (): void => {
+    resets += 1;
+  };
+  const agent = guardedAgent({ allow: fetch.allow, refuse: addressRefusal, onReset });
   try {
-    return { sizeBytes: await download(file, agent, fetch) };
+    return { sizeBytes: await download(file, { agent, resets: () => resets }, fetch) };
   } finally {
     await agent.destroy();
     await file.close();
   }
 }
 
-async function download(file: FileHandle, agent: Dispatcher, fetch: Fetch): Promise<number> {
+async function download(file: FileHandle, line: Line, fetch: Fetch): Promise<number> {
   const { signal, patience = PATIENCE } = fetch;
-  const transfer: Transfer = { received: 0, totalBytes: null, validator: null, host: "" };
+  const checkTime = watchTime(patience);
+  const nothing = { received: 0, totalBytes: null, validator: null, host: "", hasAnswered: false };
+  const transfer: Transfer = { ...nothing, checkTime };
   let furthest = 0;
   let credited = 0;
   for (let failures = 1; ; failures++) {
     try {
-      await attempt(transfer, file, agent, fetch);
+      await attempt(transfer, file, line, fetch);
       return transfer.received;
     } catch (error) {
       signal.throwIfAborted();
       const failure = connectionFailure(error, transfer.host);
       furthest = Math.max(furthest, transfer.received);
-      if (furthest - credited >= PROGRESS_BYTES) {
+      if (furthest - credited >= PROGRESS_BYTES && !(failure instanceof TooSlow)) {
         credited = furthest;
         failures = 1;
       }
-      const { retryable, blame } = errorTraits(failure.code);
-      const patient = failures <= (furthest > 0 ? RETRIES : RETRIES_UNSEEN);
-      if (!retryable || blame !== "source" || !patient) throw failure;
-      await sleep(backoffMs(failures, patience.backoff, Math.random), undefined, { signal }).catch(() => undefined);
+      if (!mayTryAgain(failure, failures, transfer.hasAnswered)) throw failure;
+      await sleep(pauseMs(failure, failures, patience), undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted();
+      checkTime(transfer.host);
     }
   }
 }
 
 /** One request, and all that comes of it; `transfer` stands where it ended. */
-async function attempt(transfer: Transfer, file: FileHandle, agent: Dispatcher, fetch: Fetch): Promise<void> {
+async function attempt(transfer: Transfer, file: FileHandle, line: Line, fetch: Fetch): Promise<void> {
   const { url, allow, signal, patience = PATIENCE } = fetch;
   if (transfer.validator === null) await startOver(transfer, file);
   const headers = rangeHeaders(transfer);
-  const answer = await requestSource({ url, headers, agent, allow, stallMs: patience.stallMs, signal });
+  const resets = line.resets();
+  const answer = await requestSource({ url, headers, agent: line.agent, allow, stallMs: patience.stallMs, signal });
   transfer.host = answer.host;
   try {
     await takeAnswer(answer, transfer, file);
     await takeBody(answer, transfer, file, fetch);
+    if (endsByClosing(answer) && line.resets() > resets) throw brokenOff(answer.host);
   } finally {
     // An error listener, because ending a body early is an error to it.
     answer.body.on("error", () => undefined).destroy();
   }
 }
+
+/** Whether nothing but the connection's end tells where the body's is (RFC 9112 §6.3): all others are checked by undici. */
+const endsByClosing = ({ headers }: SourceAnswer): boolean =>
+  headers["content-length"] === undefined && headers["transfer-encoding"] === undefined;
 
 /** Asked without a range at 0: some servers answer a range of everything in odd ways. */
 function rangeHeaders({ received, validator }: Known): Record<string, string> {
@@ -108,7 +135,8 @@ async function startOver(transfer: Transfer, file: FileHandle): Promise<void> {
 async function takeAnswer(answer: SourceAnswer, transfer: Transfer, file: FileHandle): Promise<void> {
   const reading = readAnswer(answer.statusCode, answer.headers, transfer);
   if (reading.kind === "http-error") {
-    throw httpFailure(answer.statusCode, answer.host, answer.headers["x-amz-bucket-region"]);
+    const failure = httpFailure(answer);
+    throw transfer.hasAnswered && mayBeExpired(failure) ? lockedOut(answer) : failure;
   }
   if (reading.kind === "misfit") {
     transfer.validator = null;
@@ -117,6 +145,7 @@ async function takeAnswer(answer: SourceAnswer, transfer: Transfer, file: FileHa
       `The host \`${answer.host}\` of the input changed the file while it was read.`,
     );
   }
+  transfer.hasAnswered = true;
   if (reading.from === 0) {
     await startOver(transfer, file);
     transfer.validator = validatorOf(answer.headers);
@@ -125,17 +154,30 @@ async function takeAnswer(answer: SourceAnswer, transfer: Transfer, file: FileHa
 }
 
 async function takeBody(answer: SourceAnswer, transfer: Transfer, file: FileHandle, fetch: Fetch): Promise<void> {
-  const { maxBytes, onProgress } = fetch;
+  const { maxBytes, onProgress, patience = PATIENCE } = fetch;
   const refuseAbove = (bytes: number): void => {
     if (bytes <= maxBytes) return;
     throw new AppError("input_too_large", `The input is larger than ${maxBytes} bytes, the most this node takes.`);
   };
   refuseAbove(transfer.totalBytes ?? 0);
+  const folder = dirname(fetch.destination);
+  const lookAtDisk = (): Promise<void> =>
+    checkRoom(folder, (transfer.totalBytes ?? transfer.received) - transfer.received, fetch.room);
+  await lookAtDisk();
+  let unseenBytes = 0;
   onProgress?.(transfer.received, transfer.totalBytes);
+  const checkRate = watchRate(patience, answer.host);
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     refuseAbove(transfer.received + chunk.length);
+    unseenBytes += chunk.length;
+    if (unseenBytes >= LOOK_EVERY_BYTES) {
+      await lookAtDisk();
+      unseenBytes = 0;
+    }
     await writeAt(file, chunk, transfer.received);
     transfer.received += chunk.length;
+    checkRate(chunk.length);
+    transfer.checkTime(answer.host);
     onProgress?.(transfer.received, transfer.totalBytes);
   }
   if (transfer.totalBytes === null || transfer.received === transfer.totalBytes) return;

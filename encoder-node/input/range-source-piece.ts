@@ -21,16 +21,12 @@ export type PieceRequest = {
 export async function describePiece({ url, ...request }: PieceRequest): Promise<SourcePiece | null> {
   const agent = guardedAgent({ allow: request.allow, refuse: addressRefusal });
   try {
-    const { statusCode, headers, host, body } = await requestSource({
-      ...{ url, agent, ...request },
-      headers: { range: "bytes=0-0" },
-    });
+    const answer = await requestSource({ ...{ url, agent, ...request }, headers: { range: "bytes=0-0" } });
+    const { statusCode, headers, body } = answer;
     body.on("error", () => undefined).destroy();
     const reading = readAnswer(statusCode, headers, { received: 0, totalBytes: null, validator: null });
     // An empty file has no first byte.
-    if (reading.kind === "http-error" && statusCode !== 416) {
-      throw httpFailure(statusCode, host, headers["x-amz-bucket-region"]);
-    }
+    if (reading.kind === "http-error" && statusCode !== 416) throw httpFailure(answer);
     const validator = validatorOf(headers);
     if (statusCode !== 206 || reading.kind !== "bytes" || reading.totalBytes === null || validator === null)
       return null;

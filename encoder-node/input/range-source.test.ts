@@ -86,6 +86,20 @@ describe("a server that drops connections", () => {
     expect(seen.length).toBe(6);
   });
 
+  it("is given up when it sends in drops", async () => {
+    const { origin, seen } = await serve((request, response) => {
+      const [from = 0] = (/\d+/.exec(request.headers.range ?? "") ?? []).map(Number);
+      const range = `bytes ${from}-${FILM.length - 1}/${FILM.length}`;
+      response.writeHead(206, { etag: '"v1"', "content-range": range, "content-length": FILM.length - from });
+      let at = from;
+      const timer = setInterval(() => response.write(FILM.subarray(at, ++at)), 20);
+      response.on("close", () => clearInterval(timer));
+    });
+    const patience = { ...QUICK, least: { bytes: 1000, windowMs: 200 } };
+    await expect(readFrom(origin, { patience })).rejects.toMatchObject({ code: "input_timeout" });
+    expect(seen.length).toBe(6);
+  });
+
   it("is given up when it falls silent", async () => {
     const { origin } = await serve(() => undefined);
     await expect(readFrom(origin, { patience: { ...QUICK, stallMs: 200 } })).rejects.toMatchObject({
@@ -159,6 +173,17 @@ describe("URLs that have expired", () => {
     const { origin } = await signedServer((signature) => signature === "/2");
     const refresh = async () => [{ url: `${origin}/2`, sizeBytes: 1 }];
     await expect(readFrom(`${origin}/1`, { refresh })).rejects.toMatchObject({ code: "input_unreachable" });
+  });
+
+  it("are waited for no longer than somebody wants the range", async () => {
+    const { origin } = await serve((_, response) => void response.writeHead(403).end());
+    const controller = new AbortController();
+    const reason = new Error("superseded");
+    const refresh = (): Promise<never> => {
+      controller.abort(reason);
+      return new Promise(() => {});
+    };
+    await expect(readFrom(origin, { refresh, signal: controller.signal })).rejects.toBe(reason);
   });
 });
 

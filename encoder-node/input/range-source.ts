@@ -1,13 +1,13 @@
 // Reads parts of a source by range requests: retried, signed anew when a signature has expired, and of one version only.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AllowPrivate } from "#shared/address-policy.ts";
-import { backoffMs } from "#shared/backoff.ts";
 import type { ByteRange } from "#shared/byte-range.ts";
-import { AppError, errorTraits } from "#shared/errors.ts";
+import { AppError } from "#shared/errors.ts";
+import { renewable, type Signed } from "../upload/renewable.ts";
 import { guardedAgent } from "./address-guard.ts";
-import { PATIENCE, type Patience, RETRIES, RETRIES_UNSEEN } from "./fetch-source.ts";
 import { readAnswer, validatorOf } from "./read-answer.ts";
-import { addressRefusal, connectionFailure, httpFailure } from "./source-failure.ts";
+import { addressRefusal, connectionFailure, DeadEnd, httpFailure, mayBeExpired, TooSlow } from "./source-failure.ts";
+import { mayTryAgain, PATIENCE, type Patience, pauseMs, watchRate } from "./source-patience.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
 
 /** One stored file; a source is one of them or several that follow each other. */
@@ -43,43 +43,24 @@ export interface RangeReader {
 
 /** What a try must bring to give all retries back. */
 const PROGRESS_BYTES = 64 * 1024;
-/** With which storages answer signatures and session tokens that have expired (Google Cloud and S3 with tokens: 400). */
-const EXPIRED = new Set(["input_http_400", "input_http_401", "input_http_403"]);
-
-/** URLs that were given together. A signature that has never worked is wrong, not old; the first may have waited long. */
-type Signed = { readonly pieces: readonly SourcePiece[]; mayBeOld: boolean };
+/** Several ranges share a line that one fetch has for itself, and each is small. */
+const RANGE_PATIENCE: Patience = { ...PATIENCE, least: { bytes: 128 * 1024, windowMs: 60_000 } };
 
 export function rangeReader(source: RangeSource): RangeReader {
-  const { pieces, patience = PATIENCE } = source;
+  const { pieces, patience = RANGE_PATIENCE } = source;
   const agent = guardedAgent({ allow: source.allow, refuse: addressRefusal });
   const validators = pieces.map(({ validator = null }) => validator);
-  let signed: Signed = { pieces, mayBeOld: true };
-  let renewing: Promise<void> | null = null;
+  const signed = renewable(pieces, () => signedAnew(source));
   let seen = false;
 
-  const renew = async (refresh: NonNullable<RangeSource["refresh"]>): Promise<void> => {
-    const fresh = await refresh();
-    const same =
-      fresh.length === pieces.length && fresh.every((piece, at) => piece.sizeBytes === pieces[at]?.sizeBytes);
-    if (!same) throw changed("the storage");
-    signed = { pieces: fresh, mayBeOld: false };
-  };
-
-  /** True when the failure was that of an old signature, and there is a new one. */
-  const renewed = async (failure: AppError, used: Signed): Promise<boolean> => {
-    if (!source.refresh || !EXPIRED.has(failure.code)) return false;
-    if (signed !== used) return true;
-    if (!used.mayBeOld) return false;
-    renewing ??= renew(source.refresh).finally(() => {
-      renewing = null;
-    });
-    await renewing;
-    return true;
-  };
-
   /** One request for what is left of a range within a piece; answers where it ended. */
-  const attempt = async (at: number, part: ByteRange, used: Signed, ask: Ask): Promise<void> => {
-    const url = used.pieces[at]?.url ?? "";
+  const attempt = async (
+    at: number,
+    part: ByteRange,
+    used: Signed<readonly SourcePiece[]>,
+    ask: Ask,
+  ): Promise<void> => {
+    const url = used.value[at]?.url ?? "";
     const answer = await requestSource({
       url,
       headers: rangeHeaders(part, validators[at] ?? null),
@@ -92,15 +73,13 @@ export function rangeReader(source: RangeSource): RangeReader {
     try {
       const known = { received: part.start, totalBytes: pieces[at]?.sizeBytes ?? 0, validator: validators[at] ?? null };
       const reading = readAnswer(answer.statusCode, answer.headers, known);
-      if (reading.kind === "http-error") {
-        throw httpFailure(answer.statusCode, answer.host, answer.headers["x-amz-bucket-region"]);
-      }
+      if (reading.kind === "http-error") throw httpFailure(answer);
       // Whole files are for those who asked for them.
       if (reading.kind === "misfit" || answer.statusCode !== 206) throw changed(answer.host);
       validators[at] ??= validatorOf(answer.headers);
       used.mayBeOld = true;
       seen = true;
-      await takeBody(answer, part, ask);
+      await takeBody(answer, part, ask, watchRate(patience, answer.host));
     } finally {
       // An error listener, because ending a body early is an error to it.
       answer.body.on("error", () => undefined).destroy();
@@ -111,22 +90,20 @@ export function rangeReader(source: RangeSource): RangeReader {
     const ask: Ask = { received: 0, host: "", take, signal };
     let credited = 0;
     for (let failures = 1; ; failures++) {
-      const used = signed;
+      const used = signed.latest();
       try {
         await attempt(at, { start: start + ask.received, end }, used, ask);
         return;
       } catch (error) {
         signal.throwIfAborted();
         const failure = connectionFailure(error, ask.host);
-        if (ask.received - credited >= PROGRESS_BYTES) {
+        if (ask.received - credited >= PROGRESS_BYTES && !(failure instanceof TooSlow)) {
           credited = ask.received;
           failures = 1;
         }
-        if (await renewed(failure, used)) continue;
-        const { retryable, blame } = errorTraits(failure.code);
-        const patient = failures <= (seen ? RETRIES : RETRIES_UNSEEN);
-        if (!retryable || blame !== "source" || !patient || failure instanceof SourceChanged) throw failure;
-        await sleep(backoffMs(failures, patience.backoff, Math.random), undefined, { signal }).catch(() => undefined);
+        if (source.refresh && mayBeExpired(failure) && (await signed.renewed(used, signal))) continue;
+        if (!mayTryAgain(failure, failures, seen)) throw failure;
+        await sleep(pauseMs(failure, failures, patience), undefined, { signal }).catch(() => undefined);
         signal.throwIfAborted();
       }
     }
@@ -144,6 +121,14 @@ export function rangeReader(source: RangeSource): RangeReader {
   };
 }
 
+/** The same pieces with URLs that are valid again. */
+async function signedAnew({ pieces, refresh }: RangeSource): Promise<readonly SourcePiece[]> {
+  const fresh = (await refresh?.()) ?? pieces;
+  const same = fresh.length === pieces.length && fresh.every((piece, at) => piece.sizeBytes === pieces[at]?.sizeBytes);
+  if (!same) throw changed("the storage");
+  return fresh;
+}
+
 type Ask = { received: number; host: string; readonly take: TakeBytes; readonly signal: AbortSignal };
 
 /** `validator` may be a date or a strong ETag (RFC 9110 §13.1.5). */
@@ -152,13 +137,19 @@ const rangeHeaders = ({ start, end }: ByteRange, validator: string | null): Reco
   ...(validator === null ? {} : { "if-range": validator }),
 });
 
-async function takeBody({ body, host }: SourceAnswer, { start, end }: ByteRange, ask: Ask): Promise<void> {
+async function takeBody(
+  { body, host }: SourceAnswer,
+  { start, end }: ByteRange,
+  ask: Ask,
+  checkRate: (bytes: number) => void,
+): Promise<void> {
   let position = start;
   for await (const bytes of body as AsyncIterable<Buffer>) {
     if (position + bytes.length > end + 1) throw changed(host);
     await ask.take(bytes, position);
     position += bytes.length;
     ask.received += bytes.length;
+    checkRate(bytes.length);
   }
   if (position === end + 1) return;
   const sizes = `${position - start} of ${end + 1 - start} bytes`;
@@ -166,9 +157,8 @@ async function takeBody({ body, host }: SourceAnswer, { start, end }: ByteRange,
 }
 
 /** There is no going on with another version: some of the first is in use. */
-class SourceChanged extends AppError {}
-const changed = (host: string): SourceChanged =>
-  new SourceChanged("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
+const changed = (host: string): DeadEnd =>
+  new DeadEnd("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
 
 type Part = ByteRange & {
   readonly piece: number /** Of its first byte in the whole source. */;

@@ -2,6 +2,20 @@
 import type { FileHandle } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { DISK_RESERVE_BYTES } from "../ffmpeg/limits.ts";
+import { freeBytes } from "../ffmpeg/machine.ts";
+
+/** How many bytes a folder's disk has to give. */
+export type Room = (folder: string) => Promise<number>;
+
+/** A full disk would end the encodes that run (ffmpeg/run-command.ts), so what they and reports need is left alone. */
+const roomFor: Room = async (folder) => (await freeBytes(folder)) - DISK_RESERVE_BYTES;
+
+/** Throws AppError `node_failed` when the folder's disk has not so much room; other nodes may have. */
+export async function checkRoom(folder: string, neededBytes: number, room: Room = roomFor): Promise<void> {
+  if ((await room(folder)) >= neededBytes) return;
+  throw new AppError("node_failed", "The node's disk has no room for the input; give it a larger one, or free some.");
+}
 
 /** Writes all of it. Throws AppError `node_failed` when the disk does not take it. */
 export async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promise<void> {

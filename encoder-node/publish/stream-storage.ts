@@ -2,8 +2,8 @@
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadedFile, UploadTicket } from "#shared/protocol.ts";
+import { askTicket } from "../upload/ask-ticket.ts";
 import type { Content } from "../upload/content.ts";
-import type { Patience } from "../upload/put-part.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { untilAborted } from "../work/until-aborted.ts";
@@ -36,11 +36,9 @@ export type StorageDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal">;
 
 /** Files that are sent at a time. */
 const PARALLEL = 4;
-/** What is asked for at a time: signatures last for hours, but not for ever, and what is asked for is sent next. */
+/** What is asked for at a time: signatures do not last for ever, and what is asked for is sent next. */
 const BATCH_FILES = 50;
 const BATCH_BYTES = 128 * 2 ** 20;
-/** Some three minutes: the film is still being encoded, and a storage that asks to slow down costs it nothing. */
-const PATIENCE: Patience = { retries: 12, backoff: { firstMs: 500, maxMs: 30_000 } };
 
 type Ticketed = { readonly item: StreamFile; readonly ticket: UploadTicket };
 
@@ -92,7 +90,7 @@ export function openStreamStorage(output: number, deps: StorageDeps): StreamStor
   const send = async ({ item: { file, content, onStored }, ticket }: Ticketed): Promise<void> => {
     const { etags, sizeBytes } = await uploadContent({
       ...{ content, ticket, agent: deps.storages, signal },
-      patience: PATIENCE,
+      renew: () => askTicket({ output, file, sizeBytes: content.sizeBytes }, deps.askUploads),
     });
     await onStored?.({ output, file, sizeBytes, etags });
     waitingBytes -= sizeBytes;

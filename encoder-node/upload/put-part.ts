@@ -1,5 +1,5 @@
 // One signed request with one range of what is sent, streamed, and tried again while that may help.
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
@@ -20,24 +20,42 @@ export type PartUpload = {
   readonly onProgress: (bytesSent: number) => void;
 };
 
-/** How often, and after how long, what may pass is tried again. */
-export type Patience = { readonly retries: number; readonly backoff: BackoffPolicy };
-const PATIENCE: Patience = { retries: 4, backoff: { firstMs: 500, maxMs: 10_000 } };
+/** How often, and after how long, what may pass is tried again, and how slowly one try may go. */
+export type Patience = {
+  readonly retries: number;
+  readonly backoff: BackoffPolicy;
+  /** The time of one try: so long, and so much more for each KiB. */
+  readonly limit: { readonly baseMs: number; readonly msPerKib: number };
+};
+/**
+ * A storage that takes drops would hold its slot for ever. That of 1 MiB a minute is what a source must bring as well
+ * (input/source-patience.ts); the base is for answers that take long, and for small files.
+ */
+const LIMIT: Patience["limit"] = { baseMs: 10 * 60_000, msPerKib: 60_000 / 1024 };
+/** Some two minutes: a storage that asks to slow down, or is started again, costs less than the film encoded anew. */
+const PATIENCE: Patience = { retries: 12, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
+/** Some seconds: whoever takes a form may have it already, and gets all of it each time. */
+const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 4 };
 /** How long neither the sending nor the storage's answer may stand still. */
 const STALL_MS = 60_000;
 /** The same for a form: whoever takes one may carry the file elsewhere before answering. */
 const FORM_STALL_MS = 5 * 60_000;
 const ERROR_BODY_BYTES = 16 * 1024;
+/** Node's timers take no more (`timers`, setTimeout). */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and
- * what storage-failure.ts calls passing are tried again, 4 times if nothing else is said; redirects are refusals, they are not followed.
- * Throws AppError `storage_*`, `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
+ * what storage-failure.ts calls passing are tried again, 12 times, forms 4 times, unless `patience` says otherwise; redirects are refusals, they are not followed.
+ * Throws AppError `storage_*` (`storage_unreachable` also, at once, for one that takes too little at a time), `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
  */
-export async function putPart(upload: PartUpload, { retries, backoff }: Patience = PATIENCE): Promise<string> {
-  const { signal } = upload;
+export async function putPart(upload: PartUpload, patience: Partial<Patience> = {}): Promise<string> {
+  const { signal, part } = upload;
+  const { retries, backoff, limit } = { ...(part.form ? FORM_PATIENCE : PATIENCE), ...patience };
+  // By this header a receiver of forms tells one that is sent again, because its answer was lost, from another.
+  const formKey = randomUUID();
   for (let failures = 1; ; failures++) {
-    const outcome = await tryPart(upload);
+    const outcome = await inTime(upload, limit, (timed) => tryPart(timed, formKey));
     if (outcome.ok) return outcome.etag;
     signal.throwIfAborted();
     if (!outcome.passing || failures > retries) throw outcome.error;
@@ -47,11 +65,33 @@ export async function putPart(upload: PartUpload, { retries, backoff }: Patience
   }
 }
 
+/** Breaks a try off that takes too long. */
+async function inTime<Value>(
+  upload: PartUpload,
+  { baseMs, msPerKib }: Patience["limit"],
+  work: (upload: PartUpload) => Promise<Value>,
+): Promise<Value> {
+  const over = new AbortController();
+  const limitMs = Math.min(baseMs + (upload.part.sizeBytes / 1024) * msPerKib, LONGEST_TIMER_MS);
+  const timer = setTimeout(() => over.abort(tooSlow(limitMs)), limitMs);
+  try {
+    return await work({ ...upload, signal: AbortSignal.any([upload.signal, over.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooSlow = (limitMs: number): AppError =>
+  new AppError(
+    "storage_unreachable",
+    `The storage has not taken a file, or a part of one, within ${Math.ceil(limitMs / 60_000)} min; use a faster one.`,
+  );
+
 type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; error: AppError };
 
-async function tryPart(upload: PartUpload): Promise<Outcome> {
+async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
   try {
-    const { statusCode, headers, body } = await send(upload);
+    const { statusCode, headers, body } = await send(upload, formKey);
     if (statusCode >= 200 && statusCode < 300) {
       await body.dump();
       return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
@@ -71,12 +111,12 @@ async function tryPart(upload: PartUpload): Promise<Outcome> {
   }
 }
 
-function send({ content, part, agent, signal, onProgress }: PartUpload) {
+function send({ content, part, agent, signal, onProgress }: PartUpload, formKey: string) {
   const frame = part.form ? formFrame(part.form, randomBytes(16).toString("hex")) : null;
   const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
   const headers = {
     ...Object.fromEntries(Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value])),
-    ...(frame ? { "content-type": frame.contentType } : {}),
+    ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey } : {}),
     "content-length": String(sizeBytes),
   };
   const stallMs = frame ? FORM_STALL_MS : STALL_MS;

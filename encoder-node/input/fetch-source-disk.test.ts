@@ -1,0 +1,57 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { FILM, fetchTo, folder, removeFetched, sendFilm, WHOLE } from "./fetch-source-film.ts";
+import { closeServers, serve } from "./range-source-server.ts";
+import type { Room } from "./source-disk.ts";
+
+afterEach(closeServers);
+afterAll(removeFetched);
+
+const ENDLESS: Room = async () => Number.POSITIVE_INFINITY;
+const MIB = 2 ** 20;
+
+it("blames the node when its disk cannot be written", async () => {
+  const { origin } = await serve(sendFilm);
+  for (const destination of [join(folder, "no", "such"), "/dev/full"]) {
+    await expect(fetchTo(origin, { destination, room: ENDLESS })).rejects.toMatchObject({
+      code: "node_failed",
+      message: expect.stringMatching(/^The node cannot write the input to its disk \(E[A-Z]+\)\.$/),
+    });
+  }
+});
+
+describe("a disk without room for", () => {
+  const NO_ROOM = { code: "node_failed", message: expect.stringContaining("no room for the input") };
+  const kept = (): number => statSync(join(folder, "input.bin")).size;
+
+  it("all of a source is left as it is: nothing is written, and nobody is asked again", async () => {
+    const { origin, seen } = await serve(sendFilm);
+    await expect(fetchTo(origin, { room: async () => FILM.length - 1 })).rejects.toMatchObject(NO_ROOM);
+    expect([seen.length, kept()]).toEqual([1, 0]);
+    expect(await fetchTo(origin, { room: async () => FILM.length })).toEqual(WHOLE);
+  });
+
+  it("what is left of a source is enough for it when the first part is there already", async () => {
+    const { origin } = await serve((request, response) => sendFilm(request, response, { dropAfter: 2_000_000 }));
+    const rooms = [FILM.length, FILM.length - 2_000_000];
+    expect(await fetchTo(origin, { room: async () => rooms.shift() ?? 0 })).toEqual(WHOLE);
+    expect(rooms).toEqual([]);
+  });
+
+  it.each([
+    ["announced", { "content-length": String(64 * MIB) }],
+    ["unannounced", {}],
+  ])("the rest of a source ends the fetch, because others write as well: %s", async (_, headers) => {
+    const { origin, seen } = await serve((_request, response) => {
+      response.writeHead(200, headers).end(Buffer.alloc(64 * MIB));
+    });
+    const rooms = [64 * MIB, 49 * MIB, -1];
+    await expect(fetchTo(origin, { maxBytes: 100 * MIB, room: async () => rooms.shift() ?? -1 })).rejects.toMatchObject(
+      NO_ROOM,
+    );
+    expect(seen.length).toBe(1);
+    expect(kept()).toBeGreaterThan(31 * MIB);
+    expect(kept()).toBeLessThan(33 * MIB);
+  });
+});

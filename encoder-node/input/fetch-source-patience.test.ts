@@ -1,0 +1,160 @@
+import type { IncomingMessage } from "node:http";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { FILM, fetchTo, QUICK, removeFetched, sendFilm, VERSION, WHOLE } from "./fetch-source-film.ts";
+import { closeServers, serve } from "./range-source-server.ts";
+
+afterEach(closeServers);
+afterAll(removeFetched);
+
+describe("a server of HTTP/1.0, which says no length and ends by closing", () => {
+  const ofOldAge = async (bytes: Buffer, ends: "closes" | "breaks") => {
+    let breaks = ends === "breaks" ? 1 : 0;
+    const server = createSocketServer((socket) => {
+      socket
+        .on("error", () => undefined)
+        .once("data", () => {
+          socket.write("HTTP/1.0 200 OK\r\nContent-Type: video/mp4\r\n\r\n");
+          if (breaks-- > 0)
+            socket.write(bytes.subarray(0, 100_000), () => setTimeout(() => socket.resetAndDestroy(), 20));
+          else socket.end(bytes);
+        });
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  };
+
+  it.each(["closes", "breaks"] as const)("is read to its end, anew when it %s", async (ends) => {
+    const { server, origin } = await ofOldAge(FILM, ends);
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    server.close();
+  });
+});
+
+describe("a body in chunks", () => {
+  it("is whole when it says so, whatever becomes of connections that did their work", async () => {
+    const idle = new Set<IncomingMessage["socket"]>();
+    const end = await serve((_, response) => {
+      response.write(FILM.subarray(0, 1000));
+      setTimeout(() => {
+        for (const socket of idle) socket.resetAndDestroy();
+      }, 20);
+      setTimeout(() => response.end(FILM.subarray(1000)), 100);
+    });
+    const start = await serve((request, response) => {
+      idle.add(request.socket);
+      response.writeHead(302, { location: end.origin, "content-length": 0 }).end();
+    });
+    expect(await fetchTo(start.origin)).toEqual(WHOLE);
+    expect([idle.size, end.seen.length]).toEqual([1, 1]);
+  });
+
+  it("is fetched anew when its connection breaks, also where that was to be its last", async () => {
+    let breaks = 1;
+    const { origin, seen } = await serve((request, response) => {
+      response.writeHead(200, { connection: "close" });
+      if (breaks-- <= 0) return void response.end(FILM);
+      response.write(FILM.subarray(0, 100_000), () => setTimeout(() => request.socket.resetAndDestroy(), 20));
+    });
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    expect(seen.length).toBe(2);
+  });
+});
+
+describe("a server that sends in drops", () => {
+  /** 2 KB each 20 ms, from where it is asked on. */
+  const drip = (most: number) =>
+    serve((request, response) => {
+      const from = Number(/\d+/.exec(request.headers.range ?? "")?.[0] ?? 0);
+      const film = FILM.subarray(0, most);
+      const range = from > 0 ? { "content-range": `bytes ${from}-${most - 1}/${most}` } : {};
+      response.writeHead(from > 0 ? 206 : 200, { ...VERSION, ...range, "content-length": most - from });
+      let at = from;
+      const timer = setInterval(() => {
+        response.write(film.subarray(at, at + 2000));
+        at += 2000;
+        if (at >= most) response.end();
+      }, 20);
+      response.on("close", () => clearInterval(timer)).on("error", () => undefined);
+    });
+  const within = (bytes: number) => ({ ...QUICK, least: { bytes, windowMs: 200 } });
+
+  it("is given up after five further tries, whatever they brought", async () => {
+    const { origin, seen } = await drip(FILM.length);
+    await expect(fetchTo(origin, { patience: within(1_000_000) })).rejects.toMatchObject({
+      code: "input_timeout",
+      message: expect.stringMatching(/sends less than 976.5625 KiB in 0.2 s; use a faster one/),
+    });
+    expect(seen.length).toBe(6);
+  });
+
+  it("is read to the end while it brings enough, or is nearly there", async () => {
+    for (const least of [1000, 1_000_000]) {
+      const { origin } = await drip(50_000);
+      expect(await fetchTo(origin, { patience: within(least) })).toMatchObject({ sizeBytes: 50_000 });
+    }
+  });
+
+  it("has so much time for all of it, and no more", async () => {
+    const { origin, seen } = await drip(FILM.length);
+    await expect(fetchTo(origin, { patience: { ...QUICK, limitMs: 300 } })).rejects.toMatchObject({
+      code: "input_timeout",
+      message: expect.stringContaining("has not sent all of it within"),
+    });
+    expect(seen.length).toBe(1);
+  });
+});
+
+describe("a server that refuses", () => {
+  it.each([
+    ["429", { "retry-after": "1" }],
+    ["503", { "retry-after": new Date(Date.now() + 1000).toUTCString() }],
+  ])("a busy server's %s is heeded: it is asked when it said", async (status, headers) => {
+    const asked: number[] = [];
+    const { origin } = await serve((request, response) => {
+      asked.push(performance.now());
+      if (asked.length <= 2) response.writeHead(Number(status), headers).end();
+      else sendFilm(request, response);
+    });
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(status === "429" ? 990 : 0);
+    expect(asked.length).toBe(3);
+  });
+
+  it("a server that only ever answers 500 is asked six times", async () => {
+    const { origin, seen } = await serve((_, response) => void response.writeHead(500).end());
+    await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_http_500" });
+    expect(seen.length).toBe(6);
+  });
+
+  it.each([
+    ["a server that does ranges", VERSION],
+    ["one that names no version", {}],
+  ])("after a part say that the URL is dead, for another attempt to have a new one: %s", async (_, headers) => {
+    const { origin, seen } = await serve((request, response) => {
+      if (seen.length > 1) response.writeHead(403).end();
+      else sendFilm(request, response, { headers, dropAfter: 1_500_000 });
+    });
+    await expect(fetchTo(origin)).rejects.toMatchObject({
+      code: "input_unreachable",
+      message: expect.stringContaining("then refused (HTTP 403)"),
+    });
+    expect(seen.length).toBe(2);
+  });
+
+  it("a passing 503 is tried again", async () => {
+    let refusals = 1;
+    const { origin } = await serve((request, response) => {
+      if (refusals-- > 0) response.writeHead(503).end();
+      else sendFilm(request, response);
+    });
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+  });
+});
+
+it("gives up on a server that falls silent", async () => {
+  const { origin, seen } = await serve((_, response) => void response.writeHead(200, VERSION).write("x"));
+  const patience = { ...QUICK, stallMs: 300 };
+  await expect(fetchTo(origin, { patience })).rejects.toMatchObject({ code: "input_timeout" });
+  expect(seen.length).toBe(6);
+});

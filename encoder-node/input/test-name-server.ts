@@ -1,0 +1,78 @@
+// A name server (RFC 1035) whose answers a test chooses, and this process's look-ups led to it.
+import { createSocket } from "node:dgram";
+import dns, { type LookupAddress } from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
+import ipaddr from "ipaddr.js";
+
+/** Addresses of a name; `asked` counts the look-ups of it before this one. */
+export type Answers = (name: string, asked: number) => readonly string[];
+
+const [A, AAAA] = [1, 28];
+const HEADER_BYTES = 12;
+
+/** Has `dns.lookup` ask a server that answers so; `asked` holds the names of all look-ups, `close` undoes it. */
+export async function startNameServer(answers: Answers) {
+  const asked: string[] = [];
+  const socket = createSocket("udp4").on("message", (query, { port, address }) => {
+    const { name, type, end } = questionOf(query);
+    const addresses = answers(name, asked.filter((other) => other === name).length - 1);
+    socket.send(replyTo(query.subarray(0, end), addressesOf(addresses, type), type), port, address);
+  });
+  await new Promise<void>((bound) => socket.bind(0, "127.0.0.1", bound));
+  const resolver = new dns.promises.Resolver({ timeout: 5_000, tries: 1 });
+  resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+  const lookUp = async (name: string): Promise<LookupAddress[]> => {
+    asked.push(name.toLowerCase());
+    const [four, six] = await Promise.all([
+      resolver.resolve4(name).catch(() => []),
+      resolver.resolve6(name).catch(() => []),
+    ]);
+    return [...four.map((address) => ({ address, family: 4 })), ...six.map((address) => ({ address, family: 6 }))];
+  };
+  const system = dns.lookup;
+  replaceLookup((name, _, done) => void lookUp(name).then((found) => done(null, found)));
+  const close = (): void => {
+    replaceLookup(system);
+    socket.close();
+  };
+  return { asked, close };
+}
+
+type Lookup = (
+  name: string,
+  options: { all: true },
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+function replaceLookup(lookup: Lookup): void {
+  dns.lookup = lookup as typeof dns.lookup;
+  syncBuiltinESMExports();
+}
+
+/** The only question of a query, and where it ends. */
+function questionOf(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+const addressesOf = (addresses: readonly string[], type: number): number[][] =>
+  addresses
+    .filter((address) => type === (address.includes(":") ? AAAA : A))
+    .map((address) => ipaddr.parse(address).toByteArray());
+
+/** No answer may be kept: with a time to live of 0 each look-up is one of its own. */
+function replyTo(question: Buffer, addresses: readonly number[][], type: number): Buffer {
+  const reply = Buffer.from(question);
+  reply.writeUInt16BE(0x8180, 2);
+  reply.writeUInt16BE(addresses.length, 6);
+  reply.writeUInt32BE(0, 8);
+  const records = addresses.map((bytes) =>
+    Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 0, 0, bytes.length, ...bytes]),
+  );
+  return Buffer.concat([reply, ...records]);
+}

@@ -1,0 +1,97 @@
+// Real jobs of a client who wants the service to ask its own network: by redirects, which are seen only on the way.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
+import { makeClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let redirector: LoopbackServer;
+let elsewhere: LoopbackServer;
+const asked: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-hostile-addresses-"));
+  sources = await startSourceServer(folder);
+  elsewhere = await serveLoopback((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end();
+  });
+  redirector = await serveLoopback((request, response) => {
+    const inside = "http://169.254.169.254/latest/meta-data/iam/security-credentials/";
+    const location = request.method === "GET" ? inside : `${elsewhere.origin}${request.url}`;
+    request.resume().once("end", () => response.writeHead(307, { location }).end());
+  });
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await Promise.all([sources, redirector, elsewhere].map((server) => server?.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An address that looks harmless, with a secret in it. */
+const trick = (path: string): string => `${redirector.origin.replace("//", "//user:hunter2@")}/${path}?token=hunter2`;
+
+/** All that the API answers there. */
+async function said(...paths: readonly string[]): Promise<string> {
+  const answers = await Promise.all(paths.map((path) => stack.request("GET", path)));
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  return JSON.stringify(answers.map(({ body }) => body));
+}
+
+it("follows no source into its own network", async () => {
+  const { id } = await stack.submit({ input: { url: trick("a.mp4") }, outputs: { "mp4:160x90": { path: "a.mp4" } } });
+  expect(await stack.waitForJob(id)).toMatchObject({
+    status: "job.failed",
+    input: { error_code: "input_address_not_allowed", error: expect.stringContaining("169.254.169.254") },
+  });
+  expect(await said(`/jobs/${id}`)).not.toContain("hunter2");
+});
+
+it("follows no watermark and no subtitles there, and makes all other outputs", async () => {
+  const clip = await makeClip("ntsc.mp4", folder);
+  const subtitles = [{ url: trick("en.srt"), language: "en" }];
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(clip) },
+    outputs: {
+      "jpg:160x90": { path: "a.jpg" },
+      "jpg:90x": { path: "b.jpg", watermark: { url: trick("logo.png") } },
+      httpstream: { path: "s", hls: { path: "hls" }, variants: ["mp4:x:64k"], subtitles },
+    },
+    notification: { type: "http", url: trick("hook") },
+  });
+  const job = await stack.waitForJob(id);
+  expect(job.outputs).toMatchObject([
+    { status: "image.created" },
+    { status: "image.failed", error_code: "watermark_failed", error: expect.stringContaining("not a public") },
+    { status: "httpstream.failed", error_code: "subtitle_failed", error: expect.stringContaining("not a public") },
+  ]);
+  const delivered = async () => expect(await said(`/jobs/${id}/notifications`)).toContain("HTTP 307");
+  await vi.waitFor(delivered, { timeout: 30_000, interval: 250 });
+  expect(await said(`/jobs/${id}`, `/jobs/${id}/notifications`)).not.toContain("hunter2");
+  expect(asked).toEqual([]);
+});
+
+it("is not led on by an upload address", async () => {
+  const clip = await makeClip("ntsc.mp4", folder);
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(clip) },
+    outputs: { "jpg:160x90": { path: "a.jpg" } },
+    storage: { url: trick("in") },
+  });
+  expect(await stack.waitForJob(id)).toMatchObject({
+    status: "job.failed",
+    outputs: [{ error_code: "storage_denied", error: expect.stringContaining("redirects are not followed") }],
+  });
+  expect(asked).toEqual([]);
+});
+
+it("has its logs keep nothing of the addresses' secrets", () => {
+  for (const name of ["control-plane", "node-1"]) expect(stack.log(name)).not.toContain("hunter2");
+});

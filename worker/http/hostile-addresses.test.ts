@@ -1,0 +1,81 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { AllowPrivate } from "#shared/address-policy.ts";
+import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/test-hostile-addresses.ts";
+import { basic, newAccount } from "../test-jobs.ts";
+import { app } from "./app.ts";
+
+const keys = { access_key_id: "AKID", secret_access_key: "hunter2" };
+const azureKeys = { account: "account", api_key: "aHVudGVyMg==" };
+const bucket = { service: "s3other", bucket: "bucket", credentials: keys };
+
+/** A job that nothing is wrong with. */
+const BODY = {
+  input: { url: "https://media.example.com/film.mp4" },
+  storage: { ...bucket, endpoint: "https://s3.example.com" },
+  outputs: { "mp4:240p": { path: "/a.mp4" } },
+  notification: { type: "http", url: "https://hooks.example.com/" },
+};
+
+/** The fields that hold an address, with the error that names them, and a body in which one says so. */
+const FIELDS: readonly (readonly [field: string, code: string, changes: (url: string) => object])[] = [
+  ["input.url", "input_url_not_valid", (url) => ({ input: { url } })],
+  ["input.endpoint", "input_not_valid", (url) => ({ input: { ...bucket, key: "film.mp4", endpoint: url } })],
+  ["storage.endpoint", "storage_not_valid", (url) => ({ storage: { ...bucket, endpoint: url } })],
+  ["storage.endpoint", "storage_not_valid", (url) => ({ storage: { ...bucket, service: "r2", endpoint: url } })],
+  [
+    "storage.endpoint",
+    "storage_not_valid",
+    (url) => ({ storage: { service: "azure", container: "films", credentials: azureKeys, endpoint: url } }),
+  ],
+  ["storage.url", "storage_not_valid", (url) => ({ storage: { url } })],
+  ["notification.url", "notification_not_valid", (url) => ({ notification: { type: "http", url } })],
+  [
+    "outputs.mp4:240p.watermark.url",
+    "output_param_not_valid",
+    (url) => ({ outputs: { "mp4:240p": { path: "/a.mp4", watermark: { url } } } }),
+  ],
+  [
+    "outputs.jpg:320x.watermark.url",
+    "output_param_not_valid",
+    (url) => ({ outputs: { "jpg:320x": { path: "/a.jpg", watermark: { url } } } }),
+  ],
+  [
+    "outputs.httpstream.subtitles.0.url",
+    "output_param_not_valid",
+    (url) => ({
+      outputs: { httpstream: { path: "/s", hls: { path: "/hls" }, subtitles: [{ url, language: "en" }] } },
+    }),
+  ],
+];
+
+const post = async (path: string, body: object, headers: Record<string, string>, allow: AllowPrivate) => {
+  const request = { method: "POST", headers, body: JSON.stringify({ ...BODY, ...body }) };
+  const response = await app.request(`https://copra.test${path}`, request, { ...env, ALLOW_PRIVATE: allow });
+  return { status: response.status, body: await response.text() };
+};
+
+const jobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
+
+/** With a user where the address can have one. */
+const withUser = (url: string): string => url.replace(/^(https?:\/\/)(?!.*@)/, "$1user:hunter2@");
+
+describe.each(FIELDS)("an address in %s", (field, code, changes) => {
+  it.each(ALLOW_SETTINGS)("is refused under %s if it may lead inside", async (allow) => {
+    const headers = basic((await newAccount()).key);
+    expect(await post("/v2/jobs?dry_run=true", changes("https://public.example.com"), headers, allow)).toMatchObject({
+      status: 200,
+    });
+    const before = await jobs();
+    const urls = HOSTILE_ADDRESSES.filter((row) => isRefused(row, allow)).map(([url]) => withUser(url));
+    const wrong: unknown[] = [];
+    for (const [at, url] of urls.entries()) {
+      const { status, body } = await post(at % 2 ? "/v2/jobs" : "/v2/jobs?dry_run=true", changes(url), headers, allow);
+      const { error_code, message } = JSON.parse(body);
+      const named = error_code === code && message.startsWith(`\`${field}\`: The `);
+      if (status !== 400 || !named || body.includes("hunter2")) wrong.push([url, status, body]);
+    }
+    expect(wrong).toEqual([]);
+    expect(await jobs()).toBe(before);
+  });
+});
