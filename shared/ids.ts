@@ -32,6 +32,12 @@ export const newToken = (random: RandomBytes): string => randomText(28, random);
 export const newApiKey = (random: RandomBytes): string => `k-${randomText(43, random)}`;
 export const newNodeToken = (random: RandomBytes): string => `n-${randomText(43, random)}`;
 
+const API_KEY = /^k-[A-Za-z0-9]{43}$/;
+const NODE_TOKEN = /^n-[A-Za-z0-9]{43}$/;
+/** Whether a text could be an API key, of which there are 62^43, about 2^256; likewise a node token. */
+export const isApiKey = (text: string): boolean => API_KEY.test(text);
+export const isNodeToken = (text: string): boolean => NODE_TOKEN.test(text);
+
 const JOB_ID = /^[A-Za-z0-9]{14}$/;
 export const isJobId = (text: string): text is JobId => JOB_ID.test(text);
 

@@ -10,17 +10,23 @@ export type StorageAnswer = {
   readonly bucketRegion?: string | null;
 };
 
+/** Each storage has words of its own for it: S3 and Azure answer 403, Google Cloud and S3 with session tokens 400. */
+const EXPIRED_STATUSES = new Set([400, 401, 403]);
+
 /** A refusal by the storage itself. */
 export class StorageRefusal extends AppError {
   /** The service's own code, such as `NoSuchUpload`; null when its answer held none. */
   readonly said: string | null;
   /** Whether the same request may succeed when it is sent again. */
   readonly passing: boolean;
+  /** Whether a signature that was good once would be refused like this when it is too old. */
+  readonly mayBeExpired: boolean;
 
-  constructor({ code, passing }: Meaning, message: string, said: string | null) {
+  constructor({ code, passing }: Meaning, message: string, { said, status }: { said: string | null; status: number }) {
     super(code, message);
     this.said = said;
     this.passing = passing;
+    this.mayBeExpired = EXPIRED_STATUSES.has(status);
   }
 }
 
@@ -55,6 +61,7 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["InvalidBucketName", NO_BUCKET],
   ["ContainerNotFound", NO_BUCKET],
   ["NoSuchUpload", renew("the upload had been given up and must begin again")],
+  ["InvalidPart", renew("a part of the upload is gone, it must begin again")],
   ["InvalidBlockList", renew("the blocks of the upload are gone, it must begin again")],
   ["ExpiredToken", EXPIRED],
   ["ExpiredRequest", EXPIRED],
@@ -80,7 +87,10 @@ export function storageRefusal(answer: StorageAnswer, region: string | null = nu
   const said = /<Code>\s*([\w.-]{1,64})\s*<\/Code>/.exec(answer.body)?.[1] ?? null;
   const meaning = elsewhere(answer, said, region) ?? meaningOf(answer, said);
   const shown = said === null ? `HTTP ${answer.status}` : `HTTP ${answer.status}, ${said}`;
-  return new StorageRefusal(meaning, `The storage refused the upload (${shown}): ${meaning.advice}.`, said);
+  return new StorageRefusal(meaning, `The storage refused the upload (${shown}): ${meaning.advice}.`, {
+    said,
+    status: answer.status,
+  });
 }
 
 /** Whether the same request may succeed when it is sent again, by the status alone. */

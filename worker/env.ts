@@ -5,6 +5,7 @@ import type { AllowPrivate } from "#shared/address-policy.ts";
 import { createLogger, type Logger } from "#shared/log.ts";
 import type { NodeHub } from "./dispatch/node-hub.ts";
 import type { JobObject } from "./job/job-object.ts";
+import { RETENTION_MS } from "./job/job-state.ts";
 import { type ScratchSettings, ScratchVariables, scratchSettings } from "./storage/scratch-settings.ts";
 import { parseSealingKeys, type SealingKeys } from "./storage/sealed-secret.ts";
 
@@ -24,11 +25,15 @@ export type Env = {
   ALLOW_PRIVATE: string;
   /** Scheme and host under which the world reaches this Worker; the request's own where it is not set. */
   PUBLIC_URL?: string;
+  /** Days from a job's end for which its secrets, metadata and notifications are kept. */
+  RETENTION_DAYS?: string;
   /** Where Backblaze is asked for buckets; its own address unless set. */
   B2_API_URL?: string;
   /** Where notifications of type `sns` go in place of AWS: a server that speaks SNS. */
   SNS_ENDPOINT?: string;
 } & ScratchVariables;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const Settings = z.object({
   ADMIN_TOKEN: z.string().trim().min(8),
@@ -39,6 +44,12 @@ const Settings = z.object({
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ""))
     .optional(),
+  // A day at the least: for so long an Idempotency-Key may name the job.
+  RETENTION_DAYS: z.coerce
+    .number()
+    .min(1)
+    .max(365)
+    .default(RETENTION_MS / DAY_MS),
   B2_API_URL: z.url({ protocol: /^https?$/ }).default("https://api.backblazeb2.com"),
   SNS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   ...ScratchVariables.shape,
@@ -51,6 +62,7 @@ export type Settings = {
   allowPrivate: AllowPrivate;
   /** Without a slash at the end; null: as the request says. */
   publicUrl: string | null;
+  retentionMs: number;
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
   snsEndpoint: string | null;
@@ -69,6 +81,7 @@ export function settingsOf(env: Env): Settings {
     sealingKeys: data.SEALING_KEYS,
     allowPrivate: data.ALLOW_PRIVATE,
     publicUrl: data.PUBLIC_URL ?? null,
+    retentionMs: data.RETENTION_DAYS * DAY_MS,
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,
     scratch: scratchSettings(data),

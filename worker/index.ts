@@ -2,8 +2,12 @@
 
 import type { Env } from "./env.ts";
 import { app } from "./http/app.ts";
+import { sweep } from "./sweep.ts";
 
 export { NodeHub } from "./dispatch/node-hub.ts";
 export { JobObject } from "./job/job-object.ts";
 
-export default { fetch: app.fetch } satisfies ExportedHandler<Env>;
+export default {
+  fetch: app.fetch,
+  scheduled: (_controller, env) => sweep(env, Date.now()),
+} satisfies ExportedHandler<Env>;

@@ -19,6 +19,8 @@ declare global {
   namespace Cloudflare {
     interface Env extends WorkerEnv {
       MIGRATIONS: D1Migration[];
+      /** Which faults worker/job/faults tries: `long`, a seed, or the name of one. */
+      FAULTS: string;
       /** Two requests a minute. */
       TIGHT_RATE: RateLimit;
     }

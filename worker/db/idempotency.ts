@@ -1,6 +1,7 @@
 // Requests that were seen before, by the key that their client gave them.
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { ask } from "./ask.ts";
 import { idempotencyKeys } from "./schema.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
@@ -11,15 +12,30 @@ const KEEP_MS = 24 * 60 * 60 * 1000;
 /** Claims a key for a request, and answers the request that holds it: this one, or an earlier one not yet forgotten. */
 export async function claimKey(db: D1Database, request: KeyedRequest): Promise<KeyedRequest> {
   const { bodyDigest, jobId, createdAt } = request;
-  await drizzle(db)
-    .insert(idempotencyKeys)
-    .values(request)
-    .onConflictDoUpdate({
-      target: [idempotencyKeys.accountId, idempotencyKeys.key],
-      set: { bodyDigest, jobId, createdAt },
-      setWhere: sql`${idempotencyKeys.createdAt} < ${createdAt - KEEP_MS}`,
-    });
+  await ask(
+    drizzle(db)
+      .insert(idempotencyKeys)
+      .values(request)
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.accountId, idempotencyKeys.key],
+        set: { bodyDigest, jobId, createdAt },
+        setWhere: sql`${idempotencyKeys.createdAt} < ${createdAt - KEEP_MS}`,
+      }),
+  );
   const same = and(eq(idempotencyKeys.accountId, request.accountId), eq(idempotencyKeys.key, request.key));
-  const rows = await drizzle(db).select().from(idempotencyKeys).where(same);
+  const rows = await ask(drizzle(db).select().from(idempotencyKeys).where(same));
   return rows[0] ?? request;
+}
+
+/** Removes keys that are no longer remembered, the oldest first, `limit` of them at most. */
+export async function forgetKeys(db: D1Database, now: number, limit: number): Promise<void> {
+  const client = drizzle(db);
+  const rowid = sql`rowid`;
+  const old = client
+    .select({ rowid })
+    .from(idempotencyKeys)
+    .where(lt(idempotencyKeys.createdAt, now - KEEP_MS))
+    .orderBy(idempotencyKeys.createdAt)
+    .limit(limit);
+  await ask(client.delete(idempotencyKeys).where(inArray(rowid, old)));
 }

@@ -1,4 +1,5 @@
 // Tables of D1: accounts, credentials by digest, and the index of jobs. Times in ms since 1970.
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const accounts = sqliteTable("accounts", {
@@ -32,12 +33,12 @@ export const idempotencyKeys = sqliteTable(
   {
     accountId: text("account_id").notNull(),
     key: text("key").notNull(),
-    /** SHA-256 of the request's body, in hex. */
+    /** HMAC-SHA-256 under the operator's pepper of the SHA-256 of the request's body, both in hex. */
     bodyDigest: text("body_digest").notNull(),
     jobId: text("job_id").notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.key] })],
+  (table) => [primaryKey({ columns: [table.accountId, table.key] }), index("keys_by_age").on(table.createdAt)],
 );
 
 /** One row a job, written a few times in its life; the job's object is the truth. */
@@ -53,6 +54,11 @@ export const jobs = sqliteTable(
     completedAt: integer("completed_at"),
     /** The job as clients see it, in JSON: the answer for an ended job. */
     view: text("view").notNull(),
+    /** When the sweeper asks the object how the job is; null once nothing is kept of the job but this row. */
+    checkAt: integer("check_at").default(0),
   },
-  (table) => [index("jobs_by_account").on(table.accountId, table.createdAt)],
+  (table) => [
+    index("jobs_by_account").on(table.accountId, table.createdAt),
+    index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
+  ],
 );

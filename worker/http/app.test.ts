@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../test-jobs.ts";
+import { fill, ROUTES } from "./test-routes.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 let nodeToken: string;
@@ -11,29 +12,11 @@ beforeAll(async () => {
 const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
 
 describe("access", () => {
-  const paths: [string, string][] = [
-    ["POST", "/v2/jobs"],
-    ["GET", "/v2/jobs"],
-    ["GET", "/v2/jobs/AAAAAAAAAAAAAA"],
-    ["DELETE", "/v2/jobs/AAAAAAAAAAAAAA"],
-    ["GET", "/v2/jobs/AAAAAAAAAAAAAA/notifications"],
-    ["POST", "/v2/jobs/AAAAAAAAAAAAAA/retry"],
-    ["POST", "/v2/jobs/AAAAAAAAAAAAAA/notifications/msg_1/replay"],
-    ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA"],
-    ["GET", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p"],
-    ["GET", "/v2/nodes/connect"],
-    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/uploads"],
-    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/complete"],
-    ["POST", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail"],
-    ["POST", "/v2/admin/accounts"],
-    ["POST", "/v2/admin/node-tokens"],
-    ["GET", "/v2/admin/accounts"],
-    ["POST", "/v2/admin/accounts/x/keys"],
-    ["GET", "/v2/admin/accounts/x/keys"],
-    ["DELETE", "/v2/admin/keys/000000000000"],
-    ["GET", "/v2/admin/node-tokens"],
-    ["DELETE", "/v2/admin/node-tokens/000000000000"],
-  ];
+  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "mp4:240p", lease: "AAAAAAAAAAAAAA.encode.1" };
+  const paths = ROUTES.filter(({ audience }) => audience !== "anyone").map((route): [string, string] => [
+    route.method,
+    fill(route, values),
+  ]);
   it.each(paths)("%s %s is closed to anyone without the right credential", async (method, path) => {
     const wrong = path.includes("/nodes/") ? account.key : path.includes("/admin/") ? nodeToken : ADMIN;
     for (const headers of [

@@ -1,19 +1,22 @@
-// Who is asking: clients by API key (Basic), nodes and the operator by token (Bearer).
+// Who is asking: clients by API key (Basic), nodes and the operator by token (Bearer). What does not look like a key costs
+// the database nothing, and a wrong one costs a look into an index: nobody guesses one of 2^256.
 
 import type { Context, MiddlewareHandler } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { type Account, accountOfKey, digestOf, isNodeToken } from "../db/credentials.ts";
+import { isApiKey, isNodeToken } from "#shared/ids.ts";
+import { type Account, accountOfKey, digestOf, opensToNodes } from "../db/credentials.ts";
 import { type Env, settingsOf } from "../env.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
-export type NodeEnv = { Bindings: Env };
+export type NodeEnv = { Bindings: Env; Variables: { tokenDigest: string } };
+export type AdminEnv = { Bindings: Env };
 
 const MAX_CREDENTIAL_CHARS = 512;
 
 /** Lets clients with a valid API key through, at a bearable rate, and names their account. */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const key = basicUser(context.req.header("authorization"));
-  const digest = key === null ? null : await digestOf(key, settingsOf(context.env).keyPepper);
+  const digest = key !== null && isApiKey(key) ? await digestOf(key, settingsOf(context.env).keyPepper) : null;
   if (digest !== null && !(await context.env.CLIENT_RATE.limit({ key: digest })).success) {
     throw new AppError("rate_limited", "Too many requests came with this API key; please wait a moment");
   }
@@ -26,18 +29,19 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
   await next();
 };
 
-/** Lets nodes with a valid token through. */
+/** Lets nodes with a valid token through, and names its digest. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
-  const digest = token === null ? null : await digestOf(token, settingsOf(context.env).keyPepper);
-  if (digest === null || !(await isNodeToken(context.env.DB, digest))) {
+  const digest = token !== null && isNodeToken(token) ? await digestOf(token, settingsOf(context.env).keyPepper) : null;
+  if (digest === null || !(await opensToNodes(context.env.DB, digest))) {
     throw refused(context, "Bearer", "The node token is missing or not valid");
   }
+  context.set("tokenDigest", digest);
   await next();
 };
 
 /** Lets the operator through. */
-export const adminAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
+export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   const { adminToken } = settingsOf(context.env);
   if (!(await sameText(bearer(context.req.header("authorization")) ?? "", adminToken))) {
     throw refused(context, "Bearer", "The admin token is missing or not valid");

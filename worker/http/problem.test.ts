@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { Hono } from "hono";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { basic, newAccount } from "../test-jobs.ts";
 import { app } from "./app.ts";
@@ -25,6 +25,25 @@ it.each<[string, Error, number, string]>([
   expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
   expect(text).not.toContain(SECRET);
+});
+
+it("what is inside is logged in one line, and of addresses in it no password and no query", async () => {
+  const lines = vi.spyOn(console, "log");
+  const failing = new Hono().get("/a", () => {
+    throw new Error("cannot fetch https://me:pass@host.test/a?sig=1", {
+      cause: new Error("http://me:pass@host.test/?b"),
+    });
+  });
+  failing.onError(onError);
+  await failing.request("/a?token=2");
+  const written = lines.mock.calls.map(([line]) => String(line));
+  lines.mockRestore();
+  expect(written).toHaveLength(1);
+  expect(JSON.parse(written[0] ?? "")).toMatchObject({
+    ...{ level: "error", message: "Request failed", path: "/a", stack: expect.stringContaining("problem.test.ts") },
+    ...{ error: "cannot fetch https://host.test/a?…", cause: "http://host.test/?…" },
+  });
+  expect(written[0]).not.toMatch(/pass|sig=|token/);
 });
 
 it("too many requests with one key are answered with 429, and those of another key are not", async () => {

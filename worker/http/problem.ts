@@ -31,7 +31,8 @@ export function problem(context: Context, code: ErrorCode, message: string): Res
 export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return problem(context, error.code, error.message);
   const passing = "retryable" in error || "overloaded" in error;
-  log.error("Request failed", { path: context.req.path, error: messageOf(error), stack: error.stack ?? null });
+  const cause = error.cause === undefined ? null : messageOf(error.cause);
+  log.error("Request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
   return passing
     ? problem(context, "service_unavailable", "The service cannot answer right now; please try again in a moment")
     : problem(context, "internal_error", "Something went wrong inside the service");

@@ -6,7 +6,7 @@ import { filmChunking, filmProbe, newSpec, PROBE } from "../test-jobs.ts";
 import { activeWork } from "./chunk-work.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, runnableTasks } from "./leases.ts";
 import { completeTask, failTask, recordUpload } from "./reports.ts";
@@ -356,9 +356,9 @@ describe("a slow chunk", () => {
   it("is given to another node as well when the others took half the time", () => {
     const { state } = waiting();
     expect(twinsDue(state).map(({ at }) => at)).toEqual([NOW + 10_000]);
-    expect(nextAlarmAt({ ...state, indexedVersion: state.version, advertisedAt: {} as never }, () => 0)).toBe(
-      NOW + 10_000,
-    );
+    expect(
+      nextAlarmAt({ ...state, indexedVersion: state.version, advertisedAt: {} as never }, () => 0, RETENTION_MS),
+    ).toBe(NOW + 10_000);
     expect(offerTwins(state, NOW + 9999)).toBe(state);
     const offered = offerTwins(state, NOW + 10_000);
     expect(kindsOf(offered)).toEqual(["chunk-0-twin"]);
@@ -471,7 +471,7 @@ describe("the scratch folder", () => {
       ["never used", cancelJob(newJob(spec), NOW), []],
     ];
     for (const [name, state, due] of rows) expect(state && scratchToClear(state), name).toEqual(due);
-    expect(pendingEffects(failed).map(({ name }) => name)).toContain("clear-scratch:0");
+    expect(pendingEffects(failed, RETENTION_MS).map(({ name }) => name)).toContain("clear-scratch:0");
   });
 
   it("serves a retry of the failed job: what is done is not done again", () => {

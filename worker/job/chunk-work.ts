@@ -45,10 +45,16 @@ export function newChunkTask(round: number, index: number, outputs: readonly num
   return { ...newTask(round, "chunk", outputs), id, chunk: index, mayTwin: true };
 }
 
+/** Nodes that a task remembers: its tickets, which the hub keeps, name them all. */
+const MAX_AVOIDED = 16;
+/** The nodes for a task to avoid, each once: the last of those that are named. */
+export const avoiding = (nodeIds: readonly string[]): string[] =>
+  [...new Set(nodeIds.toReversed())].slice(0, MAX_AVOIDED).reverse();
+
 /** A second task for a chunk whose first one is slow: it goes to another node. */
 export const newTwin = (task: TaskState): TaskState => ({
   ...newTask(0, "chunk", task.outputs),
-  ...{ id: `${task.id}-twin`, chunk: task.chunk, avoid: [...new Set([...task.avoid, task.grant?.nodeId ?? ""])] },
+  ...{ id: `${task.id}-twin`, chunk: task.chunk, avoid: avoiding([...task.avoid, task.grant?.nodeId ?? ""]) },
 });
 
 /** The other task for the same chunk. */

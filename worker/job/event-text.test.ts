@@ -36,6 +36,7 @@ describe("a follower of a job", () => {
     ["progress not at once", MOVED, 1100, { waitMs: 400 }],
     ["progress after half a second", MOVED, 1500, { write: event("job", 2, MOVED) }],
     ["a status at once", QUEUED, 1001, { write: event("job", 2, QUEUED) }],
+    ["to come again with its key, after ten minutes", MOVED, 601_000, { write: ": connect again\n\n", told: null }],
     ["the end at once, twice", ENDED, 1001, { write: event("job", 2, ENDED) + event("end", 3, ENDED), told: null }],
   ])("is then told %s", (_, view, now, expected) => {
     expect(nextStep(toldAt1000(), view, now)).toMatchObject(expected);

@@ -5,7 +5,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job-status.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
 import { BUILTIN_RETENTION_MS } from "../storage/builtin-objects.ts";
-import { type Delivery, type JobState, type MultipartUpload, RETENTION_MS, type TaskState } from "./job-state.ts";
+import type { Delivery, JobState, MultipartUpload, TaskState } from "./job-state.ts";
 import { runnableTasks } from "./leases.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 import { twinsDue } from "./twins.ts";
@@ -36,8 +36,16 @@ const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Multipart uploads that could not be aborted so often are left to the bucket's own lifecycle rules. */
 const MAX_ABORTS = 8;
 
+/** How much later a job is forgotten that cannot remove what it left elsewhere: its secrets go, whatever else stays. */
+const CLEARING_GRACE_MS = 24 * 60 * 60_000;
+/**
+ * How long after its end a job is kept at the least while a notification is due: longer than the schedule of the last
+ * one (75.6 h, notification.ts), and no longer, because earlier ones that fail hold it up.
+ */
+const TELLING_MS = 4 * 24 * 60 * 60_000;
+
 /** All effects of a state with their due times, earlier ones of a kind first. */
-export function pendingEffects(state: JobState): PendingEffect[] {
+export function pendingEffects(state: JobState, retentionMs: number): PendingEffect[] {
   const owed = (name: string, dueAt: number, effect: Effect): PendingEffect => ({
     name,
     dueAt: Math.max(dueAt, state.retries[name]?.at ?? 0),
@@ -66,7 +74,11 @@ export function pendingEffects(state: JobState): PendingEffect[] {
     pending.push(owed(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
   }
   if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
-    pending.push(owed("purge", (state.completedAt ?? 0) + RETENTION_MS, { kind: "purge" }));
+    // Forgetting is the last effect: what was to be removed elsewhere would be forgotten with the job.
+    const isClearing = pending.some(({ effect }) => effect.kind === "clear-storage" || effect.kind === "clear-scratch");
+    const keptMs = retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
+    const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? TELLING_MS : 0);
+    pending.push(owed("purge", dueAt, { kind: "purge" }));
   }
   return pending;
 }
@@ -75,20 +87,39 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   const advertisedAt = state.advertisedAt[slotClass] ?? null;
   const startTimes = runnableTasks(state, slotClass).map((task) => task.notBefore);
   if (startTimes.length === 0) return null;
-  return advertisedAt === null ? Math.min(...startTimes) : advertisedAt + READVERTISE_MS;
+  if (advertisedAt === null) return Math.min(...startTimes);
+  // Tasks that had to wait then were not told of: each is when its time comes.
+  return Math.min(advertisedAt + READVERTISE_MS, ...startTimes.filter((at) => at > advertisedAt));
 }
 
 /**
  * When the job's alarm must ring next: for the soonest effect, each no sooner than `notBefore` says, or for the soonest
  * end of a lease, or for a chunk that is slow; null when nothing is left to do.
  */
-export function nextAlarmAt(state: JobState, notBefore: (pending: PendingEffect) => number): number | null {
+export function nextAlarmAt(
+  state: JobState,
+  notBefore: (pending: PendingEffect) => number,
+  retentionMs: number,
+): number | null {
   const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.grant ? [task.grant.expiresAt] : []));
-  const effects = pendingEffects(state).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
+  const effects = pendingEffects(state, retentionMs).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
   const twins = twinsDue(state).map(({ at }) => at);
   const times = [...effects, ...leases, ...twins];
   return times.length > 0 ? Math.min(...times) : null;
 }
+
+/**
+ * When the sweeper is to ask after the job: a while after its alarm was to ring, or after now. A job that is begun, or
+ * whose row is written, is heard of by then or in trouble.
+ */
+export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
+  Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + CHECK_AFTER_MS;
+/** Longer than two rounds of the alarm of a job that only waits. */
+export const CHECK_AFTER_MS = 2 * READVERTISE_MS;
+
+/** The index is behind what it confirmed: it was set back, or never took what it said it took. */
+export const indexBehind = (state: JobState, rowVersion: number): JobState =>
+  rowVersion < state.indexedVersion ? { ...state, indexedVersion: rowVersion } : state;
 
 /** An effect went well: forget its failures. */
 export function effectDone(state: JobState, name: string): JobState {

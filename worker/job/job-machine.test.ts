@@ -5,7 +5,7 @@ import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
 import { fileOfKey } from "./job-files.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, newJob } from "./job-state.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
 import { jobPercent, viewJob } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
 import { completeTask, failTask, recordUpload, settleOutputs } from "./reports.ts";
@@ -106,7 +106,7 @@ describe("the way of a job", () => {
         { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
       ],
     });
-    expect(pendingEffects(newJob(spec)).map(({ name }) => name)).toEqual(["advertise:inspect"]);
+    expect(pendingEffects(newJob(spec), RETENTION_MS).map(({ name }) => name)).toEqual(["advertise:inspect"]);
   });
 
   it("goes from inspection through encoding to its end, and announces each step", async () => {
@@ -305,7 +305,7 @@ describe("leases", () => {
 
   it("lives as long as it is renewed, and goes to another node when it is not", () => {
     const state = encoding();
-    expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0)).toBe(NOW + OFFER_MS);
+    expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0, RETENTION_MS)).toBe(NOW + OFFER_MS);
     const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
     expect(expireLeases(renewed, NOW + 5000 + LEASE_MS - 1)).toBe(renewed);
     const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
@@ -347,10 +347,30 @@ describe("leases", () => {
     expect(suspectSession(state, "s-node-a", 10_000, NOW).tasks[1]?.grant?.expiresAt).toBe(NOW + 10_000);
   });
 
-  it("does not count work that was handed back as a failure", () => {
-    const state = failTask(encoding(), "encode", { code: "node_lost", message: "handed back" }, NOW);
-    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0 });
+  it("counts work that was handed back neither as a failure nor as a loss, until the same node does it again", () => {
+    const handBack = (held: JobState): JobState =>
+      failTask(held, "encode", { code: "node_lost", message: "handed back" }, NOW);
+    let state = handBack(encoding());
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0, failures: 0 });
+    expect(state.outputs).toMatchObject([{ phase: "queued" }, { phase: "queued" }]);
     expect(judge(state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    for (let node = 1; node <= MAX_LOSSES + 1; node++)
+      state = handBack(claim(state, `r${node}`, NOW, `n${node}`).state);
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0 });
+    state = handBack(claim(state, "again", NOW, "n1").state);
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
+  });
+
+  it("is not handed on for ever by ever new nodes, and remembers the last of them", () => {
+    let state = encoding();
+    for (let node = 1; state.tasks[1]?.phase === "leased" && node < 100; node++) {
+      state = failTask(state, "encode", { code: "node_lost", message: "handed back" }, NOW);
+      expect(state.tasks[1]?.avoid.length).toBeLessThanOrEqual(16);
+      if (state.tasks[1]?.phase === "pending") state = claim(state, `r${node}`, NOW, `n${node}`).state;
+    }
+    expect(state.tasks[1]).toMatchObject({ phase: "failed", attempt: 50 + MAX_LOSSES + 1 });
+    expect(state.tasks[1]?.avoid.at(-1)).toBe(`n${50 + MAX_LOSSES}`);
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "node_lost" }, {}] });
   });
 });
 
@@ -361,7 +381,7 @@ describe("multipart uploads", () => {
     const state = recordUploads(encoding(), "encode", multipart);
     const publishing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
     expect(publishing.status).toBe("job.starting");
-    expect(pendingEffects(publishing).map(({ name }) => name)).toContain("publish:encode");
+    expect(pendingEffects(publishing, RETENTION_MS).map(({ name }) => name)).toContain("publish:encode");
     expect(expireLeases(publishing, NOW + 100 * LEASE_MS)).toBe(publishing);
     const settled = settleOutputs(publishing, "encode", [madeVideo, madeImages], NOW);
     expect(settled.status).toBe("job.completed");
@@ -373,7 +393,7 @@ describe("multipart uploads", () => {
     expect(lost.orphans).toEqual([]);
     const { state } = claim(lost, "t3", NOW + OFFER_MS, "node-b");
     expect(state.orphans).toEqual([{ objectName: "out/240p.mp4", uploadId: "u-1" }]);
-    expect(pendingEffects(state).map(({ name }) => name)).toContain("abort-upload:u-1");
+    expect(pendingEffects(state, RETENTION_MS).map(({ name }) => name)).toContain("abort-upload:u-1");
   });
 
   it("are aborted when their output fails beside one that is done", () => {
@@ -403,7 +423,7 @@ describe("a cancelled job", () => {
       orphans: [{ uploadId: "u-1" }],
       completedAt: NOW + 5,
     });
-    expect(cancelled && pendingEffects(cancelled).map(({ name }) => name)).toEqual(
+    expect(cancelled && pendingEffects(cancelled, RETENTION_MS).map(({ name }) => name)).toEqual(
       expect.arrayContaining(["revoke", "abort-upload:u-1", "index"]),
     );
     expect(cancelled && judge(cancelled, proof("encode", 1, "t2")).verdict).toBe("superseded");

@@ -21,12 +21,12 @@ import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { openStore } from "../storage/object-store.ts";
 import { openScratch } from "../storage/scratch.ts";
-import { sourceUrl } from "../storage/source-url.ts";
-import { mayBeChunked } from "./chunk-plan.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
+import { withAddresses } from "./extra-addresses.ts";
 import { grantUploads } from "./grant-uploads.ts";
 import { type Answer, conflict, REFUSED } from "./job-answer.ts";
+import { indexBehind } from "./job-effects.ts";
 import { JobEvents } from "./job-events.ts";
 import { JobMemory } from "./job-memory.ts";
 import { openJobSecrets } from "./job-secrets.ts";
@@ -42,9 +42,9 @@ import {
   runnableTasks,
   suspectSession,
 } from "./leases.ts";
-import type { TaskSecrets } from "./node-task.ts";
 import { completeTask, failTask } from "./reports.ts";
 import { grantScratch } from "./scratch-grants.ts";
+import { madeKeys, openForTask } from "./task-secrets.ts";
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
 const SUSPECT_GRACE_MS = 10_000;
@@ -79,14 +79,15 @@ export class JobObject extends DurableObject<Env> {
       this.#commit(before);
       return [];
     }
-    const opened = await this.#openForTask();
+    const opened = before && (await openForTask(before.spec, settingsOf(this.env)));
     // Others may have changed the job while its secrets were opened.
     const { state } = this.#memory;
     if (!state || !opened) return [];
     const tokens = Array.from({ length: max }, () => newToken(randomBytes));
-    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, ...opened }, Date.now());
+    const { addresses, ...secrets } = opened;
+    const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, ...secrets }, Date.now());
     this.#commit(claimed.state);
-    return claimed.assignments;
+    return claimed.assignments.map((one) => ({ ...one, task: withAddresses(one.task, addresses) }));
   }
 
   /** Takes lossy progress; answers the leases that the node must drop. */
@@ -144,9 +145,11 @@ export class JobObject extends DurableObject<Env> {
 
   /** A lease's work is done; the same report twice is fine. */
   async complete(lease: LeaseId, { token, result }: CompleteReport): Promise<Answer<null>> {
-    const kind = this.#memory.state && judge(this.#memory.state, { lease, token }).task?.kind;
-    if (kind && kind !== result.kind)
-      return { ok: false, code: "report_not_valid", message: `This task is to ${kind}` };
+    const judged = this.#memory.state && judge(this.#memory.state, { lease, token });
+    // Who has no lease learns nothing of the task, not even that it is there.
+    if (!judged || judged.verdict === "superseded") return REFUSED.superseded;
+    const kind = judged.task?.kind ?? result.kind;
+    if (kind !== result.kind) return { ok: false, code: "report_not_valid", message: `This task is to ${kind}` };
     const slots = result.kind === "inspect" && result.chunking?.ok ? await this.#slots() : 1;
     return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now(), slots));
   }
@@ -173,7 +176,7 @@ export class JobObject extends DurableObject<Env> {
   async metadata(): Promise<Answer<string>> {
     const { state } = this.#memory;
     if (!state) return REFUSED.unknownJob;
-    return { ok: true, value: JSON.stringify(viewMetadata(state, await this.#madeKeys(state))) };
+    return { ok: true, value: JSON.stringify(viewMetadata(state, await madeKeys(state.spec, settingsOf(this.env)))) };
   }
 
   /** Ends the job by its client's will. */
@@ -212,19 +215,22 @@ export class JobObject extends DurableObject<Env> {
     return { ok: true, value: viewDelivery(again.replayed) };
   }
 
-  override async alarm(): Promise<void> {
-    await this.#effects.ring();
+  /**
+   * Asks after the job, whatever became of its alarm. `rowVersion` is what the index has: a row that is behind is written
+   * again. Answers when to ask again, in ms since 1970; null when nothing is kept of the job.
+   */
+  async kick(rowVersion: number): Promise<number | null> {
+    if (!this.#memory.isUnreadable) {
+      const { state } = this.#memory;
+      if (!state) return null;
+      this.#memory.save(indexBehind(state, rowVersion));
+    }
+    await this.#effects.revive();
+    return this.#effects.nextCheckAt();
   }
 
-  /** Of the job's secrets what a node needs for its task; null when there is no such job. */
-  async #openForTask(): Promise<TaskSecrets | null> {
-    const spec = this.#memory.state?.spec;
-    if (!spec) return null;
-    const secrets = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
-    const streamKeys = new Map(secrets.streamKeys.map(({ output, key }) => [output, key]));
-    const { scratch } = settingsOf(this.env);
-    const chunking = mayBeChunked(spec) ? scratch : null;
-    return { sourceUrl: await sourceUrl(spec.input, secrets.input), streamKeys, chunking };
+  override async alarm(): Promise<void> {
+    await this.#effects.ring();
   }
 
   /** Encodes that all nodes can do at the same time, by which a film is cut; a guess when the hub does not say. */
@@ -235,14 +241,6 @@ export class JobObject extends DurableObject<Env> {
       log.warn("The hub does not say what it has", { error: messageOf(error) });
       return ASSUMED_SLOTS;
     }
-  }
-
-  /** The keys that the service made for the job's streams, by the index of their output. */
-  async #madeKeys({ spec }: JobState): Promise<ReadonlyMap<number, string>> {
-    const isEncrypted = spec.outputs.some((output) => output.type === "httpstream" && output.encryption);
-    if (!isEncrypted) return new Map();
-    const { streamKeys } = await openJobSecrets(spec, settingsOf(this.env).sealingKeys);
-    return new Map(streamKeys.flatMap(({ output, key, made }) => (made ? [[output, key] as const] : [])));
   }
 
   #report(proof: LeaseProof, take: (state: JobState, taskId: string) => JobState): Answer<null> {

@@ -6,6 +6,7 @@ import { AccessKeys, AccessSecret } from "#shared/request/storage-spec.ts";
 import type { AskedStreamKey } from "#shared/request/stream-keys.ts";
 import { hex } from "../hex.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
+import { ExtraAddresses } from "./extra-addresses.ts";
 import type { JobSpec } from "./job-state.ts";
 
 const JobSecrets = z.object({
@@ -17,6 +18,7 @@ const JobSecrets = z.object({
   webhook: z.string(),
   /** What segments are encrypted with, by the index of their output; `made`: by the service, not given by the client. */
   streamKeys: z.array(z.object({ output: z.int(), key: z.string(), made: z.boolean() })).default([]),
+  addresses: ExtraAddresses.default({}),
 });
 export type JobSecrets = z.infer<typeof JobSecrets>;
 
@@ -29,8 +31,11 @@ export const settleStreamKeys = (asked: readonly AskedStreamKey[], random: Rando
 
 const contextOf = (jobId: string): string => `job:${jobId}`;
 
-export const sealJobSecrets = (jobId: string, secrets: JobSecrets, keys: SealingKeys): Promise<string> =>
-  seal(JSON.stringify(secrets), contextOf(jobId), keys);
+export const sealJobSecrets = (
+  jobId: string,
+  secrets: z.input<typeof JobSecrets>,
+  keys: SealingKeys,
+): Promise<string> => seal(JSON.stringify(secrets), contextOf(jobId), keys);
 
 export async function openJobSecrets({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<JobSecrets> {
   return JobSecrets.parse(JSON.parse(await unseal(sealedSecrets, contextOf(id), keys)));

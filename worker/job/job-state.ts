@@ -153,7 +153,7 @@ export type JobState = z.infer<typeof JobState>;
 /** Grants of one task that may end without a word from the node, and that may end in a failure of the work. */
 export const MAX_LOSSES = 5;
 export const MAX_FAILURES = 2;
-/** How long an ended job's storage (secrets, metadata, deliveries) is kept. */
+/** How long an ended job's storage (secrets, metadata, deliveries) is kept, unless RETENTION_DAYS says else. */
 export const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The state of a job that was just asked for: its first task is to inspect the source. */

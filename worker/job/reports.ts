@@ -13,7 +13,7 @@ import {
   takeChunk,
   takeSound,
 } from "./chunk-reports.ts";
-import { activeWork, isPart, twinOf } from "./chunk-work.ts";
+import { activeWork, avoiding, isPart, twinOf } from "./chunk-work.ts";
 import { completeInspect } from "./inspected.ts";
 import { endIfDone, record } from "./job-ending.ts";
 import { type NamedFile, neededFiles, objectOf, uploadKey } from "./job-files.ts";
@@ -32,6 +32,8 @@ import { type GrantedUpload, type JobState, MAX_FAILURES, MAX_LOSSES, type TaskS
 
 /** How long a task rests after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
+/** Grants of a task after which each that is handed back counts as a loss, lest ever new nodes pass it on for ever. */
+const FREE_GRANTS = 50;
 
 /** Remembers an upload that a grant is given, before the node learns of it; one of another size that it replaces is an orphan. */
 export function recordUpload(state: JobState, taskId: string, file: NamedFile, upload: GrantedUpload): JobState {
@@ -146,7 +148,8 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
   const task = taskOf(state, taskId);
   // Its node is on its way out: what it still says by the socket must not take the task back.
   if (failure.code === "node_lost") {
-    return endIfDone(bump(forgetGrant(loseTask(state, taskId, now), taskId)), now);
+    const next = dropOfPair(state, task, false) ?? passOn(state, task, NODE_LOST, now);
+    return endIfDone(bump(forgetGrant(next, taskId)), now);
   }
   // A node that encodes otherwise than those of the other chunks does so each time, but has done nothing wrong.
   const isOdd = task.kind === "chunk" && failure.code === "encoder_not_available" && activeWork(state)?.encoder != null;
@@ -159,11 +162,16 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
   return endIfDone(bump(next), now);
 }
 
-/** Gives a task to another kind of node; only one that has refused it before counts as a loss. */
+/**
+ * Gives a task to another node. Only one that has had it before counts as a loss, within reason: a film may outlive the
+ * restart of every node of a fleet, one after the other.
+ */
 function passOn(state: JobState, task: TaskState, failure: Failure, now: number): JobState {
-  if (task.avoid.includes(task.grant?.nodeId ?? "")) return loseTask(state, task.id, now, failure);
+  const hadIt = task.avoid.includes(task.grant?.nodeId ?? "");
+  if (hadIt || task.attempt > FREE_GRANTS) return loseTask(state, task.id, now, failure);
   const next = patchTask(state, task.id, { avoid: avoidHolder(task), notBefore: now });
-  return demand(countRetry(moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 })), slotClassOf(task));
+  const released = moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 });
+  return demand(putBack(released, task, task.outputs), slotClassOf(task));
 }
 
 /** What its node still says is stale from now on. */
@@ -176,7 +184,7 @@ const forgetGrant = (state: JobState, taskId: string): JobState => ({
 function dropOfPair(state: JobState, task: TaskState, isFailure: boolean): JobState | null {
   const other = twinOf(state, task);
   if (!other) return null;
-  const avoid = [...new Set([...other.avoid, ...avoidHolder(task)])];
+  const avoid = avoiding([...other.avoid, ...avoidHolder(task)]);
   const failures = other.failures + (isFailure ? 1 : 0);
   // A node that worked on the one may be all there is for the other, which it was turned away from.
   return demand(patchTask(countRetry(dropTask(state, task)), other.id, { avoid, failures }), slotClassOf(other));
@@ -205,7 +213,7 @@ const putBack = (state: JobState, task: TaskState, outputs: readonly number[]): 
   isPart(task) ? countRetry(state) : moveOutputs(state, outputs, "requeue");
 
 /** The nodes to avoid once the one that holds the task has not brought it to its end. */
-const avoidHolder = ({ avoid, grant }: TaskState): string[] => (grant ? [...new Set([...avoid, grant.nodeId])] : avoid);
+const avoidHolder = ({ avoid, grant }: TaskState): string[] => avoiding(grant ? [...avoid, grant.nodeId] : avoid);
 
 /** A grant ended without a result: the task goes back, until it was lost too often, as `last` says in the end. */
 export function loseTask(state: JobState, taskId: string, now: number, last: Failure = NODE_LOST): JobState {

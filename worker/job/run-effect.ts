@@ -1,7 +1,7 @@
 // Carries out what a job owes: each effect talks to one neighbour and puts what came of it into the state.
 import { AppError, assertNever, errorTraits } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol.ts";
-import { upsertJob } from "../db/jobs.ts";
+import { checkAgain, upsertJob } from "../db/jobs.ts";
 import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
 import { deliver } from "../notify/deliver.ts";
@@ -9,11 +9,10 @@ import { afterAttempt } from "../notify/outbox.ts";
 import { removeObjects } from "../storage/builtin-store.ts";
 import { type ObjectStore, openStore } from "../storage/object-store.ts";
 import { openScratch } from "../storage/scratch.ts";
-import { isUploadGone } from "../storage/upload-gone.ts";
+import { isUploadLost } from "../storage/upload-gone.ts";
 import { activeWork } from "./chunk-work.ts";
-import { advertised, type Effect, indexed, mayAbortAgain, revoked, uploadAborted } from "./job-effects.ts";
+import { advertised, type Effect, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { fileToStore, uploadKey } from "./job-files.ts";
-import { demand } from "./job-moves.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
@@ -75,8 +74,12 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     }
     case "clear-scratch":
       return clearScratch(effect.folder, deps);
-    case "purge":
-      return deps.purge();
+    case "purge": {
+      const { id } = deps.state().spec;
+      await deps.purge();
+      // Last, and tried once: a row that does not know yet leads the sweeper to an object that is empty.
+      return checkAgain(deps.env.DB, [{ id, checkAt: null }]);
+    }
     default:
       return assertNever(effect);
   }
@@ -94,8 +97,9 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
   const tasks = runnableTasks(state, slotClass);
   const offer: TicketOffer = {
     jobId: state.spec.id,
+    accountId: state.spec.accountId,
     slotClass,
-    count: tasks.length,
+    count: tasks.filter(({ notBefore }) => notBefore <= now).length,
     since: state.spec.createdAt,
     // Chunks are for all nodes alike.
     prefer: activeWork(state) ? null : state.sourceNode,
@@ -104,15 +108,16 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
     avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
   };
-  // Marked before the call: demand that arises while the hub answers must not be taken for told.
-  deps.apply((before) => advertised(before, slotClass, now));
-  try {
-    await hubOf(deps.env).advertise(offer);
-  } catch (error) {
-    deps.apply((before) => demand(before, slotClass));
-    throw error;
-  }
+  await hubOf(deps.env).advertise(offer);
+  // Marked after the call, so that a death amid it is no mark; demand that arose meanwhile was not told of.
+  const told = new Set(tasks.map(({ id, attempt }) => leaseName(id, attempt)));
+  deps.apply((before) => {
+    const isTold = runnableTasks(before, slotClass).every(({ id, attempt }) => told.has(leaseName(id, attempt)));
+    return isTold ? advertised(before, slotClass, now) : before;
+  });
 }
+
+const leaseName = (task: string, attempt: number): string => `${task}.${attempt}`;
 
 async function index(deps: EffectDeps): Promise<void> {
   const state = deps.state();
@@ -124,6 +129,8 @@ async function index(deps: EffectDeps): Promise<void> {
     createdAt: state.spec.createdAt,
     completedAt: state.completedAt,
     view: JSON.stringify(viewJob(state)),
+    // As it will be once this is done: the purge waits for it, and this row is to be asked after then.
+    checkAt: nextCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
   });
   deps.apply((before) => indexed(before, state.version));
 }
@@ -148,7 +155,7 @@ async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
       reports.push(report);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (errorTraits(error.code).retryable && !lastTry && !isUploadGone(error)) throw error;
+      if (errorTraits(error.code).retryable && !lastTry && !isUploadLost(error)) throw error;
       reports.push({ status: "failed", output: report.output, failure: { code: error.code, message: error.message } });
     }
   }

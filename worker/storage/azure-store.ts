@@ -13,6 +13,7 @@ import { writeSas } from "./azure-sas.ts";
 import { encodePath } from "./encode-path.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
+import { SIGNED_MS } from "./signed-life.ts";
 
 type Container = { storage: StorageOf<"azure">; keys: AccessKeys };
 
@@ -34,8 +35,6 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys): Objec
 export const azureUrl = ({ endpoint, container, path }: StorageOf<"azure">, objectName: string): string =>
   `${endpoint}/${encodePath(container)}/${encodePath(joinPath(path, objectName))}`;
 
-/** How long a signed address may be used; the node asks anew if it needs longer. */
-const SIGNED_MS = 6 * 60 * 60 * 1000;
 /** A list of hundreds of blocks may take its time. */
 const COMMIT_LIMIT_MS = 5 * 60_000;
 /** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */

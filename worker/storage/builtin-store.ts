@@ -10,6 +10,7 @@ import { signGrant, type UploadGrant } from "./builtin-signature.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
+import { SIGNED_MS } from "./signed-life.ts";
 import { UploadGone } from "./upload-gone.ts";
 
 /** Of one job: its folder in the bucket, and what uploads to it are signed with. */
@@ -35,8 +36,6 @@ export function builtinStore(folder: BuiltinFolder): ObjectStore {
 const MAX_PART_BYTES = 90 * 2 ** 20;
 /** Parts of one upload (R2 limits). */
 const MAX_PARTS = 10_000;
-/** How long a signed address may be used; the node asks anew if it needs longer. */
-const SIGNED_MS = 6 * 60 * 60 * 1000;
 
 const sizesOf = (sizeBytes: number): number[] => partSizes(sizeBytes, MAX_PART_BYTES);
 

@@ -4,6 +4,7 @@ import type { UploadPart } from "#shared/protocol.ts";
 import { parseStorage } from "#shared/request/storage-section.ts";
 import { newSpec } from "../test-jobs.ts";
 import { openStore, publicUrlOf } from "./object-store.ts";
+import { isUploadLost } from "./upload-gone.ts";
 
 const MIB = 2 ** 20;
 const s3 = inject("s3");
@@ -152,6 +153,7 @@ describe("a refusal", () => {
     local({ endpoint: `${inject("answers")}/${encoded({ status, body, headers })}` });
   const encoded = (answer: object): string =>
     btoa(JSON.stringify(answer)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const failed = (code: string): string => `<Error><Code>${code}</Code><Message>We are sorry.</Message></Error>`;
   const elsewhere =
     "<Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the " +
     "specified endpoint.</Message><Endpoint>copra.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>copra</Bucket></Error>";
@@ -172,12 +174,21 @@ describe("a refusal", () => {
     await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
-  it("may come in the body of a good answer when an upload is completed", async () => {
-    const failed = "<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>";
-    const { store } = await opened(saying(200, failed));
-    await expect(store.complete(LARGE, "id", ['"e"'])).rejects.toMatchObject({
-      code: "storage_unreachable",
-      said: "InternalError",
-    });
+  it.each<[string, number, string, object, boolean]>([
+    ["in the body of a good answer", 200, failed("InternalError"), { said: "InternalError" }, false],
+    [
+      "in that a good answer breaks off amid its blanks",
+      200,
+      "   ",
+      { message: expect.stringMatching(/not say/) },
+      false,
+    ],
+    ["for good: a part is lost", 400, failed("InvalidPart"), { said: "InvalidPart" }, true],
+    ["for good: the upload is gone", 404, failed("NoSuchUpload"), { said: "NoSuchUpload" }, true],
+  ])("may come when an upload is completed: %s", async (_, status, body, expected, isLost) => {
+    const { store } = await opened(saying(status, body));
+    const error: unknown = await store.complete(LARGE, "id", ['"e"']).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "storage_unreachable", ...expected });
+    expect(isUploadLost(error)).toBe(isLost);
   });
 });

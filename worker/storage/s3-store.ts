@@ -6,6 +6,7 @@ import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
 import { ask, presign, type Signer, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-target.ts";
+import { SIGNED_MS } from "./signed-life.ts";
 import { isUploadGone } from "./upload-gone.ts";
 
 type Bucket = Signer & { readonly storage: StorageOf<"s3"> };
@@ -22,8 +23,6 @@ export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys): ObjectStore
   };
 }
 
-/** How long a signed PUT may begin; the node asks anew if it needs longer. */
-const SIGNED_SECONDS = 6 * 60 * 60;
 /** S3 may take minutes to put a large object together (CompleteMultipartUpload, API reference). */
 const COMPLETE_LIMIT_MS = 5 * 60_000;
 /** Far beyond the ids of any service (S3's have about 130). */
@@ -58,7 +57,7 @@ async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | n
       address.searchParams.set("uploadId", uploadId);
     }
     const headers = uploadId === null ? objectHeaders(bucket, file) : {};
-    const url = await presign(bucket, address.href, { method: "PUT", seconds: SIGNED_SECONDS, headers });
+    const url = await presign(bucket, address.href, { method: "PUT", seconds: SIGNED_MS / 1000, headers });
     parts.push({ url, headers, offset, sizeBytes });
     offset += sizeBytes;
   }
@@ -92,7 +91,10 @@ async function completeMultipart(
   const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
   try {
     const init = { method: "POST", headers: { "content-type": "application/xml" }, body };
-    await ask(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init, COMPLETE_LIMIT_MS);
+    const answer = await ask(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init, COMPLETE_LIMIT_MS);
+    // While S3 works it sends blanks to keep the connection, after a 200: an answer that ends there says nothing.
+    if (answer.includes("<CompleteMultipartUploadResult") || (await storedSize(bucket, base)) === sizeBytes) return;
+    throw new AppError("storage_unreachable", "The storage did not say whether it completed the upload");
   } catch (error) {
     if (!isUploadGone(error) || (await storedSize(bucket, base)) !== sizeBytes) throw error;
   }

@@ -6,6 +6,7 @@ import type { UploadPart } from "#shared/protocol.ts";
 import { ask, presign, type Signer } from "./s3-requests.ts";
 import { keyUrl } from "./s3-target.ts";
 import type { ScratchSettings } from "./scratch-settings.ts";
+import { SIGNED_MS } from "./signed-life.ts";
 
 export interface ScratchStore {
   /** One signed PUT for the whole object. */
@@ -16,8 +17,6 @@ export interface ScratchStore {
   clear(): Promise<void>;
 }
 
-/** As long as an upload to a client's storage; a node that needs longer asks anew. */
-const SIGNED_SECONDS = 6 * 60 * 60;
 /** S3's limit for one PUT (PutObject, API reference). */
 export const MAX_SCRATCH_BYTES = 5 * 2 ** 30;
 /** A page of keys must fit into what is read of an answer, some 400 bytes of XML each. */
@@ -29,7 +28,7 @@ export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobI
   const root = `${prefix}/${job}/${folder}/`;
   const urlOf = (name: string): string => keyUrl(bucket, root + name);
   const sign = (name: string, method: string): Promise<string> =>
-    presign(signer, urlOf(name), { method, seconds: SIGNED_SECONDS });
+    presign(signer, urlOf(name), { method, seconds: SIGNED_MS / 1000 });
   return {
     put: async (name, sizeBytes) => ({ url: await sign(name, "PUT"), headers: {}, offset: 0, sizeBytes }),
     get: (name) => sign(name, "GET"),

@@ -15,3 +15,7 @@ const GONE: ReadonlySet<string | null> = new Set(["NoSuchUpload", "InvalidBlockL
 /** Whether the storage no longer knows an upload: it was completed, aborted, or never begun. */
 export const isUploadGone = (error: unknown): boolean =>
   error instanceof UploadGone || (error instanceof StorageRefusal && GONE.has(error.said));
+
+/** Whether it is no use to complete an upload again: it is gone, or the storage has lost a part of it. */
+export const isUploadLost = (error: unknown): boolean =>
+  isUploadGone(error) || (error instanceof StorageRefusal && error.said === "InvalidPart");

@@ -27,7 +27,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   upload_not_allowed: "The address is not signed for this upload, or no longer.",
   job_not_found: "The account has no job with this id.",
   metadata_not_found: "There is no metadata under this key, not yet, or no longer.",
-  notification_not_found: "The job has no notification with this id.",
+  notification_not_found: "The job has no notification with this id, or its notifications are no longer kept.",
   account_not_found: "There is no account with this id.",
   credential_not_found: "There is no API key or node token with this id.",
   object_not_found: "The storage has no such object, or no longer.",

@@ -20,12 +20,12 @@ import {
   revokeKey,
   revokeNodeToken,
 } from "../../db/credentials.ts";
-import { settingsOf } from "../../env.ts";
+import { hubOf, settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { seal } from "../../storage/sealed-secret.ts";
 import type { AccountList, KeyList, NewAccount, NewKey, NewNodeToken, NodeTokenList, Revoked } from "../answers.ts";
-import { adminAuth, type NodeEnv } from "../auth.ts";
+import { type AdminEnv, adminAuth } from "../auth.ts";
 import { answer } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 
@@ -39,7 +39,7 @@ const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
   revoked_at: revokedAt === null ? null : contractDate(revokedAt),
 });
 
-export const admin = new Hono<NodeEnv>({ strict: false })
+export const admin = new Hono<AdminEnv>({ strict: false })
   .use(adminAuth)
   .post("/accounts", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
@@ -93,6 +93,8 @@ export const admin = new Hono<NodeEnv>({ strict: false })
     if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
       throw new AppError("credential_not_found", "There is no node token with this id");
     }
+    // Whoever gets no answer because the hub gives none revokes it once more, and the open sockets with it.
+    await hubOf(context.env).revokeToken(id);
     return answer(context, { id, revoked: true } satisfies Revoked);
   });
 

@@ -6,11 +6,14 @@ import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
 import { messageOf } from "#shared/log.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { digestOf } from "../../db/credentials.ts";
 import { claimKey } from "../../db/idempotency.ts";
 import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
 import { hex } from "../../hex.ts";
 import { endedEvents } from "../../job/event-text.ts";
+import { hideAddresses } from "../../job/extra-addresses.ts";
+import { CHECK_AFTER_MS } from "../../job/job-effects.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../job/job-secrets.ts";
 import { type JobSpec, newJob } from "../../job/job-state.ts";
 import { viewJob } from "../../job/job-view.ts";
@@ -42,8 +45,9 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const { id, createdAt } = await identify(context, bytes);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
-    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys }, sealingKeys);
-    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, storage, sealedSecrets };
+    const { outputs, addresses } = hideAddresses(request.outputs);
+    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, addresses }, sealingKeys);
+    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, outputs, storage, sealedSecrets };
     await createJob(context.env, spec);
     // It follows from the body, the id and the time alone: a request that is sent again gets the first answer again.
     return answer(context, viewJob(newJob(spec)), 201);
@@ -93,6 +97,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       status: view.status,
       completedAt: null,
       view: JSON.stringify(view),
+      checkAt: Date.now() + CHECK_AFTER_MS,
     });
     return answer(context, view);
   })
@@ -101,13 +106,19 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const log = await jobOf(context.env, id).notifications();
     return log.ok
       ? answer(context, { job_id: id, notifications: log.value } satisfies NotificationLog)
-      : problem(context, log.code, log.message);
+      : problem(context, ...NO_NOTIFICATIONS);
   })
   .post("/:id/notifications/:nid/replay", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const sent = await jobOf(context.env, id).replay(context.req.param("nid"));
-    return sent.ok ? answer(context, sent.value) : problem(context, sent.code, sent.message);
+    if (sent.ok) return answer(context, sent.value);
+    return sent.code === "job_not_found"
+      ? problem(context, ...NO_NOTIFICATIONS)
+      : problem(context, sent.code, sent.message);
   });
+
+/** Of a job whose row is left alone. */
+const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job are no longer kept"] as const;
 
 /**
  * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same
@@ -122,7 +133,9 @@ async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<
     throw new AppError("idempotency_key_not_valid", "The Idempotency-Key must be 1 to 255 visible ASCII characters");
   }
   const accountId = context.get("account").id;
-  const bodyDigest = hex(await crypto.subtle.digest("SHA-256", body));
+  const { keyPepper } = settingsOf(context.env);
+  // Under the pepper, because passwords in a body may be weak enough to be guessed by a plain digest of it.
+  const bodyDigest = await digestOf(hex(await crypto.subtle.digest("SHA-256", body)), keyPepper);
   const holder = await claimKey(context.env.DB, { accountId, key, bodyDigest, jobId: id, createdAt });
   if (holder.bodyDigest !== bodyDigest) {
     throw new AppError(
@@ -141,7 +154,7 @@ async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<voi
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  await upsertJob(env.DB, { ...row, view: JSON.stringify(viewJob(state)) });
+  await upsertJob(env.DB, { ...row, view: JSON.stringify(viewJob(state)), checkAt: Date.now() + CHECK_AFTER_MS });
   for (let attempt = 1; ; attempt++) {
     try {
       return await jobOf(env, id).create(spec);

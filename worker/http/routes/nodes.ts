@@ -4,6 +4,8 @@ import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { CompleteReport, FailReport, ScratchRequest, UploadsRequest } from "#shared/protocol.ts";
+import { credentialId, opensToNodes } from "../../db/credentials.ts";
+import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
 import { hubOf, jobOf } from "../../env.ts";
 import type { Answer } from "../../job/job-answer.ts";
 import type { JobObject } from "../../job/job-object.ts";
@@ -17,7 +19,14 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     if (context.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw new AppError("report_not_valid", "This address is for WebSocket connections of encoder nodes");
     }
-    return hubOf(context.env).fetch(context.req.raw);
+    const hub = hubOf(context.env);
+    const digest = context.get("tokenDigest");
+    const request = new Request(context.req.raw);
+    request.headers.set(TOKEN_HEADER, credentialId(digest));
+    const answered = await hub.fetch(request);
+    // It may have been revoked after it was checked, and the hub have closed the token's sockets before this one came.
+    if (!(await opensToNodes(context.env.DB, digest))) await hub.revokeToken(credentialId(digest));
+    return answered;
   })
   .post("/leases/:lease/uploads", async (context) => {
     const body = await readBody(context.req, UploadsRequest, "report_not_valid");

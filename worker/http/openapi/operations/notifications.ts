@@ -20,7 +20,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
         content: { json: "NotificationLog", example: ANSWER_EXAMPLES.NotificationLog },
       },
     ],
-    codes: ["job_not_found"],
+    codes: ["job_not_found", "notification_not_found"],
   },
   {
     ...notification,

@@ -1,0 +1,134 @@
+import {
+  createExecutionContext,
+  evictDurableObject,
+  listDurableObjectIds,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { type Env, jobOf } from "../env.ts";
+import worker from "../index.ts";
+import { EffectRunner } from "../job/effect-runner.ts";
+import { JobMemory } from "../job/job-memory.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../test-jobs.ts";
+import { ask } from "./ask.ts";
+import { findJob } from "./jobs.ts";
+import { type Fault, faultyDatabase } from "./test-faulty-database.ts";
+
+const withFaults = (faultOf: (call: number) => Fault | null): Env => ({ ...env, DB: faultyDatabase(env.DB, faultOf) });
+const DOWN = withFaults(() => "refuses");
+
+type Asked = { method?: string; body?: unknown; headers: Record<string, string> };
+
+/** A request to the Worker as it runs with other bindings. */
+async function sendTo(bindings: Env, path: string, { method = "GET", body, headers }: Asked) {
+  const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
+  const request = new Request<unknown, IncomingRequestCfProperties>(`https://copra.test${path}`, init);
+  const response = await worker.fetch(request, bindings, createExecutionContext());
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+}
+
+describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () => {
+  // The account, the key's claim, who holds it, and the job's row.
+  const rows = [1, 2, 3, 4].flatMap((at) => (["refuses", "loses the answer"] as const).map((fault) => [at, fault]));
+  it.each(rows as [number, Fault][])(
+    "at call %i (%s) answers 503, and begins one job when repeated",
+    async (at, fault) => {
+      const account = await newAccount();
+      const headers = { ...basic(account.key), "idempotency-key": "order" };
+      const post = (bindings: Env) => sendTo(bindings, "/v2/jobs", { method: "POST", body: jobBody(), headers });
+      const before = (await listDurableObjectIds(env.JOB)).length;
+      const failed = await post(withFaults((call) => (call === at ? fault : null)));
+      expect([failed.status, failed.body.error_code]).toEqual([503, "service_unavailable"]);
+      expect(failed.headers.get("retry-after")).toBe("5");
+      const [first, second] = [await post(env), await post(env)];
+      expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
+      const { body: list } = await send("/v2/jobs", { headers: basic(account.key) });
+      expect(list.jobs).toEqual([first.body]);
+      expect((await listDurableObjectIds(env.JOB)).length - before).toBe(1);
+    },
+  );
+});
+
+describe("while the database is down", () => {
+  it("every route says so with 503 and when to come back, and none with 500", async () => {
+    const own = basic((await newAccount()).key);
+    const node = bearer(await newNodeToken());
+    const admin = bearer(ADMIN);
+    const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own });
+    const lease = `/v2/nodes/leases/${job.id}.inspect.1`;
+    const failure = { token: "t", failure: { code: "node_failed", message: "It broke" } };
+    const asked: [string, Asked][] = [
+      ["/v2/jobs", { headers: own }],
+      ["/v2/jobs", { method: "POST", body: jobBody(), headers: own }],
+      [`/v2/jobs/${job.id}`, { headers: own }],
+      [`/v2/jobs/${job.id}`, { method: "DELETE", headers: own }],
+      [`/v2/jobs/${job.id}/retry`, { method: "POST", headers: own }],
+      [`/v2/jobs/${job.id}/events`, { headers: own }],
+      [`/v2/jobs/${job.id}/notifications`, { headers: own }],
+      [`/v2/metadata/jobs/${job.id}`, { headers: own }],
+      [`${lease}/fail`, { method: "POST", body: failure, headers: node }],
+      [`${lease}/uploads`, { method: "POST", body: { token: "t", files: [] }, headers: node }],
+      ["/v2/nodes/connect", { headers: node }],
+      ["/v2/admin/accounts", { headers: admin }],
+      ["/v2/admin/accounts", { method: "POST", body: { name: "x" }, headers: admin }],
+      ["/v2/admin/node-tokens", { headers: admin }],
+      ["/v2/admin/keys/000000000000", { method: "DELETE", headers: admin }],
+    ];
+    for (const [path, options] of asked) {
+      const { status, headers, body } = await sendTo(DOWN, path, options);
+      const answer = [status, headers.get("retry-after"), body.error_code];
+      expect(answer, `${options.method ?? "GET"} ${path}`).toEqual([503, "5", "service_unavailable"]);
+    }
+  });
+
+  it("a database that hangs is not waited for longer than a client waits", async () => {
+    const headers = basic((await newAccount()).key);
+    const began = Date.now();
+    const hanging = withFaults(() => "hangs");
+    const { status } = await sendTo(hanging, "/v2/jobs", { headers });
+    expect(status).toBe(503);
+    expect(Date.now() - began).toBeLessThan(20_000);
+  });
+
+  it.each(["refuses", "hangs", "loses the answer"] as const)(
+    "a running job goes on, and its row follows when the database is back (it %s)",
+    async (fault) => {
+      const spec = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4" } } });
+      const stub = jobOf(env, spec.id);
+      await stub.create(spec);
+      await runInDurableObject(stub, async (_, state) => {
+        const memory = new JobMemory(state.storage, () => {});
+        const job = memory.live();
+        memory.save({ ...job, version: 2, input: { ...job.input, status: "input.transferred" } });
+        await new EffectRunner(
+          state,
+          withFaults(() => fault),
+          memory,
+        ).ring();
+        expect(memory.state?.indexedVersion).toBe(1);
+        expect(memory.state?.retries.index?.attempts).toBe(1);
+      });
+      await evictDurableObject(stub);
+      // The alarm that the failure left behind, which may ring by itself.
+      await vi.waitFor(
+        async () => {
+          await runDurableObjectAlarm(stub);
+          expect(await findJob(env.DB, spec.accountId, spec.id)).toMatchObject({ version: 2 });
+        },
+        { timeout: 15_000 },
+      );
+    },
+  );
+});
+
+describe("a query that is wrong in itself", () => {
+  it("is a fault of ours, told without the query's values", async () => {
+    const query = env.DB.prepare("INSERT INTO api_keys VALUES (?, 'nobody', 0, NULL)").bind("secret-digest").run();
+    const error = await ask(query).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "Error", message: expect.stringMatching(/refused a query: .*FOREIGN KEY/) });
+    expect(String(error)).not.toContain("secret-digest");
+  });
+});

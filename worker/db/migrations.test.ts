@@ -1,0 +1,103 @@
+// A database that the previous version of the service made and used, brought up to date.
+import { applyD1Migrations, type D1Migration } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import {
+  accountOfKey,
+  credentialId,
+  hasAccount,
+  insertKey,
+  listAccounts,
+  listKeys,
+  listNodeTokens,
+  opensToNodes,
+  revokeKey,
+  revokeNodeToken,
+} from "./credentials.ts";
+import { claimKey, forgetKeys } from "./idempotency.ts";
+import { checkAgain, endLostJob, findJob, jobsToCheck, listJobs, upsertJob } from "./jobs.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const tablesOf = async (): Promise<string[]> => {
+  const found = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'",
+  ).all<{ name: string }>();
+  return found.results.map(({ name }) => name);
+};
+
+/** Before these migrations, what the schema's tables hold is written by hand, as that version wrote it. */
+const WRITTEN: Record<string, readonly string[]> = {
+  "0001_idempotency_keys.sql": [
+    "INSERT INTO accounts VALUES ('acc', 'Old', 's1.t1.AAAA', 1)",
+    "INSERT INTO api_keys VALUES ('aaaaaaaaaaaa01', 'acc', 2, NULL), ('bbbbbbbbbbbb02', 'acc', 3, 4)",
+    "INSERT INTO node_tokens VALUES ('cccccccccccc03', 'attic', 5, NULL)",
+    `INSERT INTO jobs VALUES ('AAAAAAAAAAAAA1', 'acc', 'job.starting', 3, 100, NULL, '{"id":"AAAAAAAAAAAAA1"}')`,
+  ],
+  "0002_check_at.sql": [
+    "INSERT INTO idempotency_keys VALUES ('acc', 'order', 'digest', 'AAAAAAAAAAAAA1', 100)",
+    `INSERT INTO jobs VALUES ('AAAAAAAAAAAAA2', 'acc', 'job.completed', 5, 200, 300, '{"id":"AAAAAAAAAAAAA2"}')`,
+    `INSERT INTO jobs VALUES ('AAAAAAAAAAAAA3', 'acc', 'job.failed', 5, 300, ${Date.now() - DAY_MS}, '{}')`,
+  ],
+};
+
+/** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
+beforeEach(async () => {
+  const tables = await tablesOf();
+  // Those that refer to others first.
+  const ordered = tables.toSorted((one) => (one === "api_keys" ? -1 : 0));
+  for (const name of ordered) await env.DB.prepare(`DROP TABLE "${name}"`).run();
+  const migrations: D1Migration[] = env.MIGRATIONS;
+  for (const [index, { name }] of migrations.entries()) {
+    for (const statement of WRITTEN[name] ?? []) await env.DB.prepare(statement).run();
+    await applyD1Migrations(env.DB, migrations.slice(0, index + 1));
+  }
+});
+
+it("opens to the same keys and tokens as before", async () => {
+  expect(await accountOfKey(env.DB, "aaaaaaaaaaaa01")).toMatchObject({ id: "acc", name: "Old" });
+  expect(await accountOfKey(env.DB, "bbbbbbbbbbbb02")).toBeNull();
+  expect(await opensToNodes(env.DB, "cccccccccccc03")).toBe(true);
+  expect([await hasAccount(env.DB, "acc"), (await listAccounts(env.DB)).length]).toEqual([true, 1]);
+  await insertKey(env.DB, "acc", "dddddddddddd04", 9);
+  expect(await revokeKey(env.DB, credentialId("aaaaaaaaaaaa01"), 10)).toBe(true);
+  expect((await listKeys(env.DB, "acc")).map(({ revokedAt }) => revokedAt)).toEqual([10, 4, null]);
+  expect(await revokeNodeToken(env.DB, credentialId("cccccccccccc03"), 11)).toBe(true);
+  expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }]);
+});
+
+it("knows its jobs, and has the sweeper ask after those of which anything may be kept", async () => {
+  const all = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
+  expect(all.map(({ id, status, version }) => [id, status, version])).toEqual([
+    ["AAAAAAAAAAAAA3", "job.failed", 5],
+    ["AAAAAAAAAAAAA2", "job.completed", 5],
+    ["AAAAAAAAAAAAA1", "job.starting", 3],
+  ]);
+  // What lives comes at once, what has ended between a day and eight from now, and what ended ages ago never.
+  const [alive, ended, ...others] = await jobsToCheck(env.DB, Date.now() + 8 * DAY_MS, 10);
+  if (!alive || !ended) throw new Error("Jobs are missing");
+  expect([alive.id, alive.checkAt, ended.id, others]).toEqual(["AAAAAAAAAAAAA1", 0, "AAAAAAAAAAAAA3", []]);
+  expect(ended.checkAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
+  await upsertJob(env.DB, { ...ended, view: "{}", version: 4, status: "job.starting" });
+  expect((await findJob(env.DB, "acc", ended.id))?.status).toBe("job.failed");
+  await checkAgain(env.DB, [{ id: ended.id, checkAt: null }]);
+  const end = { status: "job.failed", completedAt: 400, view: "{}" };
+  // A request that came again has begun it since.
+  await upsertJob(env.DB, { ...alive, view: "{}", checkAt: 1 });
+  await endLostJob(env.DB, alive, end);
+  expect(await findJob(env.DB, "acc", alive.id)).toMatchObject({ status: "job.starting", checkAt: 1 });
+  await endLostJob(env.DB, { ...alive, checkAt: 1 }, end);
+  expect(await findJob(env.DB, "acc", alive.id)).toMatchObject({ status: "job.failed", version: 3, checkAt: null });
+  expect(await jobsToCheck(env.DB, Date.now() + 8 * DAY_MS, 10)).toEqual([]);
+});
+
+it("remembers the keys of requests", async () => {
+  const again = { accountId: "acc", key: "order", bodyDigest: "other", jobId: "AAAAAAAAAAAAA9", createdAt: 200 };
+  expect(await claimKey(env.DB, again)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
+  await forgetKeys(env.DB, 101 + DAY_MS, 10);
+  expect(await claimKey(env.DB, again)).toEqual(again);
+});
+
+it("has rows of the time before each migration to try it on", () => {
+  const later = env.MIGRATIONS.slice(1).map(({ name }) => name);
+  expect(Object.keys(WRITTEN)).toEqual(later);
+});

@@ -1,0 +1,119 @@
+// What one account can do to, and learn of, the jobs of another: nothing, whatever the route.
+import { runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { jobOf } from "../env.ts";
+import { loadState } from "../job/job-store.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../test-jobs.ts";
+import { type Audience, fill, ROUTES, type TestRoute } from "./test-routes.ts";
+
+const NOBODYS_JOB = "AAAAAAAAAAAAAA";
+
+type Account = Awaited<ReturnType<typeof newAccount>>;
+let owner: Account;
+let stranger: Account;
+let credentials: Record<Audience, Record<string, string>>;
+beforeAll(async () => {
+  [owner, stranger] = [await newAccount(), await newAccount()];
+  credentials = {
+    client: basic(owner.key),
+    node: bearer(await newNodeToken()),
+    operator: bearer(ADMIN),
+    anyone: {},
+  };
+});
+
+const named = (route: TestRoute): [string, TestRoute] => [`${route.method} ${route.path}`, route];
+const post = (key: string, body: unknown, headers: Record<string, string> = {}) =>
+  send("/v2/jobs", { method: "POST", body, headers: { ...basic(key), ...headers } });
+
+/** An answer with all that could tell one from another. */
+async function ask(method: string, path: string, headers: Record<string, string>) {
+  const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers }));
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (isStream) await response.body?.cancel();
+  return { status: response.status, headers: [...response.headers], text: isStream ? "" : await response.text() };
+}
+
+/** Jobs of the owner in each state that answers differently: waiting, with metadata, ended with a notification. */
+async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
+  const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
+  const [waiting, inspected, ended] = [await created(), await created(), await created()];
+  const [granted] = await jobOf(env, inspected).claim("node", "session", "inspect", 1);
+  if (!granted) throw new Error("Nothing to inspect");
+  await jobOf(env, inspected).complete(granted.lease, {
+    token: granted.token,
+    result: { kind: "inspect", probe: PROBE },
+  });
+  await jobOf(env, ended).cancel();
+  return [waiting, inspected, ended].map((id) => ({ id, nid: `msg_${id}_1` }));
+}
+
+const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.status);
+
+describe("a job of another account", () => {
+  const routes = ROUTES.filter(({ audience, path }) => audience === "client" && path.includes("/:id"));
+  it.each(routes.map(named))("is to %s as one that never was", async (_, route) => {
+    for (const { id, nid } of await ownersJobs()) {
+      const before = await stateOf(id);
+      const [foreign, nobodys] = [
+        await ask(route.method, fill(route, { id, nid, key: "input" }), basic(stranger.key)),
+        await ask(route.method, fill(route, { id: NOBODYS_JOB, nid, key: "input" }), basic(stranger.key)),
+      ];
+      expect(JSON.parse(foreign.text)).toMatchObject({ error_code: "job_not_found", status: "error" });
+      expect([foreign.status, foreign]).toEqual([404, nobodys]);
+      expect(await stateOf(id)).toBe(before);
+      // The same request is not refused to the owner for being unknown.
+      const own = await ask(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
+      expect(own.text).not.toContain("job_not_found");
+    }
+  });
+
+  it("is on no page of the list, wherever the page begins and whatever is asked for", async () => {
+    const jobs = await ownersJobs();
+    const first = await send("/v2/jobs?limit=1", { headers: basic(owner.key) });
+    expect(first.body.next_cursor).toMatch(/^\d+-/);
+    const newest = `${Date.now() + 1000}-${jobs[0]?.id}`;
+    const queries = ["", "?limit=100", "?status=job.aborted", `?cursor=${first.body.next_cursor}`, `?cursor=${newest}`];
+    for (const query of queries) {
+      const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(stranger.key) });
+      expect([query, status, body]).toEqual([query, 200, { jobs: [], next_cursor: null }]);
+    }
+  });
+
+  it("is not given away by the idempotency key that made it", async () => {
+    const key = { "idempotency-key": "order-1" };
+    const made = await post(owner.key, jobBody(), key);
+    for (const body of [jobBody(), jobBody({ outputs: { mp4: { path: "b.mp4" } } })]) {
+      const other = await post((await newAccount()).key, body, key);
+      expect(other.status).toBe(201);
+      expect(other.body.id).not.toBe(made.body.id);
+    }
+    expect((await post(owner.key, jobBody(), key)).body.id).toBe(made.body.id);
+  });
+});
+
+describe("a credential", () => {
+  const closed = ROUTES.filter(({ audience }) => audience !== "anyone");
+  const values = { id: NOBODYS_JOB, nid: "msg_1", key: "input", lease: `${NOBODYS_JOB}.encode.1` };
+  it.each(closed.map(named))("of another kind does not open %s", async (_, route) => {
+    const secrets: Record<Audience, string> = {
+      client: owner.key,
+      node: credentials.node.authorization?.slice(7) ?? "",
+      operator: ADMIN,
+      anyone: "",
+    };
+    const wrong = Object.entries(secrets).filter(([audience]) => audience !== route.audience);
+    for (const [, secret] of wrong) {
+      for (const headers of [basic(secret), bearer(secret)]) {
+        const answer = await ask(route.method, fill(route, values), headers);
+        expect([answer.status, JSON.parse(answer.text).error_code]).toEqual([401, "authentication_failed"]);
+      }
+    }
+    // The right one in the wrong scheme is refused, and in the right one it is not.
+    const right = secrets[route.audience];
+    const scheme = route.audience === "client" ? bearer(right) : basic(right);
+    expect((await ask(route.method, fill(route, values), scheme)).status).toBe(401);
+    expect((await ask(route.method, fill(route, values), credentials[route.audience])).status).not.toBe(401);
+  });
+});

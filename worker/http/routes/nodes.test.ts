@@ -1,0 +1,127 @@
+// A lease is opened by its own token and by nothing else: whoever lacks that changes nothing and learns nothing.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, it, vi } from "vitest";
+import { isJobId, type LeaseId, leaseId } from "#shared/ids.ts";
+import { jobOf } from "../../env.ts";
+import { loadState } from "../../job/job-store.ts";
+import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../test-jobs.ts";
+import { ROUTES } from "../test-routes.ts";
+
+let own: Record<string, string>;
+let node: Record<string, string>;
+beforeAll(async () => {
+  own = basic((await newAccount()).key);
+  node = bearer(await newNodeToken());
+});
+
+type Lease = { lease: string; token: string };
+
+/** A job with one task that a node has: its inspection, or after that its encoding. */
+async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
+  const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own });
+  const { id } = created.body as { id: string };
+  const inspect = await claim(id, "inspect");
+  if (slotClass === "inspect") return inspect;
+  const body = { token: inspect.token, result: { kind: "inspect", probe: PROBE } };
+  await send(`/v2/nodes/leases/${inspect.lease}/complete`, { method: "POST", body, headers: node });
+  return claim(id, "encode");
+}
+
+async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease> {
+  const [granted] = await jobOf(env, id).claim("node", "session", slotClass, 1);
+  if (!granted) throw new Error(`Nothing to ${slotClass}`);
+  return { lease: granted.lease, token: granted.token };
+}
+
+/** What each verb asks for; the token is added. */
+const BODIES: Readonly<Record<string, readonly object[]>> = {
+  uploads: [{ files: [{ output: 0, file: 1, sizeBytes: 1 }] }],
+  scratch: [{ puts: [{ name: "inspect-1/source-1", sizeBytes: 1 }], gets: [] }],
+  complete: [
+    { result: { kind: "inspect", probe: PROBE } },
+    {
+      result: {
+        kind: "encode",
+        outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }],
+      },
+    },
+    { result: { kind: "sound", tracks: [] } },
+  ],
+  fail: [{ failure: { code: "input_not_media", message: "m" } }],
+};
+
+const parts = (lease: string) => {
+  const [job = "", task = "", attempt = ""] = lease.split(".");
+  if (!isJobId(job)) throw new Error(`${lease} is no lease`);
+  return { job, task, attempt: Number(attempt) };
+};
+
+/** Wrong proofs, made of a lease that is held and another job's. */
+const THIEVES: readonly [string, (held: Lease, other: Lease) => Lease][] = [
+  ["a guessed token", ({ lease }) => ({ lease, token: "A".repeat(28) })],
+  ["the token of another job's lease", ({ lease }, { token }) => ({ lease, token })],
+  ["a token that only begins right", ({ lease, token }) => ({ lease, token: token.slice(0, -1) })],
+  [
+    "an attempt that is still to come",
+    ({ lease, token }) => {
+      const { job, task, attempt } = parts(lease);
+      return { lease: leaseId(job, task, attempt + 1), token };
+    },
+  ],
+  ["a task that there is not", ({ lease, token }) => ({ lease: leaseId(parts(lease).job, "join-1", 1), token })],
+];
+
+const verbs = ROUTES.flatMap(({ path }) => /\/leases\/:lease\/(\w+)$/.exec(path)?.[1] ?? []);
+it.each(verbs)("%s without the lease is answered as for a job that never was, and changes nothing", async (verb) => {
+  const bodies = BODIES[verb];
+  if (!bodies) throw new Error(`What is the body of ${verb}? Say so in BODIES`);
+  const report = ({ lease, token }: Lease, body: object) =>
+    send(`/v2/nodes/leases/${lease}/${verb}`, { method: "POST", body: { token, ...body }, headers: node });
+  for (const slotClass of ["inspect", "encode"] as const) {
+    const [held, other] = [await leased(slotClass), await leased(slotClass)];
+    const job = jobOf(env, parts(held.lease).job);
+    const stateOf = () => runInDurableObject(job, (_, { storage }) => loadState(storage));
+    for (const [what, steal] of THIEVES) {
+      // A sign of life, so that the lease does not end meanwhile.
+      await job.renew([{ lease: held.lease as LeaseId, token: held.token }]);
+      const before = await stateOf();
+      const stolen = steal(held, other);
+      for (const body of bodies) {
+        const [refused, nobodys] = [
+          await report(stolen, body),
+          await report({ lease: "AAAAAAAAAAAAAA.encode.1", token: stolen.token }, body),
+        ];
+        expect([what, refused.status, refused.body.error_code]).toEqual([what, 409, "lease_superseded"]);
+        expect([refused.body, [...refused.headers]]).toEqual([nobodys.body, [...nobodys.headers]]);
+      }
+      expect(await stateOf()).toEqual(before);
+    }
+  }
+});
+
+it("the token of an earlier attempt opens nothing once another node has the task", async () => {
+  const first = await leased("inspect");
+  const body = { failure: { code: "node_lost", message: "m" } };
+  const fail = ({ lease, token }: Lease) =>
+    send(`/v2/nodes/leases/${lease}/fail`, { method: "POST", body: { token, ...body }, headers: node });
+  const { job } = parts(first.lease);
+  await fail(first);
+  const second = await vi.waitFor(() => claim(job, "inspect"), { timeout: 10_000 });
+  expect((await fail(first)).status).toBe(409);
+  // Nor does it open the new attempt.
+  expect((await fail({ lease: second.lease, token: first.token })).status).toBe(409);
+  expect((await fail(second)).status).toBe(200);
+});
+
+it("reports larger than a body may be are refused", async () => {
+  for (const verb of verbs) {
+    const raw = `{"token":"${"x".repeat(2 ** 20)}"}`;
+    const answer = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {
+      method: "POST",
+      raw,
+      headers: node,
+    });
+    expect([verb, answer.status, answer.body.error_code]).toEqual([verb, 413, "body_too_large"]);
+  }
+});

@@ -1,0 +1,81 @@
+// What must be true once a job has come to its end, whatever befell it on its way.
+import { env } from "cloudflare:workers";
+import { expect, inject } from "vitest";
+import type { JobId } from "#shared/ids.ts";
+import { settingsOf } from "../../env.ts";
+import { publicUrlOf } from "../../storage/object-store.ts";
+import { ask, type Signer } from "../../storage/s3-requests.ts";
+import { isUploadGone } from "../../storage/upload-gone.ts";
+import { fileToStore, neededFiles } from "../job-files.ts";
+import type { JobState, TaskState } from "../job-state.ts";
+import { runnableTasks } from "../leases.ts";
+import type { Run } from "./run-job.ts";
+import { markOf } from "./scripted-tasks.ts";
+import { beneath } from "./wire.ts";
+
+const signer = (): Signer => {
+  const { accessKeyId, secretAccessKey } = inject("s3");
+  return { region: "us-east-1", keys: { accessKeyId, secretAccessKey } };
+};
+
+/** What a fault may not change. */
+export const lasting = ({ state, view }: Run) => ({ view, events: state.outbox.map(({ event }) => event) });
+
+/** Throws when a promise is broken. */
+export async function inspectAftermath(run: Run): Promise<void> {
+  const { state, wire, jobId } = run;
+  expect(new Set(state.outbox.map(({ id }) => id)).size).toBe(state.outbox.length);
+  for (const { id, body, state: delivery } of state.outbox) {
+    expect([delivery, ...new Set(wire.taken.filter((taken) => taken.id === id).map((taken) => taken.body))]).toEqual([
+      "delivered",
+      body,
+    ]);
+  }
+  expect(state.tasks.filter(({ phase }) => phase === "leased" || phase === "publishing")).toEqual([]);
+  expect([...runnableTasks(state, "inspect"), ...runnableTasks(state, "encode")]).toEqual([]);
+  expect({ orphans: state.orphans, revoked: state.revoked }).toEqual({ orphans: [], revoked: [] });
+  expect(state.scratch).toMatchObject({ isUsed: false, leftovers: [] });
+  expect(state.indexedVersion).toBe(state.version);
+  expect(await scratchKeys(jobId as JobId)).toEqual([]);
+  for (const { url, isKnown } of wire.uploads) {
+    // Of an upload that has begun just before its object died nobody knows: the bucket's lifecycle rules remove it.
+    const isUnknown = !isKnown && wire.strike?.blow.includes("dies");
+    expect(isUnknown || (await isGone(url)), `The upload ${url} is left`).toBe(true);
+  }
+  for (const task of state.tasks) await inspectObjects(state, task);
+}
+
+/** Keys below a job's folder of the scratch bucket. */
+async function scratchKeys(jobId: JobId): Promise<string[]> {
+  const settings = settingsOf(env).scratch;
+  if (!settings) throw new Error("No scratch");
+  const { bucket, keys, prefix } = settings;
+  const query = new URLSearchParams({ prefix: `${prefix}/${jobId}/` });
+  const xml = await ask({ region: bucket.region, keys }, `${bucket.endpoint}/${bucket.bucket}?${query}`, {});
+  return [...xml.matchAll(/<Key>([^<]*)</g)].map(([, key = ""]) => key);
+}
+
+/** Whether a multipart upload is neither waiting nor half done: the storage takes no part for it any more. */
+async function isGone(upload: string): Promise<boolean> {
+  try {
+    await ask(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });
+    return false;
+  } catch (error) {
+    return isUploadGone(error);
+  }
+}
+
+/** The objects of finished outputs are whole, and all of the grant that the job took them from. */
+async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
+  if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;
+  const mark = markOf(`${state.spec.id}.${task.id}.${task.attempt}`);
+  for (const output of task.outputs.filter((index) => state.outputs[index]?.phase === "done")) {
+    const spec = state.spec.outputs[output];
+    for (const [at, file] of (spec ? neededFiles(spec, state.input.probe) : []).entries()) {
+      const sizeBytes = state.outputs[output]?.files[at]?.sizeBytes ?? 0;
+      const { objectName } = fileToStore(state, { output, file, sizeBytes });
+      const bytes = await (await beneath.fetch(publicUrlOf(state.spec, objectName))).bytes();
+      expect([objectName, bytes.length, bytes[0], bytes.at(-1)]).toEqual([objectName, sizeBytes, mark, mark]);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { findJob } from "../db/jobs.ts";
+import { jobOf, settingsOf } from "../env.ts";
+import { basic, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../test-jobs.ts";
+import { CHECK_AFTER_MS, pendingEffects } from "./job-effects.ts";
+import { type Delivery, type JobState, newJob } from "./job-state.ts";
+import { loadState, saveState } from "./job-store.ts";
+import { runEffect } from "./run-effect.ts";
+import { forgottenAnswers } from "./test-forgotten-answers.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+const ask = (method: string, path: string, body?: unknown) => send(path, { method, body, headers: basic(account.key) });
+
+const purgeAt = (state: JobState, retentionMs = DAY_MS): number | undefined =>
+  pendingEffects(state, retentionMs).find(({ name }) => name === "purge")?.dueAt;
+
+describe("RETENTION_DAYS", () => {
+  it.each([
+    [undefined, 7],
+    ["1", 1],
+    ["30", 30],
+  ])("%s keeps an ended job for %i days", async (set, days) => {
+    const { retentionMs } = settingsOf({ ...env, ...(set === undefined ? {} : { RETENTION_DAYS: set }) });
+    const ended: JobState = { ...newJob(await newSpec()), status: "job.completed", completedAt: 1000 };
+    expect(purgeAt(ended, retentionMs)).toBe(1000 + days * DAY_MS);
+  });
+
+  it.each(["0", "0.5", "366", "a week", ""])("refuses %j, and says what is wrong", (set) => {
+    expect(() => settingsOf({ ...env, RETENTION_DAYS: set })).toThrow(/settings are not valid: .*\n.*RETENTION_DAYS/);
+  });
+});
+
+describe("a job that has ended", () => {
+  it("is forgotten after what it left was removed or a day later, and no sooner than its client is told or in four days", async () => {
+    const spec = await newSpec({ storage: { service: "coconut" } });
+    const ended: JobState = { ...newJob(spec), status: "job.completed", completedAt: 0 };
+    expect(purgeAt(ended)).toBe(2 * DAY_MS);
+    const cleared = { ...ended, storageCleared: true };
+    expect(purgeAt(cleared)).toBe(DAY_MS);
+    expect(purgeAt({ ...cleared, scratch: { ...ended.scratch, leftovers: [0] } })).toBe(2 * DAY_MS);
+    const delivery: Delivery = {
+      ...{ id: "msg_1", event: "job.completed", body: "{}", createdAt: 0, lastResult: null, nextAt: 3 * DAY_MS },
+      ...{ attempts: 9, earlierAttempts: 0, state: "due" },
+    };
+    const owing = { ...cleared, outbox: [delivery] };
+    expect([purgeAt(owing), purgeAt(owing, 30 * DAY_MS)]).toEqual([4 * DAY_MS, 30 * DAY_MS]);
+    expect(purgeAt({ ...cleared, outbox: [{ ...delivery, state: "delivered" }] })).toBe(DAY_MS);
+    // Its row would say for ever what is no longer so.
+    expect(purgeAt({ ...cleared, version: 2 })).toBeUndefined();
+  });
+
+  it("is asked after once it is to have been forgotten", async () => {
+    const spec = await newSpec();
+    const now = 1000;
+    let state: JobState = { ...newJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
+    const apply = (change: (before: JobState) => JobState) => {
+      state = change(state);
+    };
+    const deps = { env, state: () => state, apply, now: () => now, purge: async () => {} };
+    await runEffect({ kind: "index" }, deps);
+    const row = await findJob(env.DB, spec.accountId, spec.id);
+    expect([row?.status, row?.checkAt]).toEqual(["job.completed", now + 7 * DAY_MS + CHECK_AFTER_MS]);
+  });
+});
+
+describe("a job whose retention is over", () => {
+  const bucket = env.STORAGE as R2Bucket;
+  const input = { url: `https://user:${SECRET_KEY}@media.example.com/film.mp4?signature=${SECRET_KEY}` };
+
+  /** A job that failed and, seven days later, was forgotten; with what it answered just before. */
+  async function forgotten() {
+    const notification = { type: "http", url: `http://127.0.0.1:9/?token=${SECRET_KEY}`, events: true };
+    const outputs = { "mp4:240p": { path: "a.mp4" } };
+    const storage = { service: "coconut" };
+    const { body } = await ask("POST", "/v2/jobs", jobBody({ input, outputs, storage, notification }));
+    const id: string = body.id;
+    const job = jobOf(env, id);
+    const [inspect] = await job.claim("node-a", "s-a", "inspect", 1);
+    if (!inspect) throw new Error("Nothing to inspect");
+    await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+    await ask("DELETE", `/v2/jobs/${id}`);
+    await vi.waitFor(async () => expect((await findJob(env.DB, account.id, id))?.status).toBe("job.aborted"));
+    await bucket.put(`${id}/a.mp4`, "x");
+    const { body: last } = await ask("GET", `/v2/jobs/${id}`);
+    await runInDurableObject(job, (_, { storage: disk }) => {
+      const state = loadState(disk);
+      if (state) saveState(disk, state, { ...state, completedAt: Date.now() - 7 * DAY_MS });
+    });
+    await evictDurableObject(job);
+    await runDurableObjectAlarm(job);
+    return { id, last };
+  }
+
+  it("leaves its row and nothing else", async () => {
+    const { id } = await forgotten();
+    const left = await runInDurableObject(jobOf(env, id), async (_, { storage }) => [
+      [...storage.kv.list()].length,
+      await storage.getAlarm(),
+    ]);
+    expect(left).toEqual([0, null]);
+    expect((await bucket.list({ prefix: id })).objects).toEqual([]);
+    const row = await findJob(env.DB, account.id, id);
+    expect(row).toMatchObject({ status: "job.aborted", checkAt: null });
+    expect(JSON.stringify(row)).not.toMatch(new RegExp(`${SECRET_KEY}|s1\\.t1\\.`));
+  });
+
+  it("is answered for by its row on every route, with no error of ours", async () => {
+    const { id, last } = await forgotten();
+    expect(await ask("GET", `/v2/jobs/${id}`)).toMatchObject({ status: 200, body: last });
+    expect((await ask("GET", "/v2/jobs?limit=1")).body.jobs).toEqual([last]);
+    const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
+    expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
+    for (const [method, path, code, errorCode, message] of forgottenAnswers(id)) {
+      const { status, body } = await ask(method, `/v2${path}`);
+      expect([status, body.error_code], path).toEqual([code, errorCode]);
+      expect(body.message).toMatch(message);
+    }
+  });
+});

@@ -1,0 +1,237 @@
+import {
+  createExecutionContext,
+  createScheduledController,
+  evictDurableObject,
+  runInDurableObject,
+} from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { JobView } from "#shared/job-view.ts";
+import { findJob, jobsToCheck } from "./db/jobs.ts";
+import { type Env, jobOf } from "./env.ts";
+import worker from "./index.ts";
+import type { JobState } from "./job/job-state.ts";
+import { loadState, saveState } from "./job/job-store.ts";
+import { forgottenAnswers } from "./job/test-forgotten-answers.ts";
+import { sweep as round } from "./sweep.ts";
+import { basic, jobBody, newAccount, send } from "./test-jobs.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+const ask = (method: string, path: string, body?: unknown, headers = {}) =>
+  send(path, { method, body, headers: { ...basic(account.key), ...headers } });
+
+/** One round, as the cron trigger begins it, after which all jobs are due to be asked after. */
+async function sweep(bindings: Env = env): Promise<void> {
+  await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE check_at IS NOT NULL").run();
+  await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), bindings);
+}
+
+const stateOf = (id: string): Promise<JobState | null> =>
+  runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage));
+
+/** Changes the state on disk, takes the alarm away, and drops the object from memory. */
+async function loseAlarm(id: string, change: (state: JobState) => JobState): Promise<void> {
+  await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
+    const state = loadState(storage);
+    if (state) saveState(storage, state, change(state));
+    await storage.deleteAlarm();
+  });
+  await evictDurableObject(jobOf(env, id));
+}
+
+async function created(): Promise<{ id: string }> {
+  const notification = { type: "http", url: "http://127.0.0.1:9/", events: true };
+  const { body } = await ask("POST", "/v2/jobs", jobBody({ notification }));
+  return body;
+}
+
+/** A request that dies between the job's row and its beginning. */
+async function half(key: string): Promise<string> {
+  const JOB = new Proxy(env.JOB, {
+    get: (target, name) =>
+      name === "getByName" ? () => ({ create: () => Promise.reject(new Error("gone")) }) : Reflect.get(target, name),
+  });
+  const headers = { ...basic(account.key), "idempotency-key": key };
+  const init = { method: "POST", headers, body: JSON.stringify(jobBody()) };
+  const request = new Request<unknown, IncomingRequestCfProperties>("https://copra.test/v2/jobs", init);
+  const { status } = await worker.fetch(request, { ...env, JOB }, createExecutionContext());
+  expect(status).toBe(500);
+  const { body: list } = await ask("GET", "/v2/jobs?limit=1");
+  return list.jobs[0].id;
+}
+
+describe("a job whose alarm was lost", () => {
+  it("gets it back while it runs: a node that is gone loses its lease", async () => {
+    const { id } = await created();
+    await jobOf(env, id).claim("node-a", "s-a", "inspect", 1);
+    await loseAlarm(id, (state) => ({
+      ...state,
+      tasks: state.tasks.map((task) => ({ ...task, grant: task.grant && { ...task.grant, expiresAt: 1 } })),
+    }));
+    await sweep();
+    await vi.waitFor(async () => expect((await stateOf(id))?.tasks[0]).toMatchObject({ phase: "pending", losses: 1 }));
+    const row = await findJob(env.DB, account.id, id);
+    expect(row?.checkAt).toBeGreaterThan(Date.now() + 5 * 60_000);
+  });
+
+  it("although its object believes in it", async () => {
+    const { id } = await created();
+    await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAlarm());
+    await sweep();
+    const alarm = await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.getAlarm());
+    expect(alarm).not.toBeNull();
+  });
+
+  it("still tells its client that it has ended", async () => {
+    const { id } = await created();
+    await ask("DELETE", `/v2/jobs/${id}`);
+    await loseAlarm(id, (state) => ({
+      ...state,
+      outbox: state.outbox.map((delivery) => ({ ...delivery, attempts: 0, nextAt: 1, lastResult: null })),
+    }));
+    await sweep();
+    await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.lastResult).toMatch(/^No answer/));
+  });
+
+  it("is still forgotten when its time is over, and then never asked after again", async () => {
+    const { id } = await created();
+    await ask("DELETE", `/v2/jobs/${id}`);
+    await vi.waitFor(async () => expect((await stateOf(id))?.indexedVersion).toBe(2));
+    await loseAlarm(id, (state) => ({ ...state, completedAt: Date.now() - 8 * DAY_MS, outbox: [] }));
+    await sweep();
+    await vi.waitFor(async () => expect(await stateOf(id)).toBeNull());
+    await vi.waitFor(async () => expect((await findJob(env.DB, account.id, id))?.checkAt).toBeNull());
+    expect((await ask("GET", `/v2/jobs/${id}`)).body.status).toBe("job.aborted");
+  });
+});
+
+describe("a job whose row is behind", () => {
+  it("has it written again", async () => {
+    const { id } = await created();
+    await ask("DELETE", `/v2/jobs/${id}`);
+    const status = async () => (await findJob(env.DB, account.id, id))?.status;
+    await vi.waitFor(async () => expect(await status()).toBe("job.aborted"));
+    await env.DB.prepare("UPDATE jobs SET status = 'job.starting', version = 1, completed_at = NULL WHERE id = ?")
+      .bind(id)
+      .run();
+    await sweep();
+    await vi.waitFor(async () => expect(await status()).toBe("job.aborted"));
+  });
+});
+
+describe("a job that was never begun", () => {
+  it("has failed, and says so on every route", async () => {
+    const id = await half("half-1");
+    await sweep();
+    const failed = {
+      status: "video.failed",
+      error_code: "internal_error",
+      error: expect.stringMatching(/create it anew/),
+    };
+    const job = { id, status: "job.failed", progress: "100%", completed_at: expect.any(String) };
+    const { status, body } = await ask("GET", `/v2/jobs/${id}`);
+    expect([status, body]).toMatchObject([200, { ...job, outputs: [failed, { status: "image.failed" }] }]);
+    expect((await ask("GET", "/v2/jobs?status=job.failed")).body.jobs).toEqual([body]);
+    const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
+    expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
+    for (const [method, path, code, errorCode, message] of forgottenAnswers(id)) {
+      const refused = await ask(method, `/v2${path}`);
+      expect([refused.status, refused.body.error_code], path).toEqual([code, errorCode]);
+      expect(refused.body.message).toMatch(message);
+    }
+    await sweep();
+    expect((await ask("GET", `/v2/jobs/${id}`)).body).toEqual(body);
+  });
+
+  it("is begun when its request comes again in time, and anew when it comes later", async () => {
+    const repeat = (key: string) => ask("POST", "/v2/jobs", jobBody(), { "idempotency-key": key });
+    const inTime = await half("half-2");
+    await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(inTime).run();
+    expect(await repeat("half-2")).toMatchObject({ status: 201, body: { id: inTime } });
+    // A sweeper that asked the object just before must not end it now.
+    expect((await findJob(env.DB, account.id, inTime))?.checkAt).toBeGreaterThan(Date.now());
+    const late = await half("half-3");
+    await sweep();
+    expect(await findJob(env.DB, account.id, inTime)).toMatchObject({ status: "job.starting" });
+    const again = await repeat("half-3");
+    expect([again.status, again.body.id === late, again.body.status]).toEqual([201, false, "job.starting"]);
+  });
+});
+
+describe("a round", () => {
+  it("asks those first that wait longest, by an index, and only so many", async () => {
+    await env.DB.prepare("DELETE FROM jobs").run();
+    const ids = [(await created()).id, (await created()).id, (await created()).id];
+    const set = (id: string | undefined, at: number | null) =>
+      env.DB.prepare("UPDATE jobs SET check_at = ? WHERE id = ?").bind(at, id).run();
+    await Promise.all([set(ids[0], 30), set(ids[1], 10), set(ids[2], null)]);
+    const due = async (now: number, limit: number) => (await jobsToCheck(env.DB, now, limit)).map(({ id }) => id);
+    expect(await due(30, 5)).toEqual([ids[1], ids[0]]);
+    expect(await due(30, 1)).toEqual([ids[1]]);
+    expect(await due(20, 5)).toEqual([ids[1]]);
+    const plan = await env.DB.prepare(
+      'EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE "jobs"."check_at" <= ? ORDER BY "jobs"."check_at" LIMIT ?',
+    )
+      .bind(1, 1)
+      .all();
+    expect(JSON.stringify(plan.results)).toContain("USING INDEX jobs_to_check");
+  });
+
+  it("goes past a job that cannot be asked", async () => {
+    const [first, second] = [await created(), await created()];
+    await loseAlarm(second.id, (state) => state);
+    const JOB = new Proxy(env.JOB, {
+      get: (target, name) =>
+        name === "getByName"
+          ? (id: string) => (id === first.id ? { kick: () => Promise.reject(new Error("gone")) } : target.getByName(id))
+          : Reflect.get(target, name),
+    });
+    await sweep({ ...env, JOB });
+    const alarm = await runInDurableObject(jobOf(env, second.id), (_, { storage }) => storage.getAlarm());
+    expect(alarm).not.toBeNull();
+    expect((await findJob(env.DB, account.id, first.id))?.checkAt).toBeGreaterThan(Date.now());
+  });
+
+  it("does not wait for an object that hangs", async () => {
+    const { id } = await created();
+    await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(id).run();
+    const never = { kick: () => new Promise(() => {}) };
+    const JOB = new Proxy(env.JOB, {
+      get: (target, name) => (name === "getByName" ? () => never : Reflect.get(target, name)),
+    });
+    await round({ ...env, JOB }, Date.now(), 20);
+    expect((await findJob(env.DB, account.id, id))?.checkAt).toBeGreaterThan(Date.now());
+  });
+
+  it("goes on until nobody waits, and ends lost jobs whatever their rows say", async () => {
+    await env.DB.prepare("DELETE FROM jobs").run();
+    const lost = ["{", "{}", JSON.stringify({ id: 1 })];
+    const insert = (view: string, index: number) =>
+      env.DB.prepare("INSERT INTO jobs VALUES (?, ?, 'job.starting', 1, 1, NULL, ?, 1)").bind(
+        `LOST${String(index).padStart(10, "0")}`,
+        account.id,
+        view,
+      );
+    await env.DB.batch(Array.from({ length: 60 }, (_, index) => insert(lost[index % lost.length] ?? "", index)));
+    await round(env, Date.now());
+    const { results } = await env.DB.prepare("SELECT DISTINCT status, check_at FROM jobs").all();
+    expect(results).toEqual([{ status: "job.failed", check_at: null }]);
+    const { body } = await ask("GET", "/v2/jobs/LOST0000000000");
+    expect(body).toMatchObject({ status: "job.failed", created_at: "1970-01-01 00:00:00 +0000", outputs: [] });
+    expect(JobView.parse(body).input.error).toMatch(/create it anew/);
+  });
+
+  it("removes keys of requests that are older than a day", async () => {
+    const key = (age: number) =>
+      env.DB.prepare("INSERT INTO idempotency_keys VALUES ('a', ?, '', '', ?)").bind(`${age}`, Date.now() - age);
+    await env.DB.batch([key(DAY_MS + 60_000), key(DAY_MS - 60_000)]);
+    await sweep();
+    const { results } = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE account_id = 'a'").all();
+    expect(results).toEqual([{ key: `${DAY_MS - 60_000}` }]);
+  });
+});
