@@ -23,6 +23,7 @@ export default defineConfig({
               bindings: {
                 MIGRATIONS: await readD1Migrations("./migrations"),
                 ADMIN_TOKEN: "test-admin-token",
+                FAULTS: process.env.COPRA_FAULTS ?? "1",
                 KEY_PEPPER: "test-pepper",
                 SEALING_KEYS: "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
                 ALLOW_PRIVATE: "loopback",

@@ -2,17 +2,19 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createLogger, type Logger, messageOf } from "#shared/log.ts";
+import { AppError } from "#shared/errors.ts";
+import { createLogger, type Logger, logCrash, messageOf } from "#shared/log.ts";
 import { type NodeConfig, readConfig, USAGE } from "./config.ts";
 import { probeCapabilities } from "./ffmpeg/capabilities.ts";
+import { describeIsolation, findIsolation } from "./ffmpeg/isolation.ts";
 import { locateFfmpeg } from "./ffmpeg/locate.ts";
 import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
+import { lockFolder } from "./work/folder-lock.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" });
 
 /** The node's name on its disk, so that it is the same node after a restart; the session is new each time. */
 async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity> {
-  await mkdir(workFolder, { recursive: true, mode: 0o700 });
   const session = randomUUID();
   if (name) return { nodeId: name, session };
   const file = join(workFolder, "node-id");
@@ -51,14 +53,36 @@ function stopOnSignals(node: EncoderNode, drainMs: number, log: Logger): void {
   process.on("SIGINT", onSignal);
 }
 
-async function main(): Promise<void> {
-  const args = process.argv.slice(2);
-  if (args.includes("--help")) return console.log(USAGE);
-  const parsed = readConfig(args, process.env);
-  const config = { ...parsed, workFolder: resolve(parsed.workFolder) };
-  const identity = await identify(config);
+/** What ends the process without its will: it is started again, and its leases run out. */
+function crash(error: unknown): never {
+  logCrash(log, error);
+  process.exit(1);
+}
+
+/** What people can mend, they are told in plain words. */
+function giveUp(words: string): never {
+  console.error(words);
+  process.exit(1);
+}
+
+/** Makes the folder this node's own, and answers what the node is called in it. */
+async function takeFolder(config: NodeConfig): Promise<NodeIdentity> {
+  const { workFolder } = config;
+  try {
+    await mkdir(workFolder, { recursive: true, mode: 0o700 });
+    await lockFolder(workFolder);
+    return await identify(config);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) return giveUp(messageOf(error));
+    return giveUp(`The work folder ${workFolder} cannot be used (${error.code}); give another by --work.`);
+  }
+}
+
+async function main(config: NodeConfig): Promise<void> {
+  const identity = await takeFolder(config);
   const nodeLog = log.child({ node: identity.nodeId });
   const tools = await locateFfmpeg(process.env, nodeLog);
+  nodeLog.info("What ffmpeg is kept from", describeIsolation(await findIsolation()));
   const capabilities = await probeCapabilities({
     ...{ ffmpeg: tools.ffmpeg, hw: config.hw, log: nodeLog },
     cacheFile: join(config.workFolder, "encoders.json"),
@@ -67,7 +91,20 @@ async function main(): Promise<void> {
   stopOnSignals(node, config.drainMs, nodeLog);
 }
 
-main().catch((error: unknown) => {
-  console.error(`${messageOf(error)}\n\n${USAGE}`);
-  process.exit(1);
-});
+function configOf(args: readonly string[]): NodeConfig {
+  try {
+    const config = readConfig(args, process.env);
+    return { ...config, workFolder: resolve(config.workFolder) };
+  } catch (error) {
+    return giveUp(`${messageOf(error)}\n\n${USAGE}`);
+  }
+}
+
+process.on("uncaughtException", crash);
+const args = process.argv.slice(2);
+if (args.includes("--help")) {
+  console.log(USAGE);
+} else {
+  // An AppError at the start is about the ffmpeg or the hardware that this node was told to use.
+  main(configOf(args)).catch((error: unknown) => (error instanceof AppError ? giveUp(error.message) : crash(error)));
+}

@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token 
   keys revoke <key id>         from now on it opens nothing
   node-tokens                  list the tokens of nodes
   node-tokens create <name>    make one; shown once
-  node-tokens revoke <id>      nodes that connect with it from now on are refused
+  node-tokens revoke <id>      its nodes are cut off at once and refused from now on
 
 Without --url (COPRA_URL) and --token (COPRA_ADMIN_TOKEN) it speaks to the local system of npm start.`;
 

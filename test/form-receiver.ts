@@ -6,6 +6,7 @@ export type ReceivedForm = {
   /** Path and query. */
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
   /** Names of the form's fields. */
   readonly fields: readonly string[];
   readonly fileName: string;
@@ -40,7 +41,8 @@ export async function startFormReceiver(field: string): Promise<FormReceiver> {
       const { name: fileName, type: contentType } = file;
       const bytes = new Uint8Array(await file.arrayBuffer());
       const { authorization } = headers;
-      received.push({ path, authorization, fields: [...form.keys()], fileName, contentType, bytes });
+      const idempotencyKey = headers["idempotency-key"]?.toString();
+      received.push({ path, authorization, idempotencyKey, fields: [...form.keys()], fileName, contentType, bytes });
       response.writeHead(201).end("thank you");
     } catch (error) {
       response.writeHead(422).end(String(error));

@@ -30,8 +30,8 @@ export type TestStack = Omit<StackFile, "pids"> & {
   log(name: string): string;
   /** Ends the stack, by default without waiting for running work, and deletes its home. */
   stop(drainMs?: number): Promise<void>;
-  /** Ends the stack and starts it again on the same home and ports. */
-  restart(): Promise<TestStack>;
+  /** Ends the stack and starts it again on the same home and ports; `whileDown` may change what lies there. */
+  restart(whileDown?: () => void): Promise<TestStack>;
 };
 
 const JOB_LIMIT_MS = 120_000;
@@ -67,8 +67,9 @@ async function startOn(settings: StackSettings): Promise<TestStack> {
       await stack.stop(drainMs);
       rmSync(home, { recursive: true, force: true });
     },
-    restart: async () => {
+    restart: async (whileDown) => {
       await stack.stop(0);
+      whileDown?.();
       const port = Number(new URL(description.api).port);
       return startOn({ ...settings, port, s3Port: Number(new URL(description.s3.endpoint).port) });
     },

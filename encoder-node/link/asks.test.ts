@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { type JobId, leaseId } from "#shared/ids.ts";
 import { ScratchRequest } from "#shared/protocol.ts";
-import { askScratch, type Line } from "./asks.ts";
+import { askScratch, askUploads, type Line } from "./asks.ts";
 import { controlPlaneAt } from "./control-plane.ts";
 
 const cleanUp: (() => unknown)[] = [];
@@ -18,10 +18,10 @@ async function lineTo(...answers: Answer[]): Promise<{ line: Line; asked: Scratc
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
-    const wish = ScratchRequest.parse(JSON.parse(body));
+    const wish = ScratchRequest.parse({ puts: [], gets: [], ...JSON.parse(body) });
     asked.push(wish);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    if (typeof answer === "number") response.writeHead(answer).end("{}");
+    if (typeof answer === "number") response.writeHead(answer).end('{"error_code":"e"}');
     else response.end(JSON.stringify(answer?.(wish)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -39,6 +39,7 @@ const signed: Answer = ({ puts, gets }) => ({
   puts: puts.map(({ name, sizeBytes }) => ({ url: `http://s/${name}?put`, headers: {}, offset: 0, sizeBytes })),
   gets: gets.map((name) => `http://s/${name}?get`),
 });
+const QUICK = { firstMs: 1, maxMs: 1 };
 const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `chunk-1/${at}.mp4`);
 
 it("asks for any number of scratch objects, 200 at a time, in order", async () => {
@@ -53,6 +54,19 @@ it("asks for any number of scratch objects, 200 at a time, in order", async () =
     [0, 200],
     [0, 50],
   ]);
+});
+
+it("asks again while the storage of the client cannot be reached, thirteen times at most", async () => {
+  const failure = { code: "storage_unreachable", message: "SlowDown" };
+  const file = { output: 0, file: 1, sizeBytes: 7 };
+  const passing = await lineTo(
+    () => ({ failure }),
+    () => ({ uploads: [] }),
+  );
+  expect(await askUploads(passing.line, [file], QUICK)).toEqual({ uploads: [] });
+  const lasting = await lineTo(() => ({ failure }));
+  expect(await askUploads(lasting.line, [file], QUICK)).toEqual({ failure });
+  expect(lasting.asked.length).toBe(13);
 });
 
 it("hands on why nothing is signed", async () => {

@@ -1,6 +1,6 @@
 // What the work on a lease asks of the control plane, until it answers: signed requests for storages.
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "#shared/backoff.ts";
+import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { ScratchAnswer, type ScratchRequest, UploadsAnswer, type UploadsRequest } from "#shared/protocol.ts";
@@ -22,10 +22,23 @@ const MAX_BROKEN_ANSWERS = 10;
 /** Names in one request (ScratchRequest allows no more). */
 const BATCH = 200;
 
-/** Throws AppError(lease_superseded | node_failed | cancelled). */
-export async function askUploads(line: Line, files: UploadsRequest["files"]): Promise<UploadsAnswer> {
-  const { token } = line;
-  return UploadsAnswer.parse(await ask(line, "uploads", { token, files } satisfies UploadsRequest));
+/** A storage that takes no upload now may do so soon: some two minutes cost less than the work done anew. */
+const STORAGE_RETRIES = 12;
+const STORAGE_RETRY = { firstMs: 500, maxMs: 30_000 };
+
+/** Asks again while the storage cannot be reached, within limits. Throws AppError(lease_superseded | node_failed | cancelled). */
+export async function askUploads(
+  line: Line,
+  files: UploadsRequest["files"],
+  backoff: BackoffPolicy = STORAGE_RETRY,
+): Promise<UploadsAnswer> {
+  const { token, signal } = line;
+  for (let failures = 1; ; failures++) {
+    const answer = UploadsAnswer.parse(await ask(line, "uploads", { token, files } satisfies UploadsRequest));
+    const isPassing = "failure" in answer && answer.failure.code === "storage_unreachable";
+    if (!isPassing || failures > STORAGE_RETRIES) return answer;
+    await sleep(backoffMs(failures, backoff, Math.random), undefined, { signal });
+  }
 }
 
 /** Any number of names; the first failure is the answer to all. Throws AppError(lease_superseded | node_failed | cancelled). */

@@ -1,4 +1,5 @@
 // One POST to the control plane about a lease.
+import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
@@ -22,6 +23,15 @@ export interface ControlPlane {
 
 const ANSWER_LIMIT_MS = 60_000;
 
+/** By this the control plane is told from what stands before it: gateways and captive portals refuse in words of their own. */
+const Refusal = z.object({ error_code: z.string() });
+const REFUSALS: Readonly<Record<number, "superseded" | "refused">> = {
+  404: "superseded",
+  409: "superseded",
+  400: "refused",
+  413: "refused",
+};
+
 /** Reports go to `url`, which is the address of the control plane without `/v2`. */
 export function controlPlaneAt(url: string, token: string): ControlPlane {
   return {
@@ -36,8 +46,8 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
         });
         const text = await response.text();
         if (response.ok) return { kind: "taken", body: JSON.parse(text) };
-        if (response.status === 409 || response.status === 404) return { kind: "superseded" };
-        if (response.status === 400 || response.status === 413) return { kind: "refused", message: text };
+        const refusal = REFUSALS[response.status];
+        if (refusal && isOwn(text)) return refusal === "refused" ? { kind: refusal, message: text } : { kind: refusal };
         return { kind: response.status === 500 ? "broken" : "unreachable", message: `HTTP ${response.status}` };
       } catch (error) {
         if (signal?.aborted) throw new AppError("cancelled", "The work was stopped", { cause: error });
@@ -45,4 +55,12 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
       }
     },
   };
+}
+
+function isOwn(text: string): boolean {
+  try {
+    return Refusal.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
 }

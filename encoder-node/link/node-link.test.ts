@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createLogger } from "#shared/log.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol.ts";
-import { type LinkHandlers, type NodeLink, openLink } from "./node-link.ts";
+import { type LinkHandlers, type NodeLink, openLink, reconnectMs } from "./node-link.ts";
 
 const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
 const ASSIGN = {
@@ -119,6 +119,13 @@ it("keeps trying while nobody listens, and stops when it is closed", async () =>
   await new Promise((resolve) => setTimeout(resolve, 50));
   link.close();
   expect(tells.welcome).not.toHaveBeenCalled();
+});
+
+it.each([
+  [false, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]],
+  [true, [500, 1000, 2000, 3000, 3000, 3000, 3000, 3000, 30_000]],
+])("waits longer each time; with work in hand (%s) it comes back while its leases may live", (isBusy, longest) => {
+  expect(longest.map((_, at) => reconnectMs(at + 1, isBusy, () => 1))).toEqual(longest);
 });
 
 it("connects anew after a frame that it cannot read, which may have been an assignment", async () => {

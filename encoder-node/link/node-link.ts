@@ -1,7 +1,7 @@
 // The socket to the hub: it is for latency alone, so whatever it loses is made good by leases and reports.
 
 import WebSocket from "ws";
-import { backoffMs } from "#shared/backoff.ts";
+import { backoffMs, type Random } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { Logger } from "#shared/log.ts";
@@ -37,6 +37,14 @@ const SILENCE_LIMIT_MS = 40_000;
 /** "Inconsistent data" (RFC 6455 §7.4.1). */
 const INVALID_FRAME = 1007;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
+/** With work in hand: its leases live 10 s after a lost connection (SUSPECT_GRACE_MS of worker/job/job-object.ts). */
+const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
+/** Some ten seconds of them: then the leases are gone anyway, and the control plane may be down for long. */
+const BUSY_FAILURES = 8;
+
+/** How long to wait after so many failures in a row, in ms; `isBusy`: with work in hand. */
+export const reconnectMs = (failures: number, isBusy: boolean, random: Random): number =>
+  backoffMs(failures, isBusy && failures <= BUSY_FAILURES ? RECONNECT_BUSY : RECONNECT, random);
 
 /** Connects to the control plane and stays connected until closed. */
 export function openLink(options: { url: string; token: string; log: Logger }, handlers: LinkHandlers): NodeLink {
@@ -70,7 +78,8 @@ export function openLink(options: { url: string; token: string; log: Logger }, h
       if (socket === current) socket = null;
       if (closed) return;
       failures += 1;
-      const delayMs = backoffMs(failures, RECONNECT, Math.random);
+      const isBusy = handlers.hello().running.length > 0;
+      const delayMs = reconnectMs(failures, isBusy, Math.random);
       log.warn("Not connected to the control plane, trying again", { code, reason: reason.toString(), delayMs });
       retry = setTimeout(connect, delayMs);
     });

@@ -27,15 +27,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A control plane that answers these statuses in turn, the last one for ever; 0 cuts the connection. */
-async function controlPlane(...statuses: number[]) {
+/** What stands before the control plane and answers in its place. */
+const elsewhere = (status: number) => ({ status, body: "<html>Please log in</html>" });
+type Answer = number | ReturnType<typeof elsewhere>;
+
+/** A control plane that answers these in turn, a status or one with a body, the last for ever; 0 cuts the connection. */
+async function controlPlane(...answers: Answer[]) {
   const taken: { path: string; authorization: string | undefined; body: string }[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     taken.push({ path: request.url ?? "", authorization: request.headers.authorization, body });
-    const status = statuses.length > 1 ? statuses.shift() : statuses[0];
-    if (status) response.writeHead(status, { "content-type": "application/json" }).end("{}");
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    const { status, body: said } = typeof answer === "object" ? answer : { status: answer, body: '{"error_code":"e"}' };
+    if (status) response.writeHead(status).end(said);
     else request.socket.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -57,6 +62,12 @@ describe("reports", () => {
       body: JSON.stringify(REPORT.body),
     });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each([200, 400, 404, 409, 413])("outlive somebody else's answer %i", async (status) => {
+    const { at, taken } = await controlPlane(elsewhere(status), 200);
+    await openReports(folder, at, log).send(REPORT);
+    expect(taken).toHaveLength(2);
   });
 
   it.each([409, 404, 400])("are forgotten when the answer is %i", async (status) => {

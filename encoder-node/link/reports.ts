@@ -96,16 +96,26 @@ function refusedResult({ lease, body }: Extract<Report, { verb: "complete" }>): 
 async function spool(folder: string, report: Report): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${report.lease}.json`);
-  const file = await open(`${path}.part`, "w", 0o600);
+  const draft = `${path}.part`;
   try {
-    await file.writeFile(JSON.stringify(report));
+    await writeSynced(draft, JSON.stringify(report));
+    await rename(draft, path);
+    return path;
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, "w", 0o600);
+  try {
+    await file.writeFile(text);
     // Else the name may outlive a power cut and the content not.
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(`${path}.part`, path);
-  return path;
 }
 
 /** Null when the file holds no report. */

@@ -8,7 +8,7 @@ import type { TaskDeps } from "./task-deps.ts";
 
 /** Far below what one PUT may carry (5 GiB with S3), so that a lost connection costs little. */
 const PIECE_BYTES = 512 * 1024 * 1024;
-/** Pieces that are sent at a time. Each is asked for when its turn comes, because signatures live for hours only. */
+/** Pieces that are sent at a time. Each is asked for when its turn comes, because signatures do not live long. */
 const PARALLEL = 4;
 
 /** Tells the stage `transferring`. Throws as `putScratch` does. */

@@ -38,14 +38,15 @@ export async function putScratch(
     deps,
   );
   const sent = files.map(() => 0);
-  await allOrNone([...files.entries()], PARALLEL, deps.signal, async ([at, { content }], signal) => {
+  await allOrNone([...files.entries()], PARALLEL, deps.signal, async ([at, { name, content }], signal) => {
     const part = puts[at];
     if (!part) throw new AppError("node_failed", "The control plane signed no request for a file");
     const onProgress = (bytes: number): void => {
       sent[at] = bytes;
       onBytes(sent.reduce((sum, each) => sum + each, 0));
     };
-    const upload = { content, ticket: { parts: [part] }, agent: deps.storages, signal, onProgress };
+    const renew = async () => ({ parts: (await sign([{ name, sizeBytes: content.sizeBytes }], [], deps)).puts });
+    const upload = { content, ticket: { parts: [part] }, renew, agent: deps.storages, signal, onProgress };
     await uploadContent(upload).catch((error: unknown) => {
       signal.throwIfAborted();
       throw notKept(error);
@@ -53,7 +54,7 @@ export async function putScratch(
   });
 }
 
-/** URLs to read objects at, in the order of the names; they live for some hours. */
+/** URLs to read objects at, in the order of the names; they live for an hour. */
 export async function scratchUrls(names: readonly string[], deps: ScratchDeps): Promise<string[]> {
   return (await sign([], names, deps)).gets;
 }

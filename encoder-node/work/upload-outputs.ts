@@ -3,6 +3,7 @@ import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { OutputReport, UploadedFile, UploadTicket } from "#shared/protocol.ts";
 import type { Publication } from "../publish/publication.ts";
+import { askTicket } from "../upload/ask-ticket.ts";
 import { fileContent } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { MadeOutput } from "./check-output.ts";
@@ -87,12 +88,13 @@ async function sendFile(
   deps: TaskDeps,
   meter: Meter,
 ): Promise<UploadedFile> {
-  const { output, path } = file;
+  const { output, path, sizeBytes: announced } = file;
   const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file.file);
   if (!ticket) throw new AppError("storage_unreachable", "The control plane signed no upload for a file");
   const { etags, sizeBytes } = await uploadContent({
     content: await fileContent(path),
     ticket,
+    renew: () => askTicket({ output, file: file.file, sizeBytes: announced }, deps.askUploads),
     agent: deps.storages,
     signal: deps.signal,
     onProgress: (bytes) => meter(file, bytes),

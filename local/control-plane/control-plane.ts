@@ -9,7 +9,7 @@ import {
   type V4MiniflareOptions,
   type V4WorkerOptions,
 } from "miniflare";
-import { createLogger, messageOf } from "#shared/log.ts";
+import { createLogger, logCrash, messageOf } from "#shared/log.ts";
 import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../stack/places.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { loadSecrets, type Secrets } from "../stack/secrets.ts";
@@ -19,6 +19,9 @@ import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
 /** A predecessor that was killed frees its port within a second or two (run-workerd.sh). */
 const PORT_WAIT_MS = 10_000;
+
+/** As wrangler.toml's cron trigger says. */
+const SCHEDULE_MS = 2 * 60_000;
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
 
@@ -51,6 +54,21 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port }));
   await miniflare.ready;
   return miniflare;
+}
+
+/** Miniflare rings no cron triggers by itself: one round of the Worker's schedule after the other. */
+function ringEvery(everyMs: number, controlPlane: Miniflare): void {
+  const ring = async (): Promise<void> => {
+    const { outcome } = await (await controlPlane.getWorker()).scheduled({ cron: "" });
+    if (outcome !== "ok") log.warn("a scheduled round failed", { outcome });
+  };
+  const again = (): void => {
+    const next = (): void => void setTimeout(again, everyMs).unref();
+    ring()
+      .catch((error: unknown) => log.warn("a scheduled round could not be begun", { reason: messageOf(error) }))
+      .finally(next);
+  };
+  again();
 }
 
 const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d1Databases"> =>
@@ -86,9 +104,14 @@ function writeWorkerLine(level: string, message: string): void {
   else log[level === "error" || level === "warn" ? level : "info"]("workerd says", { text: message.trimEnd() });
 }
 
+process.on("uncaughtException", (error) => {
+  logCrash(log, error);
+  process.exit(1);
+});
 try {
   const settings = readSettings(process.env);
   const controlPlane = await startControlPlane(settings, loadSecrets(settings.home));
+  ringEvery(SCHEDULE_MS, controlPlane);
   log.info("listening", { port: settings.port });
   process.once("SIGTERM", () => void controlPlane.dispose().then(() => process.exit(0)));
 } catch (error) {

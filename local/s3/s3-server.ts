@@ -1,12 +1,16 @@
 // A process of its own: the local S3 server, with its data in $COPRA_HOME/s3.
 import { join } from "node:path";
-import { createLogger } from "#shared/log.ts";
+import { createLogger, logCrash } from "#shared/log.ts";
 import { BUCKET, SCRATCH_BUCKET } from "../stack/places.ts";
 import { loadSecrets } from "../stack/secrets.ts";
 import { readSettings } from "../stack/settings.ts";
 import { startS3 } from "./s3-app.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "s3" });
+process.on("uncaughtException", (error) => {
+  logCrash(log, error);
+  process.exit(1);
+});
 const { home, s3Port } = readSettings(process.env);
 const { s3: credentials } = loadSecrets(home);
 const directory = join(home, "s3");

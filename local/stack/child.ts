@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { keepLogShort } from "./log-file.ts";
 import { PARENT_VARIABLE } from "./parent.ts";
 import { ROOT } from "./places.ts";
 import { markOf } from "./processes.ts";
@@ -70,6 +71,7 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
     restart = setTimeout(start, RESTART_AFTER_MS);
   }
 
+  const letLogGrow = keepLogShort(plan.logFile, tell);
   start();
   return {
     plan,
@@ -83,6 +85,7 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
     async stop(graceMs) {
       stopping = true;
       clearTimeout(restart);
+      letLogGrow();
       if (running?.pid !== undefined) await end(running, graceMs);
     },
     hurry: () => void running?.kill("SIGTERM"),

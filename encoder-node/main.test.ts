@@ -1,0 +1,74 @@
+// What keeps a node from starting, and how people are told.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { USAGE } from "./config.ts";
+import { lockFolder } from "./work/folder-lock.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "copra-main-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (name: string): string => join(folder, name);
+
+beforeAll(async () => {
+  writeFileSync(at("file"), "");
+  mkdirSync(at("held"));
+  await lockFolder(at("held"));
+  const listing = "case \"$*\" in *-version*) echo 'ffmpeg version 7.1 made here';; esac";
+  writeFileSync(at("bare-ffmpeg"), `#!/bin/sh\n${listing}\n`);
+  chmodSync(at("bare-ffmpeg"), 0o755);
+});
+
+async function start(argv: readonly string[], env: Record<string, string>): Promise<[number, string, string]> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./main.ts", import.meta.url)), ...argv], {
+    env: { ...process.env, COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return [code, out, err];
+}
+
+type Case = { argv?: string[]; env?: Record<string, string>; words: string };
+it.each<[string, Case]>([
+  ["an unknown option", { argv: ["--wrok", "a"], words: `Unknown option '--wrok'\n\n${USAGE}` }],
+  [
+    "no ffmpeg where it was said to be",
+    {
+      env: { FFMPEG_PATH: at("none") },
+      words: `FFMPEG_PATH is set, but there is no file ${at("none")}. Point FFMPEG_PATH to a working ffmpeg, or unset it.`,
+    },
+  ],
+  [
+    "an ffmpeg without encoders",
+    {
+      env: { FFMPEG_PATH: at("bare-ffmpeg") },
+      words: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: it was built without. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
+    },
+  ],
+  [
+    "a folder that another node has",
+    {
+      argv: ["--work", at("held")],
+      words: `Another encoder node (process ${process.pid}) works in ${at("held")}. Stop it, or give this one a folder of its own by --work.`,
+    },
+  ],
+  [
+    "a file for a folder",
+    {
+      argv: ["--work", at("file")],
+      words: `The work folder ${at("file")} cannot be used (EEXIST); give another by --work.`,
+    },
+  ],
+])("tells of %s in plain words", async (_, { argv = ["--work", at("work")], env = {}, words }) => {
+  const [code, out, err] = await start(argv, env);
+  expect([code, err]).toEqual([1, `${words}\n`]);
+  expect(out).not.toMatch(/Crashed/);
+});
+
+it("says how it is used", async () => {
+  expect(await start(["--help"], {})).toEqual([0, `${USAGE}\n`, ""]);
+});

@@ -1,0 +1,159 @@
+// Work that a node cannot bring to its end: no room on its disk, and an ffmpeg that is killed or hangs.
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { DISK_RESERVE_BYTES } from "../../encoder-node/ffmpeg/limits.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/locate.ts";
+import { makeLongClip } from "../media.ts";
+import { trap } from "./fault-proxy.ts";
+import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
+import { expectKept, grantsOf } from "./promises.ts";
+
+const DISK = `/tmp/copra-disk-${process.pid}`;
+const TOOLS = `/tmp/copra-tools-${process.pid}`;
+const DISK_BYTES = 2 * 2 ** 30;
+
+const run = (program: string, argv: readonly string[]): string =>
+  execFileSync(program, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+
+const mount = (options: string): void => void run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", DISK]);
+
+/** Whether this user may mount a disk: tried where nobody else sees it. */
+function mayMount(): boolean {
+  try {
+    run("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const hasDisk = mayMount();
+let world: FaultWorld;
+let clip: string;
+beforeAll(async () => {
+  mkdirSync(DISK, { recursive: true });
+  if (hasDisk) mount(`size=${DISK_BYTES}`);
+  const { ffmpeg } = await locateFfmpeg(process.env);
+  mkdirSync(TOOLS);
+  writeFileSync(join(TOOLS, "ffmpeg"), killedOnCommand(ffmpeg.path));
+  chmodSync(join(TOOLS, "ffmpeg"), 0o755);
+  const env = { FFMPEG_PATH: join(TOOLS, "ffmpeg") };
+  world = await startFaultWorld({ nodes: [{ env, workFolder: join(DISK, "node") }, { env }] });
+  clip = await makeLongClip(world.folder, 120, "160x90");
+});
+afterEach(async () => {
+  world?.calm();
+  for (const node of world?.nodes ?? []) node.start();
+  await Promise.all(world?.nodes.map((node) => node.connected()));
+});
+afterAll(async () => {
+  await world?.close();
+  if (hasDisk) run("umount", ["-l", DISK]);
+  for (const folder of [DISK, TOOLS]) rmSync(folder, { recursive: true, force: true });
+});
+
+const FRAMES = { 0: 3600 };
+const begin = async (folder: string): Promise<string> => {
+  const outputs = { "mp4:160x90": { path: `/${folder}/film.mp4` } };
+  return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
+};
+const kept = (id: string, folder: string) =>
+  expectKept(world, id, { status: "job.completed", frames: FRAMES, folder, objects: ["film.mp4"] });
+
+describe.runIf(hasDisk)("a disk without room", () => {
+  const resize = (bytes: number): void => mount(`remount,size=${bytes}`);
+
+  afterEach(() => resize(DISK_BYTES));
+
+  const ROOMS = [
+    ["for the source", 0.5, "inspect.1/fail", ["inspect.1", "inspect.2", "encode.1"]],
+    ["for the result", 1.1, "encode.1/complete", ["inspect.1", "encode.1", "encode.2"]],
+  ] as const;
+
+  it.each(ROOMS.filter(([what]) => isLong || what === "for the result"))(
+    "%s leaves the work to another node, and the node in health",
+    async (what, sources, fails, grants) => {
+      const [small, other] = world.nodes;
+      // Anew, because a node keeps the sources of its last jobs for a while.
+      for (const node of [small, other]) await node?.terminate();
+      small?.start();
+      await small?.connected();
+      const used = Number(run("df", ["--output=used", "-B1", DISK]).split("\n")[1]);
+      resize(used + DISK_RESERVE_BYTES + Math.round(statSync(clip).size * sources));
+      const release = Promise.withResolvers<void>();
+      const failure = trap(world.proxies.api, ({ path }) => path.endsWith(fails), {
+        kind: "hold",
+        until: release.promise,
+      });
+      const id = await begin(`disk-${sources}`);
+      await failure;
+      other?.start();
+      await other?.connected();
+      release.resolve();
+      await kept(id, `disk-${sources}`);
+      expect([what, grantsOf(world, id)]).toEqual([what, grants]);
+
+      resize(DISK_BYTES);
+      await other?.terminate();
+      const next = await begin(`after-${sources}`);
+      await kept(next, `after-${sources}`);
+    },
+  );
+});
+
+describe("an ffmpeg that is killed for its memory", () => {
+  const ORDER = join(TOOLS, "kills-left");
+  afterEach(() => rmSync(ORDER, { force: true }));
+  const killNext = (times: number): void => writeFileSync(ORDER, "k".repeat(times));
+  const killsLeft = (): number => (existsSync(ORDER) ? readFileSync(ORDER).length : 0);
+
+  it("once is run again by another node", async () => {
+    killNext(1);
+    const id = await begin("killed-once");
+    await kept(id, "killed-once");
+    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+    const workers = ["encode.1", "encode.2"].map((grant) =>
+      world.nodes.findIndex((node) => node.lines().some(({ lease }) => lease === `${id}.${grant}`)),
+    );
+    expect(workers.toSorted()).toEqual([0, 1]);
+  });
+
+  it("everywhere fails the job with the reason, after as many tries as there are for failures", async () => {
+    killNext(100);
+    const id = await begin("killed-always");
+    const job = await expectKept(world, id, { status: "job.failed", folder: "killed-always", objects: [] });
+    expect(job.outputs).toMatchObject([
+      { error_code: "node_failed", error: "The encode was killed on its node, most likely for lack of memory." },
+    ]);
+    expect(killsLeft()).toBe(98);
+  });
+});
+
+it.runIf(isLong)(
+  "ends an ffmpeg that hangs, and has its work done again",
+  async () => {
+    const id = await begin("hangs");
+    await world.encoding(id);
+    const holder = await world.holderOf(id);
+    await expect.poll(() => holder.strays().length).toBe(1);
+    for (const { pid } of holder.strays()) process.kill(pid, "SIGSTOP");
+    await world.stack.waitForJob(id, 420_000);
+    await kept(id, "hangs");
+    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+  },
+  480_000,
+);
+
+/** ffmpeg, which is killed amid an encode as often as the file of `killNext` has letters. */
+const killedOnCommand = (ffmpeg: string): string => `#!/bin/sh
+case "$*" in *" -stats_period "*)
+  if [ -s ${TOOLS}/kills-left ]; then
+    left=$(cat ${TOOLS}/kills-left)
+    printf %s "\${left#k}" > ${TOOLS}/kills-left
+    kill -9 $$
+  fi
+esac
+exec ${ffmpeg} "$@"
+`;

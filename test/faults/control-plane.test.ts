@@ -1,0 +1,170 @@
+// The control plane and the S3 server are killed at any moment, and reports are lost, doubled, late or answered by others.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { makeLongClip } from "../media.ts";
+import { type Fault, once, type ProxiedRequest, trap } from "./fault-proxy.ts";
+import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
+import { expectKept, grantsOf } from "./promises.ts";
+
+let world: FaultWorld;
+let clip: string;
+beforeAll(async () => {
+  world = await startFaultWorld({ nodes: 2 });
+  clip = await makeLongClip(world.folder, 120, "160x90");
+});
+afterEach(() => {
+  world?.calm();
+  for (const node of world?.nodes ?? []) node.start();
+});
+afterAll(() => world?.close());
+
+const begin = async (folder: string): Promise<string> => {
+  const outputs = { "mp4:160x90": { path: `/${folder}/film.mp4` } };
+  return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
+};
+const kept = (id: string, folder: string) =>
+  expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["film.mp4"] });
+
+const ends =
+  (words: string) =>
+  ({ path }: ProxiedRequest): boolean =>
+    path.endsWith(words);
+const isComplete = ends(".encode.1/complete");
+const ONE_GO = ["inspect.1", "encode.1"];
+
+/** Kills a process of the stack, and waits until another is there in its place. */
+async function killAndWait(pidNow: () => number, isBack: () => Promise<boolean>): Promise<void> {
+  const pid = pidNow();
+  process.kill(pid, "SIGKILL");
+  await expect.poll(pidNow, { timeout: 30_000 }).not.toBe(pid);
+  await expect.poll(() => isBack().catch(() => false), { timeout: 60_000 }).toBe(true);
+}
+const killControlPlane = (): Promise<void> =>
+  killAndWait(
+    () => world.stack.pids().controlPlane,
+    async () => (await world.stack.request("GET", "/health")).status === 200,
+  );
+
+describe("the control plane is killed", () => {
+  /** Calls `kill` when the stage is reached, and resolves when that is done. */
+  type Stage = { when: string; killed(kill: () => Promise<void>, id: Promise<string>): Promise<void>; isShort?: true };
+  /** What reaches the proxy is held until the control plane is back, or dead at least. */
+  const at = async (
+    proxy: "source" | "api" | "webhook",
+    fits: (request: ProxiedRequest) => boolean,
+    kill: () => Promise<void>,
+  ) => {
+    const dead = Promise.withResolvers<void>();
+    await trap(world.proxies[proxy], fits, { kind: "hold", until: dead.promise });
+    const back = kill();
+    dead.resolve();
+    await back;
+  };
+
+  const STAGES: readonly Stage[] = [
+    { when: "once it has taken the job", killed: async (kill, id) => void (await id.then(kill)), isShort: true },
+    { when: "when a node has claimed the first task", killed: (kill) => at("source", () => true, kill) },
+    { when: "before it learns of the probe", killed: (kill) => at("api", ends(".inspect.1/complete"), kill) },
+    { when: "amid the encode", killed: (kill, id) => world.encoding(id).then(kill) },
+    {
+      when: "when it is asked for uploads",
+      killed: (kill) => at("api", ends(".encode.1/uploads"), kill),
+    },
+    { when: "before it learns of the result", killed: (kill) => at("api", isComplete, kill) },
+    {
+      when: "when it has the result, and its answer is lost",
+      async killed(kill) {
+        await trap(world.proxies.api, isComplete, { kind: "lose answer" });
+        await at("api", isComplete, kill);
+      },
+    },
+    {
+      when: "before it has told of the end",
+      async killed(kill) {
+        await trap(world.proxies.api, isComplete);
+        await at("webhook", () => true, kill);
+      },
+    },
+  ];
+
+  it.each(STAGES.filter(({ isShort }) => isLong || isShort))("$when", async ({ when, killed }) => {
+    const folder = when.replaceAll(/\W+/g, "-");
+    const id = Promise.withResolvers<string>();
+    const done = killed(killControlPlane, id.promise);
+    id.resolve(await begin(folder));
+    await done;
+    await kept(await id.promise, folder);
+    expect(grantsOf(world, await id.promise)).toEqual(ONE_GO);
+  });
+
+  it.runIf(isLong)("while it is idle, and its nodes come back for work", async () => {
+    const welcomes = (): number[] =>
+      world.nodes.map(
+        (node) => node.lines().filter(({ message }) => message === "Connected to the control plane").length,
+      );
+    const before = welcomes();
+    await killControlPlane();
+    await expect.poll(welcomes, { timeout: 60_000 }).toEqual(before.map((count) => count + 1));
+    await kept(await begin("idle"), "idle");
+  });
+});
+
+it("brings a file to a storage that is killed amid the upload", async () => {
+  const dead = Promise.withResolvers<void>();
+  const puts = trap(world.proxies.s3, ({ method }) => method === "PUT", {
+    kind: "hold",
+    until: dead.promise,
+    afterBytes: 10_000,
+  });
+  const id = await begin("storage");
+  await puts;
+  await killAndWait(
+    () => world.stack.pids().s3,
+    async () => (await fetch(world.stack.s3.endpoint)).status < 500,
+  );
+  dead.resolve();
+  await kept(id, "storage");
+  expect(grantsOf(world, id)).toEqual(ONE_GO);
+});
+
+describe("a report of a result", () => {
+  const answer = (status: number, body = "<html>Please log in</html>"): Fault => ({
+    kind: "answer",
+    status,
+    body,
+    headers: { "content-type": "text/html" },
+  });
+  const FAULTS: readonly { what: string; fault: Fault; times: number; isShort?: true }[] = [
+    { what: "that comes twice", fault: { kind: "twice" }, times: 1, isShort: true },
+    { what: "whose answer is lost", fault: { kind: "lose answer" }, times: 2 },
+    { what: "that is cut short", fault: { kind: "reset", afterBytes: 100 }, times: 2 },
+    { what: "that is answered by 500", fault: answer(500, '{"error_code":"internal_error"}'), times: 3 },
+    { what: "that is answered by a gateway's 502", fault: answer(502), times: 3 },
+    { what: "that is answered by 429", fault: answer(429, '{"error_code":"rate_limited"}'), times: 3 },
+    { what: "that is answered by a captive portal's 200", fault: answer(200), times: 2 },
+    { what: "that is answered by a gateway's 404", fault: answer(404), times: 2, isShort: true },
+    { what: "that is answered by a gateway's 413", fault: answer(413), times: 2 },
+  ];
+
+  it.each(FAULTS.filter(({ isShort }) => isLong || isShort))("$what counts once", async ({ what, fault, times }) => {
+    const folder = what.replaceAll(/\W+/g, "-");
+    world.proxies.api.use(once(({ path }) => path.endsWith("/complete"), fault, times));
+    const id = await begin(folder);
+    await kept(id, folder);
+    expect(grantsOf(world, id)).toEqual(ONE_GO);
+  });
+
+  it.runIf(isLong)("that comes after another node's is refused, and so is its node's spool", async () => {
+    const late = Promise.withResolvers<void>();
+    const told = trap(world.proxies.api, isComplete, { kind: "hold", until: late.promise });
+    const id = await begin("late");
+    await told;
+    const slow = await world.holderOf(id);
+    await slow.kill(null);
+    await world.stack.waitForJob(id);
+    expect(slow.leftovers()).toContain(`spool/${id}.encode.1.json`);
+    late.resolve();
+    slow.start();
+    await kept(id, "late");
+    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+  });
+});

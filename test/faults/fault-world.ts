@@ -1,0 +1,123 @@
+// A whole system whose parts can be made to fail: nodes that can be killed and frozen, and proxies in front of everything else.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JobView } from "../../local/demo/api-client.ts";
+import { type SourceServer, startSourceServer } from "../source-server.ts";
+import { startTestStack, type TestStack } from "../stack.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../webhook-receiver.ts";
+import { type FaultNode, type LogLine, type NodeSettings, startFaultNode } from "./fault-node.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+
+export interface FaultWorld {
+  /** Its control plane and S3 server; the nodes are not its own. */
+  readonly stack: TestStack;
+  readonly nodes: readonly FaultNode[];
+  /** Each node's own way to the control plane, in their order; it leads through `proxies.api`. */
+  readonly links: readonly FaultProxy[];
+  readonly sources: SourceServer;
+  readonly webhooks: WebhookReceiver;
+  /** Between everybody and the sources, the nodes and the control plane, everybody and the S3 server, the control plane and the webhooks. */
+  readonly proxies: {
+    readonly source: FaultProxy;
+    readonly api: FaultProxy;
+    readonly s3: FaultProxy;
+    readonly webhook: FaultProxy;
+  };
+  /** Where media for `sources` are made. */
+  readonly folder: string;
+  /** The address of a file of the folder, by way of the proxy. */
+  urlOf(file: string): string;
+  /** Submits a job whose storage and notification go by way of the proxies. */
+  submit(job: { input: object; outputs: object; settings?: object; notification?: object }): Promise<JobView>;
+  /** The node that works on the job, or was the last to do so. Waits until there is one. */
+  holderOf(id: string): Promise<FaultNode>;
+  /** Resolves when ffmpeg has begun to encode for the job. */
+  encoding(id: string | Promise<string>): Promise<void>;
+  /** Mends all faults, without ending the system. */
+  calm(): void;
+  close(): Promise<void>;
+}
+
+/** Rows that wait for minutes run when asked for: `COPRA_FAULTS=long`. */
+export const isLong = process.env.COPRA_FAULTS === "long";
+
+/** Nodes are as many as `nodes`, or as its elements say. They connect in their own time. */
+export async function startFaultWorld({
+  nodes = 1,
+}: {
+  nodes?: number | readonly NodeSettings[];
+} = {}): Promise<FaultWorld> {
+  const folder = mkdtempSync(join(tmpdir(), "copra-faults-"));
+  const sources = await startSourceServer(folder);
+  const webhooks = await startWebhookReceiver();
+  const stack = await startTestStack({ nodes: 0 });
+  const proxies = {
+    source: await startFaultProxy(sources.origin),
+    api: await startFaultProxy(new URL(stack.api).origin),
+    s3: await startFaultProxy(stack.s3.endpoint),
+    webhook: await startFaultProxy(new URL(webhooks.url).origin),
+  };
+  const settings: readonly NodeSettings[] =
+    typeof nodes === "number" ? Array.from({ length: nodes }, () => ({})) : nodes;
+  const links = await Promise.all(settings.map(() => startFaultProxy(proxies.api.origin)));
+  const all = [...Object.values(proxies), ...links];
+  const members = settings.map((own, at) => {
+    const url = links[at]?.origin ?? proxies.api.origin;
+    return startFaultNode({ ...own, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
+  });
+  return {
+    ...{ stack, nodes: members, links, sources, webhooks, proxies, folder },
+    urlOf: (file) => sources.urlOf(file).replace(sources.origin, proxies.source.origin),
+    submit: (job) =>
+      stack.submit({
+        storage: { ...stack.storage, endpoint: proxies.s3.origin },
+        notification: { type: "http", url: `${proxies.webhook.origin}/webhook`, events: true },
+        ...job,
+      }),
+    holderOf: (id) => holderOf(members, id),
+    encoding: async (id) => encoding(members, await id),
+    calm() {
+      for (const proxy of all) {
+        proxy.use(null);
+        proxy.restore();
+      }
+      for (const node of members) node.thaw();
+    },
+    async close() {
+      await Promise.all(members.map((node) => node.end()));
+      await stack.stop();
+      await Promise.all([...all.map((proxy) => proxy.close()), sources.close(), webhooks.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const LOOK_EVERY_MS = 50;
+const BEGIN_LIMIT_MS = 30_000;
+
+/** By what the nodes have logged of the job, or, before anything is, by who has begun to fetch its source. */
+async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultNode> {
+  for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
+    const seen = nodes.flatMap((node) => {
+      const own = node.lines().filter(({ lease }) => String(lease).startsWith(`${id}.`));
+      const at = own.length > 0 ? Math.max(...own.map(({ time }) => Date.parse(String(time)))) : 0;
+      return at > 0 || node.holdsSource(id) ? [{ node, at }] : [];
+    });
+    const [latest] = seen.toSorted((a, b) => b.at - a.at);
+    if (latest) return latest.node;
+    await sleep(LOOK_EVERY_MS);
+  }
+  throw new Error(`No node works on job ${id}`);
+}
+
+async function encoding(nodes: readonly FaultNode[], id: string): Promise<void> {
+  const isBegun = ({ message, lease }: LogLine): boolean =>
+    message === "ffmpeg starts" && String(lease).startsWith(`${id}.encode.`);
+  for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
+    if (nodes.some((node) => node.lines().some(isBegun))) return;
+    await sleep(LOOK_EVERY_MS);
+  }
+  throw new Error(`No node encodes for job ${id}`);
+}

@@ -1,0 +1,54 @@
+// Rows of faults of the world outside, each a job of its own: they run side by side, and each proxy knows by the address whose turn it is.
+import type { Fault, FaultRule, ProxiedRequest } from "./fault-proxy.ts";
+import type { FaultWorld } from "./fault-world.ts";
+
+export type Row = {
+  /** Part of all its addresses: letters and dashes. */
+  readonly name: string;
+  readonly source?: FaultRule;
+  readonly s3?: FaultRule;
+  readonly webhook?: FaultRule;
+};
+
+const fits = ({ path }: ProxiedRequest, name: string): boolean => path.includes(`row-${name}-end`);
+
+/** The folder of a row's results, and the mark in its addresses. */
+export const markOf = (name: string): string => `row-${name}-end`;
+
+/** Has each proxy do to each row's requests what the row says. */
+export function setRows(world: FaultWorld, rows: readonly Row[]): void {
+  const ruleOf =
+    (which: "source" | "s3" | "webhook"): FaultRule =>
+    (request) =>
+      rows.find(({ name }) => fits(request, name))?.[which]?.(request) ?? null;
+  for (const which of ["source", "s3", "webhook"] as const) world.proxies[which].use(ruleOf(which));
+}
+
+/** These faults, one after the other, for the first requests that are such; null lets one through. */
+export function inTurn(is: (request: ProxiedRequest) => boolean, ...faults: (Fault | null)[]): FaultRule {
+  const left = [...faults];
+  return (request) => (is(request) ? (left.shift() ?? null) : null);
+}
+
+export const all =
+  (is: (request: ProxiedRequest) => boolean, fault: Fault): FaultRule =>
+  (request) =>
+    is(request) ? fault : null;
+
+/** For so long from the first request that is such. */
+export function during(ms: number, is: (request: ProxiedRequest) => boolean, fault: Fault): FaultRule {
+  let until: number | null = null;
+  return (request) => {
+    if (!is(request)) return null;
+    until ??= performance.now() + ms;
+    return performance.now() < until ? fault : null;
+  };
+}
+
+/** A refusal in the words of S3. */
+export const s3Error = (status: number, code: string, message = "We are sorry."): Fault => ({
+  kind: "answer",
+  status,
+  headers: { "content-type": "application/xml" },
+  body: `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
+});

@@ -1,0 +1,98 @@
+// What must be true after every fault, whatever it was.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { AwsClient } from "aws4fetch";
+import { expect } from "vitest";
+import * as z from "zod";
+import type { JobView } from "../../local/demo/api-client.ts";
+import { SCRATCH_BUCKET } from "../../local/stack/places.ts";
+import { look } from "../look.ts";
+import type { FaultWorld } from "./fault-world.ts";
+
+const Log = z.object({
+  notifications: z.array(z.object({ id: z.string(), event: z.string(), status: z.string(), attempts: z.int() })),
+});
+
+export type Expected = {
+  readonly status: string;
+  /** Frames of each output that is a film, by its place among the outputs. */
+  readonly frames?: Readonly<Record<number, number>>;
+  /** Names of all objects below `folder`, which the job has for itself. */
+  readonly folder?: string;
+  readonly objects?: readonly string[];
+};
+
+const SETTLED_MS = 30_000;
+
+/**
+ * The job has ended, once, as expected; its files are whole and nothing else is there; every event is recorded once
+ * and came at least once; nothing is left on the nodes, nor runs there, nor is half-done at the storage. Answers the job.
+ */
+export async function expectKept(
+  world: FaultWorld,
+  id: string,
+  expected: Expected,
+  limitMs = 120_000,
+): Promise<JobView> {
+  const job = await world.stack.waitForJob(id, limitMs);
+  expect(job, JSON.stringify(job)).toMatchObject({ status: expected.status });
+  for (const [output, frames] of Object.entries(expected.frames ?? {})) {
+    const { url } = job.outputs[Number(output)] ?? {};
+    expect((await look(url)).frames).toBe(frames);
+  }
+  const { folder, objects } = expected;
+  if (folder && objects) expect(await objectsIn(world, folder)).toEqual([...objects].toSorted());
+  await expectToldOnce(world, id, expected.status);
+  await expect.poll(() => multipartUploads(world), { timeout: SETTLED_MS }).toEqual([]);
+  await expect.poll(() => keys(world, SCRATCH_BUCKET, ""), { timeout: SETTLED_MS }).toEqual([]);
+  await expect.poll(() => world.nodes.flatMap((node) => node.leftovers()), { timeout: SETTLED_MS }).toEqual([]);
+  await expect.poll(() => world.nodes.flatMap((node) => node.strays()), { timeout: SETTLED_MS }).toEqual([]);
+  expect(await world.stack.waitForJob(id, 1000)).toEqual(job);
+  return job;
+}
+
+/** Each event has one notification, and the receiver took it under that one id; one of them says how the job ended. */
+async function expectToldOnce(world: FaultWorld, id: string, status: string): Promise<void> {
+  const logOf = async (): Promise<z.infer<typeof Log>["notifications"]> =>
+    Log.parse((await world.stack.request("GET", `/jobs/${id}/notifications`)).body).notifications;
+  await expect
+    .poll(async () => (await logOf()).every((each) => each.status === "delivered"), { timeout: SETTLED_MS })
+    .toBe(true);
+  const log = await logOf();
+  const taken = world.webhooks.received.filter(({ body, status: answer }) => answer === 200 && body?.job_id === id);
+  const ids = new Set(taken.map(({ headers }) => headers["webhook-id"]));
+  expect([...ids].toSorted()).toEqual(log.map((each) => each.id).toSorted());
+  expect(
+    log.filter(({ event }) => event === "job.completed" || event === "job.failed").map(({ event }) => event),
+  ).toEqual([status].filter((each) => each !== "job.cancelled"));
+}
+
+function clientOf({ stack }: FaultWorld): AwsClient {
+  const { region, accessKeyId, secretAccessKey } = stack.s3;
+  return new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 0 });
+}
+
+async function keys(world: FaultWorld, bucket: string, prefix: string): Promise<string[]> {
+  const url = `${world.stack.s3.endpoint}/${bucket}?list-type=2&prefix=${encodeURIComponent(prefix)}`;
+  const answer = await clientOf(world).fetch(url);
+  return [...(await answer.text()).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = ""]) => key).toSorted();
+}
+
+/** Names of the objects below a folder of the client's bucket, in alphabetical order. */
+export const objectsIn = async (world: FaultWorld, folder: string): Promise<string[]> =>
+  (await keys(world, world.stack.s3.bucket, `${folder}/`)).map((key) => key.slice(folder.length + 1));
+
+/** Ids of the uploads that were begun and neither completed nor aborted: the S3 server lists none, but keeps a folder of each. */
+export async function multipartUploads({ stack }: FaultWorld): Promise<string[]> {
+  return readdir(join(stack.home, "s3", stack.s3.bucket, "._S3rver_uploads")).catch((error: NodeJS.ErrnoException) => {
+    // It makes the folder with the first.
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+}
+
+/** The grants of a job that have been reported on or uploaded for so far, such as `encode.1`, in the order of their first request. */
+export function grantsOf({ proxies }: FaultWorld, id: string): string[] {
+  const leases = proxies.api.requests.map(({ path }) => /\/leases\/([^/]+)\//.exec(path)?.[1] ?? "");
+  return [...new Set(leases.filter((lease) => lease.startsWith(`${id}.`)).map((lease) => lease.slice(id.length + 1)))];
+}

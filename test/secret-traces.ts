@@ -1,0 +1,56 @@
+// Looks for secrets in what a system wrote or said, in every form in which a program may have put them down.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { randomText } from "#shared/ids.ts";
+
+/** Secrets by what they are. */
+export type Secrets = Readonly<Record<string, string>>;
+
+const LENGTH = 40;
+/** A secret that is found nowhere by chance. */
+export const newSecret = (): string => randomText(LENGTH, (count) => crypto.getRandomValues(new Uint8Array(count)));
+
+/** Where secrets are found: `<what> in <where>, as <form>`. */
+export function tracesIn(where: string, bytes: Uint8Array | string, secrets: Secrets): string[] {
+  const haystack = Buffer.from(bytes);
+  return Object.entries(secrets).flatMap(([what, secret]) =>
+    formsOf(secret).flatMap(([form, needle]) => (haystack.includes(needle) ? [`${what} in ${where}, as ${form}`] : [])),
+  );
+}
+
+/** The same for all files below a folder, but for some, which are named by their path in it. */
+export function tracesBelow(folder: string, secrets: Secrets, except: readonly string[]): string[] {
+  return filesBelow(folder)
+    .filter((path) => !except.includes(path))
+    .flatMap((path) => tracesIn(path, readFileSync(join(folder, path)), secrets));
+}
+
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
+
+/** Half of a secret is too much, and where a database's pages cut it in two, one half is whole. */
+function formsOf(secret: string): [string, Buffer][] {
+  const middle = Math.ceil(secret.length / 2);
+  return [secret.slice(0, middle), secret.slice(middle)].flatMap((half): [string, Buffer][] => {
+    const bytes = Buffer.from(half);
+    return [
+      ["text", bytes],
+      ["UTF-16", Buffer.from(half, "utf16le")],
+      ["hexadecimal", Buffer.from(bytes.toString("hex"))],
+      ...(encodeURIComponent(half) === half
+        ? []
+        : [["percent-encoding", Buffer.from(encodeURIComponent(half))] satisfies [string, Buffer]]),
+      ...[0, 1, 2].map((shift): [string, Buffer] => ["Base64", Buffer.from(base64At(bytes, shift))]),
+      // A key that is written in hexadecimal may also lie there as what it stands for.
+      ...(/^[0-9a-f]+$/.test(secret) ? [["its bytes", Buffer.from(half, "hex")] satisfies [string, Buffer]] : []),
+    ];
+  });
+}
+
+/** What Base64 makes of bytes that stand `shift` bytes behind a multiple of three, without what depends on their neighbours. */
+function base64At(bytes: Buffer, shift: number): string {
+  const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
+  return encoded.slice(shift === 0 ? 0 : 4, -3);
+}

@@ -1,0 +1,46 @@
+// The local system rings the sweeper, which no runtime does by itself: a job that was never begun does not hang for ever.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack({ nodes: 0 });
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+/** A statement on the control plane's database, which nobody has open. */
+function change(home: string, statement: string, ...values: string[]): void {
+  const folder = join(home, "control-plane", "v3", "d1", "miniflare-D1DatabaseObject");
+  const [file] = readdirSync(folder).filter((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite");
+  const database = new DatabaseSync(join(folder, file ?? ""));
+  database.prepare(statement).run(...values);
+  database.close();
+}
+
+it("ends a job whose request died between its row and its beginning", async () => {
+  const { id } = await stack.submit({
+    input: { url: "http://127.0.0.1:9/film.mp4" },
+    outputs: { "mp4:240p": { path: "a.mp4" } },
+  });
+  const lost = "NeverBegun0001";
+  const { home } = stack;
+  stack = await stack.restart(() =>
+    change(
+      home,
+      `INSERT INTO jobs SELECT ?, account_id, status, version, created_at, completed_at, replace(view, id, ?), 1
+         FROM jobs WHERE id = ?`,
+      lost,
+      lost,
+      id,
+    ),
+  );
+  const job = await stack.waitForJob(lost, 60_000);
+  expect(job).toMatchObject({ id: lost, status: "job.failed", outputs: [{ error_code: "internal_error" }] });
+  const { body: alive } = await stack.request("GET", `/jobs/${id}`);
+  expect(alive).toMatchObject({ id, status: "job.starting" });
+});
