@@ -19,8 +19,9 @@ type Target = {
   readonly file: FileToGrant;
   readonly stored: FileToStore;
   /**
-   * `parts`: on record as soon as it has begun, so that whatever happens it is completed or aborted. `whole`: on record,
-   * and one request stores it. `unrecorded`: one request stores it, and nobody needs to know.
+   * `parts`: on record as soon as its id is known, and from then on completed or aborted whatever happens; one whose id is
+   * lost on its way is left to the bucket's lifecycle rules (docs/storage.md). `whole`: on record, and one request stores
+   * it. `unrecorded`: one request stores it, and nobody needs to know.
    */
   readonly way: "parts" | "whole" | "unrecorded";
 };

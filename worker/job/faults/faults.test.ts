@@ -30,10 +30,10 @@ function faultsOf({ wire, steps }: Run): Fault[] {
 }
 
 function isPossible({ call, hasCaller, hasCallee }: Call, blow: (typeof BLOWS)[number]): boolean {
-  if (blow === "caller dies" && !hasCaller) return false;
+  if (blow.startsWith("caller dies") && !hasCaller) return false;
   if (blow === "callee dies") return hasCallee;
   // An upload whose id nobody has learned is left to the bucket's own lifecycle rules (docs/storage.md).
-  return blow === "fails" || !call.startsWith("storage POST uploads");
+  return blow === "fails" || blow === "caller dies first" || !call.startsWith("storage POST uploads");
 }
 
 /** So many of them, evenly spread, that another seed begins elsewhere. */

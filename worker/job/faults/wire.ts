@@ -7,10 +7,10 @@ import { NodeHub } from "../../dispatch/node-hub.ts";
 import { JobObject } from "../job-object.ts";
 
 /**
- * What happens to one call: it does not arrive; it has its effect and its answer is lost; the object that calls, or the one
- * that is called, dies with its memory once the call has had its effect.
+ * What happens to one call: it does not arrive, because the network fails or the object that calls dies with its memory; it
+ * has its effect, and its answer is lost, or the object that calls or the one that is called dies then.
  */
-export const BLOWS = ["fails", "answer lost", "caller dies", "callee dies"] as const;
+export const BLOWS = ["fails", "caller dies first", "answer lost", "caller dies", "callee dies"] as const;
 export type Blow = (typeof BLOWS)[number];
 /** The call that it happens to: a name, and the how manieth of that name since the job began, from 1. */
 export type Strike = { readonly call: string; readonly blow: Blow };
@@ -96,6 +96,7 @@ async function through<Value>(
   mine.pending++;
   try {
     if (blow === "fails") return refuse();
+    if (blow === "caller dies first" && caller) kill(caller);
     const value = await call(blow === "callee dies");
     if (blow === "caller dies" && caller) kill(caller);
     return blow === "answer lost" ? refuse() : value;
