@@ -1,11 +1,11 @@
 // An output that ffmpeg cannot make does not take the others along; a large one goes up in parts.
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
+import { makePickyFfmpeg } from "./picky-ffmpeg.ts";
 import { type SourceServer, startSourceServer } from "./source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
@@ -15,15 +15,7 @@ let sources: SourceServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-failing-"));
-  const { ffmpeg } = await locateFfmpeg(process.env);
-  // The real ffmpeg, but for a size that it says it cannot do.
-  const picky = join(folder, "picky-ffmpeg");
-  writeFileSync(
-    picky,
-    `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "Size 322x182 is unlucky" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`,
-  );
-  chmodSync(picky, 0o755);
-  process.env.FFMPEG_PATH = picky;
+  process.env.FFMPEG_PATH = await makePickyFfmpeg(folder, "Size 322x182 is unlucky");
   sources = await startSourceServer(folder);
   stack = await startTestStack();
 });

@@ -1,11 +1,10 @@
 // Secrets go where they are needed and nowhere else: jobs that end in every way, after which all that was kept, logged,
 // said and answered is searched for each of them.
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
 import type { JobView } from "../local/demo/api-client.ts";
 import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
 import { type Child, startChild } from "../local/stack/child.ts";
@@ -14,6 +13,7 @@ import { nodePlan } from "../local/stack/stack-plans.ts";
 import { type FormReceiver, startFormReceiver } from "./form-receiver.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { type NodeWire, startNodeWire } from "./node-wire.ts";
+import { makePickyFfmpeg } from "./picky-ffmpeg.ts";
 import { FOR_NODES, HIDDEN_FROM_NODES, REDIRECTED, secretJobs } from "./secret-jobs.ts";
 import { filesBelow, type Secrets, tracesBelow, tracesIn } from "./secret-traces.ts";
 import { type SourceServer, startSourceServer } from "./source-server.ts";
@@ -36,15 +36,7 @@ let operators: Secrets;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
-  const { ffmpeg } = await locateFfmpeg(process.env);
-  // The real ffmpeg, but for a size at which it says all that it was told, and fails.
-  const talker = join(folder, "talking-ffmpeg");
-  writeFileSync(
-    talker,
-    `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "Told: $*" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`,
-  );
-  chmodSync(talker, 0o755);
-  process.env.FFMPEG_PATH = talker;
+  process.env.FFMPEG_PATH = await makePickyFfmpeg(folder, "Told: $*");
   copyFileSync(await makeLongClip(folder, 2, "160x90"), join(folder, "clip.mp4"));
   await makeClip("text.mp4", folder);
   writeFileSync(join(folder, "en.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");

@@ -3,6 +3,7 @@ import { retryDelays } from "#shared/notification.ts";
 import type { Delivery } from "../job/job-state.ts";
 import { afterAttempt, type DeliveryResult, replay, viewDelivery } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
+import { PENDING } from "./test-delivery.ts";
 
 describe("signatures", () => {
   it("are those of Standard Webhooks (the specification's own example)", async () => {
@@ -26,17 +27,6 @@ describe("signatures", () => {
 });
 
 describe("deliveries", () => {
-  const delivery: Delivery = {
-    id: "msg_1",
-    event: "job.completed",
-    body: "{}",
-    createdAt: 0,
-    attempts: 0,
-    earlierAttempts: 0,
-    state: "due",
-    nextAt: 0,
-    lastResult: null,
-  };
   const rows: [string, DeliveryResult, Partial<Delivery>][] = [
     ["200", { status: 200 }, { state: "delivered", lastResult: "HTTP 200" }],
     ["204", { status: 204 }, { state: "delivered" }],
@@ -56,8 +46,8 @@ describe("deliveries", () => {
     ],
   ];
   it.each(rows)("after %s", (_, result, expected) => {
-    expect(afterAttempt(delivery, result, 1000)).toEqual({
-      ...delivery,
+    expect(afterAttempt(PENDING, result, 1000)).toEqual({
+      ...PENDING,
       attempts: 1,
       lastResult: expect.any(String),
       ...expected,
@@ -65,7 +55,7 @@ describe("deliveries", () => {
   });
 
   it("are tried by the schedule, then abandoned", () => {
-    let tried = delivery;
+    let tried = PENDING;
     const delays: number[] = [];
     for (let now = 0; tried.state === "due"; now = tried.nextAt) {
       tried = afterAttempt(tried, { status: 500 }, now);
@@ -76,8 +66,8 @@ describe("deliveries", () => {
   });
 
   it("that are replayed begin the schedule anew, and the log counts on", () => {
-    const abandoned = { ...delivery, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
-    const replayed = replay([abandoned], delivery.id, 500)?.replayed ?? delivery;
+    const abandoned = { ...PENDING, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
+    const replayed = replay([abandoned], PENDING.id, 500)?.replayed ?? PENDING;
     expect(viewDelivery(replayed)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });
     const again = afterAttempt(replayed, { status: 500 }, 1000);
     expect(again).toMatchObject({ state: "due", attempts: 11, nextAt: 1000 + 5000 });

@@ -4,6 +4,7 @@ import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/test-hosti
 import { type Settings, settingsOf } from "../env.ts";
 import { deliver } from "./deliver.ts";
 import { newWebhookSecret } from "./signature.ts";
+import { PENDING } from "./test-delivery.ts";
 
 /** An address that answers like this. */
 function answering(answer: object): string {
@@ -11,18 +12,6 @@ function answering(answer: object): string {
   return `${inject("answers")}/${encoded}/hook`;
 }
 const SECRET = newWebhookSecret(new Uint8Array(32));
-
-const PENDING = {
-  id: "msg_1",
-  event: "job.completed",
-  body: "{}",
-  createdAt: 0,
-  attempts: 0,
-  earlierAttempts: 0,
-  nextAt: 0,
-  state: "due",
-  lastResult: null,
-} as const;
 
 function deliverTo(url: string, changes: Partial<Settings> = {}) {
   const target = { type: "http", url, events: false, metadata: false } as const;
