@@ -1,0 +1,68 @@
+// Runs the tasks `inspect` and `encode` on a local source with real tools; what would be uploaded stays on disk.
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Failure } from "#shared/errors.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import { type Ask, specOf } from "#shared/plan/test-output.ts";
+import type { OutputReport, UploadsRequest } from "#shared/protocol.ts";
+import { serve } from "../input/range-source-server.ts";
+import { encode } from "../work/encode.ts";
+import { inspect } from "../work/inspect.ts";
+import { startTestNode, tools } from "../work/scratch-test-deps.ts";
+import type { TaskDeps } from "../work/task-deps.ts";
+
+export type ProcessedOutput =
+  | { readonly ok: true; readonly files: readonly string[]; readonly note?: string }
+  | { readonly ok: false; readonly failure: Failure };
+
+export type ProcessedSource = {
+  /** What the job would be told of the source. */
+  readonly probe: MediaProbe;
+  /** In the order of the asks. `files` are paths; of a stream its entry playlists. */
+  readonly outputs: readonly ProcessedOutput[];
+};
+
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+
+/** Inspects a source and makes outputs of it. Throws what `inspect` throws. Close servers (`closeServers`) afterwards. */
+export async function processSource(path: string, asks: readonly Ask[]): Promise<ProcessedSource> {
+  const folder = await mkdtemp(join(dirname(path), "processed-"));
+  const stored = join(folder, "stored");
+  const { origin } = await serve(async (request, response) => {
+    const file = join(stored, decodeURIComponent(request.url ?? ""));
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, await buffer(request));
+    response.end();
+  });
+  const node = startTestNode(folder);
+  const uploadOf = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
+    ...{ output, file },
+    parts: [{ url: `${origin}/${output}/${file}`, headers: {}, offset: 0, sizeBytes }],
+  });
+  const given: Partial<TaskDeps> = {
+    capabilities: { ...ALL_SOFTWARE, ffmpegVersion: tools.ffmpeg.version, cpus: 1 },
+    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    askUploads: async (files) => ({ uploads: files.map(uploadOf) }),
+  };
+  try {
+    const sourceUrl = `${origin}/source`;
+    const look = { kind: "inspect" as const, sourceUrl, chunking: null };
+    const inspected = await inspect(look, node.depsOf(LEASE.replace("encode", "inspect"), look, given));
+    if (inspected.kind !== "inspect") throw new Error("Not the result of an inspection");
+    const task = { kind: "encode" as const, sourceUrl, probe: inspected.probe, outputs: asks.map(specOf) };
+    const encoded = await encode(task, node.depsOf(LEASE, task, given));
+    if (encoded.kind !== "encode") throw new Error("Not the result of an encode");
+    const reports = encoded.outputs.toSorted((a, b) => a.output - b.output);
+    return { probe: inspected.probe, outputs: reports.map((report) => processedOutput(report, stored)) };
+  } finally {
+    await node.close();
+  }
+}
+
+function processedOutput(report: OutputReport, stored: string): ProcessedOutput {
+  if (report.status === "failed") return { ok: false, failure: report.failure };
+  const files = report.files.map(({ file }) => join(stored, String(report.output), String(file)));
+  return { ok: true, files, ...(report.note === undefined ? {} : { note: report.note }) };
+}

@@ -1,0 +1,32 @@
+// Where tests make sources: ffmpeg for what it can make, edited bytes for what it cannot.
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { MAKER } from "../ffmpeg/test-runs.ts";
+import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+
+const run = promisify(execFile);
+
+export interface SourceWorkshop {
+  readonly folder: string;
+  /** Runs ffmpeg in the folder and answers the path of the file. `options` is one text; `\\ ` is a space within an argument. */
+  make(name: string, options: string): Promise<string>;
+  /** Writes a changed copy of a file of the folder, and answers its path. */
+  edit(from: string, name: string, change: (bytes: Buffer) => Buffer): Promise<string>;
+}
+
+export function openWorkshop(folder: string): SourceWorkshop {
+  return {
+    folder,
+    async make(name, options) {
+      const argv = options.split(/(?<!\\) /).map((argument) => argument.replaceAll("\\ ", " "));
+      await run(MAKER, ["-v", "error", "-nostdin", "-y", ...argv, name], { env: toolEnvironment(), cwd: folder });
+      return join(folder, name);
+    },
+    async edit(from, name, change) {
+      await writeFile(join(folder, name), change(await readFile(join(folder, from))));
+      return join(folder, name);
+    },
+  };
+}
