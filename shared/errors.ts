@@ -80,6 +80,7 @@ export const ERRORS = {
   storage_address_not_allowed: final("client"),
   storage_denied: final("storage"),
   storage_bucket_not_found: final("storage"),
+  storage_url_not_found: final("storage"),
   storage_region_not_valid: final("storage"),
   storage_unreachable: retry("storage"),
   node_failed: retry("node"),

@@ -199,9 +199,21 @@ export const UploadsRequest = z.object({
 });
 export type UploadsRequest = z.infer<typeof UploadsRequest>;
 
-/** The one field of a multipart/form-data body, with a file in it. */
-export const FormField = z.object({ name: z.string(), fileName: z.string(), contentType: z.string() });
-export type FormField = z.infer<typeof FormField>;
+/** The plain fields that a form may have beside its file, and the characters of each. */
+const MAX_FORM_FIELDS = 10;
+const MAX_FORM_VALUE = 300;
+
+/** A multipart/form-data body: the field with the file in it, and plain fields, which are sent before the file. */
+export const UploadForm = z.object({
+  name: z.string(),
+  fileName: z.string(),
+  contentType: z.string(),
+  fields: z
+    .array(z.object({ name: z.string().max(100), value: z.string().max(MAX_FORM_VALUE) }))
+    .max(MAX_FORM_FIELDS)
+    .default([]),
+});
+export type UploadForm = z.infer<typeof UploadForm>;
 
 /** One signed request that stores one range of the file: a PUT of its bytes, or a POST of a form with them in it. */
 export const UploadPart = z.object({
@@ -209,7 +221,7 @@ export const UploadPart = z.object({
   headers: z.record(z.string(), z.string()),
   offset: z.int().min(0),
   sizeBytes: z.int().min(0),
-  form: FormField.optional(),
+  form: UploadForm.optional(),
 });
 export type UploadPart = z.infer<typeof UploadPart>;
 

@@ -7,8 +7,8 @@ export type ReceivedForm = {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
-  /** Names of the form's fields. */
-  readonly fields: readonly string[];
+  /** The form's plain fields, which came before the file. */
+  readonly fields: Readonly<Record<string, string>>;
   readonly fileName: string;
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -40,9 +40,12 @@ export async function startFormReceiver(field: string): Promise<FormReceiver> {
       if (!(file instanceof File)) throw new Error(`No file in ${field}`);
       const { name: fileName, type: contentType } = file;
       const bytes = new Uint8Array(await file.arrayBuffer());
+      const entries = [...form.entries()];
+      if (entries.at(-1)?.[0] !== field) throw new Error("The file does not come last");
+      const fields = Object.fromEntries(entries.slice(0, -1).map(([name, value]) => [name, String(value)]));
       const { authorization } = headers;
       const idempotencyKey = headers["idempotency-key"]?.toString();
-      received.push({ path, authorization, idempotencyKey, fields: [...form.keys()], fileName, contentType, bytes });
+      received.push({ path, authorization, idempotencyKey, fields, fileName, contentType, bytes });
       response.writeHead(201).end("thank you");
     } catch (error) {
       response.writeHead(422).end(String(error));

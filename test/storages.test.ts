@@ -89,8 +89,14 @@ it("an upload address takes each result in a form", async () => {
     ["02.jpg", "image/jpeg"],
     ["large ü.mp4", "video/mp4"],
   ]);
-  for (const { authorization, fields } of receiver.received) {
-    expect([authorization, fields]).toEqual([`Basic ${btoa("user:pass word")}`, ["encoded_video"]]);
+  const [video, image] = ["mp4:1920x1080_60000k", "jpg:160x90"];
+  for (const { authorization, contentType, fields } of receiver.received) {
+    expect(authorization).toBe(`Basic ${btoa("user:pass word")}`);
+    expect(fields).toEqual(
+      contentType === "video/mp4"
+        ? { job_id: job.id, output_key: video, output_type: "video", video_id: video, encoded_video_id: video }
+        : { job_id: job.id, output_key: image, output_type: "image" },
+    );
   }
   for (const path of [`/jobs/${job.id}`, `/metadata/jobs/${job.id}`]) {
     expect(JSON.stringify((await stack.request("GET", path)).body)).not.toMatch(/pass(%20| )word/);
@@ -104,7 +110,7 @@ it("a storage that refuses says why", async () => {
   const azure = { service: "azure", endpoint, container: "elsewhere", credentials: { account, api_key: key } };
   for (const [storage, code, words] of [
     [azure, "storage_bucket_not_found", "ContainerNotFound"],
-    [{ url: `${sources.origin}/nowhere` }, "storage_bucket_not_found", "The upload address answered 404"],
+    [{ url: `${sources.origin}/nowhere` }, "storage_url_not_found", "The upload address answered 404"],
   ] as const) {
     const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs, storage });
     const { outputs: ended } = await stack.waitForJob(id);

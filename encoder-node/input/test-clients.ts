@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
-import type { FormField } from "#shared/protocol.ts";
+import type { UploadForm } from "#shared/protocol.ts";
 import { locateFfmpeg } from "../ffmpeg/locate.ts";
 import { bytesContent } from "../upload/content.ts";
 import { putPart } from "../upload/put-part.ts";
@@ -25,7 +25,7 @@ const patience = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
 /** Uses an address, and answers the words of the failure, if it failed. */
 type Client = (url: string, allow: AllowPrivate, folder: string) => Promise<string | null>;
 
-async function upload(url: string, allow: AllowPrivate, form?: FormField): Promise<null> {
+async function upload(url: string, allow: AllowPrivate, form?: UploadForm): Promise<null> {
   const agent = guardedAgent({ allow, refuse: storageAddressRefusal });
   const part = { url, headers: {}, offset: 0, sizeBytes: 1, ...(form ? { form } : {}) };
   const content = bytesContent(Buffer.from("x"));
@@ -67,7 +67,8 @@ export const READERS: Readonly<Record<string, Client>> = {
 /** Those that write: to signed addresses, and to upload forms. */
 export const WRITERS: Readonly<Record<string, Client>> = {
   upload: (url, allow) => upload(url, allow),
-  "upload form": (url, allow) => upload(url, allow, { name: "file", fileName: "a", contentType: "text/plain" }),
+  "upload form": (url, allow) =>
+    upload(url, allow, { name: "file", fileName: "a", contentType: "text/plain", fields: [] }),
 };
 
 /** What a client says, whichever way it fails; null when it has got what it wanted. */

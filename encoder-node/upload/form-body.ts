@@ -1,12 +1,21 @@
-// A file as the one field of a multipart/form-data body (RFC 7578): what goes around it. Pure.
-import type { FormField } from "#shared/protocol.ts";
+// A file in a multipart/form-data body (RFC 7578): what goes around it. Pure.
+import type { UploadForm } from "#shared/protocol.ts";
 
 /** The bytes before and after the file, and the content type that tells them apart. */
 export type FormFrame = { readonly head: Buffer; readonly tail: Buffer; readonly contentType: string };
 
-/** Frames a file. The boundary must not occur in the file: random characters do not. */
-export function formFrame({ name, fileName, contentType }: FormField, boundary: string): FormFrame {
+/**
+ * Frames a file, with the plain fields before it, so that a receiver that reads the body as a stream knows what the
+ * file is when it comes. The boundary must not occur in the file or the fields: random characters do not.
+ */
+export function formFrame({ name, fileName, contentType, fields }: UploadForm, boundary: string): FormFrame {
   const head = [
+    ...fields.flatMap((field) => [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="${quote(field.name)}"`,
+      "",
+      field.value,
+    ]),
     `--${boundary}`,
     `Content-Disposition: form-data; name="${quote(name)}"; filename="${quote(fileName)}"`,
     `Content-Type: ${contentType}`,

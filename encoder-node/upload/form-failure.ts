@@ -10,7 +10,7 @@ export function formFailure(status: number): AppError {
 
 function judge(status: number): [ErrorCode, string] {
   if (status === 401 || status === 403) return ["storage_denied", "check the user and password in `storage.url`"];
-  if (status === 404) return ["storage_bucket_not_found", "check the path in `storage.url`"];
+  if (status === 404) return ["storage_url_not_found", "check the path in `storage.url`"];
   if (status === 413) return ["storage_denied", "it must take files of this size"];
   if (isPassingStatus(status)) return ["storage_unreachable", "try again later"];
   if (status >= 300 && status < 400) return ["storage_denied", "redirects are not followed"];

@@ -40,6 +40,8 @@ const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 4 };
 const STALL_MS = 60_000;
 /** The same for a form: whoever takes one may carry the file elsewhere before answering. */
 const FORM_STALL_MS = 5 * 60_000;
+/** Some firewalls refuse requests without one. */
+const FORM_USER_AGENT = "copra-upload/1";
 const ERROR_BODY_BYTES = 16 * 1024;
 /** Node's timers take no more (`timers`, setTimeout). */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -116,7 +118,7 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
   const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
   const headers = {
     ...Object.fromEntries(Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value])),
-    ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey } : {}),
+    ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey, "user-agent": FORM_USER_AGENT } : {}),
     "content-length": String(sizeBytes),
   };
   const stallMs = frame ? FORM_STALL_MS : STALL_MS;

@@ -9,9 +9,13 @@ afterAll(endUploads);
 
 describe("forms", () => {
   const form = { name: "encoded_video", fileName: 'ä "cut" 1.mp4', contentType: "video/mp4" };
+  const beside = [
+    { name: "job_id", value: "AAAAAAAAAAAAAA" },
+    { name: "video_id", value: "mp4:720p" },
+  ];
   const headers = { authorization: "Basic dTpw" };
   const formPart = (origin: string, sizeBytes: number): UploadPart[] => [
-    { url: `${origin}/in/a.mp4?id=7`, headers, offset: 0, sizeBytes, form },
+    { url: `${origin}/in/a.mp4?id=7`, headers, offset: 0, sizeBytes, form: { ...form, fields: beside } },
   ];
   const parse = ({ body, headers }: Received): Promise<FormData> =>
     new Response(new Uint8Array(body), { headers: { "content-type": String(headers["content-type"]) } }).formData();
@@ -28,10 +32,13 @@ describe("forms", () => {
       if (!received) throw new Error("Nothing came");
       expect([received.method, received.url]).toEqual(["POST", "/in/a.mp4?id=7"]);
       expect(received.headers).toMatchObject({ ...headers, "content-length": String(received.body.length) });
+      expect(received.headers["user-agent"]).toBe("copra-upload/1");
       expect(received.headers).not.toHaveProperty("transfer-encoding");
       const fields = [...(await parse(received))];
-      expect(fields.map(([name]) => name)).toEqual([form.name]);
-      const file = fields[0]?.[1] as File;
+      // Fields come first: a receiver that reads on the fly knows what the file is.
+      expect(fields.slice(0, -1)).toEqual(beside.map(({ name, value }) => [name, value]));
+      const [name, file] = fields.at(-1) as [string, File];
+      expect(name).toBe(form.name);
       expect([file.name, file.type]).toEqual([form.fileName, form.contentType]);
       expect(Buffer.from(await file.arrayBuffer()).equals(expected)).toBe(true);
     }
@@ -66,7 +73,7 @@ describe("forms", () => {
   test.each([
     [302, "storage_denied", "redirects are not followed"],
     [401, "storage_denied", "check the user and password in `storage.url`"],
-    [404, "storage_bucket_not_found", "check the path in `storage.url`"],
+    [404, "storage_url_not_found", "check the path in `storage.url`"],
     [413, "storage_denied", "it must take files of this size"],
     [422, "storage_denied", "it must take a POST of multipart/form-data"],
   ])("that are answered %i are %s, at once", async (status, code, advice) => {

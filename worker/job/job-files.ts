@@ -100,6 +100,7 @@ export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: numb
     contentType: contentTypeOf(spec, object),
     cacheControl: cacheControlOf(spec, file.file),
     sizeBytes: file.sizeBytes,
+    output: { key: spec.key, type: spec.type },
   };
 }
 

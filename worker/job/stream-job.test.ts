@@ -170,7 +170,14 @@ describe("uploads of a stream", () => {
         url: `https://up.example.com/in/film/hls/${job.folder}/720p/00001.ts?id=7`,
         headers: { authorization: `Basic ${btoa("u:p")}` },
         ...{ offset: 0, sizeBytes: 5 },
-        form: { name: "encoded_video", fileName: "00001.ts", contentType: "video/mp2t" },
+        form: {
+          ...{ name: "encoded_video", fileName: "00001.ts", contentType: "video/mp2t" },
+          fields: [
+            { name: "job_id", value: job.spec.id },
+            { name: "output_key", value: "httpstream" },
+            { name: "output_type", value: "httpstream" },
+          ],
+        },
       },
     ]);
   });

@@ -18,6 +18,7 @@ const open = (changes: Partial<typeof FILMS> = {}, keys = KEYS): ObjectStore =>
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
   ...{ objectName, sizeBytes, cacheControl },
   contentType: "video/mp4",
+  output: { key: "mp4", type: "video" as const },
 });
 const get = (objectName: string) => fetch(publicUrlOf({ id, storage: FILMS }, objectName));
 

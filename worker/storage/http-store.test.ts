@@ -11,8 +11,17 @@ const film = {
   contentType: "video/mp4",
   cacheControl: "public, max-age=60",
   sizeBytes: 2 ** 40,
-};
-const form = { name: "encoded_video", fileName: "a ü.mp4", contentType: "video/mp4" };
+  output: { key: "mp4:720p", type: "video" },
+} as const;
+const ofJob = { name: "job_id", value: id };
+const fields = [
+  ofJob,
+  { name: "output_key", value: "mp4:720p" },
+  { name: "output_type", value: "video" },
+  { name: "video_id", value: "mp4:720p" },
+  { name: "encoded_video_id", value: "mp4:720p" },
+];
+const form = { name: "encoded_video", fileName: "a ü.mp4", contentType: "video/mp4", fields };
 const path = "/in/v/a%20%C3%BC.mp4";
 
 it.each([
@@ -34,4 +43,14 @@ it.each([
   expect(await store.begin(film)).toBeNull();
   expect(store.partSizes(film.sizeBytes)).toEqual([film.sizeBytes]);
   expect(await store.sign(film, null)).toEqual([{ url: posted, headers, offset: 0, sizeBytes: film.sizeBytes, form }]);
+});
+
+it.each(["image", "httpstream"] as const)("a file of an output of type %s has no `video_id`", async (type) => {
+  const store = openStore({ id, storage: { kind: "http", url: "https://up.example.com/in" } }, null, env);
+  const [part] = await store.sign({ ...film, output: { key: "mine", type } }, null);
+  expect(part?.form?.fields).toEqual([
+    ofJob,
+    { name: "output_key", value: "mine" },
+    { name: "output_type", value: type },
+  ]);
 });

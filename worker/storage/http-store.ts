@@ -1,6 +1,7 @@
 // A client's own upload address: one POST of multipart/form-data per file, which nodes send themselves.
+import type { JobId } from "#shared/ids.ts";
 import { joinPath } from "#shared/object-name.ts";
-import type { UploadPart } from "#shared/protocol.ts";
+import type { UploadForm, UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
 import { basicHeader } from "./basic-header.ts";
 import { encodePath } from "./encode-path.ts";
@@ -9,12 +10,19 @@ import type { FileToStore, ObjectStore } from "./object-store.ts";
 /** The field that the file is in (api-v2 §7). */
 const FIELD = "encoded_video";
 
-/** A job's storage behind an upload address. `keys` are the user and password of its Basic header, if it wants one. */
-export function httpStore(storage: StorageOf<"http">, keys: AccessKeys | null): ObjectStore {
+type Target = {
+  readonly jobId: JobId;
+  readonly storage: StorageOf<"http">;
+  /** The user and password of its Basic header, if it wants one. */
+  readonly keys: AccessKeys | null;
+};
+
+/** A job's storage behind an upload address. */
+export function httpStore(target: Target): ObjectStore {
   return {
     partSizes: (sizeBytes) => [sizeBytes],
     begin: async () => null,
-    sign: async (file) => [partOf(storage, keys, file)],
+    sign: async (file) => [partOf(target, file)],
     // There is nothing to put together or to take back: each POST stands for itself.
     complete: async () => {},
     abort: async () => {},
@@ -27,7 +35,7 @@ export function httpUrl({ url }: StorageOf<"http">, objectName: string): string 
   return `${origin}${pathname.replace(/\/+$/, "")}/${encodePath(joinPath("", objectName))}${search}`;
 }
 
-function partOf(storage: StorageOf<"http">, keys: AccessKeys | null, file: FileToStore): UploadPart {
+function partOf({ jobId, storage, keys }: Target, file: FileToStore): UploadPart {
   const { objectName, contentType, sizeBytes } = file;
   const fileName = objectName.slice(objectName.lastIndexOf("/") + 1);
   return {
@@ -35,6 +43,16 @@ function partOf(storage: StorageOf<"http">, keys: AccessKeys | null, file: FileT
     headers: keys ? { authorization: basicHeader(keys) } : {},
     offset: 0,
     sizeBytes,
-    form: { name: FIELD, fileName, contentType },
+    form: { name: FIELD, fileName, contentType, fields: fieldsOf(jobId, file) },
   };
+}
+
+/**
+ * The fields beside a file (docs/storage.md). Receivers tell a video from its poster by `video_id`, which only videos
+ * have.
+ */
+function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadForm["fields"] {
+  const ofVideo = type === "video" ? { video_id: key, encoded_video_id: key } : {};
+  const values = { job_id: jobId, output_key: key, output_type: type, ...ofVideo };
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
 }

@@ -1,6 +1,7 @@
 // What a job wants of the client's storage, whichever it is: nodes upload by signed requests, the rest happens here.
 import { AppError, assertNever } from "#shared/errors.ts";
 import type { JobId } from "#shared/ids.ts";
+import type { OutputType } from "#shared/output-status.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageSpec } from "#shared/request/storage-spec.ts";
 import { type Env, settingsOf } from "../env.ts";
@@ -17,6 +18,8 @@ export type FileToStore = {
   /** What caches are told of it where the client says nothing of that for its storage; null: nothing. */
   readonly cacheControl: string | null;
   readonly sizeBytes: number;
+  /** The output that it is a file of. */
+  readonly output: { readonly key: string; readonly type: OutputType };
 };
 
 export interface ObjectStore {
@@ -50,7 +53,7 @@ export function openStore({ id, storage }: Stored, keys: AccessKeys | null, env:
       return builtinStore({ bucket: env.STORAGE, jobId: id, storage, keys: settingsOf(env).sealingKeys });
     }
     case "http":
-      return httpStore(storage, keys);
+      return httpStore({ jobId: id, storage, keys });
     default:
       return assertNever(storage);
   }

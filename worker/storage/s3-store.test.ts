@@ -29,6 +29,7 @@ async function opened(storage: object) {
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
   ...{ objectName, sizeBytes, cacheControl },
   contentType: "video/mp4",
+  output: { key: "mp4", type: "video" as const },
 });
 const put = ({ url, headers, sizeBytes }: UploadPart): Promise<Response> =>
   fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes) });

@@ -65,6 +65,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   storage_address_not_allowed: "The storage's address leads to a network that encoder nodes may not ask.",
   storage_denied: "The storage does not let these credentials write there.",
   storage_bucket_not_found: "The storage has no such bucket.",
+  storage_url_not_found: "The upload address in `storage.url` answers 404.",
   storage_region_not_valid: "The bucket is in another region than the job says.",
   storage_unreachable: "The storage does not answer, or broke off.",
   node_failed: "The node could not do the work, for a reason of its own.",

@@ -19,6 +19,7 @@ const fetchWorker = (url: string, init?: RequestInit) => exports.default.fetch(n
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
   ...{ objectName, sizeBytes, cacheControl },
   contentType: "video/mp4",
+  output: { key: "mp4", type: "video" as const },
 });
 const put = ({ url, sizeBytes }: UploadPart, fill = 1, length = sizeBytes) =>
   fetchWorker(url, { method: "PUT", body: new Uint8Array(length).fill(fill) });
