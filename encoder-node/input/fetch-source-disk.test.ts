@@ -23,7 +23,7 @@ it("blames the node when its disk cannot be written", async () => {
 
 describe("a disk without room for", () => {
   const NO_ROOM = { code: "node_failed", message: expect.stringContaining("no room for the input") };
-  const kept = (): number => statSync(join(folder, "input.bin")).size;
+  const kept = (): number => statSync(join(folder, "input")).size;
 
   it("all of a source is left as it is: nothing is written, and nobody is asked again", async () => {
     const { origin, seen } = await serve(sendFilm);

@@ -18,7 +18,7 @@ export async function fetchTo(
   url: string,
   options: Partial<Fetch> = {},
 ): Promise<{ sizeBytes: number; same: boolean }> {
-  const destination = join(folder, "input.bin");
+  const destination = join(folder, "input");
   const signal = new AbortController().signal;
   const limits = { allow: "loopback", maxBytes: 10_000_000, signal, patience: QUICK } as const;
   const { sizeBytes } = await fetchSource({ url, destination, ...limits, ...options });

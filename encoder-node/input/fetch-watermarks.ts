@@ -31,7 +31,7 @@ export async function fetchWatermarks({ urls, folder, ffprobe, ...deps }: FetchW
   } as const;
   const check = (path: string): Promise<void> => checkPicture(ffprobe, path, deps.signal);
   const fetched = [...new Set(urls)].map(async (url, at) => {
-    const path = join(folder, `watermark-${at + 1}.bin`);
+    const path = join(folder, `watermark-${at + 1}`);
     return [url, await fetchExtra({ ...kind, url, path }, check, deps)] as const;
   });
   return new Map(await Promise.all(fetched));

@@ -23,7 +23,18 @@ const CLIPS = {
   "film.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
   "short.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=5 -c:v libx264 -preset ultrafast",
   "sound.mp4": "-f lavfi -i sine=d=70 -c:a aac",
+  "plain.mp3": "-f lavfi -i sine=d=10 -ac 2 -c:a libmp3lame -b:a 128k -write_xing 0 -id3v2_version 0",
 };
+
+/** An ID3v2 tag without frames; sizes have seven bits in each byte (ID3v2.4 §3.1). */
+const id3Tag = (version: number, size: number): Buffer =>
+  Buffer.concat([
+    Buffer.from("ID3"),
+    Buffer.from([version, 0, 0]),
+    Buffer.from([21, 14, 7, 0].map((bits) => (size >> bits) & 0x7f)),
+    Buffer.alloc(size, "A"),
+  ]);
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-inspect-"));
   for (const [name, options] of Object.entries(CLIPS)) {
@@ -32,6 +43,8 @@ beforeAll(async () => {
   }
   const film = await readFile(join(folder, "film.mp4"));
   await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length - 1000));
+  const twoTags = [id3Tag(3, 246), id3Tag(4, 26_570), await readFile(join(folder, "plain.mp3"))];
+  await writeFile(join(folder, "two-tags.mp3"), Buffer.concat(twoTags));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
   const server = await serve(async (request, response) => {
@@ -61,8 +74,13 @@ async function inspected(
   const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
   const deps = node.depsOf(lease, task, { askScratch: bucket.askScratch, ...given });
   const result = (await inspect(task, deps)) as TaskResult & { kind: "inspect" };
-  return { chunking: result.chunking, told: deps.told };
+  return { chunking: result.chunking, probe: result.probe, told: deps.told };
 }
+
+it("recognizes a source by its content: an MP3 that begins with two ID3 tags", async () => {
+  const { probe } = await inspected("whole/two-tags.mp3", null);
+  expect(probe).toMatchObject({ format: { format_name: "mp3" }, streams: [{ codec_name: "mp3", channels: 2 }] });
+});
 
 it("finds the cuts of a film, and brings it to the scratch bucket", async () => {
   const { chunking, told } = await inspected("ranges/film.mp4");

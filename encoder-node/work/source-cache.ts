@@ -53,8 +53,8 @@ export function createSourceCache(folder: string): SourceCache {
     const fetched = async (): Promise<string> => {
       await mkdir(own, { recursive: true, mode: 0o700 });
       abort.signal.throwIfAborted();
-      // A neutral name: what a file claims to be by its name decides nothing.
-      const path = join(own, "input.bin");
+      // Without an extension: ffmpeg prefers the format whose extension the name has, and `bin` is one (binary text).
+      const path = join(own, "input");
       await fetchTo(path, abort.signal, (fraction) => {
         for (const tell of waiting) tell(fraction);
       });
