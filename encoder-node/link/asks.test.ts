@@ -56,7 +56,7 @@ it("asks for any number of scratch objects, 200 at a time, in order", async () =
   ]);
 });
 
-it("asks again while the storage of the client cannot be reached, thirteen times at most", async () => {
+it("asks again while the storage of the client cannot be reached, 25 times at most", async () => {
   const failure = { code: "storage_unreachable", message: "SlowDown" };
   const file = { output: 0, file: 1, sizeBytes: 7 };
   const passing = await lineTo(
@@ -66,7 +66,7 @@ it("asks again while the storage of the client cannot be reached, thirteen times
   expect(await askUploads(passing.line, [file], QUICK)).toEqual({ uploads: [] });
   const lasting = await lineTo(() => ({ failure }));
   expect(await askUploads(lasting.line, [file], QUICK)).toEqual({ failure });
-  expect(lasting.asked.length).toBe(13);
+  expect(lasting.asked.length).toBe(25);
 });
 
 it("hands on why nothing is signed", async () => {

@@ -22,8 +22,8 @@ const MAX_BROKEN_ANSWERS = 10;
 /** Names in one request (ScratchRequest allows no more). */
 const BATCH = 200;
 
-/** A storage that takes no upload now may do so soon: some two minutes cost less than the work done anew. */
-const STORAGE_RETRIES = 12;
+/** A storage that takes no upload now may do so soon: some five minutes cost less than encoding again. */
+const STORAGE_RETRIES = 24;
 const STORAGE_RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /** Asks again while the storage cannot be reached, within limits. Throws AppError(lease_superseded | node_failed | cancelled). */

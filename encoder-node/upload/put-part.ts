@@ -6,6 +6,7 @@ import { type Dispatcher, request } from "undici";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
+import { noAnswerOf, storageUnreachable } from "#shared/storage-connection.ts";
 import { isPassingStatus, storageRefusal } from "#shared/storage-failure.ts";
 import type { Content } from "./content.ts";
 import { type FormFrame, formFrame } from "./form-body.ts";
@@ -32,14 +33,20 @@ export type Patience = {
  * (input/source-patience.ts); the base is for answers that take long, and for small files.
  */
 const LIMIT: Patience["limit"] = { baseMs: 10 * 60_000, msPerKib: 60_000 / 1024 };
-/** Some two minutes: a storage that asks to slow down, or is started again, costs less than the film encoded anew. */
-const PATIENCE: Patience = { retries: 12, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
+/** Some five minutes: an upload holds no encoder, and waiting costs less than encoding the outputs again. */
+const PATIENCE: Patience = { retries: 24, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
 /** Some seconds: whoever takes a form may have it already, and gets all of it each time. */
-const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 4 };
+const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 2 };
+/**
+ * A host that refuses connections, or has no address, is a wrong `storage` far more often than one that restarts: it is
+ * given up after 13 s at the most, 6 s on average.
+ */
+const NOBODY_PATIENCE: Pick<Patience, "retries" | "backoff"> = { retries: 5, backoff: { firstMs: 500, maxMs: 5000 } };
 /** How long neither the sending nor the storage's answer may stand still. */
 const STALL_MS = 60_000;
-/** The same for a form: whoever takes one may carry the file elsewhere before answering. */
-const FORM_STALL_MS = 5 * 60_000;
+/** Whoever takes a form may carry the file elsewhere before answering, which takes the longer the larger it is. */
+const FORM_STALL_MS_PER_MIB = 250;
+const MAX_FORM_STALL_MS = 5 * 60_000;
 /** Some firewalls refuse requests without one. */
 const FORM_USER_AGENT = "copra-upload/1";
 const ERROR_BODY_BYTES = 16 * 1024;
@@ -47,22 +54,29 @@ const ERROR_BODY_BYTES = 16 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and
- * what storage-failure.ts calls passing are tried again, 12 times, forms 4 times, unless `patience` says otherwise; redirects are refusals, they are not followed.
- * Throws AppError `storage_*` (`storage_unreachable` also, at once, for one that takes too little at a time), `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
+ * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and what
+ * storage-failure.ts calls passing are retried 24 times, forms twice, unless `patience` says otherwise; a host where
+ * nobody answers 5 times. Redirects are refusals, they are not followed. A form whose receiver does not answer in time is
+ * not sent again: it may have arrived.
+ * Throws AppError `storage_*` (`storage_unreachable` also, at once, for a storage that takes too little at a time),
+ * `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
  */
 export async function putPart(upload: PartUpload, patience: Partial<Patience> = {}): Promise<string> {
   const { signal, part } = upload;
   const { retries, backoff, limit } = { ...(part.form ? FORM_PATIENCE : PATIENCE), ...patience };
   // By this header a receiver of forms tells one that is sent again, because its answer was lost, from another.
   const formKey = randomUUID();
+  let nobody = 0;
   for (let failures = 1; ; failures++) {
     const outcome = await inTime(upload, limit, (timed) => tryPart(timed, formKey));
     if (outcome.ok) return outcome.etag;
     signal.throwIfAborted();
-    if (!outcome.passing || failures > retries) throw outcome.error;
+    if (!outcome.passing) throw outcome.error;
+    nobody = outcome.isNobody ? nobody + 1 : 0;
+    if (failures > retries || nobody > NOBODY_PATIENCE.retries) throw outcome.error;
     upload.onProgress(0);
-    await sleep(backoffMs(failures, backoff, Math.random), undefined, { signal }).catch(() => undefined);
+    const pause = nobody > 0 ? { ...NOBODY_PATIENCE.backoff, firstMs: backoff.firstMs } : backoff;
+    await sleep(backoffMs(failures, pause, Math.random), undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
   }
 }
@@ -89,7 +103,8 @@ const tooSlow = (limitMs: number): AppError =>
     `The storage has not taken a file, or a part of one, within ${Math.ceil(limitMs / 60_000)} min; use a faster one.`,
   );
 
-type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; error: AppError };
+/** `isNobody`: the host refused the connection, or has no address. */
+type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; isNobody?: boolean; error: AppError };
 
 async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
   try {
@@ -109,7 +124,7 @@ async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
     return { ok: false, passing: error.passing, error };
   } catch (error) {
     if (error instanceof AppError) return { ok: false, passing: false, error };
-    return { ok: false, passing: true, error: networkFailure(error) };
+    return connectionOutcome(upload.part, error);
   }
 }
 
@@ -121,7 +136,7 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
     ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey, "user-agent": FORM_USER_AGENT } : {}),
     "content-length": String(sizeBytes),
   };
-  const stallMs = frame ? FORM_STALL_MS : STALL_MS;
+  const stallMs = STALL_MS + (frame ? formExtraMs(part) : 0);
   const limits = { headersTimeout: stallMs, bodyTimeout: stallMs };
   const range = metered(content.read(part.offset, part.sizeBytes), onProgress);
   // An empty stream would be sent chunked, which storage services refuse.
@@ -160,9 +175,12 @@ async function beginning(body: Readable): Promise<string> {
   return text;
 }
 
-function networkFailure(error: unknown): AppError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "no reason given";
-  return new AppError("storage_unreachable", `The storage cannot be reached (${code}); try again later.`, {
-    cause: error,
-  });
+const formExtraMs = ({ sizeBytes }: UploadPart): number =>
+  Math.min((sizeBytes / 2 ** 20) * FORM_STALL_MS_PER_MIB, MAX_FORM_STALL_MS - STALL_MS);
+
+function connectionOutcome({ url, form }: UploadPart, error: unknown): Outcome & { ok: false } {
+  const why = noAnswerOf(error instanceof Error && "code" in error ? String(error.code) : null);
+  const failure = storageUnreachable(url, why, form ? "form" : "bucket", error);
+  const isFinal = why === "certificate" || (why === "timeout" && form !== undefined);
+  return { ok: false, passing: !isFinal, isNobody: why === "refused" || why === "unknown host", error: failure };
 }

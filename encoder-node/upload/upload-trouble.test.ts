@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, test } from "vitest";
+import { bytesContent } from "./content.ts";
 import { closeStorages, endUploads, FILM, partsOf, type Refuse, storage, upload } from "./test-storage.ts";
 
 afterEach(closeStorages);
@@ -31,22 +32,37 @@ describe("passing trouble", () => {
     expect([...tries.values()]).toEqual([5]);
   });
 
-  it("is outlived twelve times by what goes into a bucket, unless it is said otherwise", async () => {
+  it("is retried 24 times for a bucket, unless the patience says otherwise", async () => {
     const { origin, tries } = await storage((_, response) => !response.writeHead(503).end().destroyed);
     const patience = { backoff: { firstMs: 5, maxMs: 5 } };
     await expect(upload(partsOf(origin, FILM.length), { patience })).rejects.toMatchObject({
       code: "storage_unreachable",
     });
-    expect([...tries.values()]).toEqual([13]);
+    expect([...tries.values()]).toEqual([25]);
   });
 
-  it("is storage_unreachable when nobody listens", async () => {
+  it("ends after five retries when nobody listens, or no such host exists", async () => {
     const { origin } = await storage();
     closeStorages();
-    await expect(upload(partsOf(origin, FILM.length))).rejects.toMatchObject({
-      code: "storage_unreachable",
-      message: "The storage cannot be reached (ECONNREFUSED); try again later.",
-    });
+    const nowhere = "http://storage.invalid:9000";
+    for (const [url, sentence] of [
+      [origin, "refuses connections; check `storage.endpoint` and its port."],
+      [nowhere, "cannot be found; check the host in `storage.endpoint`, or the bucket and region that it is made of."],
+    ] as const) {
+      let tries = 0;
+      const patience = { retries: 24, backoff: { firstMs: 1, maxMs: 1 } };
+      const content = bytesContent(FILM);
+      const read: typeof content.read = (...range) => {
+        tries += 1;
+        return content.read(...range);
+      };
+      const sent = upload(partsOf(url, FILM.length), { patience, content: { ...content, read } });
+      await expect(sent).rejects.toMatchObject({
+        code: "storage_unreachable",
+        message: `The storage at ${url} ${sentence}`,
+      });
+      expect(tries).toBe(6);
+    }
   });
 });
 
