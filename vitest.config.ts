@@ -22,7 +22,7 @@ export default defineConfig({
               ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
               bindings: {
                 MIGRATIONS: await readD1Migrations("./migrations"),
-                ADMIN_TOKEN: "test-admin-token",
+                ADMIN_TOKEN: "test-admin-token-of-32-characters",
                 FAULTS: process.env.COPRA_FAULTS ?? "1",
                 KEY_PEPPER: "test-pepper",
                 SEALING_KEYS: "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",

@@ -112,10 +112,13 @@ export type Failure = { readonly code: ErrorCode; readonly message: string };
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
+  /** When to try again, where an answer can say so. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : {});
     this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
 

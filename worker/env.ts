@@ -15,6 +15,9 @@ export type Env = {
   HUB: DurableObjectNamespace<NodeHub>;
   /** Requests that one API key may make. */
   CLIENT_RATE: RateLimit;
+  /** Unknown API keys and node tokens, and wrong admin tokens, that one network may send. */
+  REFUSED_RATE: RateLimit;
+  ADMIN_REFUSED_RATE: RateLimit;
   /** The bucket behind the service's own storage (`"service": "coconut"`); an operator may leave it out. */
   STORAGE?: R2Bucket;
   /** Secrets, set by the operator. */
@@ -36,7 +39,10 @@ export type Env = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const Settings = z.object({
-  ADMIN_TOKEN: z.string().trim().min(8),
+  ADMIN_TOKEN: z
+    .string()
+    .trim()
+    .min(32, "ADMIN_TOKEN must have at least 32 characters: openssl rand -base64 32 makes one"),
   KEY_PEPPER: z.string().trim().min(8),
   SEALING_KEYS: z.string().transform(parseSealingKeys),
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),

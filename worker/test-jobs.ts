@@ -12,7 +12,7 @@ import { newWebhookSecret } from "./notify/signature.ts";
 import { randomBytes } from "./random-bytes.ts";
 import { resolveStorage } from "./storage/resolve-storage.ts";
 
-export const ADMIN = "test-admin-token";
+export const ADMIN = "test-admin-token-of-32-characters";
 
 type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<string, string> };
 

@@ -2,7 +2,7 @@
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { PROTOCOL_VERSION } from "#shared/protocol.ts";
-import { hubOf } from "../env.ts";
+import { hubOf, settingsOf } from "../env.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../test-jobs.ts";
 import { app } from "./app.ts";
 import { fill, ROUTES } from "./test-routes.ts";
@@ -63,6 +63,64 @@ it("the rate of requests is each client key's own, and nodes have none", async (
   expect(await ask("/v2/jobs", basic(calm.key))).toBe(200);
   expect(await times(4, "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", bearer(token), "POST")).not.toContain(429);
   expect(await times(4, "/v2/admin/accounts", bearer(ADMIN))).toEqual([200, 200, 200, 200]);
+});
+
+/** So many unknown credentials may come from one network in these tests. */
+const ALLOWED = 2;
+const unknownKey = (number: number) => `k-${String(number).padStart(43, "0")}`;
+const from = (address: string, headers: Record<string, string>) => ({ ...headers, "cf-connecting-ip": address });
+
+it("a network that sends unknown keys is refused before the database is asked, and others are not", async () => {
+  const { key } = await newAccount();
+  const { db, statements } = watched(env.DB);
+  const tight = { ...env, DB: db, REFUSED_RATE: env.TIGHT_RATE };
+  const ask = async (headers: Record<string, string>, path = "/v2/jobs") => {
+    const answer = await app.request(path, { headers }, tight);
+    return [answer.status, answer.headers.get("retry-after")];
+  };
+  // What was good a moment ago stays so for those who share the network.
+  expect(await ask(from("2001:db8:1:2::1", basic(key)))).toEqual([200, null]);
+  for (let at = 0; at < 5; at++) await ask(from(`2001:db8:1:2::${at}`, basic(unknownKey(at))));
+  const asked = statements.length;
+  const refused = [429, "10"];
+  expect(await ask(from("2001:db8:1:2:ffff::9", basic(unknownKey(9))))).toEqual(refused);
+  expect(await ask(from("2001:db8:1:2:ffff::9", bearer(`n-${"0".repeat(43)}`)), "/v2/nodes/connect")).toEqual(refused);
+  expect(statements.length).toBe(asked);
+  expect(asked).toBeLessThan(2 + 5);
+  expect(await ask(from("2001:db8:1:2::7", basic(key)))).toEqual([200, null]);
+  expect(await ask(from("2001:db8:1:3::1", basic(unknownKey(9))))).toEqual([401, null]);
+  // Without a credential, or with what is none, the database is not asked: nothing is charged.
+  for (const headers of [{}, basic("k-guess"), {}, basic("k-guess")]) {
+    expect(await ask(from("192.0.2.1", headers))).toEqual([401, null]);
+  }
+});
+
+it("an unknown key is looked up once in ten seconds", async () => {
+  const { db, statements } = watched(env.DB);
+  for (let at = 0; at < 3; at++) {
+    const answer = await app.request("/v2/jobs", { headers: basic(unknownKey(77)) }, { ...env, DB: db });
+    expect(answer.status).toBe(401);
+  }
+  expect(statements.length).toBe(1);
+});
+
+it("a network that sends wrong admin tokens is refused for a minute, the right one included", async () => {
+  const tight = { ...env, ADMIN_REFUSED_RATE: env.TIGHT_RATE };
+  const ask = async (address: string, token: string) => {
+    const answer = await app.request("/v2/admin/accounts", { headers: from(address, bearer(token)) }, tight);
+    return [answer.status, answer.headers.get("retry-after")];
+  };
+  const lines = vi.spyOn(console, "log");
+  expect(await ask("198.51.100.1", "wrong")).toEqual([401, null]);
+  expect(lines.mock.calls.flat().join()).toMatch(/"level":"warn".*"Wrong admin token".*"address":"198.51.100.1"/);
+  for (let at = 0; at < 2 * ALLOWED; at++) await ask("198.51.100.1", `wrong-${at}`);
+  expect(await ask("198.51.100.1", ADMIN)).toEqual([429, "60"]);
+  expect(await ask("198.51.100.2", ADMIN)).toEqual([200, null]);
+  lines.mockRestore();
+});
+
+it.each(["", "short", "x".repeat(31)])("an admin token of less than 32 characters is no setting: %j", (token) => {
+  expect(() => settingsOf({ ...env, ADMIN_TOKEN: token })).toThrow(/ADMIN_TOKEN must have at least 32 characters/);
 });
 
 it("a revoked API key opens no route from then on", async () => {

@@ -6,6 +6,7 @@ import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
 import { type Account, accountOfKey, digestOf, opensToNodes } from "../db/credentials.ts";
 import { type Env, settingsOf } from "../env.ts";
+import { judgeAdminToken, whatOpens } from "./refusals.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
 export type NodeEnv = { Bindings: Env; Variables: { tokenDigest: string } };
@@ -20,7 +21,8 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
   if (digest !== null && !(await context.env.CLIENT_RATE.limit({ key: digest })).success) {
     throw new AppError("rate_limited", "Too many requests came with this API key; please wait a moment");
   }
-  const account = digest === null ? null : await accountOfKey(context.env.DB, digest);
+  const { DB } = context.env;
+  const account = digest === null ? null : await whatOpens(context, digest, () => accountOfKey(DB, digest));
   if (!account) {
     const hint = "send it as the user name of HTTP Basic authentication";
     throw refused(context, "Basic", `The API key is missing or not valid; ${hint}`);
@@ -33,7 +35,10 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
   const digest = token !== null && isNodeToken(token) ? await digestOf(token, settingsOf(context.env).keyPepper) : null;
-  if (digest === null || !(await opensToNodes(context.env.DB, digest))) {
+  const { DB } = context.env;
+  const lookUp = async (known: string) => (await opensToNodes(DB, known)) || null;
+  const opens = digest === null ? null : await whatOpens(context, digest, () => lookUp(digest));
+  if (digest === null || !opens) {
     throw refused(context, "Bearer", "The node token is missing or not valid");
   }
   context.set("tokenDigest", digest);
@@ -43,7 +48,8 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
 /** Lets the operator through. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   const { adminToken } = settingsOf(context.env);
-  if (!(await sameText(bearer(context.req.header("authorization")) ?? "", adminToken))) {
+  const token = bearer(context.req.header("authorization"));
+  if (token === null || !(await judgeAdminToken(context, () => sameText(token, adminToken)))) {
     throw refused(context, "Bearer", "The admin token is missing or not valid");
   }
   await next();

@@ -18,10 +18,15 @@ const RETRY_AFTER_SECONDS: ReadonlyMap<number, string> = new Map([
   [503, "5"],
 ]);
 
-/** An error as the contract shapes it. Codes that have no HTTP status are ours to explain: 500. */
-export function problem(context: Context, code: ErrorCode, message: string): Response {
+/** An error as the contract shapes it, by default with the `Retry-After` of its status. Codes without a status: 500. */
+export function problem(
+  context: Context,
+  code: ErrorCode,
+  message: string,
+  retryAfterSeconds: number | null = null,
+): Response {
   const status = errorTraits(code).http ?? 500;
-  const retryAfter = RETRY_AFTER_SECONDS.get(status);
+  const retryAfter = retryAfterSeconds === null ? RETRY_AFTER_SECONDS.get(status) : String(retryAfterSeconds);
   if (retryAfter !== undefined) context.header("retry-after", retryAfter);
   const body: ErrorBody = { message, error_code: code, status: "error" };
   return answer(context, body, status as ContentfulStatusCode);
@@ -29,7 +34,7 @@ export function problem(context: Context, code: ErrorCode, message: string): Res
 
 /** Turns whatever was thrown into an answer; what is inside us stays inside. */
 export function onError(error: Error, context: Context): Response {
-  if (error instanceof AppError) return problem(context, error.code, error.message);
+  if (error instanceof AppError) return problem(context, error.code, error.message, error.retryAfterSeconds);
   const passing = "retryable" in error || "overloaded" in error;
   const cause = error.cause === undefined ? null : messageOf(error.cause);
   log.error("Request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });

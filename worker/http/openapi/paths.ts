@@ -18,7 +18,7 @@ type Code = keyof typeof ERRORS;
 export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   anyone: ["internal_error", "service_unavailable"],
   client: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
-  operator: ["authentication_failed", "internal_error", "service_unavailable"],
+  operator: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
 };
 
 /** Names of the document's security schemes; none: anyone may ask. */
