@@ -307,7 +307,7 @@ describe("objects that two outputs would write", () => {
     const parsed = parseOutputs({ jpg: [one, other] }, "none");
     if (parsed.ok) return null;
     expect(parsed.refusal.code).toBe("output_path_not_unique");
-    return /write `(.*)`/.exec(parsed.refusal.message)?.[1] ?? "";
+    return /write `(.*?)`/.exec(parsed.refusal.message)?.[1] ?? "";
   };
 
   it.each<[object, object, string | null]>([
@@ -333,7 +333,24 @@ describe("objects that two outputs would write", () => {
     expect(both(other, one) === null).toBe(object === null);
   });
 
+  const when = { if: "{{ input.width }} > 1" };
   it.each<[object, RegExp | null]>([
+    [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a", ...when } }, null],
+    [{ jpg: { path: "%d.jpg", number: 9, ...when }, "jpg:2x2": { path: "2.jpg", ...when } }, null],
+    [
+      {
+        httpstream: [
+          { hls: { path: "s" }, ...when },
+          { hls: { path: "s" }, ...when },
+        ],
+      },
+      null,
+    ],
+    [
+      { mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } },
+      /^The outputs `mp4` and `mp4:720p` would both write `a`; give each a path .* or each an `if` that excludes/,
+    ],
+    [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would twice write `a.vtt`$/],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s" } } }, null],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s", hlsfmp4: true } } }, /twice write `s\/master.m3u8`/],
     [{ httpstream: { path: "s", hls: { path: "h" } }, mp4: { path: "s/h/master.m3u8" } }, /`s\/h\/master.m3u8`/],

@@ -91,6 +91,22 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(nothing.body).toMatchObject({ commands: [], refusals: [], outputs: [{ skipped: true }] });
   });
 
+  it("shows which of the outputs that share a path is made", async () => {
+    const at = (width: number) => ({ path: "film.mp4", if: `{{ input.width }} >= ${width}` });
+    const { body } = await dryRun("", { outputs: { "mp4:240p": at(100), "mp4:480p": at(200), "mp4:720p": at(9000) } });
+    expect(body.commands.map(({ outputs }: { outputs: string[] }) => outputs)).toEqual([["mp4:240p"]]);
+    expect(body.outputs.map(({ skipped }: { skipped?: boolean }) => skipped)).toEqual([undefined, undefined, true]);
+    expect(body.refusals).toEqual([
+      {
+        key: "mp4:480p",
+        error: expect.stringMatching(
+          /^The output would write `film.mp4` as the output `mp4:240p` does: the `if` of both/,
+        ),
+        error_code: "output_path_not_unique",
+      },
+    ]);
+  });
+
   it("shows a stream with its renditions, and in which of its packages each is", async () => {
     const stream = {
       ...{ path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },

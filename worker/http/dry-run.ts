@@ -9,11 +9,12 @@ import { playlistsOf } from "#shared/output-files.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { imageFiles } from "#shared/plan/image-files.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
+import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedStream } from "#shared/plan/planned-stream.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage-spec.ts";
+import { pathClashes } from "#shared/request/unique-outputs.ts";
 import { isWanted } from "../job/inspected.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
 import { shownSourceUrl } from "../storage/source-url.ts";
@@ -36,7 +37,7 @@ const NO_ID = "00000000000000" as JobId;
 export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedSource): DryRunPlan {
   const probe = probeOf(source);
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
-  const { commands, refusals } = planEncode({ source: SOURCE_PATH, probe, outputs: wanted, can: ALL_SOFTWARE });
+  const { commands, refusals } = planWithoutClashes(wanted, probe);
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
   const planned = new Map(commands.flatMap(({ outputs }) => outputs).map((output) => [output.output, output]));
   return {
@@ -62,6 +63,18 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
       error_code: failure.code,
     })),
   };
+}
+
+/** The plan of all outputs that can be made, and why the others cannot: for the source, or for one before them. */
+function planWithoutClashes(wanted: readonly OutputSpec[], probe: MediaProbe): EncodePlan {
+  const planOf = (outputs: readonly OutputSpec[]): EncodePlan =>
+    planEncode({ source: SOURCE_PATH, probe, outputs, can: ALL_SOFTWARE });
+  const plan = planOf(wanted);
+  const possible = wanted.filter(({ index }) => !plan.refusals.some(({ output }) => output === index));
+  const clashes = pathClashes(possible);
+  if (clashes.length === 0) return plan;
+  const { commands } = planOf(possible.filter(({ index }) => !clashes.some(({ output }) => output === index)));
+  return { ...plan, commands, refusals: [...plan.refusals, ...clashes] };
 }
 
 function viewSpec(output: OutputSpec) {

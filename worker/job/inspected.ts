@@ -6,6 +6,7 @@ import type { MediaProbe } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
+import { pathClashes } from "#shared/request/unique-outputs.ts";
 import { boundedInputProbe } from "./bounded-probes.ts";
 import { type Inspected, planChunks } from "./chunk-plan.ts";
 import { beginWork } from "./chunk-reports.ts";
@@ -24,7 +25,8 @@ export function completeInspect(state: JobState, reported: MediaProbe, inspected
   const skipped = specs.filter((spec) => !isWanted(spec, probe));
   next = moveOutputs(next, indicesOf(skipped), "skip");
   const asked = specs.filter((spec) => !skipped.includes(spec));
-  const { refusals } = refusalsOf(asked, probe);
+  const finished = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "done");
+  const refusals = unmakeable({ asked, finished }, probe);
   const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
   next = moveOutputs(next, wanted, "queue");
   for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
@@ -41,6 +43,16 @@ function beginOutputs(state: JobState, wanted: readonly number[], inspected: Ins
   if (!plan) return next;
   if (!plan.ok) return { ...next, ultrafast: { reason: plan.reason } };
   return demand(beginWork({ ...next, chunkResults: plan.results }, plan.work), "encode");
+}
+
+/** Outputs of those asked for that cannot be made of this source, or would write what another one writes. */
+function unmakeable(
+  { asked, finished }: { asked: readonly OutputSpec[]; finished: readonly OutputSpec[] },
+  probe: MediaProbe,
+): EncodePlan["refusals"] {
+  const { refusals } = refusalsOf(asked, probe);
+  const possible = asked.filter(({ index }) => !refusals.some(({ output }) => output === index));
+  return [...refusals, ...pathClashes([...finished, ...possible])];
 }
 
 /** Which outputs cannot be made of this source. A source that confuses the planner fails them all, not the service. */

@@ -206,6 +206,49 @@ describe("the way of a job", () => {
     expect(viewJob(ended)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.skipped" }] });
   });
 
+  it("makes the first of the outputs that share a path, whichever can be made", async () => {
+    const outputs = {
+      "mp4:hevc": { path: "a.mp4", if: "{{ input.width }} > 2000" },
+      "mp4:720p": { path: "a.mp4", if: "{{ input.channels }} = 2" },
+      "mp4:x:64k": { path: "a.mp4", if: "{{ input.width }} > 1000 OR {{ input.channels }} = 2" },
+    };
+    const shared = newJob(await newSpec({ outputs }));
+    const inspected = (state: JobState, probe: typeof PROBE) =>
+      completeTask(
+        claim(state, "t1", NOW, "node-a", "inspect").state,
+        state.tasks[0]?.id ?? "",
+        { kind: "inspect", probe },
+        NOW,
+      );
+    const clash = {
+      error_code: "output_path_not_unique",
+      error: expect.stringMatching(/`a.mp4` as the output `mp4:720p`/),
+    };
+    const state = inspected(shared, PROBE);
+    expect(viewJob(state).outputs).toMatchObject([
+      { status: "video.skipped" },
+      { status: "video.queued" },
+      { status: "video.failed", ...clash },
+    ]);
+    // A source without a picture: the second cannot be made, so the third is not in its way.
+    expect(viewJob(inspected(shared, AUDIO_PROBE)).outputs).toMatchObject([
+      { status: "video.skipped" },
+      { status: "video.failed", error_code: "input_has_no_video" },
+      { status: "video.queued" },
+    ]);
+    const made: OutputReport = { status: "made", output: 1, files: [file(1, 1)], probe: PROBE };
+    const encoding = recordUploads(claim(state, "t2").state, "encode", { "1/1": upload() });
+    const ended = completeTask(encoding, "encode", { kind: "encode", outputs: [made] }, NOW);
+    expect(viewJob(ended).status).toBe("job.failed");
+    // A retry does not write over what the first one has stored.
+    const again = retryJob(ended);
+    expect(again && viewJob(inspected(again, PROBE)).outputs).toMatchObject([
+      { status: "video.skipped" },
+      { status: "video.encoded" },
+      { status: "video.failed", ...clash },
+    ]);
+  });
+
   it("fails the input and the job when the source is no media, without a second try", () => {
     const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
     const state = failTask(inspecting, "inspect", { code: "input_not_media", message: "This is no media file" }, NOW);

@@ -16,7 +16,8 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   output_param_not_valid: "A parameter of an output is not known or has a wrong value; the message names both.",
   output_condition_not_valid: "An `if` cannot be understood; the message points at the column.",
   output_key_not_unique: "Two outputs have the same key.",
-  output_path_not_unique: "Two outputs would write the same object.",
+  output_path_not_unique:
+    "Two outputs would write the same object. As the reason of a failed output: the conditions of both hold.",
   outputs_out_of_range: "The job has too many outputs.",
   notification_not_valid: "`notification` is missing, of an unknown type, or one of its fields is wrong.",
   settings_not_valid: "One of the `settings` is not known or has a wrong value.",

@@ -34,7 +34,8 @@ export const OUTPUTS: JsonSchema = {
   type: "object",
   description:
     `Each property is one output, named by its format, or an array of outputs of that format; ${MAX_OUTPUTS} outputs in all. ` +
-    "Keys must differ, and no two outputs may write the same object.",
+    "Keys must differ, and no two outputs may write the same object, unless each of them has an `if`: then the first " +
+    "whose condition holds is made, and a later one whose condition holds too fails with `output_path_not_unique`.",
   minProperties: 1,
   maxProperties: MAX_OUTPUTS,
   propertyNames: {
