@@ -1,6 +1,7 @@
 // What control plane and nodes say to each other of a film that is encoded in chunks (`settings.ultrafast`).
 import * as z from "zod";
-import { PackedCuts } from "./frame-ledger.ts";
+import { MAX_FILE_BYTES, MAX_FRAMES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "./bounds.ts";
+import { PackedCuts, unpackCuts } from "./frame-ledger.ts";
 
 /** Films up to this length are encoded whole: dividing them costs more than it saves (contract). */
 export const MIN_CHUNKED_MS = 60_000;
@@ -18,45 +19,77 @@ export const scratchFolder = (taskId: string, attempt: number): string => `${tas
 /** How long the name of a version of a file may be. */
 export const MAX_VALIDATOR_CHARS = 300;
 
+const FileSize = z.int().min(1).max(MAX_FILE_BYTES);
+/** Nodes store a source in pieces of 512 MiB: 5 TB in so many. */
+const MAX_PIECES = 10_000;
+
 /** Where the nodes of a job read its source by ranges. */
 export const RangedSource = z.discriminatedUnion("from", [
   /** At the task's `sourceUrl`, whose host answers range requests. */
   z.object({
     from: z.literal("origin"),
-    sizeBytes: z.int().min(1),
+    sizeBytes: FileSize,
     /** Strong ETag or date of the version that was inspected: no other is read (RFC 9110 §13.1.5). */
     validator: z.string().min(1).max(MAX_VALIDATOR_CHARS).exactOptional(),
   }),
   /** In the scratch bucket, in objects that follow each other. */
   z.object({
     from: z.literal("scratch"),
-    pieces: z.array(z.object({ name: ScratchName, sizeBytes: z.int().min(1) })).min(1),
+    pieces: z
+      .array(z.object({ name: ScratchName, sizeBytes: FileSize }))
+      .min(1)
+      .max(MAX_PIECES),
   }),
 ]);
 export type RangedSource = z.infer<typeof RangedSource>;
 
+const TimeUs = z
+  .int()
+  .min(-1000 * MAX_LENGTH_MS)
+  .max(1000 * MAX_LENGTH_MS);
+
 /** The picture track of a film. Times in µs on the film's own line (see plan/chunk-film.ts). */
 export const ChunkedFilm = z.object({
   /** All of them, and their coded size. */
-  frames: z.int().min(1),
-  bytes: z.int(),
+  frames: z.int().min(1).max(MAX_FRAMES),
+  bytes: z.int().min(0).max(MAX_FILE_BYTES),
   /** When the first frame is shown, and when the last one ends. */
-  startUs: z.int(),
-  endUs: z.int(),
+  startUs: TimeUs,
+  endUs: TimeUs,
   /** The longest distance of two keyframes, in ms. */
-  longestGopMs: z.number(),
+  longestGopMs: z.number().min(0).max(MAX_LENGTH_MS),
 });
 export type ChunkedFilm = z.infer<typeof ChunkedFilm>;
 
+/** Whether a report can hold what is known of a video and its split points. */
+export const isReportable = (film: ChunkedFilm & { readonly cuts: PackedCuts }): boolean =>
+  ChunkedFilm.safeParse(film).success && PackedCuts.safeParse(film.cuts).success && areWithin(film);
+
+/** Whether a video has a length, and its split points are within it and each is behind the one before. */
+function areWithin({ cuts, ...film }: ChunkedFilm & { readonly cuts: PackedCuts }): boolean {
+  const { frames, bytes, startUs, endUs } = film;
+  let before = { index: 0, cutUs: startUs, frameUs: startUs, keyframe: 0, bytes: 0 };
+  for (const cut of unpackCuts(cuts)) {
+    const isBehind = cut.index > before.index && cut.cutUs > before.cutUs && cut.frameUs > before.frameUs;
+    const isDecodable = cut.keyframe >= before.keyframe && cut.keyframe <= cut.index;
+    if (!isBehind || !isDecodable || cut.bytes < before.bytes) return false;
+    before = cut;
+  }
+  const isLong = endUs > startUs && endUs - startUs <= 1000 * MAX_LENGTH_MS;
+  return isLong && before.index < frames && before.frameUs <= endUs && before.bytes <= bytes;
+}
+
 /** What an inspecting node found out about cutting the film. */
 export const Chunking = z.discriminatedUnion("ok", [
-  z.object({
-    ok: z.literal(true),
-    source: RangedSource,
-    ...ChunkedFilm.shape,
-    /** Where it may be cut, every two seconds. */
-    cuts: PackedCuts,
-  }),
+  z
+    .object({
+      ok: z.literal(true),
+      source: RangedSource,
+      ...ChunkedFilm.shape,
+      /** Where it may be cut, every two seconds. */
+      cuts: PackedCuts,
+    })
+    .refine(areWithin, "the split points must be within the video, each behind the one before"),
   /** Why it cannot be cut, in one sentence. */
   z.object({ ok: z.literal(false), why: z.string().min(1).max(300) }),
 ]);
@@ -88,23 +121,28 @@ export type ChunkRange = z.infer<typeof ChunkRange>;
 /** A track of an output, or the part of one that a chunk is, in the scratch bucket: fragmented MP4. */
 export const ScratchTrack = z.object({
   /** `OutputSpec.index`. */
-  output: z.int().min(0),
+  output: z.int().min(0).max(MAX_OUTPUT_INDEX),
   /** Names the track within its output. */
   track: z.string().regex(/^[a-z0-9-]{1,60}$/),
   name: ScratchName,
-  sizeBytes: z.int().min(1),
+  sizeBytes: FileSize,
   /** Pictures in it; null for sound. */
-  frames: z.int().min(1).nullable(),
+  frames: z.int().min(1).max(MAX_FRAMES).nullable(),
 });
 export type ScratchTrack = z.infer<typeof ScratchTrack>;
 
+const Frames = z.int().min(0).max(MAX_FRAMES);
+
 /** How the joined film compares with its plan. */
 export const SeamReceipt = z.object({
-  framesPlanned: z.int(),
-  framesJoined: z.int(),
+  framesPlanned: Frames,
+  framesJoined: Frames,
   /** The largest distance of a chunk's first frame from its planned time, in µs. */
-  largestErrorUs: z.number(),
+  largestErrorUs: z
+    .number()
+    .min(0)
+    .max(1000 * MAX_LENGTH_MS),
   /** How much longer the picture is than the sound, in ms; null without sound. */
-  pictureOverSoundMs: z.number().nullable(),
+  pictureOverSoundMs: z.number().min(-MAX_LENGTH_MS).max(MAX_LENGTH_MS).nullable(),
 });
 export type SeamReceipt = z.infer<typeof SeamReceipt>;

@@ -1,15 +1,25 @@
 // What ffprobe says of a file, and the few facts that planning needs from it.
 import * as z from "zod";
+import { MAX_INT32, MAX_STREAMS } from "./bounds.ts";
+
+/** What ffprobe prints of an `int` that counts something. */
+const Count = z.int().min(0).max(MAX_INT32);
+/** ffprobe prints the angle of a broken display matrix as the least number of 64 bits. */
+const Rotation = z
+  .number()
+  .min(-(2 ** 63))
+  .max(2 ** 63);
+const MAX_SIDE_DATA = 1_000;
 
 const Tags = z.record(z.string(), z.string());
 
 /** One stream as ffprobe prints it: the fields that are read here are typed, all others are kept as they came. */
 export const ProbedStream = z.looseObject({
-  index: z.int(),
+  index: Count,
   codec_type: z.string().optional(),
   codec_name: z.string().optional(),
-  width: z.int().optional(),
-  height: z.int().optional(),
+  width: Count.optional(),
+  height: Count.optional(),
   sample_aspect_ratio: z.string().optional(),
   pix_fmt: z.string().optional(),
   field_order: z.string().optional(),
@@ -22,18 +32,21 @@ export const ProbedStream = z.looseObject({
   duration: z.string().optional(),
   bit_rate: z.string().optional(),
   sample_rate: z.string().optional(),
-  channels: z.int().optional(),
+  channels: Count.optional(),
   channel_layout: z.string().optional(),
   nb_frames: z.string().optional(),
   nb_read_packets: z.string().optional(),
-  disposition: z.record(z.string(), z.int()).optional(),
+  disposition: z.record(z.string(), Count).optional(),
   tags: Tags.optional(),
-  side_data_list: z.array(z.looseObject({ rotation: z.number().optional() })).optional(),
+  side_data_list: z
+    .array(z.looseObject({ rotation: Rotation.optional() }))
+    .max(MAX_SIDE_DATA)
+    .optional(),
 });
 export type ProbedStream = z.infer<typeof ProbedStream>;
 
 export const MediaProbe = z.object({
-  streams: z.array(ProbedStream),
+  streams: z.array(ProbedStream).max(MAX_STREAMS),
   format: z.looseObject({
     filename: z.string().optional(),
     format_name: z.string().optional(),

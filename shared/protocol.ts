@@ -1,5 +1,18 @@
 // Everything that control plane and nodes say to each other: frames on the socket, tasks, and reports over HTTP.
 import * as z from "zod";
+import {
+  MAX_ETAG_CHARS,
+  MAX_FILE_BYTES,
+  MAX_FILE_NUMBER,
+  MAX_LEASES,
+  MAX_LENGTH_MS,
+  MAX_NAME_CHARS,
+  MAX_NAMES,
+  MAX_OUTPUT_INDEX,
+  MAX_PARTS,
+  MAX_SLOTS,
+  MAX_TRACKS,
+} from "./bounds.ts";
 import { Chunking, RangedSource, ScratchName, ScratchTrack, SeamReceipt } from "./chunking.ts";
 import { type ErrorCode, isErrorCode } from "./errors.ts";
 import { isJobId, type LeaseId, parseLeaseId } from "./ids.ts";
@@ -9,6 +22,8 @@ import { ChunkSpan } from "./plan/chunk-span.ts";
 import { HARDWARE_NAMES } from "./plan/hardware.ts";
 
 export const PROTOCOL_VERSION = 2;
+const MAX_PROTOCOL = 1_000_000;
+const MAX_CPUS = 100_000;
 /** Text that a node sends to keep its socket alive, and what the hub's runtime answers without waking the hub. */
 export const PING = "ping";
 export const PONG = "pong";
@@ -21,7 +36,8 @@ export const OFFER_MS = 20_000;
 /** Classes of slots: inspecting is light and mostly waits for the network, encoding fills a machine. */
 export const SLOT_CLASSES = ["inspect", "encode"] as const;
 export type SlotClass = (typeof SLOT_CLASSES)[number];
-export const SlotCounts = z.object({ inspect: z.int().min(0), encode: z.int().min(0) });
+const Slots = z.int().min(0).max(MAX_SLOTS);
+export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
 export const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
@@ -84,25 +100,28 @@ export type Assignment = z.infer<typeof Assignment>;
 
 // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+const Name = z.string().max(MAX_NAME_CHARS);
+const Names = z.array(Name).max(MAX_NAMES);
+
 /** Hardware that a node encodes with. */
 export const Hardware = z.object({
   name: z.enum(HARDWARE_NAMES),
   /** Its DRM render node; null where there is nothing to choose. */
-  path: z.string().nullable(),
+  path: Name.nullable(),
   /** By ffmpeg's names, such as `h264_nvenc`: each has encoded a frame, or exists and had no session left. */
-  encoders: z.array(z.string()),
+  encoders: Names,
 });
 export type Hardware = z.infer<typeof Hardware>;
 
 /** What a node's ffmpeg really does, by ffmpeg's names. Nodes that are older than a member do not send it. */
 export const Capabilities = z.object({
-  ffmpegVersion: z.string(),
+  ffmpegVersion: Name,
   /** Software encoders, each of which has encoded a frame. */
-  encoders: z.array(z.string()),
-  cpus: z.int(),
+  encoders: Names,
+  cpus: z.int().min(0).max(MAX_CPUS),
   /** Those that plans use and this ffmpeg has; likewise `muxers`. */
-  filters: z.array(z.string()).default([]),
-  muxers: z.array(z.string()).default([]),
+  filters: Names.default([]),
+  muxers: Names.default([]),
   hardware: Hardware.nullable().default(null),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
@@ -122,21 +141,21 @@ export const NodeFrame = z.discriminatedUnion("type", [
   /** First on every connection. `slots` are the free ones; `running` is all this process still works on. */
   z.object({
     type: z.literal("hello"),
-    protocol: z.int(),
+    protocol: z.int().min(0).max(MAX_PROTOCOL),
     nodeId: z.string().min(1).max(64),
     /** New with every start of the node's process. */
     session: z.string().min(1).max(64),
     capabilities: Capabilities,
     slots: SlotCounts,
-    running: z.array(LeaseProof).max(64),
+    running: z.array(LeaseProof).max(MAX_LEASES),
   }),
   /**
    * Grants further slots (increments, so that crossing frames cannot miscount; an assign frame uses one up) and names
    * the leases that no longer run.
    */
-  z.object({ type: z.literal("slots"), grant: SlotCounts, released: z.array(LeaseIdText).max(64) }),
+  z.object({ type: z.literal("slots"), grant: SlotCounts, released: z.array(LeaseIdText).max(MAX_LEASES) }),
   /** Lossy; also renews the leases it names. */
-  z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(64) }),
+  z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
   /** The node drains: it wants no more work on this connection. */
   z.object({ type: z.literal("bye") }),
 ]);
@@ -185,15 +204,18 @@ function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySe
  * thousands, by its package and its path below that package's folder, such as `dash/master.mpd` or
  * `hls/<stream folder>/1080p/00001.ts` (see stream-files.ts).
  */
-export const FileName = z.union([z.int().min(1), z.string().min(1).max(300)]);
+export const FileName = z.union([z.int().min(1).max(MAX_FILE_NUMBER), z.string().min(1).max(300)]);
 export type FileName = z.infer<typeof FileName>;
 
-const ofFile = { output: z.int().min(0), file: FileName };
+/** `OutputSpec.index`. */
+const OutputIndex = z.int().min(0).max(MAX_OUTPUT_INDEX);
+const FileSize = z.int().min(0).max(MAX_FILE_BYTES);
+const ofFile = { output: OutputIndex, file: FileName };
 
 export const UploadsRequest = z.object({
   token: LeaseProof.shape.token,
   files: z
-    .array(z.object({ ...ofFile, sizeBytes: z.int().min(0) }))
+    .array(z.object({ ...ofFile, sizeBytes: FileSize }))
     .min(1)
     .max(200),
 });
@@ -236,7 +258,11 @@ export const UploadsAnswer = z.union([
 export type UploadsAnswer = z.infer<typeof UploadsAnswer>;
 
 /** A file that lies in the storage, with the storage's answer to each part. */
-export const UploadedFile = z.object({ ...ofFile, sizeBytes: z.int().min(0), etags: z.array(z.string()).min(1) });
+export const UploadedFile = z.object({
+  ...ofFile,
+  sizeBytes: FileSize,
+  etags: z.array(z.string().max(MAX_ETAG_CHARS)).min(1).max(MAX_PARTS),
+});
 export type UploadedFile = z.infer<typeof UploadedFile>;
 
 /** What is in a stream's packages. */
@@ -246,7 +272,7 @@ export type StreamProbes = z.infer<typeof StreamProbes>;
 /** Asks for signed requests on objects of the job's folder in the scratch bucket: to write some, to read others. */
 export const ScratchRequest = z.object({
   token: LeaseProof.shape.token,
-  puts: z.array(z.object({ name: ScratchName, sizeBytes: z.int().min(1) })).max(200),
+  puts: z.array(z.object({ name: ScratchName, sizeBytes: FileSize.min(1) })).max(200),
   gets: z.array(ScratchName).max(200),
 });
 export type ScratchRequest = z.infer<typeof ScratchRequest>;
@@ -260,9 +286,9 @@ export type ScratchAnswer = z.infer<typeof ScratchAnswer>;
 export const OutputReport = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("made"),
-    output: z.int().min(0),
+    output: OutputIndex,
     /** Of a stream only the playlists that players open, which are the last to be stored. */
-    files: z.array(UploadedFile).min(1),
+    files: z.array(UploadedFile).min(1).max(MAX_FILE_NUMBER),
     /** Null for images, which have no metadata, and for streams, which have one by package. */
     probe: MediaProbe.nullable(),
     packages: StreamProbes.exactOptional(),
@@ -271,22 +297,28 @@ export const OutputReport = z.discriminatedUnion("status", [
     /** One sentence on how it was made, such as that hardware failed at it. */
     note: z.string().max(500).exactOptional(),
   }),
-  z.object({ status: z.literal("failed"), output: z.int().min(0), failure: FailureReport }),
+  z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
 ]);
 export type OutputReport = z.infer<typeof OutputReport>;
 
+const OutputReports = z
+  .array(OutputReport)
+  .min(1)
+  .max(MAX_OUTPUT_INDEX + 1);
+const Tracks = z.array(ScratchTrack).max(MAX_TRACKS);
+
 export const TaskResult = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("inspect"), probe: MediaProbe, chunking: Chunking.exactOptional() }),
-  z.object({ kind: z.literal("encode"), outputs: z.array(OutputReport).min(1) }),
+  z.object({ kind: z.literal("encode"), outputs: OutputReports }),
   z.object({
     kind: z.literal("chunk"),
-    tracks: z.array(ScratchTrack).min(1),
+    tracks: Tracks.min(1),
     /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
     encoder: z.string().max(200),
-    encodeMs: z.number().min(0),
+    encodeMs: z.number().min(0).max(MAX_LENGTH_MS),
   }),
-  z.object({ kind: z.literal("sound"), tracks: z.array(ScratchTrack) }),
-  z.object({ kind: z.literal("join"), outputs: z.array(OutputReport).min(1), seams: SeamReceipt }),
+  z.object({ kind: z.literal("sound"), tracks: Tracks }),
+  z.object({ kind: z.literal("join"), outputs: OutputReports, seams: SeamReceipt }),
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;
 

@@ -1,6 +1,12 @@
 // Whether and where a film can be cut into chunks, and where the nodes that encode them read it.
 import { stat } from "node:fs/promises";
-import { type Chunking, MAX_VALIDATOR_CHARS, MIN_CHUNKED_MS, type RangedSource } from "#shared/chunking.ts";
+import {
+  type Chunking,
+  isReportable,
+  MAX_VALIDATOR_CHARS,
+  MIN_CHUNKED_MS,
+  type RangedSource,
+} from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
 import { MAX_CUTS, type PackedCuts, packCuts } from "#shared/frame-ledger.ts";
 import { messageOf } from "#shared/log.ts";
@@ -38,7 +44,9 @@ export async function surveyChunks(
   try {
     const { cuts, ...facts } = await chunkable(film, deps);
     const packed = packCuts(cuts);
-    if (isTooLong(packed, film.probe)) throw cannot("it is too long, or its description is too large");
+    if (isTooLong(packed, film.probe) || !isReportable({ ...facts, cuts: packed })) {
+      throw cannot("it is too long, or its description is too large");
+    }
     const source = (readOrigin ? await originSource(film, deps) : null) ?? (await broughtSource(film, deps));
     return { ok: true, source, ...facts, cuts: packed };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { MAX_CUTS } from "../frame-ledger.ts";
 import { chooseCuts } from "./choose-cuts.ts";
 import { chunkFilm, lineMs } from "./chunk-film.ts";
 import { evenly, ledgerOf, probeOf } from "./test-film.ts";
@@ -78,6 +79,19 @@ describe("chunks", () => {
       : [];
     expect(chosen.ok ? lines.map((line, at) => (line - (lines[at - 1] ?? 0)) / 1000) : chosen.why).toEqual(expected);
     if (chosen.ok) expect(chosen.chunks.reduce((sum, { frames }) => sum + frames, 0)).toBe(whole.frames);
+  });
+
+  test("are not more than a job can keep", () => {
+    const cut = (at: number) => ({
+      ...{ index: 30 * at, cutUs: 30e6 * at - 1 },
+      frameUs: 30e6 * at,
+      keyframe: 0,
+      bytes: 0,
+    });
+    const cuts = Array.from({ length: MAX_CUTS }, (_, at) => cut(at + 1));
+    const week = { frames: 604_800, startUs: 0, endUs: 604_800e6, bytes: 1e9, longestGopMs: 2000, cuts };
+    const chosen = chooseCuts(week, { segmentMs: 2000, slots: 100_000, soundMs: 0 });
+    expect(chosen).toEqual({ ok: false, why: "it is too long: it would have more than 1700 chunks" });
   });
 
   test("are not made of a film whose keyframes are too far apart", () => {

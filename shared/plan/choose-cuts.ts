@@ -20,6 +20,8 @@ export type ChosenCuts =
 const SHORTEST_MS = 24_000;
 /** The last chunk is what all others wait for. */
 const LONGEST_MS = 60_000;
+/** Eleven hours of the shortest: all that a report's split points can name (MAX_CUTS) when they are two seconds apart. */
+export const MAX_CHUNKS = 1_700;
 /** A chunk is at least so many times as long as the longest way back to a keyframe. */
 const GOPS_PER_CHUNK = 2;
 /**
@@ -40,15 +42,17 @@ export function chooseCuts(film: ChunkFilm, wish: CutWish): ChosenCuts {
     );
   }
   const cuts: PossibleCut[] = [];
-  const places = film.cuts.filter((cut) => lineMs(film, cut) % wish.segmentMs === 0);
   const wantedMs = chooseChunkLength({ ...wish, lengthMs, leastMs, mostMs: LONGEST_MS });
-  for (let fromMs = 0; ; ) {
-    const cut = places.find((place) => lineMs(film, place) >= fromMs + wantedMs);
+  let fromMs = 0;
+  for (const cut of film.cuts) {
+    const atMs = lineMs(film, cut);
+    if (atMs % wish.segmentMs !== 0 || atMs < fromMs + wantedMs) continue;
     // A rest that is too short for a chunk of its own goes along with the one before it.
-    if (!cut || lengthMs - lineMs(film, cut) < leastMs / 2) break;
+    if (lengthMs - atMs < leastMs / 2) break;
     cuts.push(cut);
-    fromMs = lineMs(film, cut);
+    fromMs = atMs;
   }
+  if (cuts.length >= MAX_CHUNKS) return refused(`it is too long: it would have more than ${MAX_CHUNKS} chunks`);
   const longestMs = Math.max(
     ...lengthsMs(
       cuts.map((cut) => lineMs(film, cut)),

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chooseChunkLength } from "./chunk-length.ts";
 
@@ -23,4 +24,18 @@ test("chunks are multiples of segments, also where none lies within the bounds",
     [7000, 35_000, 50_000, 59_000].map((segmentMs) => chooseChunkLength({ ...wish, segmentMs }) % segmentMs),
   ).toEqual([0, 0, 0, 0]);
   expect(chooseChunkLength({ ...wish, leastMs: 52_000, segmentMs: 50_000 })).toBe(50_000);
+});
+
+test("the work is bounded, whatever the video, the fleet and the bounds are", () => {
+  const number = fc.double({ min: 1, max: 1e18, noNaN: true });
+  const wishes = fc.record({
+    ...{ lengthMs: number, leastMs: number, mostMs: number, segmentMs: number, soundMs: number },
+    slots: fc.integer({ min: 1, max: 2 ** 31 }),
+  });
+  fc.assert(
+    fc.property(wishes, (wish) => {
+      expect(chooseChunkLength(wish)).toBeGreaterThan(0);
+    }),
+    { examples: [[{ lengthMs: 9e12, leastMs: 24_000, mostMs: 60_000, segmentMs: 2000, soundMs: 0, slots: 8 }]] },
+  );
 });

@@ -16,6 +16,11 @@ export type ChunkLengthWish = {
 /** What a chunk costs beyond its pictures: it is led in by some seconds that are decoded only. */
 const LEAD_MS = 1000;
 
+/** So many chunks are looked at. A longer video has many rounds for every slot anyway, in which lengths differ little. */
+const MOST_CHUNKS = 2_000;
+/** Lengths that are tried; within the bounds of a chunk (choose-cuts.ts) there are 19 at the most. */
+const MOST_CANDIDATES = 64;
+
 /** The fleets that a length is tried on, by the speed of one of its slots, and how much each counts. */
 const FLEETS = [
   { speed: 1, weight: 2 },
@@ -28,13 +33,14 @@ const OTHER_SLOT = 1;
  * The length of all chunks but the last, which is the rest. Every length in question is tried: the sound and then the
  * chunks in their order are given to whichever slot is free first, once to equal slots and once beside a slow one. The
  * length that ends soonest is taken, of equals the longest. Short ones make up for slow nodes, few ones for what each costs.
+ * The work is bounded, whatever the wish is.
  */
 export function chooseChunkLength(wish: ChunkLengthWish): number {
   const { leastMs, mostMs, segmentMs } = wish;
   const first = Math.ceil(leastMs / segmentMs) * segmentMs;
   if (first > mostMs) return Math.max(segmentMs, Math.floor(mostMs / segmentMs) * segmentMs);
   const candidates = Array.from(
-    { length: Math.floor((mostMs - first) / segmentMs) + 1 },
+    { length: Math.min(MOST_CANDIDATES, Math.floor((mostMs - first) / segmentMs) + 1) },
     (_, at) => first + at * segmentMs,
   );
   const costs = candidates.map((candidate) => costOf(candidate, wish));
@@ -42,7 +48,8 @@ export function chooseChunkLength(wish: ChunkLengthWish): number {
 }
 
 function costOf(chunkMs: number, { lengthMs, leastMs, slots, soundMs }: ChunkLengthWish): number {
-  const lengths = chunksOf(lengthMs, chunkMs, leastMs).map((each) => each + LEAD_MS);
+  const shownMs = Math.min(lengthMs, MOST_CHUNKS * leastMs);
+  const lengths = chunksOf(shownMs, chunkMs, leastMs).map((each) => each + LEAD_MS);
   const tasks = soundMs > 0 ? [soundMs, ...lengths] : lengths;
   return FLEETS.reduce((sum, { speed, weight }) => sum + weight * endOf(tasks, slots, speed), 0);
 }
@@ -58,10 +65,33 @@ function chunksOf(lengthMs: number, chunkMs: number, leastMs: number): number[] 
 
 /** When the last of these tasks is done, each begun by the slot that is free first. One slot is of another speed. */
 function endOf(tasks: readonly number[], slots: number, speed: number): number {
-  const free = Array.from({ length: Math.min(slots, tasks.length) }, () => 0);
+  const heap = Array.from({ length: Math.min(slots, tasks.length) }, (_, slot) => ({ slot, freeAt: 0 }));
+  let end = 0;
   for (const task of tasks) {
-    const next = free.indexOf(Math.min(...free));
-    free[next] = (free[next] ?? 0) + task / (next === OTHER_SLOT ? speed : 1);
+    const next = heap[0];
+    if (!next) break;
+    next.freeAt += task / (next.slot === OTHER_SLOT ? speed : 1);
+    end = Math.max(end, next.freeAt);
+    sink(heap);
   }
-  return Math.max(...free);
+  return end;
+}
+
+type Slot = { readonly slot: number; freeAt: number };
+
+const isBefore = (one: Slot, other: Slot): boolean =>
+  one.freeAt < other.freeAt || (one.freeAt === other.freeAt && one.slot < other.slot);
+
+/** Restores the order of a binary heap, in which the slot that is free first is the first, after the first has changed. */
+function sink(heap: Slot[]): void {
+  for (let at = 0; ; ) {
+    const [left, right] = [2 * at + 1, 2 * at + 2];
+    const [here, one, other] = [heap[at], heap[left], heap[right]];
+    if (!here || !one) return;
+    const [child, place] = other && isBefore(other, one) ? [other, right] : [one, left];
+    if (!isBefore(child, here)) return;
+    heap[at] = child;
+    heap[place] = here;
+    at = place;
+  }
 }

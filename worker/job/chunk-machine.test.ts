@@ -212,6 +212,12 @@ describe("a film in chunks", () => {
     ["unknown to its node", {}, { chunking: null }, "does not know how to cut it"],
     ["elsewhere", {}, { chunking: filmChunking(SECONDS, "inspect-2") }, "did not say where its copy is"],
     ["for one node alone", {}, { slots: 1 }, "there are no two nodes or slots to share it."],
+    [
+      "longer by its frames than it is",
+      {},
+      { chunking: filmChunking(2 * SECONDS) },
+      "do not last as long as the input.",
+    ],
     ["without places", {}, { chunking: { ...filmChunking(SECONDS), cuts: [] } }, "too few places"],
   ])("is encoded in one piece when it is %s, and says so", async (_, changes, what, words) => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);

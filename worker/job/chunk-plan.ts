@@ -1,7 +1,7 @@
 // Whether a film is made of chunks, of which outputs, and cut where: decided once its source was inspected.
 import { type ChunkedFilm, type Chunking, MIN_CHUNKED_MS } from "#shared/chunking.ts";
 import { type PossibleCut, packCuts, unpackCuts } from "#shared/frame-ledger.ts";
-import { sourceFacts } from "#shared/media-probe.ts";
+import { isMovingPicture, sourceFacts } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { chooseCuts } from "#shared/plan/choose-cuts.ts";
@@ -43,6 +43,7 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   if (source.from === "scratch" && source.pieces.some(({ name }) => !name.startsWith(grantFolder(task)))) {
     return no("the encoder node that inspected the input did not say where its copy is");
   }
+  if (!isAsLongAsProbed(state, film)) return no("its frames do not last as long as the input");
   const cuts = unpackCuts(packed);
   const fresh = {
     ...{ isActive: true, folder: state.scratch.folder, source, film },
@@ -62,6 +63,17 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
     work: { ...fresh, cuts: packCuts(chosen.chunks.flatMap(({ to }) => to ?? [])), ...unbegun },
     results: {},
   };
+}
+
+/** How far the length of a video by its frames may be from what its probe says. */
+const LENGTH_TOLERANCE = 0.1;
+
+/** Both are said by the node that inspected the source: what disagrees is not built upon. */
+function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedFilm): boolean {
+  const ofFormat = (probe && sourceFacts(probe).durationMs) ?? 0;
+  const ofStream = 1000 * Number(probe?.streams.find(isMovingPicture)?.duration ?? Number.NaN);
+  const lengthMs = (endUs - startUs) / 1000;
+  return [ofFormat, ofStream].some((ms) => Math.abs(lengthMs - ms) <= LENGTH_TOLERANCE * ms);
 }
 
 const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded in chunks because ${why}.` });

@@ -54,11 +54,10 @@ async function begin(
   { objectName, contentType, cacheControl, sizeBytes }: FileToStore,
 ): Promise<string | null> {
   const key = keyOf(objectOf(folder, objectName));
-  const partCount = sizesOf(sizeBytes).length;
-  if (partCount === 1) return null;
-  if (partCount > MAX_PARTS) {
+  if (sizeBytes > MAX_PARTS * MAX_PART_BYTES) {
     throw new AppError("storage_denied", "The file is too large for the service's own storage");
   }
+  if (sizesOf(sizeBytes).length === 1) return null;
   const options = { httpMetadata: metadataOf({ contentType, cacheControl }) };
   return (await reach(() => folder.bucket.createMultipartUpload(key, options))).uploadId;
 }
