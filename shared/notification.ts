@@ -1,4 +1,4 @@
-// Notifications: events, payloads (api-v2 §9) and the schedule of deliveries.
+// Notifications: events, payloads (api-v2 §9), members in the order that existing clients know, and the schedule.
 import type { JobView, OutputView } from "./job-view.ts";
 import type { MediaProbe } from "./media-probe.ts";
 import type { OutputMetadata } from "./metadata.ts";
@@ -28,7 +28,8 @@ export function inputPayload(
   metadata: PayloadMetadata,
 ): NotificationPayload {
   const carried = metadata?.input ? { metadata: metadata.input } : {};
-  const data = { ...job.input, progress: "100%" as const, ...carried };
+  const { status, ...failure } = job.input;
+  const data = { status, progress: "100%" as const, ...failure, ...carried };
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
 
@@ -39,8 +40,8 @@ export function outputPayload(
   output: OutputView,
   made: OutputMetadata | null,
 ): NotificationPayload {
-  const { progress: _ownProgress, format: _format, ...view } = output;
-  const data = { ...view, progress: job.progress, ...(made ? { metadata: made } : {}) };
+  const { progress: _ownProgress, format: _format, type, status, key, ...view } = output;
+  const data = { type, status, progress: job.progress, key, ...view, ...(made ? { metadata: made } : {}) };
   return { job_id: job.id, event, metadata: !!made, data };
 }
 
@@ -50,15 +51,16 @@ export function jobPayload(
   job: JobView,
   metadata: PayloadMetadata,
 ): NotificationPayload {
-  const { outputs, input, ...rest } = job;
+  const { status, progress, id, created_at, completed_at, input, outputs, ...rest } = job;
   const data = {
     type: "job" as const,
-    ...rest,
+    ...{ status, progress, id, created_at, completed_at },
     input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
     outputs: outputs.map(({ progress: _progress, ...output }, index) => {
       const made = metadata?.outputs[index];
       return made ? { ...output, metadata: made } : output;
     }),
+    ...rest,
   };
   const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((made) => made !== null));
   return { job_id: job.id, event, metadata: carries, data };

@@ -12,6 +12,7 @@ import { allowedUrl, commonParams, flag, folderPath, type Named, url } from "./o
 import { type Parsed, parseSection, refuse } from "./parse-section.ts";
 
 const MAX_VARIANTS = 20;
+const DEFAULT_NAME = "master";
 const MAX_SUBTITLES = 50;
 const SEGMENT_SECONDS = { min: 2, max: 10, default: 6 };
 
@@ -33,15 +34,23 @@ const subtitle = strictObject({
   default: flag.default(false),
 });
 
+const playlistName = z
+  .string("must be a file name")
+  .regex(/^[^/%]{1,100}$/, "must be a file name of 1 to 100 characters, without folders")
+  .check(cleanPath)
+  .optional();
+const sameName = playlistName.describe("The same as `playlist_name` beside it");
+
 export const HttpStreamParams = strictObject({
   ...commonParams,
   path: folderPath.default("").describe("Folder in the storage, in front of the others"),
-  hls: strictObject({ path: folderPath.describe("Folder of its files") })
+  hls: strictObject({ path: folderPath.describe("Folder of its files"), playlist_name: sameName })
     .optional()
     .describe("HLS with MPEG-TS segments"),
   dash: strictObject({
     path: folderPath.describe("Folder of its files"),
     hlsfmp4: flag.default(false).describe("HLS playlists over the same segments"),
+    playlist_name: sameName,
   })
     .optional()
     .describe("DASH with fragmented MP4 segments"),
@@ -54,12 +63,9 @@ export const HttpStreamParams = strictObject({
       "Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio; hls leaves those of hevc out. " +
         "When no variants are named, sound of 64k and pictures of 240 to 2160 lines, as far as the input has them",
     ),
-  playlist_name: z
-    .string("must be a file name")
-    .regex(/^[^/%]{1,100}$/, "must be a file name of 1 to 100 characters, without folders")
-    .check(cleanPath)
-    .default("master")
-    .describe("File name of master playlist and manifest, without extension"),
+  playlist_name: playlistName.describe(
+    `File name of master playlist and manifest, without extension; ${DEFAULT_NAME} unless given`,
+  ),
   segment_duration: z
     .number("must be a number of seconds")
     .min(SEGMENT_SECONDS.min, `must be ${SEGMENT_SECONDS.min} or more`)
@@ -117,7 +123,7 @@ export function parseHttpStream(
       dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
       variants: variants.value,
       dropsLargerVariants: parsed.value.variants === undefined,
-      playlistName: parsed.value.playlist_name,
+      playlistName: playlistNames(parsed.value)[0] ?? DEFAULT_NAME,
       segmentDurationMs: parsed.value.segment_duration * 1000,
       encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
       subtitles: subtitles.value,
@@ -125,8 +131,20 @@ export function parseHttpStream(
   };
 }
 
-function contradiction({ hls, dash, encryption }: HttpStreamParams): string | null {
+/** The names that a stream gives to its playlists, beside its packages and in them. */
+function playlistNames({ playlist_name, hls, dash }: HttpStreamParams): string[] {
+  const given = [playlist_name, hls?.playlist_name, dash?.playlist_name];
+  return [...new Set(given.filter((name) => name !== undefined))];
+}
+
+function contradiction(params: HttpStreamParams): string | null {
+  const { hls, dash, encryption } = params;
   if (!hls && !dash) return "at least one of `hls` and `dash` is needed, an object with a `path`";
+  const names = playlistNames(params);
+  if (names.length > 1) {
+    const quoted = names.map((name) => `\`${name}\``).join(" and ");
+    return `\`playlist_name\` is given as ${quoted}; master playlist and manifest have one name, give it once`;
+  }
   return encryption && !hls ? "`encryption` is of MPEG-TS segments, so it needs `hls`" : null;
 }
 

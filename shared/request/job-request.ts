@@ -10,7 +10,7 @@ import { type NotificationSpec, parseNotification } from "./notification-section
 import { parseOutputs } from "./outputs-section.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
 import { parseStorage } from "./storage-section.ts";
-import type { AccessKeys, AccessSecret, RequestedStorage } from "./storage-spec.ts";
+import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage-spec.ts";
 import { type AskedStreamKey, takeStreamKeys } from "./stream-keys.ts";
 import { illFormedField, UNICODE_RULE } from "./well-formed.ts";
 
@@ -30,7 +30,7 @@ export type JobRequest = {
 type RequestSecrets = {
   input: AccessSecret;
   storage: AccessKeys | null;
-  notification: AccessSecret;
+  notification: NotificationSecret;
   streamKeys: AskedStreamKey[];
 };
 

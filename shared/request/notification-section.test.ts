@@ -25,12 +25,19 @@ describe("parseNotification", () => {
           events: true,
           metadata: false,
         },
-        secret: { accessKeyId: "AKID", secretAccessKey: "secret" },
+        secret: { accessKeyId: "AKID", secretAccessKey: "secret", params: {} },
       },
     });
     expect(parsed.ok && NotificationSpec.parse(parsed.value.notification)).toEqual(
       parsed.ok && parsed.value.notification,
     );
+  });
+
+  it("keeps the params of a topic with what is secret", () => {
+    const params = { order: 7, "customer.id": "c-1", live: true };
+    expect(parseNotification({ ...SNS, params }, "none")).toMatchObject({
+      value: { secret: { params: { order: "7", "customer.id": "c-1", live: "true" } } },
+    });
   });
 
   it.each<[url: string, params: object, shown: string, whole: string]>([
@@ -85,6 +92,14 @@ describe("parseNotification", () => {
     ["too long a param", { ...HTTP, params: { a: "x".repeat(1001) } }, /\.params\.a`: at most 1000 characters$/],
     ["too long a name", { ...HTTP, params: { ["x".repeat(201)]: 1 } }, /\.params\.x{60}`: .* at most 200 characters$/],
     ["too many params", { ...HTTP, params: manyParams }, /^`notification\.params`: has at most 50 members$/],
+    ["too many params of sns", { ...SNS, params: manyParams }, /^`notification\.params`: has at most 8 members$/],
+    ["a param of sns with the name of its own", { ...SNS, params: { event: "x" } }, /other than `event` and `job_id`/],
+    ["a param of sns without a value", { ...SNS, params: { a: "" } }, /^`notification\.params`: .*no empty values$/],
+    [
+      "a param of sns that is no attribute",
+      { ...SNS, params: { "a b": 1 } },
+      /^`notification\.params`: must have names/,
+    ],
     ["a private address", { type: "http", url: "http://10.0.0.1/" }, /^`notification\.url`/],
   ])("refuses %s by name", (_, value, message) => {
     const refusal = { code: "notification_not_valid", message: expect.stringMatching(message) };

@@ -4,7 +4,7 @@ import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { publicUrl } from "../metadata.ts";
 import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
-import type { AccessSecret } from "./storage-spec.ts";
+import type { NotificationSecret } from "./storage-spec.ts";
 import { userOf } from "./user-of.ts";
 
 const told = {
@@ -14,7 +14,7 @@ const told = {
   metadata: z.boolean(),
 };
 
-/** A signed POST. `url` is the address as it may be shown; what is secret in it lies in the `AccessSecret`. */
+/** A signed POST. `url` is the address as it may be shown; what is secret in it is in the `NotificationSecret`. */
 const HttpNotification = z.object({ type: z.literal("http"), url: z.string(), ...told });
 
 /** A topic of Amazon SNS. Its credentials lie with the job's secrets. */
@@ -35,25 +35,24 @@ const toldBody = {
 const MAX_PARAMS = 50;
 const MAX_PARAM_NAME = 200;
 
+const params = z.record(
+  z.string().max(MAX_PARAM_NAME),
+  z
+    .union(
+      [z.string().max(1000, "at most 1000 characters"), z.number(), z.boolean()],
+      "must be a string, number or boolean",
+    )
+    .transform(String),
+  {
+    error: ({ code }) =>
+      code === "invalid_key" ? `a name has at most ${MAX_PARAM_NAME} characters` : "must be an object of parameters",
+  },
+);
+
 const HttpBody = strictObject({
   type: z.literal("http").describe("A signed POST to an address"),
   url: text(2048).describe("Where events are POSTed as JSON"),
-  params: z
-    .record(
-      z.string().max(MAX_PARAM_NAME),
-      z
-        .union(
-          [z.string().max(1000, "at most 1000 characters"), z.number(), z.boolean()],
-          "must be a string, number or boolean",
-        )
-        .transform(String),
-      {
-        error: ({ code }) =>
-          code === "invalid_key"
-            ? `a name has at most ${MAX_PARAM_NAME} characters`
-            : "must be an object of parameters",
-      },
-    )
+  params: params
     .refine((params) => Object.keys(params).length <= MAX_PARAMS, `has at most ${MAX_PARAMS} members`)
     .default({})
     .describe(`Added to the query string of the address; at most ${MAX_PARAMS}`),
@@ -62,6 +61,17 @@ const HttpBody = strictObject({
 
 /** Partition, region, account and name (Service Authorization Reference, Amazon SNS; CreateTopic, `Name`). */
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:(?=.{1,256}$)[\w-]+(?:\.fifo)?$/;
+
+/**
+ * Message attributes: their names (SNS Developer Guide, Amazon SNS message attributes), of which Amazon SQS takes ten
+ * with a message; the events' own are two.
+ */
+const MAX_ATTRIBUTES = 8;
+const ATTRIBUTE = /^(?!AWS\.|Amazon\.|\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
+const OWN_ATTRIBUTES = new Set(["event", "job_id"]);
+
+const isAttribute = ([name, value]: [string, string]): boolean =>
+  ATTRIBUTE.test(name) && !OWN_ATTRIBUTES.has(name) && value !== "";
 
 const SnsBody = strictObject({
   type: z.literal("sns").describe("A message published to a topic of Amazon SNS"),
@@ -78,6 +88,14 @@ const SnsBody = strictObject({
     },
     "must be an object with `access_key_id` and `secret_access_key`",
   ).describe("Keys that may sns:Publish to the topic; sealed at once, never shown again"),
+  params: params
+    .refine((params) => Object.keys(params).length <= MAX_ATTRIBUTES, `has at most ${MAX_ATTRIBUTES} members`)
+    .refine(
+      (params) => Object.entries(params).every(isAttribute),
+      "must have names of letters, digits, `_`, `-` and `.` other than `event` and `job_id`, and no empty values",
+    )
+    .default({})
+    .describe(`Message attributes beside \`event\` and \`job_id\`; at most ${MAX_ATTRIBUTES}`),
   ...toldBody,
 }).refine(({ region, topic_arn }) => TOPIC_ARN.exec(topic_arn)?.[1] === region, {
   path: ["region"],
@@ -87,7 +105,7 @@ const SnsBody = strictObject({
 /** The section as clients write it. */
 export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody], "must be http or sns");
 
-type ParsedNotification = { notification: NotificationSpec; secret: AccessSecret };
+type ParsedNotification = { notification: NotificationSpec; secret: NotificationSecret };
 
 /** Parses the `notification` section. */
 export function parseNotification(value: unknown, allow: AllowPrivate): Parsed<ParsedNotification> {
@@ -95,8 +113,8 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Parsed<P
   const parsed = parseSection(NotificationBody, value, "notification", "notification_not_valid");
   if (!parsed.ok) return parsed;
   if (parsed.value.type === "sns") {
-    const { topic_arn: topicArn, credentials, ...rest } = parsed.value;
-    const secret = { accessKeyId: credentials.access_key_id, secretAccessKey: credentials.secret_access_key };
+    const { topic_arn: topicArn, credentials, params, ...rest } = parsed.value;
+    const secret = { accessKeyId: credentials.access_key_id, secretAccessKey: credentials.secret_access_key, params };
     return { ok: true, value: { notification: { ...rest, topicArn }, secret } };
   }
   const { params, ...http } = parsed.value;

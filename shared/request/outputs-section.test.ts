@@ -133,6 +133,11 @@ describe("parseOutputs", () => {
       { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
       { hls: { path: "h" }, encryption: { key: null, keyUri: "https://keys.example/1" } },
     ],
+    [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h" }, playlistName: "index" }],
+    [
+      { dash: { path: "d", playlist_name: "index" }, playlist_name: "index" },
+      { dash: { path: "d", hlsFmp4: false }, playlistName: "index" },
+    ],
     [
       { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:720p"] },
       { hls: { path: "h" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
@@ -242,6 +247,16 @@ describe("parseOutputs", () => {
     ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream`: .*`format`.*variants/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, segment_duration: 11 }), /10 or less/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, playlist_name: "a/b" }), /without folders/],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", playlist_name: "../b" } }),
+      /hls.playlist_name`: .*without fol/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", playlist_name: "one" }, dash: { path: "b" }, playlist_name: "two" }),
+      /`outputs.httpstream`: `playlist_name` is given as `two` and `one`; .* give it once/,
+    ],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a" }, encryption: { key: "00", key_uri: "k" } }),

@@ -122,14 +122,37 @@ const gcs = s3Service(
   ({ region }: Regional) => ({ endpoint: "https://storage.googleapis.com", region, forcePathStyle: true }),
 );
 
+/** Clients exist that name none. A Space elsewhere fails with `storage_bucket_not_found` or `storage_denied`. */
+const SPACES_REGION = "nyc3";
+/** With or without the bucket in front, as the control panel shows both. */
+const SPACES_HOST = /^https:\/\/(?:[a-z0-9.-]+\.)?([a-z]{3}\d)\.digitaloceanspaces\.com\/?$/i;
+
+type SpacesPlace = { region?: string | undefined; endpoint?: string | undefined };
+const regionOfHost = (address: string): string | undefined => SPACES_HOST.exec(address)?.[1]?.toLowerCase();
+const spacesBodies = s3Bodies(
+  "dospaces",
+  "DigitalOcean Spaces",
+  {
+    region: region.optional().describe(`The bucket's region; that of \`endpoint\`, or ${SPACES_REGION}, unless given`),
+    endpoint: text(1024)
+      .refine((address) => regionOfHost(address) !== undefined, "must be as in https://nyc3.digitaloceanspaces.com")
+      .optional()
+      .describe("The address that the control panel shows; another way to say the region"),
+  },
+  { acl: aclOf("private", "public-read"), storage_class: STANDARD },
+);
+const saysOneRegion = ({ region, endpoint }: SpacesPlace): boolean =>
+  region === undefined || endpoint === undefined || regionOfHost(endpoint) === region.toLowerCase();
+const ONE_REGION = { path: ["region"], message: "must be the region that `endpoint` names; one of them is enough" };
 const dospaces = s3Service(
-  s3Bodies(
-    "dospaces",
-    "DigitalOcean Spaces",
-    { region },
-    { acl: aclOf("private", "public-read"), storage_class: STANDARD },
-  ),
-  ({ region }: Regional) => ({ endpoint: `https://${region}.digitaloceanspaces.com`, region }),
+  {
+    storage: spacesBodies.storage.refine(saysOneRegion, ONE_REGION),
+    input: spacesBodies.input.refine(saysOneRegion, ONE_REGION),
+  },
+  ({ region: given, endpoint }: SpacesPlace) => {
+    const region = given ?? regionOfHost(endpoint ?? "") ?? SPACES_REGION;
+    return { endpoint: `https://${region}.digitaloceanspaces.com`, region };
+  },
 );
 
 const linode = s3Service(

@@ -22,6 +22,13 @@ describe("a bucket", () => {
     [{ ...s3, bucket: "Films_1" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
     [{ service: "gcs", bucket: "films", credentials }, "https://storage.googleapis.com", "auto", "path"],
     [{ ...s3, service: "dospaces", region: "nyc3" }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
+    [{ service: "dospaces", bucket: "films", credentials }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
+    [
+      { service: "dospaces", bucket: "films", credentials, endpoint: "https://films.fra1.digitaloceanspaces.com/" },
+      "https://fra1.digitaloceanspaces.com",
+      "fra1",
+      "host",
+    ],
     [{ ...s3, service: "linode", region: "us-east-1" }, "https://us-east-1.linodeobjects.com", "us-east-1", "host"],
     [
       { ...s3, service: "wasabi", region: "eu-central-1" },
@@ -125,6 +132,16 @@ describe("what is refused", () => {
     [{ ...other, endpoint: "https://169.254.169.254" }, "storage_not_valid", "is not a public address"],
     [{ ...other, endpoint: "https://u:p@s3.example.com" }, "storage_not_valid", "without user"],
     [{ ...other, endpoint: "https://s3.example.com/?x=1" }, "storage_not_valid", "query"],
+    [
+      { ...s3, service: "dospaces", endpoint: "https://fra1.digitaloceanspaces.com" },
+      "storage_not_valid",
+      "`storage.region`: must be the region that `endpoint` names",
+    ],
+    [
+      { service: "dospaces", bucket: "films", credentials, endpoint: "https://minio.example.com" },
+      "storage_not_valid",
+      "`storage.endpoint`: must be as in https://nyc3.digitaloceanspaces.com",
+    ],
     [{ ...b2, bucket_id: "my-bucket" }, "storage_not_valid", "`storage.bucket_id`: must be a bucket's id"],
   ])("row %#: is told by field", (body, code, words) => {
     const parsed = parseStorage(body, "none");

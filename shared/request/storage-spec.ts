@@ -9,6 +9,13 @@ export type AccessKeys = z.infer<typeof AccessKeys>;
 export const AccessSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
 export type AccessSecret = z.infer<typeof AccessSecret>;
 
+/** What events are sent with: a whole URL, or a topic's keys and what its messages carry beside the event. */
+export const NotificationSecret = z.union([
+  z.object({ url: z.string() }),
+  AccessKeys.extend({ params: z.record(z.string(), z.string()).default({}) }),
+]);
+export type NotificationSecret = z.infer<typeof NotificationSecret>;
+
 /** A bucket of any service that speaks S3, and how requests to it are addressed and signed. */
 export const S3Bucket = z.object({
   /** Scheme, host and base path of the service, without a slash at the end. */

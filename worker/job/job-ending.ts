@@ -26,8 +26,11 @@ export function record(state: JobState, event: NotificationEvent, output: number
   return { ...state, outbox: [...state.outbox, delivery] };
 }
 
-/** SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue), which need little. */
-const SNS_BODY_BYTES = 255 * 1024;
+/**
+ * SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue): eight params of the client's
+ * (notification-section.ts) are at most 26 KiB of them.
+ */
+const SNS_BODY_BYTES = (256 - 28) * 1024;
 /** An entry of the object's storage holds 2 MB, and characters may take two bytes in it. */
 const STORED_BODY_CHARS = 900_000;
 

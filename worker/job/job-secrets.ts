@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import type { RandomBytes } from "#shared/ids.ts";
-import { AccessKeys, AccessSecret } from "#shared/request/storage-spec.ts";
+import { AccessKeys, AccessSecret, NotificationSecret } from "#shared/request/storage-spec.ts";
 import type { AskedStreamKey } from "#shared/request/stream-keys.ts";
 import { hex } from "../hex.ts";
 import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
@@ -13,7 +13,7 @@ const JobSecrets = z.object({
   input: AccessSecret,
   /** Null where the storage needs none. */
   storage: AccessKeys.nullable(),
-  notification: AccessSecret,
+  notification: NotificationSecret,
   /** What http notifications are signed with. */
   webhook: z.string(),
   /** What segments are encrypted with, by the index of their output; `made`: by the service, not given by the client. */

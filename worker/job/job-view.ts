@@ -53,10 +53,11 @@ export function viewOutput(state: JobState, index: number): OutputView {
     key: spec.key,
     type: spec.type,
     format: spec.format,
+    ...(output.phase === "done" ? addressesOf(state, index) : {}),
+    ...failureMembers(output.failure),
     status: OUTPUT_STATUS[spec.type][output.phase],
     ...(fraction > 0 && !isTerminalOutput(output.phase) ? { progress: `${Math.floor(fraction * 100)}%` } : {}),
-    ...(output.phase === "done" ? { ...addressesOf(state, index), ...howMade(output) } : {}),
-    ...failureMembers(output.failure),
+    ...(output.phase === "done" ? howMade(output) : {}),
   };
 }
 

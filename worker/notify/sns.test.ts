@@ -23,7 +23,7 @@ const publishedTo = async (name: string): Promise<Record<string, string>[]> =>
 
 describe("a job that notifies a topic", () => {
   it("publishes its events, signed, in order, with what subscribers filter by", async () => {
-    const spec = await newSpec({ notification: notification("jobs.fifo", { events: true }) });
+    const spec = await newSpec({ notification: notification("jobs.fifo", { events: true, params: { order: 7 } }) });
     const job = jobOf(env, spec.id);
     await job.create(spec);
     await job.cancel();
@@ -47,6 +47,9 @@ describe("a job that notifies a topic", () => {
       "MessageAttributes.entry.2.Name": "job_id",
       "MessageAttributes.entry.2.Value.DataType": "String",
       "MessageAttributes.entry.2.Value.StringValue": spec.id,
+      "MessageAttributes.entry.3.Name": "order",
+      "MessageAttributes.entry.3.Value.DataType": "String",
+      "MessageAttributes.entry.3.Value.StringValue": "7",
     });
     expect(JSON.parse(message?.Message ?? "")).toMatchObject({ job_id: spec.id, event: "job.aborted" });
     await job.replay(`msg_${spec.id}_1`);

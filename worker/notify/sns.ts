@@ -18,11 +18,14 @@ export async function publish(
   { jobId, secrets, settings }: DeliveryDeps,
 ): Promise<DeliveryResult> {
   if ("url" in secrets.notification) throw new Error("A topic needs its keys");
-  const signer = new AwsClient({ ...secrets.notification, service: "sns", region, retries: 0 });
+  const { params, ...keys } = secrets.notification;
+  const signer = new AwsClient({ ...keys, service: "sns", region, retries: 0 });
   const request = await signer.sign(settings.snsEndpoint ?? endpointOf(region), {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
-    body: new URLSearchParams(publishParameters(delivery, topicArn, jobId)).toString(),
+    body: new URLSearchParams(
+      publishParameters(delivery, topicArn, { event: delivery.event, job_id: jobId, ...params }),
+    ).toString(),
     aws: { allHeaders: true },
   });
   return send(request, readAnswer);
@@ -32,26 +35,27 @@ export async function publish(
 export const endpointOf = (region: string): string =>
   `https://sns.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}/`;
 
-function publishParameters({ id, event, body }: Delivery, topicArn: string, jobId: string): Record<string, string> {
+type Attributes = Readonly<Record<string, string>> & { readonly job_id: string };
+
+function publishParameters({ id, body }: Delivery, topicArn: string, attributes: Attributes): Record<string, string> {
   const parameters = {
     Action: "Publish",
     Version: API_VERSION,
     TopicArn: topicArn,
     // The two characters that JSON may hold and SNS, which takes those of XML, may not; an escape means the same.
     Message: body.replaceAll("\ufffe", "\\ufffe").replaceAll("\uffff", "\\uffff"),
-    ...attribute(1, "event", event),
-    ...attribute(2, "job_id", jobId),
+    ...Object.fromEntries(Object.entries(attributes).flatMap(([name, value], at) => attribute(at + 1, name, value))),
   };
   // Topics that keep an order want to know whose, and drop what comes twice within five minutes.
-  const order = { MessageGroupId: jobId, MessageDeduplicationId: id };
+  const order = { MessageGroupId: attributes.job_id, MessageDeduplicationId: id };
   return topicArn.endsWith(".fifo") ? { ...parameters, ...order } : parameters;
 }
 
-const attribute = (number: number, name: string, value: string): Record<string, string> => ({
-  [`MessageAttributes.entry.${number}.Name`]: name,
-  [`MessageAttributes.entry.${number}.Value.DataType`]: "String",
-  [`MessageAttributes.entry.${number}.Value.StringValue`]: value,
-});
+const attribute = (number: number, name: string, value: string): [string, string][] => [
+  [`MessageAttributes.entry.${number}.Name`, name],
+  [`MessageAttributes.entry.${number}.Value.DataType`, "String"],
+  [`MessageAttributes.entry.${number}.Value.StringValue`, value],
+];
 
 /** Of an error only the code is kept: SNS's own words may repeat what it was sent. */
 async function readAnswer(response: Response): Promise<DeliveryResult> {

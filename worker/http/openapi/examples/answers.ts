@@ -41,11 +41,12 @@ export const COMPLETED_JOB: JobView = {
   progress: "100%",
   input: { status: "input.transferred" },
   outputs: [
-    { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoded", url: `${FOLDER}/240p.mp4` },
+    { key: "mp4:240p", type: "video", format: "mp4:240p", url: `${FOLDER}/240p.mp4`, status: "video.encoded" },
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
     {
-      ...{ key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.created" },
+      ...{ key: "jpg:320x", type: "image", format: "jpg:320x" },
       urls: [1, 2, 3, 4, 5].map((ordinal) => `${FOLDER}/picture-0${ordinal}.jpg`),
+      status: "image.created",
     },
   ],
 };

@@ -9,8 +9,8 @@ const OUTPUT_ERROR = {
   error: "The storage refused the upload: the key may not write there",
   error_code: "storage_denied",
 };
-const MADE = { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoded" } as const;
-const FAILED = { ...MADE, status: "video.failed", ...OUTPUT_ERROR } as const;
+const OUTPUT = { key: "mp4:240p", type: "video", format: "mp4:240p" } as const;
+const FAILED = { ...OUTPUT, ...OUTPUT_ERROR, status: "video.failed" } as const;
 
 const INPUT_FAILED: JobView = { ...STARTING_JOB, input: { status: "input.failed", ...INPUT_ERROR } };
 const FAILED_JOB: JobView = {
@@ -24,7 +24,12 @@ const ADDRESS = COMPLETED_JOB.outputs[0]?.url ?? "";
 export const PAYLOAD_EXAMPLES: Readonly<Record<NotificationEvent, NotificationPayload>> = {
   "input.transferred": inputPayload("input.transferred", RUNNING_JOB, { input: METADATA, outputs: [] }),
   "input.failed": inputPayload("input.failed", INPUT_FAILED, null),
-  "output.completed": outputPayload("output.completed", RUNNING_JOB, { ...MADE, url: ADDRESS }, METADATA),
+  "output.completed": outputPayload(
+    "output.completed",
+    RUNNING_JOB,
+    { ...OUTPUT, url: ADDRESS, status: "video.encoded" },
+    METADATA,
+  ),
   "output.failed": outputPayload("output.failed", RUNNING_JOB, FAILED, null),
   "job.completed": jobPayload("job.completed", COMPLETED_JOB, null),
   "job.failed": jobPayload("job.failed", FAILED_JOB, null),
