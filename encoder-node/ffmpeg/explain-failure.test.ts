@@ -101,6 +101,20 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "node_failed",
     "The node has no disk space left for this work.",
   ],
+  [
+    "a decoder that is not allowed, in ffmpeg 7's words",
+    "[magicyuv @ 0x55] Codec (magicyuv) not on whitelist 'h264'\n[vist#0:0/magicyuv @ 0x55] [dec:magicyuv @ 0x55] Error while opening decoder: Invalid argument\n",
+    "exit",
+    "input_codec_not_supported",
+    "The input uses the codec magicyuv, which is not supported; convert it to a common one such as H.264, ProRes, AAC or PCM first, or leave that stream out.",
+  ],
+  [
+    "another failure of an input with a stream whose decoder is not allowed and not needed",
+    "[ssa @ 0x55] Codec (jacosub) not on whitelist 'h264'\n    Last message repeated 1 times\n[mp4 @ 0x55] Tag xyz incompatible\n[ssa @ 0x55] Codec (jacosub) not on whitelist 'h264'\nConversion failed!",
+    "exit",
+    "encoding_failed",
+    "The encode failed: Tag xyz incompatible.",
+  ],
   ["cancelled", "moov atom not found", "aborted", "cancelled", "The work was cancelled."],
 ])("%s", (_, stderrTail, reason, code, message) => {
   expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null })).toEqual({ code, message });

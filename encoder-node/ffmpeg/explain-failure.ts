@@ -1,5 +1,6 @@
 // Turns the last words of a failed command into a code of the error table and one plain sentence.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
+import { REFUSED_DECODER, refusedDecoderMessage } from "#shared/plan/decoders.ts";
 import { NOT_STARTED } from "./isolation.ts";
 import type { Breach } from "./limits.ts";
 import type { CommandFailure } from "./run-command.ts";
@@ -81,6 +82,7 @@ export const CRASHES: ReadonlySet<string> = new Set([
 /** Lines that tell that something failed, not what. */
 const EMPTY_WORDS = new RegExp(
   `^(?:${[
+    "Codec \\(\\S+\\) not on whitelist",
     "Conversion failed!",
     "Exiting normally",
     "Last message repeated",
@@ -112,6 +114,8 @@ const MAX_QUOTE = 300;
 export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "ok" | "stderrTail">): Failure {
   if (exit.reason === "aborted") return { code: "cancelled", message: "The work was cancelled." };
   if (isBreach(exit.reason)) return BREACHES[exit.reason];
+  const refused = refusedDecoder(stderrTail);
+  if (refused !== null) return { code: "input_codec_not_supported", message: refusedDecoderMessage(refused) };
   const known = PATTERNS.find(({ seen }) => seen.test(stderrTail));
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
@@ -129,6 +133,14 @@ export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "o
     default:
       return assertNever(exit.reason);
   }
+}
+
+/**
+ * The decoder that was refused to a stream that the run needs; null when there is none. ffmpeg complains as well of streams
+ * that it only looks at, and goes on.
+ */
+function refusedDecoder(stderrTail: string): string | null {
+  return /Error while opening decoder/.test(stderrTail) ? (REFUSED_DECODER.exec(stderrTail)?.[1] ?? null) : null;
 }
 
 /** The last line that says what went wrong, without log prefixes, folders and final stop; null when nothing was said. */

@@ -55,6 +55,7 @@ function reason({ code, message }: AppError, { maxBytes, wanted }: Extra): strin
     case "input_unreachable":
       return "the host did not answer, or broke off";
     case "input_not_media":
+    case "input_codec_not_supported":
       return `it is no ${wanted}`;
     default:
       return message;

@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/output-spec.ts";
+import { SUBRIP_DECODERS } from "#shared/plan/decoders.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { parseWebVtt } from "../package/text/subtitle-cues.ts";
@@ -70,7 +71,19 @@ async function convert({ path, folder, file, language, ffmpeg, signal }: Convers
   if (read.format === "vtt") return;
   const argv = [
     ...["-v", "error", "-nostdin", "-y", "-protocol_whitelist", "file", "-format_whitelist", "srt"],
-    ...["-f", "srt", "-i", `file:${file}.srt`, "-map", "0:s:0", "-f", "webvtt", `file:${file}.vtt`],
+    ...[
+      "-codec_whitelist",
+      SUBRIP_DECODERS,
+      "-f",
+      "srt",
+      "-i",
+      `file:${file}.srt`,
+      "-map",
+      "0:s:0",
+      "-f",
+      "webvtt",
+      `file:${file}.vtt`,
+    ],
   ];
   const result = await runCommand({ path: ffmpeg.path, argv, cwd: folder, signal, stallMs: CONVERT_MS });
   signal.throwIfAborted();

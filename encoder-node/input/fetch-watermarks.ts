@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
+import { PICTURE_DECODERS } from "#shared/plan/decoders.ts";
 import { PICTURE_DEMUXERS } from "#shared/plan/demuxers.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { type ExtraDeps, type Fetched, fetchExtra } from "./fetch-extra.ts";
@@ -37,13 +38,14 @@ export async function fetchWatermarks({ urls, folder, ffprobe, ...deps }: FetchW
   return new Map(await Promise.all(fetched));
 }
 
+const PICTURES = { demuxers: PICTURE_DEMUXERS, decoders: PICTURE_DECODERS };
 const Pictures = z.object({
   streams: z.array(z.object({ width: z.int().positive(), height: z.int().positive() })).min(1),
 });
 
 async function checkPicture(ffprobe: Tool, path: string, signal: AbortSignal): Promise<void> {
   const wanted = ["-show_entries", "stream=width,height", "-select_streams", "v:0"];
-  const text = await runFfprobe(ffprobe, path, wanted, signal, PICTURE_DEMUXERS);
+  const text = await runFfprobe(ffprobe, path, wanted, signal, PICTURES);
   const parsed = Pictures.safeParse(JSON.parse(text));
   const [picture] = parsed.data?.streams ?? [];
   if (!picture) throw new AppError("input_not_media", "No picture");

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { ALLOWED_DECODERS } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/picture-limits.ts";
 import { CRASHES } from "../ffmpeg/explain-failure.ts";
@@ -18,9 +19,11 @@ export type LedgerSource = { readonly path: string } | Pick<RangeInput, "url" | 
 /** ffprobe's arguments that name the source. */
 export const inputArguments = (source: LedgerSource): string[] => [
   ...["-max_pixels", String(MAX_DECODED_PIXELS)],
-  ...("url" in source
-    ? [...RANGE_INPUT_OPTIONS, source.url]
-    : ["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, `file:${source.path}`]),
+  ...("url" in source ? [...RANGE_INPUT_OPTIONS, source.url] : [...LOCAL_INPUT_OPTIONS, `file:${source.path}`]),
+];
+
+const LOCAL_INPUT_OPTIONS: readonly string[] = [
+  ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, "-codec_whitelist", ALLOWED_DECODERS],
 ];
 
 /** ffprobe writes as it reads, some seconds of film at a time. */

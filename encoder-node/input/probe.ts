@@ -3,6 +3,7 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { basename } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media-probe.ts";
+import { ALLOWED_DECODERS, REFUSED_DECODER, refusedDecoderMessage } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/picture-limits.ts";
 import { CRASHES } from "../ffmpeg/explain-failure.ts";
@@ -15,8 +16,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Probes a local file, given by its absolute path. Throws AppError `input_not_media` when it is no media file, has neither
- * picture nor sound, or a picture too large to decode, or more streams than a report can hold, or makes ffprobe crash or
+ * Probes a local file, given by its absolute path. Throws AppError `input_codec_not_supported` when a stream has a
+ * codec whose decoder is not allowed; `input_not_media` when it is no media file, has neither picture nor sound, or a picture too large to decode, or more streams than a report can hold, or makes ffprobe crash or
  * compute for 30 s; and `node_failed` when ffprobe itself fails or takes longer than 60 s: a file that reads so slowly may
  * be harmless on a less busy node, so the job may try another. An abort rejects with the signal's reason.
  * `demuxer` is for files whose format is known: very small ones look like anything.
@@ -29,7 +30,7 @@ export async function probeFile(
 ): Promise<MediaProbe> {
   const format = demuxer === undefined ? [] : ["-f", demuxer];
   const wanted = [...format, "-show_format", "-show_streams"];
-  const { text, complaints } = await askFfprobe(ffprobe, path, wanted, signal, ALLOWED_DEMUXERS);
+  const { text, complaints } = await askFfprobe(ffprobe, path, wanted, signal, MEDIA);
   const probe = parseProbe(text);
   if (!probe?.streams.some(isPlayable)) {
     const [, size] = TOO_LARGE.exec(complaints) ?? [];
@@ -85,18 +86,22 @@ function parseProbe(text: string): MediaProbe | null {
 }
 
 /**
- * What ffprobe answers, as JSON, when it is asked for `wanted` of a local file in one of the formats `demuxers`. Throws as
- * `probeFile` does.
+ * What ffprobe answers, as JSON, when it is asked for `wanted` of a local file in one of the formats and codecs that are
+ * `allowed`. Throws as `probeFile` does.
  */
 export async function runFfprobe(
   ffprobe: Tool,
   path: string,
   wanted: readonly string[],
   signal?: AbortSignal,
-  demuxers = ALLOWED_DEMUXERS,
+  allowed: AllowedParts = MEDIA,
 ): Promise<string> {
-  return (await askFfprobe(ffprobe, path, wanted, signal, demuxers)).text;
+  return (await askFfprobe(ffprobe, path, wanted, signal, allowed)).text;
 }
+
+/** Values of `-format_whitelist` and `-codec_whitelist`. */
+export type AllowedParts = { readonly demuxers: string; readonly decoders: string };
+const MEDIA: AllowedParts = { demuxers: ALLOWED_DEMUXERS, decoders: ALLOWED_DECODERS };
 
 type Answer = { readonly text: string; readonly complaints: string };
 
@@ -105,13 +110,14 @@ async function askFfprobe(
   path: string,
   wanted: readonly string[],
   signal: AbortSignal | undefined,
-  demuxers: string,
+  { demuxers, decoders }: AllowedParts,
 ): Promise<Answer> {
   const prefix = await isolationPrefix(probeLimits(TIMEOUT_MS), "own");
   signal?.throwIfAborted();
   const [program = ffprobe.path, ...argv] = [
     ...[...prefix, ffprobe.path],
     ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", demuxers],
+    ...["-codec_whitelist", decoders],
     ...["-max_pixels", String(MAX_DECODED_PIXELS)],
     ...[...wanted, "-of", "json", `file:${path}`],
   ];
@@ -131,6 +137,8 @@ function probeFailure(error: ExecFileException, stderr: string): AppError {
   if (typeof error.code === "number" && !NOT_STARTED.test(stderr)) {
     const [, size] = TOO_LARGE.exec(stderr) ?? [];
     if (size !== undefined) return tooLarge(size);
+    const [, decoder] = REFUSED_DECODER.exec(stderr) ?? [];
+    if (decoder !== undefined) return new AppError("input_codec_not_supported", refusedDecoderMessage(decoder));
     const message = "The input is damaged or no media file that can be read; check that the URL names a media file.";
     return new AppError("input_not_media", message, { cause: error });
   }

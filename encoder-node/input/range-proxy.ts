@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { parseRange } from "#shared/byte-range.ts";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { ALLOWED_DECODERS } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import type { BlockCache } from "./block-cache.ts";
 
@@ -17,6 +18,7 @@ import type { BlockCache } from "./block-cache.ts";
  */
 export const RANGE_INPUT_OPTIONS: readonly string[] = [
   ...["-protocol_whitelist", "http,tcp", "-format_whitelist", ALLOWED_DEMUXERS],
+  ...["-codec_whitelist", ALLOWED_DECODERS],
   // What is no http URL here overrides a `http_proxy` of the environment.
   ...["-http_proxy", "none", "-icy", "0"],
   // What lies in the socket's buffers when ffmpeg seeks was fetched for nothing.

@@ -1,4 +1,5 @@
 // What every call of ffmpeg begins with: how it reports, and how its inputs are opened.
+import { ALLOWED_DECODERS, PICTURE_DECODERS } from "./decoders.ts";
 import { ALLOWED_DEMUXERS, PICTURE_DEMUXERS } from "./demuxers.ts";
 import { MAX_DECODED_PIXELS } from "./picture-limits.ts";
 
@@ -22,7 +23,7 @@ const REPORTING: readonly string[] =
 
 /**
  * Arguments up to and with the inputs, which are 0, 1, 2, … in the filters. Options of an input count for that input only, so
- * each is opened under the same limits: local files, listed demuxers, pictures of a bounded size.
+ * each is opened under the same limits: local files, listed demuxers and decoders, pictures of a bounded size.
  */
 export const headArguments = (inputs: readonly PlannedInput[]): string[] => [
   ...REPORTING,
@@ -37,12 +38,21 @@ const DEMUXERS = {
   tags: "ffmetadata",
 } as const;
 
+/** Tags have no streams; copies of tracks, which decode nothing, are probed like media. */
+const DECODERS = {
+  media: ALLOWED_DECODERS,
+  picture: PICTURE_DECODERS,
+  parts: "png",
+  tags: "none",
+} as const;
+
 /** Formats that ffmpeg does not find out by itself. */
 const NAMED: ReadonlySet<NonNullable<PlannedInput["kind"]>> = new Set(["parts", "tags"]);
 
 const localOptions = (kind: NonNullable<PlannedInput["kind"]>): string[] => [
   ...["-protocol_whitelist", "file"],
   ...["-format_whitelist", DEMUXERS[kind], ...(NAMED.has(kind) ? ["-f", DEMUXERS[kind]] : [])],
+  ...["-codec_whitelist", DECODERS[kind]],
 ];
 
 const inputArguments = ({ path, options = [], kind = "media", served }: PlannedInput): string[] => [

@@ -4,6 +4,7 @@ import { ALL_SOFTWARE } from "./can.ts";
 import { spansOf } from "./choose-cuts.ts";
 import { chunkFilm } from "./chunk-film.ts";
 import type { ChunkSpan } from "./chunk-span.ts";
+import { ALLOWED_DECODERS } from "./decoders.ts";
 import { type ChunkPlan, planChunk } from "./plan-chunk.ts";
 import { planJoin } from "./plan-join.ts";
 import { planSound } from "./plan-sound.ts";
@@ -149,7 +150,13 @@ test("joining copies: a file of its tracks and tags, segments of MPEG-TS of a st
     outputs: [SLOWER, STREAM].map(specOf),
   });
   const limits = (demuxers: string) => ` -protocol_whitelist file -format_whitelist ${demuxers}`;
-  const texts = runs.map(({ argv }) => argv.join(" ").replaceAll(/mov,mp4\S*_pipe/g, "MEDIA"));
+  const media = `${limits("MEDIA")} -codec_whitelist ALLOWED`;
+  const texts = runs.map(({ argv }) =>
+    argv
+      .join(" ")
+      .replaceAll(/mov,mp4\S*_pipe/g, "MEDIA")
+      .replaceAll(ALLOWED_DECODERS, "ALLOWED"),
+  );
   const segments = (name: string): string =>
     `-hls_time 4 -hls_playlist_type event -hls_flags temp_file -hls_segment_type mpegts -hls_segment_filename ${name}-%05d.ts` +
     ` -hls_segment_options mpegts_copyts=1 -max_delay 700000 -output_ts_offset 10 -avoid_negative_ts disabled -f hls ${name}.m3u8`;
@@ -157,13 +164,13 @@ test("joining copies: a file of its tracks and tags, segments of MPEG-TS of a st
   const open = (file: string): string => ` -max_pixels:v 40000000 -i file:${file}`;
   expect(texts).toEqual([
     [
-      `${head}${limits("MEDIA")} -itsoffset -10${open("0-video.mp4")}${limits("MEDIA")}${open("0-sound.mkv")}`,
-      `${limits("ffmetadata")} -f ffmetadata${open("0-tags.txt")} -map 0:v:0 -map 1:a:0 -c copy`,
+      `${head}${media} -itsoffset -10${open("0-video.mp4")}${media}${open("0-sound.mkv")}`,
+      `${limits("ffmetadata")} -f ffmetadata -codec_whitelist none${open("0-tags.txt")} -map 0:v:0 -map 1:a:0 -c copy`,
       " -map_metadata 2 -map_metadata:s:v -1 -map_metadata:s:a:0 1:s:a:0 -map_chapters -1",
       " -metadata major_brand= -metadata minor_version= -metadata compatible_brands= -f matroska 0.mkv",
     ].join(""),
     [
-      `${head}${limits("MEDIA")} -itsoffset -10${open("1-360p.mp4")}${limits("MEDIA")} -itsoffset -10${open("1-audio-96k.mp4")}`,
+      `${head}${media} -itsoffset -10${open("1-360p.mp4")}${media} -itsoffset -10${open("1-audio-96k.mp4")}`,
       ` -map 0:0 -c copy ${PLAIN} ${segments("1-360p")} -map 1:0 -c copy ${PLAIN} ${segments("1-audio-96k")}`,
     ].join(""),
   ]);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { MediaProbe, ProbedStream } from "../media-probe.ts";
 import { ALL_SOFTWARE } from "./can.ts";
+import { ALLOWED_DECODERS } from "./decoders.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { planEncode } from "./plan-encode.ts";
 import { type Ask, specOf } from "./test-output.ts";
@@ -27,7 +28,7 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
 /** The plan of one shared decode: its run and its outputs; null when every output was refused. */
 function plan(probe: MediaProbe, ...asks: Ask[]) {
   const { commands, refusals } = planEncode({
-    source: "/work/job 1/input.bin",
+    source: "/work/job 1/input",
     probe,
     outputs: asks.map(specOf),
     can: ALL_SOFTWARE,
@@ -40,7 +41,8 @@ function plan(probe: MediaProbe, ...asks: Ask[]) {
 
 const HEAD =
   `-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 -protocol_whitelist file ` +
-  `-format_whitelist ${ALLOWED_DEMUXERS} -reinit_filter:v 0 -max_pixels:v 40000000 -i file:/work/job 1/input.bin `;
+  `-format_whitelist ${ALLOWED_DEMUXERS} -codec_whitelist ${ALLOWED_DECODERS} ` +
+  `-reinit_filter:v 0 -max_pixels:v 40000000 -i file:/work/job 1/input `;
 const X264 = "-c:v libx264 -preset medium";
 const TAIL = "-map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4";
 /** The filters that pick so many pictures, by how many of their moments a frame comes after. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { MediaProbe } from "../media-probe.ts";
 import { ALL_SOFTWARE } from "./can.ts";
+import { ALLOWED_DECODERS } from "./decoders.ts";
 import { ALLOWED_DEMUXERS } from "./demuxers.ts";
 import { planEncode } from "./plan-encode.ts";
 import { type Ask, specOf } from "./test-output.ts";
@@ -25,7 +26,7 @@ function lines(probe: MediaProbe, ...asks: Ask[]): string[] {
   const { commands, refusals } = planOf(probe, ...asks);
   expect(refusals).toEqual([]);
   const head = "-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 ";
-  const opening = `-protocol_whitelist file -format_whitelist ${ALLOWED_DEMUXERS} `;
+  const opening = `-protocol_whitelist file -format_whitelist ${ALLOWED_DEMUXERS} -codec_whitelist ${ALLOWED_DECODERS} `;
   return commands
     .flatMap(({ runs }) => runs)
     .map(({ argv }) =>
@@ -127,7 +128,7 @@ test("what moves is put together out of numbered parts", () => {
     "-f image2 -start_number 11 0-part-%05d.png",
   ]);
   expect(joined).toMatch(
-    /-format_whitelist image2 -f image2 -framerate 10 -max_pixels:v \d+ -i file:0-part-%05d\.png -filter_complex \[0:v\]format=gbrp,/,
+    /-format_whitelist image2 -f image2 -codec_whitelist png -framerate 10 -max_pixels:v \d+ -i file:0-part-%05d\.png -filter_complex \[0:v\]format=gbrp,/,
   );
 });
 
