@@ -14,7 +14,7 @@ const HlsEncryption = z
   .describe("How the segments are encrypted: only of a key that the service made, and never in notifications");
 
 export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).describe(
-  "The tracks of MPEG-TS segments",
+  "The tracks of each variant in turn; `tags.variant_bitrate` is its bandwidth in bit/s",
 );
 
 export const HttpStreamMetadata = z

@@ -72,12 +72,21 @@ export const ImageOutput = z.object({
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
 
+/** How a package of a stream holds its tracks. */
+export const SegmentFormat = z.enum(["mpegts", "fmp4"]);
+export type SegmentFormat = z.infer<typeof SegmentFormat>;
+
 /** One film in several renditions, in segments, with playlists. Paths are folders below the storage's own path. */
 export const HttpStreamOutput = z.object({
   ...outputBase,
   type: z.literal("httpstream"),
-  /** MPEG-TS segments with HLS playlists. */
-  hls: z.object({ path: z.string() }).nullable(),
+  /**
+   * Segments with HLS playlists. They are of MPEG-TS, or of fragmented MP4 where all video is HEVC. `muxed`: each segment of
+   * a variant with video holds its audio too; only in MPEG-TS. Jobs stored before these two members existed lack them.
+   */
+  hls: z
+    .object({ path: z.string(), segments: SegmentFormat.default("mpegts"), muxed: z.boolean().default(false) })
+    .nullable(),
   /** Fragmented MP4 segments with a DASH manifest and, if `hlsFmp4`, with HLS playlists too. */
   dash: z.object({ path: z.string(), hlsFmp4: z.boolean() }).nullable(),
   /** H.264, HEVC, AAC in mp4; in the order of the request. */

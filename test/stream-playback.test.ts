@@ -48,6 +48,10 @@ beforeAll(async () => {
           subtitles: [{ url: sources.urlOf("cues.srt"), language: "de", name: "Deutsch" }],
         },
         {
+          ...{ ...common, key: "muxed", path: "muxed", hls: { path: "ts", version: 3 } },
+          subtitles: [{ url: sources.urlOf("cues.srt"), language: "de", name: "Deutsch" }],
+        },
+        {
           ...{ ...common, key: "locked", path: "locked", hls: { path: "ts" } },
           encryption: { key: KEY, key_uri: `${site.origin}/key` },
         },
@@ -90,6 +94,7 @@ const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
 
 it.each([
   ["HLS with MPEG-TS", "open/ts/master.m3u8", 0.1],
+  ["HLS of version 3", "muxed/ts/master.m3u8", 0.1],
   ["HLS with fragmented MP4", "open/fmp4/master.m3u8", 0.1],
   ["DASH", "open/fmp4/master.mpd", 0.002],
 ])("%s plays to its end, switches, seeks and shows subtitles", async (_, path, maxShift) => {

@@ -1,6 +1,6 @@
 // Follows a track while ffmpeg writes it, and tells which of its segments are there to be taken.
 import { createReadStream, createWriteStream } from "node:fs";
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
@@ -19,7 +19,15 @@ export type ReadySegment = {
   readonly path: string;
   /** Where it begins in the file, in bytes. */
   readonly offset: number;
+  /** Its bytes are no longer needed: a file of its own is removed. */
+  readonly release: () => Promise<void>;
 };
+
+/** The release of a segment that has a file of its own. */
+export const fileRelease = (path: string) => (): Promise<void> => rm(path, { force: true }).catch(() => undefined);
+
+/** The release of a segment that is a range of a file with others. */
+const keepFile = async (): Promise<void> => {};
 
 /** What is known of a track once its first bytes are there. */
 export type TrackHeader = CodecDescription & {
@@ -68,7 +76,12 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
       if (!head) return [];
       const cut = cutSegments(waiting, gridRule({ timescale: head.track.timescale, segmentSeconds, kind }), ended);
       waiting = cut.waiting;
-      return cut.segments.map(({ segment, pieces }) => ({ segment, path, offset: pieces[0].offset }));
+      return cut.segments.map(({ segment, pieces }) => ({
+        segment,
+        path,
+        offset: pieces[0].offset,
+        release: keepFile,
+      }));
     },
     close: async () => file?.close(),
   };
@@ -134,7 +147,7 @@ async function inOneFile({ segment, pieces: [first, ...rest] }: CutSegment<FileS
     await pipeline(createReadStream(piece.path), createWriteStream(first.path, { flags: "a" }));
     await unlink(piece.path);
   }
-  return { segment, path: first.path, offset: 0 };
+  return { segment, path: first.path, offset: 0, release: fileRelease(first.path) };
 }
 
 /** Null when there is no such file. */

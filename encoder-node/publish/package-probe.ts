@@ -2,6 +2,7 @@
 // measured of its segments. Pure.
 import type { MediaProbe, ProbedStream } from "#shared/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/planned-stream.ts";
+import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
 import type { PackagedTrack } from "../package/segment.ts";
 import type { MadeTrack } from "./track-feed.ts";
 
@@ -11,7 +12,11 @@ const FORMATS = {
   dash: { format_name: "dash", format_long_name: "Dynamic Adaptive Streaming over HTTP" },
 } as const;
 
-/** Of the variants only those count that the package has the tracks of. */
+/**
+ * HLS has the tracks of each variant in turn, as ffprobe lists those of a playlist whose segments hold video and audio
+ * together, so audio that several variants share is listed with each of them; DASH has each track once. Each stream's tag
+ * `variant_bitrate` is the bandwidth of its variant, or in DASH of its representation, as the playlist declares it.
+ */
 export function packageProbe(
   kind: keyof typeof FORMATS,
   tracks: readonly MadeTrack[],
@@ -21,14 +26,19 @@ export function packageProbe(
   const start = Math.min(...measured.map((track) => track.start));
   const seconds = Math.max(...measured.map((track) => track.end)) - start;
   const bytes = measured.reduce((sum, track) => sum + track.bytes, 0);
-  const names = new Set<string | null>([null, ...tracks.map(({ name }) => name)]);
-  const programs = variants.filter(({ video, audio }) => names.has(video) && names.has(audio)).length;
+  const shown = kind === "hls" ? variants.map((variant) => tracksOf(variant, tracks)) : tracks.map((track) => [track]);
+  const target = targetSeconds(tracks);
+  const streams = shown.flatMap((together) => {
+    const peaks = together.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target).peak);
+    const tags = { variant_bitrate: String(peaks.reduce((sum, peak) => sum + peak, 0)) };
+    return together.flatMap((track) => trackStreams(track, tags));
+  });
   return {
-    streams: tracks.flatMap((track, index) => trackStream(track, index)),
+    streams: streams.map((stream, index) => ({ ...stream, index })),
     format: {
       filename: "",
-      nb_streams: tracks.length,
-      nb_programs: programs,
+      nb_streams: streams.length,
+      nb_programs: variants.length,
       ...FORMATS[kind],
       start_time: start.toFixed(6),
       duration: seconds.toFixed(6),
@@ -39,16 +49,24 @@ export function packageProbe(
   };
 }
 
-function trackStream(track: MadeTrack, index: number): ProbedStream[] {
+/** Video first. */
+const tracksOf = ({ video, audio }: StreamVariant, tracks: readonly MadeTrack[]): MadeTrack[] =>
+  [video, audio].flatMap((name) => tracks.find((track) => track.name === name) ?? []);
+
+/** More than one of a track whose segments hold video and audio. */
+function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>): ProbedStream[] {
   const { start, end, bytes } = measure(track);
   const seconds = end - start;
+  const isMuxed = track.picture !== null && track.sound !== null;
   const lengths = {
     duration_ts: Math.round(seconds * track.timescale),
     duration: seconds.toFixed(6),
-    bit_rate: String(bitRate(bytes, seconds)),
+    // Of segments that hold both, nobody knows what either of them takes.
+    ...(isMuxed ? {} : { bit_rate: String(bitRate(bytes, seconds)) }),
   };
+  const streams = track.probe.streams.slice(0, isMuxed ? 2 : 1);
   // Of one segment, or of a file that grows: neither is how many the track has.
-  return track.probe.streams.slice(0, 1).map(({ nb_frames: _, ...stream }) => ({ ...stream, index, ...lengths }));
+  return streams.map(({ nb_frames: _, ...stream }) => ({ ...stream, ...lengths, tags: { ...stream.tags, ...tags } }));
 }
 
 /** In seconds on the segments' own line. */

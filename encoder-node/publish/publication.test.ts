@@ -1,12 +1,13 @@
 // Publishing with real encodes, planned as requests are, and storages on loopback.
 import { createDecipheriv } from "node:crypto";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
 import { guardedAgent } from "../input/address-guard.ts";
+import { probeFile } from "../input/probe.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
 import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
 import { ffmpeg, type PlannedFilm, planFilm, tools } from "./test-film.ts";
@@ -101,14 +102,26 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
   expect([ofKind("hls"), ofKind("dash")]).toEqual([18, 18]);
   const sizes = (pattern: RegExp): number =>
     [...store.objects].reduce((sum, [name, body]) => sum + (pattern.test(name) ? body.length : 0), 0);
-  const format = { filename: "", nb_streams: 3, nb_programs: 3, probe_score: 100 };
+  const format = { filename: "", nb_programs: 3, probe_score: 100 };
+  const bandwidths = [...String(store.objects.get("hls/master.m3u8")).matchAll(/^#EXT-X-STREAM-INF:BANDWIDTH=(\d+)/gm)];
+  const [large, small, audio] = bandwidths.map(([, bandwidth]) => ({ tags: { variant_bitrate: bandwidth } }));
+  const aac = { codec_name: "aac" };
   expect(made).toMatchObject({
     packages: {
       hls: {
-        streams: [{ width: 160 }, { width: 96, index: 1, duration: "12.000000" }, { codec_name: "aac", index: 2 }],
-        format: { ...format, format_name: "hls", size: String(sizes(/\.ts$/)) },
+        streams: [
+          { width: 160, ...large },
+          { ...aac, ...large },
+          { width: 96, index: 2, duration: "12.000000", ...small },
+          { ...aac, ...small },
+          { ...aac, index: 4, ...audio },
+        ],
+        format: { ...format, nb_streams: 5, format_name: "hls", size: String(sizes(/\.ts$/)) },
       },
-      dash: { format: { ...format, format_name: "dash", size: String(sizes(/\.m4s$/)) } },
+      dash: {
+        streams: [{ width: 160 }, { width: 96 }, { ...aac, tags: { variant_bitrate: expect.stringMatching(/^\d+$/) } }],
+        format: { ...format, nb_streams: 3, format_name: "dash", size: String(sizes(/\.m4s$/)) },
+      },
     },
   });
   const { hls } = "packages" in made ? made.packages : {};
@@ -150,15 +163,104 @@ it("encrypts MPEG-TS, and nothing else, as players decrypt it", async () => {
   expect(await runCommand({ ...command, argv: dash, cwd: join(home, "dash") })).toEqual({ ok: true });
 });
 
+/** What ffmpeg decodes of inputs in a folder: frames of video, and a hash of the samples of audio. */
+async function decode(cwd: string, input: readonly string[], map: string): Promise<{ frames: number; audio: string }> {
+  let frames = 0;
+  const argv = ["-v", "error", "-xerror", "-nostdin", "-progress", "pipe:1", ...input, "-map", map];
+  const onProgress = ({ frame }: { frame: number }): void => {
+    frames = frame;
+  };
+  const out = map.includes("a") ? ["-f", "md5", "audio.md5"] : ["-f", "null", "-"];
+  const command = { path: tools.ffmpeg.path, argv: [...argv, ...out, "-y"], cwd, stallMs: 60_000 };
+  expect(await runCommand({ ...command, onProgress })).toEqual({ ok: true });
+  return { frames, audio: map.includes("a") ? await readFile(join(cwd, "audio.md5"), "utf8") : "" };
+}
+
+it("puts video and audio into the same segments for HLS version 3", async () => {
+  const store = await storage();
+  const planned = await film({ hls: { path: "a", version: 3 }, ...DASH });
+  const { publication, workFolder, encode } = await publish(planned, store);
+  expect(await encode()).toEqual({ ok: true });
+  await publication.check();
+  const made = await publication.finish(() => undefined);
+  expect((await readdir(workFolder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
+
+  const master = String(store.objects.get("hls/master.m3u8"));
+  expect(master).not.toMatch(/EXT-X-MEDIA|EXT-X-VERSION|I-FRAME/);
+  expect(master.match(/CODECS="[^"]+"/g)).toEqual([
+    'CODECS="avc1.640014,mp4a.40.2"',
+    'CODECS="avc1.640014,mp4a.40.2"',
+    'CODECS="mp4a.40.2"',
+  ]);
+  expect(String(store.objects.get("hls/run/90p.m3u8"))).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n/);
+  expect(made).toMatchObject({
+    packages: {
+      hls: {
+        streams: ["h264", "aac", "h264", "aac", "aac"].map((codec_name, index) => ({ codec_name, index })),
+        format: { nb_programs: 3 },
+      },
+      dash: { format: { nb_streams: 3 } },
+    },
+  });
+
+  const home = join(folder, "muxed");
+  await store.save(home);
+  const alone = await decode(join(home, "hls/run"), ["-i", "audio-128k.m3u8"], "0:a");
+  for (const variant of ["90p", "54p"]) {
+    const input = ["-i", `${variant}.m3u8`];
+    expect((await decode(join(home, "hls/run"), input, "0:v")).frames).toBe(FRAMES);
+    expect((await decode(join(home, "hls/run"), input, "0:a")).audio).toBe(alone.audio);
+  }
+  // Each segment can be played by itself, and its audio is that of its video's time.
+  for (const number of [1, 2, 6]) {
+    const probe = await probeFile(tools.ffprobe, join(home, `hls/run/90p/0000${number}.ts`));
+    const [video, audio] = probe.streams.map(({ start_time }) => Number(start_time));
+    expect(probe.streams.map(({ codec_type }) => codec_type)).toEqual(["video", "audio"]);
+    expect(Math.abs((audio ?? 0) - (video ?? 0))).toBeLessThan(0.4);
+  }
+});
+
+it("goes on with audio alone where the video of HLS version 3 ends early", async () => {
+  const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=3 -f lavfi -i sine=d=8";
+  expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac early.mp4`)).toEqual({ ok: true });
+  const params = { hls: { path: "a", version: 3 }, variants: ["mp4:160x90", "mp4:x"], segment_duration: 2 };
+  const store = await storage();
+  const { publication, encode } = await publish(await planFilm(join(folder, "early.mp4"), params), store);
+  expect(await encode()).toEqual({ ok: true });
+  await publication.check();
+  expect(await publication.finish(() => undefined)).toHaveProperty("files");
+  const home = join(folder, "early");
+  await store.save(home);
+  const segments = String(store.objects.get("hls/run/90p.m3u8")).match(/(?<=#EXTINF:)[\d.]+/g) ?? [];
+  expect(segments.map((seconds) => Math.round(Number(seconds)))).toEqual([2, 1, 2, 2, 1]);
+  const [own, alone] = ["90p.m3u8", "audio-128k.m3u8"].map((input) =>
+    decode(join(home, "hls/run"), ["-i", input], "0:a"),
+  );
+  expect((await own)?.audio).toBe((await alone)?.audio);
+});
+
+it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
+  const store = await storage();
+  const { publication, encode } = await publish(await film({ ...HLS, variants: ["mp4:hevc_160x90", "mp4:x"] }), store);
+  expect(await encode()).toEqual({ ok: true });
+  await publication.check();
+  const made = await publication.finish(() => undefined);
+  expect(made).toMatchObject({ packages: { hls: { streams: [{ codec_name: "hevc" }, { codec_name: "aac" }, {}] } } });
+  expect([...store.objects.keys()].filter((name) => name.endsWith(".ts"))).toEqual([]);
+  const home = join(folder, "hevc");
+  await store.save(home);
+  const input = ["-allowed_extensions", "ALL", "-i", "master.m3u8"];
+  expect((await decode(join(home, "hls"), input, "0:v:0")).frames).toBe(FRAMES);
+});
+
 it("gives up at the first upload that cannot be mended, and lets ffmpeg be", async () => {
   const store = await storage((name, answer) => /90p\/00002/.test(name) && !answer.writeHead(403).end().destroyed);
   const { publication, encode } = await publish(await film(HLS), store);
   expect(await encode()).toEqual({ ok: true });
-  const requests = store.requests();
   await publication.check();
   expect(await publication.finish(() => undefined)).toMatchObject({ failure: { code: "storage_denied" } });
-  expect(store.requests()).toBe(requests);
-  expect(requests).toBeLessThan(12);
+  // Of 18 segments and the playlists.
+  expect(store.requests()).toBeLessThan(18);
   expect([...store.objects.keys()].filter((name) => name.endsWith(".m3u8"))).toEqual([]);
 });
 

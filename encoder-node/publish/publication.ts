@@ -1,21 +1,19 @@
-// One stream on its way to the storage: its segments while ffmpeg writes them, the rest when it has ended.
-import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { HttpStreamOutput } from "#shared/output-spec.ts";
+import type { HttpStreamOutput, SegmentFormat } from "#shared/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
-import type { PlannedStream, StreamTrack } from "#shared/plan/planned-stream.ts";
+import type { PlannedStream } from "#shared/plan/planned-stream.ts";
 import type { StreamProbes, UploadedFile } from "#shared/protocol.ts";
-import { inStreamFolder, type SegmentFormat } from "../package/package-files.ts";
 import { probeResult } from "../work/result-check.ts";
 import type { TaskDeps } from "../work/task-deps.ts";
 import { checkTracks } from "./check-tracks.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { packageProbe } from "./package-probe.ts";
 import { type SubtitleFile, storeSubtitles } from "./store-subtitles.ts";
-import { type PackageName, packageFiles, type Sheet, type StreamPackage, sheetsIn } from "./stream-package.ts";
+import { openPackage, type PackageFeeds, segmentFormatOf } from "./stream-feeds.ts";
+import { packageFiles, type Sheet, type StreamPackage, sheetsIn } from "./stream-package.ts";
 import { openStreamStorage, type StreamFile, type StreamStorage } from "./stream-storage.ts";
-import { type MadeTrack, openFeed, type TrackFeed } from "./track-feed.ts";
+import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 
 export interface Publication {
   /** Aborts when it cannot come to a good end any more: what is still encoded for it is of no use. */
@@ -50,13 +48,11 @@ export type PublicationOptions = {
 
 export type PublicationDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal" | "ffprobe">;
 
-type Package = { readonly name: PackageName; readonly feeds: readonly TrackFeed[] };
-
 /** Begins at once. Throws AppError `node_failed` when the key of a stream that is to be encrypted did not come with it. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
   const { planned, workFolder } = options;
   const { thumbnails } = planned.stream;
-  const packages = packagesOf(options, deps);
+  const packages = openPackages(options, deps);
   const feeds = packages.flatMap((each) => each.feeds);
   const storage = openStreamStorage(planned.output, deps);
   const following = followTracks(feeds, storage, deps.signal);
@@ -70,7 +66,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       try {
         await following.finish();
         if (storage.failed()) return;
-        checkTracks(planned.stream, madeBy(feeds), planned.expectedDurationMs);
+        for (const { variants, feeds } of packages) checkTracks(variants, feeds, planned.expectedDurationMs);
         sheets = thumbnails ? await sheetsIn(workFolder, thumbnails) : [];
       } catch (error) {
         await stop();
@@ -82,11 +78,16 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       const failure = await storage.settled(onBytes);
       if (failure) return { failure };
       const { spec, folder } = options;
-      const { variants } = planned.stream;
-      const made = packages.map(({ name, feeds }) => ({ name, spec, folder, tracks: madeBy(feeds) }));
+      const made = packages.map(({ name, variants, feeds }) => ({
+        name,
+        spec,
+        folder,
+        variants,
+        tracks: madeBy(feeds),
+      }));
       const texts = await storeSubtitles(options.subtitles, made, storage);
       if ("failure" in texts) return texts;
-      const rest = { ...texts, variants, thumbnails: thumbnails && { ...thumbnails, sheets } };
+      const rest = { ...texts, thumbnails: thumbnails && { ...thumbnails, sheets } };
       return storeRest(
         made.map((each) => ({ ...each, ...rest })),
         storage,
@@ -96,33 +97,21 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
   };
 }
 
-const DEMUXERS = { hls: "mpegts", dash: "mov" } as const satisfies Record<PackageName, string>;
-const FORMATS = { hls: "mpegts", dash: "fmp4" } as const satisfies Record<PackageName, SegmentFormat>;
+const DEMUXERS = { mpegts: "mpegts", fmp4: "mov" } as const satisfies Record<SegmentFormat, string>;
 
-function packagesOf({ spec, planned, workFolder, folder }: PublicationOptions, deps: PublicationDeps): Package[] {
-  const keys = { hls: keyOf(spec), dash: null };
+function openPackages(options: PublicationOptions, deps: PublicationDeps): PackageFeeds[] {
+  const { spec } = options;
   const names = (["hls", "dash"] as const).filter((name) => spec[name] !== null);
-  return names.map((name) => ({
-    name,
-    feeds: planned.stream.tracks.flatMap((track) => {
-      const file = fileOf(track, name);
-      if (file === null) return [];
-      return openFeed({
-        track,
-        format: FORMATS[name],
-        path: join(workFolder, file),
-        folder: inStreamFolder(name, folder),
-        segmentMs: spec.segmentDurationMs,
-        key: keys[name],
-        probeFile: (path) => probeResult(path, deps, DEMUXERS[name]),
-      });
-    }),
-  }));
+  return names.map((name) => {
+    const format = segmentFormatOf(spec, name);
+    return openPackage(name, options, {
+      key: name === "hls" ? keyOf(spec) : null,
+      probeFile: (path) => probeResult(path, deps, DEMUXERS[format]),
+    });
+  });
 }
 
 const madeBy = (feeds: readonly TrackFeed[]): MadeTrack[] => feeds.flatMap((feed) => feed.made() ?? []);
-
-const fileOf = ({ fmp4, ts }: StreamTrack, name: PackageName): string | null => (name === "hls" ? ts : fmp4);
 
 function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
   if (!encryption) return null;

@@ -9,6 +9,7 @@ import { entryFile, inStreamFolder, type PackageText, thumbnailFile } from "../p
 import { thumbnailText } from "../package/text/thumbnail-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../work/result-check.ts";
+import { segmentFormatOf } from "./stream-feeds.ts";
 import type { StreamFile } from "./stream-storage.ts";
 import type { MadeTrack } from "./track-feed.ts";
 
@@ -53,15 +54,18 @@ export async function packageFiles(stream: StreamPackage): Promise<PackageFiles>
 
 function textsOf(stream: StreamPackage): PackageText[] {
   const { name, spec, folder, thumbnails } = stream;
-  const { playlistName, segmentDurationMs, encryption, dash } = spec;
+  const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;
   const common = { ...stream, playlistName, segmentDurationMs };
   const vtt = thumbnails && { file: entryFile(playlistName, "vtt"), text: thumbnailText(thumbnails.vtt, folder) };
   const sizes = thumbnails && { ...thumbnails, sizesBytes: thumbnails.sheets.map(({ sizeBytes }) => sizeBytes) };
   const byName = {
-    hls: () => hlsTexts({ ...common, format: "mpegts", keyUri: encryption?.keyUri ?? null }),
+    hls: () => {
+      const format = segmentFormatOf(spec, "hls");
+      return hlsTexts({ ...common, format, keyUri: encryption?.keyUri ?? null, muxed: hls?.muxed ?? false });
+    },
     dash: () => [
       ...dashTexts({ ...common, thumbnails: sizes }),
-      ...(dash?.hlsFmp4 ? hlsTexts({ ...common, format: "fmp4", keyUri: null }) : []),
+      ...(dash?.hlsFmp4 ? hlsTexts({ ...common, format: "fmp4", keyUri: null, muxed: false }) : []),
     ],
   } as const satisfies Record<PackageName, () => PackageText[]>;
   return [...byName[name](), ...(vtt ? [vtt] : [])];

@@ -27,7 +27,7 @@ export async function planFilm(source: string, params: Readonly<Record<string, u
   const probe = await probeFile(tools.ffprobe, source);
   const can = {
     ffmpegVersion: "7",
-    encoders: ["libx264", "aac", "mjpeg"],
+    encoders: ["libx264", "libx265", "aac", "mjpeg"],
     cpus: 1,
     filters: [],
     muxers: [],

@@ -1,16 +1,10 @@
 // One track of one package while it is made: which of its segments are there, and what becomes of them.
-import { rm } from "node:fs/promises";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import type { SegmentFormat } from "#shared/output-spec.ts";
 import type { StreamTrack } from "#shared/plan/planned-stream.ts";
-import { initFile, inStreamFolder, type SegmentFormat, segmentFile, segmentNumber } from "../package/package-files.ts";
+import { initFile, inStreamFolder, segmentFile, segmentNumber } from "../package/package-files.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
-import {
-  fmp4Reader,
-  type ReadySegment,
-  type TrackHeader,
-  type TrackReader,
-  tsReader,
-} from "../package/track-reader.ts";
+import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-reader.ts";
 import { encryptedContent, rangeContent } from "../upload/content.ts";
 import type { StreamFile } from "./stream-storage.ts";
 
@@ -18,6 +12,7 @@ import type { StreamFile } from "./stream-storage.ts";
 export type MadeTrack = PackagedTrack & { readonly probe: MediaProbe };
 
 export interface TrackFeed {
+  readonly kind: StreamTrack["kind"];
   /** What became complete since the last call; `ended`: nothing more is written. */
   poll(ended: boolean): Promise<StreamFile[]>;
   /** All that was read so far; null before the first segment. */
@@ -28,11 +23,10 @@ export interface TrackFeed {
 export type FeedOptions = {
   readonly track: StreamTrack;
   readonly format: SegmentFormat;
-  /** What ffmpeg writes, by its path. */
-  readonly path: string;
+  /** Of what ffmpeg writes. */
+  readonly reader: TrackReader;
   /** The name, in the protocol, of the stream's folder in the package. */
   readonly folder: string;
-  readonly segmentMs: number;
   /** The key of AES-128; null: nothing is encrypted. */
   readonly key: Uint8Array | null;
   /** What ffprobe says of a file. */
@@ -40,8 +34,7 @@ export type FeedOptions = {
 };
 
 export function openFeed(options: FeedOptions): TrackFeed {
-  const { track, format, folder, key } = options;
-  const reader = readerOf(options);
+  const { track, format, reader, folder, key } = options;
   const segments: Segment[] = [];
   let header: TrackHeader | null = null;
   let probe: MediaProbe | null = null;
@@ -53,13 +46,12 @@ export function openFeed(options: FeedOptions): TrackFeed {
     // Keyframes cannot be taken out of an encrypted segment: its blocks depend on each other.
     const keyframes = key ? [] : ready.segment.keyframes;
     segments.push({ ...ready.segment, sizeBytes: content.sizeBytes, keyframes });
-    // Segments have files of their own in MPEG-TS only.
-    const onStored = (): Promise<void> => rm(ready.path, { force: true }).catch(() => undefined);
     const file = inStreamFolder(folder, segmentFile(track.name, number, format));
-    return { file, content, ...(format === "mpegts" ? { onStored } : {}) };
+    return { file, content, onStored: ready.release };
   };
 
   return {
+    kind: track.kind,
     async poll(ended) {
       const ready = await reader.next(ended);
       const [first] = ready;
@@ -68,7 +60,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       header ??= await reader.header();
       // Before its file is stored, and gone.
       probe ??= await options.probeFile(first.path);
-      const init = isFirst && header?.initBytes ? [initOf(options, header.initBytes)] : [];
+      const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
       return [...init, ...ready.map(fileOf)];
     },
     made: () => (header && probe ? { ...packagedTrack(track, header, segments), probe } : null),
@@ -76,13 +68,8 @@ export function openFeed(options: FeedOptions): TrackFeed {
   };
 }
 
-function readerOf({ track: { kind }, format, path, segmentMs }: FeedOptions): TrackReader {
-  return format === "mpegts"
-    ? tsReader({ playlist: path, segmentSeconds: segmentMs / 1000, kind })
-    : fmp4Reader({ path, kind, segmentSeconds: segmentMs / 1000 });
-}
-
-const initOf = ({ track, path, folder }: FeedOptions, sizeBytes: number): StreamFile => ({
+/** The beginning of the file that holds all segments. */
+const initOf = ({ track, folder }: FeedOptions, path: string, sizeBytes: number): StreamFile => ({
   file: inStreamFolder(folder, initFile(track.name)),
   content: rangeContent(path, 0, sizeBytes),
 });

@@ -16,7 +16,7 @@ import { planThumbnails } from "./plan-thumbnails.ts";
 import type { StreamTrack } from "./planned-stream.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source-tracks.ts";
 import { streamArguments, streamFiles } from "./stream-muxers.ts";
-import { type Variant, variantsFor } from "./stream-variants.ts";
+import { hasFragments, hasMpegTs, type Variant, variantsFor } from "./stream-variants.ts";
 import type { EncodedVideo } from "./video-encoders.ts";
 
 /** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
@@ -140,8 +140,8 @@ function pictureTrack(
   const label = `v${spec.index}t${before.length}`;
   // Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers.
   const files = streamFiles(`${spec.index}-${name}`, {
-    fmp4: spec.dash !== null,
-    ts: spec.hls !== null && video.codec === "h264",
+    fmp4: hasFragments(spec),
+    ts: hasMpegTs(spec) && video.codec === "h264",
   });
   const order = timing.fps < REORDERING_FPS ? ["-bf", "0"] : [];
   const written = chunk
@@ -172,7 +172,7 @@ function planSounds(
   for (const audio of distinct(variants.map((variant) => variant.audio))) {
     const name = unusedName(audioName(audio), tracks);
     const isInTs = variants.some((variant) => isSame(variant.audio, audio) && variant.video?.codec !== "hevc");
-    const files = streamFiles(`${spec.index}-${name}`, { fmp4: spec.dash !== null, ts: spec.hls !== null && isInTs });
+    const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: hasMpegTs(spec) && isInTs });
     tracks.push({
       key: JSON.stringify(audio),
       track: { name, kind: "audio", ...files, picture: null },

@@ -26,8 +26,15 @@ export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Varia
 }
 
 /** Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers. */
-const isPackaged = ({ video }: Variant, { dash }: HttpStreamOutput): boolean =>
-  dash !== null || video?.codec !== "hevc";
+const isPackaged = ({ video }: Variant, spec: HttpStreamOutput): boolean =>
+  hasFragments(spec) || video?.codec !== "hevc";
+
+/** Whether a package of the stream has segments of fragmented MP4. */
+export const hasFragments = ({ hls, dash }: Pick<HttpStreamOutput, "hls" | "dash">): boolean =>
+  dash !== null || hls?.segments === "fmp4";
+
+/** Whether a package of the stream has segments of MPEG-TS. */
+export const hasMpegTs = ({ hls }: Pick<HttpStreamOutput, "hls">): boolean => hls?.segments === "mpegts";
 
 function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
   return {

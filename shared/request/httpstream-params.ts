@@ -5,7 +5,7 @@ import type { VideoFormat } from "../format/format-spec.ts";
 import { DEFAULT_LADDER } from "../format/ladder.ts";
 import { parseFormat } from "../format/parse-format.ts";
 import { joinPath } from "../object-name.ts";
-import type { HttpStreamOutput } from "../output-spec.ts";
+import type { HttpStreamOutput, SegmentFormat } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
 import { cleanPath } from "./clean-path.ts";
 import { allowedUrl, commonParams, flag, folderPath, type Named, url } from "./output-params.ts";
@@ -40,13 +40,23 @@ const playlistName = z
   .check(cleanPath)
   .optional();
 const sameName = playlistName.describe("The same as `playlist_name` beside it");
+const HLS_VERSION = "must be a version of HLS from 3 to 7; 3 puts video and audio in the same segments";
 
 export const HttpStreamParams = strictObject({
   ...commonParams,
   path: folderPath.default("").describe("Folder in the storage, in front of the others"),
-  hls: strictObject({ path: folderPath.describe("Folder of its files"), playlist_name: sameName })
+  hls: strictObject({
+    path: folderPath.describe("Folder of its files"),
+    playlist_name: sameName,
+    version: z
+      .int(HLS_VERSION)
+      .min(3, HLS_VERSION)
+      .max(7, HLS_VERSION)
+      .optional()
+      .describe("3: each MPEG-TS segment of a variant holds its video and its audio, for players of that version"),
+  })
     .optional()
-    .describe("HLS with MPEG-TS segments"),
+    .describe("HLS with MPEG-TS segments, or with fragmented MP4 when all variants with video are hevc"),
   dash: strictObject({
     path: folderPath.describe("Folder of its files"),
     hlsfmp4: flag.default(false).describe("HLS playlists over the same segments"),
@@ -60,7 +70,8 @@ export const HttpStreamParams = strictObject({
     .max(MAX_VARIANTS, `at most ${MAX_VARIANTS} formats`)
     .optional()
     .describe(
-      "Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio; hls leaves those of hevc out. " +
+      "Formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio; hls has those of hevc only where " +
+        "there are none of h264. " +
         "When no variants are named, sound of 64k and pictures of 240 to 2160 lines, as far as the input has them",
     ),
   playlist_name: playlistName.describe(
@@ -108,9 +119,9 @@ export function parseHttpStream(
   if (reason) return refuse("output_param_not_valid", `\`${field}\`: ${reason}`);
   const variants = parseVariants(parsed.value.variants ?? DEFAULT_LADDER, `${field}.variants`);
   if (!variants.ok) return variants;
-  if (hls && hasNoTsPicture(variants.value)) {
-    return refuse("output_param_not_valid", `\`${field}.variants\`: ${NO_TS_PICTURE}`);
-  }
+  const segments = hlsSegments(variants.value);
+  const mismatch = segments === "fmp4" ? needsMpegTs(parsed.value) : null;
+  if (mismatch) return refuse("output_param_not_valid", `\`${field}.${mismatch}`);
   const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
   if (!subtitles.ok) return subtitles;
   return {
@@ -119,7 +130,7 @@ export function parseHttpStream(
       ...base,
       type: "httpstream",
       ...{ key, condition, thumbnails },
-      hls: hls ? { path: joinPath(path, hls.path) } : null,
+      hls: hls ? { path: joinPath(path, hls.path), segments, muxed: hls.version === 3 } : null,
       dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
       variants: variants.value,
       dropsLargerVariants: parsed.value.variants === undefined,
@@ -171,13 +182,17 @@ const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
   (!video || video.codec === "h264" || video.codec === "hevc") &&
   (!audio || audio.codec === "aac");
 
-/** HEVC goes into fragmented MP4 alone (Apple, HLS Authoring Specification, 1.5). */
-const NO_TS_PICTURE =
-  "HEVC is not for MPEG-TS segments, so `hls` needs a variant with h264; for HEVC in HLS use `dash` with `hlsfmp4`";
-
-function hasNoTsPicture(variants: readonly VideoFormat[]): boolean {
+/** HEVC is in fragmented MP4 only (Apple, HLS Authoring Specification §1.5), H.264 in what every player reads. */
+function hlsSegments(variants: readonly VideoFormat[]): SegmentFormat {
   const codecs = variants.flatMap(({ video }) => video?.codec ?? []);
-  return codecs.length > 0 && codecs.every((codec) => codec === "hevc");
+  return codecs.length > 0 && codecs.every((codec) => codec === "hevc") ? "fmp4" : "mpegts";
+}
+
+/** The parameter, and why it cannot be had, of a request whose `hls` has segments of fragmented MP4. */
+function needsMpegTs({ hls, encryption }: HttpStreamParams): string | null {
+  const why = "is for MPEG-TS segments, which hold no HEVC; use h264 in at least one variant, or leave it out";
+  if (hls?.version === 3) return `hls.version\`: 3 ${why}`;
+  return hls && encryption ? `encryption\`: ${why}` : null;
 }
 
 /** As playlists have it (RFC 8216 §4.1): names that look alike are the same. */

@@ -31,6 +31,7 @@ const STREAM = {
   ...{ variants: [formatOf("mp4")], dropsLargerVariants: false, playlistName: "master", segmentDurationMs: 6000 },
   ...{ encryption: null, subtitles: [], thumbnails: false },
 };
+const TS = { segments: "mpegts", muxed: false };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
 
 describe("parseOutputs", () => {
@@ -95,10 +96,10 @@ describe("parseOutputs", () => {
   });
 
   it.each<[object, object]>([
-    [{ hls: { path: "/" } }, { hls: { path: "" } }],
+    [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
     [
       { path: "/film/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
-      { hls: { path: "film/hls" }, dash: { path: "film/dash", hlsFmp4: true }, key: "s" },
+      { hls: { path: "film/hls", ...TS }, dash: { path: "film/dash", hlsFmp4: true }, key: "s" },
     ],
     [
       { dash: { path: "d" }, variants: ["mp4:x:64k", "mp4:hevc_720p:x"], playlist_name: "index", segment_duration: 4 },
@@ -120,7 +121,7 @@ describe("parseOutputs", () => {
         thumbnails: true,
       },
       {
-        hls: { path: "h" },
+        hls: { path: "h", ...TS },
         encryption: { key: "00112233445566778899aabbccddeeff", keyUri: "/key?id=1" },
         subtitles: [
           { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
@@ -131,7 +132,7 @@ describe("parseOutputs", () => {
     ],
     [
       { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
-      { hls: { path: "h" }, encryption: { key: null, keyUri: "https://keys.example/1" } },
+      { hls: { path: "h", ...TS }, encryption: { key: null, keyUri: "https://keys.example/1" } },
     ],
     [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h" }, playlistName: "index" }],
     [
@@ -140,12 +141,18 @@ describe("parseOutputs", () => {
     ],
     [
       { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:720p"] },
-      { hls: { path: "h" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
+      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
     ],
     [
       { hls: { path: "h" }, variants: ["mp4:x:64k"] },
-      { hls: { path: "h" }, variants: [formatOf("mp4:x:64k")] },
+      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:x:64k")] },
     ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:x"] },
+      { hls: { path: "h", ...TS, segments: "fmp4" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:x")] },
+    ],
+    [{ hls: { path: "h", version: 3 } }, { hls: { path: "h", ...TS, muxed: true } }],
+    [{ hls: { path: "h", version: 7 } }, { hls: { path: "h", ...TS } }],
   ])("reads a stream with %j", (params, expected) => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
   });
@@ -154,7 +161,7 @@ describe("parseOutputs", () => {
     expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([
       {
         ...STREAM,
-        ...{ format: "HTTPStream", key: "HTTPStream", hls: { path: "h" } },
+        ...{ format: "HTTPStream", key: "HTTPStream", hls: { path: "h", ...TS } },
         ...{ variants: DEFAULT_LADDER.map(formatOf), dropsLargerVariants: true },
       },
     ]);
@@ -243,7 +250,7 @@ describe("parseOutputs", () => {
     ["output_param_not_valid", { jpg: { path: "a", vtt: { filename: "a.txt" } } }, /ends in \.vtt/],
     ["output_param_not_valid", { httpstream: {} }, /`outputs.httpstream`: at least one of `hls` and `dash`/],
     ["output_param_not_valid", stream({ hls: {} }), /`outputs.httpstream.hls.path`: must be the name of the folder/],
-    ["output_param_not_valid", stream({ hls: { path: "a", version: 3 } }), /`outputs.httpstream.hls`: .*`version`/],
+    ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version`: must be .* from 3 to 7/],
     ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream`: .*`format`.*variants/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, segment_duration: 11 }), /10 or less/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, playlist_name: "a/b" }), /without folders/],
@@ -301,8 +308,13 @@ describe("parseOutputs", () => {
     ],
     [
       "output_param_not_valid",
-      stream({ hls: { path: "a" }, variants: ["mp4:hevc_720p", "mp4:x:64k"] }),
-      /`outputs.httpstream.variants`: HEVC.*`dash` with `hlsfmp4`/,
+      stream({ hls: { path: "a", version: 3 }, variants: ["mp4:hevc_720p", "mp4:x:64k"] }),
+      /`outputs.httpstream.hls.version`: 3 is for MPEG-TS segments, which hold no HEVC/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: ["mp4:hevc"], encryption: { key: "0".repeat(32), key_uri: "k" } }),
+      /`outputs.httpstream.encryption`: is for MPEG-TS segments/,
     ],
     ["output_param_not_valid", { mp4: { path: "a", key: "input" } }, /`outputs.mp4.key`: .*the job's input/],
     ["output_param_not_valid", { mp4: { path: "a", key: "source" } }, /`outputs.mp4.key`: .*the job's input/],

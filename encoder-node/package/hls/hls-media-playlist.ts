@@ -1,13 +1,7 @@
 // The playlists of single tracks: their segments, their keyframes, and text.
 
-import {
-  initFile,
-  type SegmentFormat,
-  segmentFile,
-  segmentNumber,
-  subtitleSegmentFile,
-  urlOf,
-} from "../package-files.ts";
+import type { SegmentFormat } from "#shared/output-spec.ts";
+import { initFile, segmentFile, segmentNumber, subtitleSegmentFile, urlOf } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans, type Span, spanSeconds } from "../spans.ts";
 import type { TextSpan } from "../text/subtitle-segments.ts";

@@ -1,4 +1,5 @@
 // All texts of an HLS package, or of HLS playlists over the segments of a DASH package.
+import type { SegmentFormat } from "#shared/output-spec.ts";
 import type { StreamVariant } from "#shared/plan/planned-stream.ts";
 import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
 import {
@@ -7,7 +8,6 @@ import {
   keyframePlaylistFile,
   mediaPlaylistFile,
   type PackageText,
-  type SegmentFormat,
   segmentNumber,
   subtitlesName,
 } from "../package-files.ts";
@@ -29,15 +29,17 @@ export type HlsPackage = {
   readonly subtitles: readonly SubtitleTraits[];
   /** Where players get the key of the segments, which are encrypted as wholes; null when they are not. */
   readonly keyUri: string | null;
+  /** Whether segments hold video and audio together, for players of HLS version 3, which has no keyframe playlists. */
+  readonly muxed: boolean;
 };
 
 /** In the order in which they can be stored: playlists of tracks, and the entry playlist last. */
 export function hlsTexts(hls: HlsPackage): PackageText[] {
-  const { format, folder, tracks, subtitles, keyUri } = hls;
+  const { format, folder, tracks, subtitles, keyUri, muxed } = hls;
   const spans = textSpans(lastEndMs(tracks));
   const target = targetSeconds(tracks);
   // A range of a file that is encrypted as a whole cannot be decrypted by itself.
-  const keyframes = keyUri === null;
+  const keyframes = keyUri === null && !muxed;
   const below = (file: string, text: string): PackageText => ({ file: inStreamFolder(folder, file), text });
   const texts = subtitles.map((_, at) => subtitlesName(segmentNumber(at)));
   const pictures = keyframes ? tracks.filter(({ picture }) => picture !== null) : [];

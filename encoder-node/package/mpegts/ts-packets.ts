@@ -67,6 +67,8 @@ function entriesOf(section: Buffer, from: number, sizeOf: (entry: Buffer) => num
 export type PesStart = {
   /** When its frame is shown, modulo 2^33 (§2.4.3.7). */
   readonly shownAt: number;
+  /** When it is decoded; the same where frames are not reordered. */
+  readonly decodedAt: number;
   readonly data: Buffer;
 };
 
@@ -75,14 +77,19 @@ export function pesStart(payload: Buffer): PesStart {
   if (payload.readUIntBE(0, 3) !== 1 || !(payload.readUInt8(7) & 0x80)) {
     throw new Error("A frame of MPEG-TS without a time stamp");
   }
+  const shownAt = timestampAt(payload, 9);
   return {
-    shownAt:
-      ((payload.readUInt8(9) >> 1) & 7) * 2 ** 30 +
-      (payload.readUInt16BE(10) >> 1) * 2 ** 15 +
-      (payload.readUInt16BE(12) >> 1),
+    shownAt,
+    decodedAt: payload.readUInt8(7) & 0x40 ? timestampAt(payload, 14) : shownAt,
     data: payload.subarray(9 + payload.readUInt8(8)),
   };
 }
+
+/** 33 bits in five bytes. */
+const timestampAt = (payload: Buffer, at: number): number =>
+  ((payload.readUInt8(at) >> 1) & 7) * 2 ** 30 +
+  (payload.readUInt16BE(at + 1) >> 1) * 2 ** 15 +
+  (payload.readUInt16BE(at + 3) >> 1);
 
 const WRAP = 2 ** 33;
 

@@ -1,0 +1,79 @@
+// Puts video and audio of the same time into one MPEG-TS segment.
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { type PesSpan, packetsOf } from "./pes-index.ts";
+import { programTables } from "./program-tables.ts";
+import { type ElementaryStream, PACKET_BYTES, packetHeader } from "./ts-packets.ts";
+
+export type MuxedSegment = {
+  /** In the order in which they are decoded; empty where the video has ended. */
+  readonly video: readonly PesSpan[];
+  readonly audio: readonly PesSpan[];
+  /** The tracks' own streams, in files of their own. */
+  readonly streams: { readonly video: ElementaryStream; readonly audio: ElementaryStream };
+  /** How many segments of the variant come before it: the tables' continuity counters go on from there. */
+  readonly number: number;
+};
+
+/** Writes the segment and answers its size in bytes. */
+export async function writeMuxed(path: string, segment: MuxedSegment): Promise<number> {
+  const file = createWriteStream(path, { highWaterMark: PACKET_BYTES * 1024 });
+  await pipeline(muxedPackets(segment), file);
+  return file.bytesWritten;
+}
+
+/**
+ * The tables, then each packet of audio in front of the first frame of video that is decoded no earlier: so audio is there
+ * when its time comes. Packets keep the continuity counters of their tracks, all packets of which come in their order.
+ */
+async function* muxedPackets({ video, audio, streams, number }: MuxedSegment): AsyncGenerator<Buffer> {
+  // Both tracks have the same PID in files of their own.
+  const pids = { video: streams.video.pid, audio: streams.video.pid + 1 };
+  const tables = [streams.video, { ...streams.audio, pid: pids.audio }];
+  yield programTables(tables, video.length > 0 ? pids.video : pids.audio, number);
+  for (const { kind, span } of joined(interleaved(video, audio))) {
+    yield* retargeted(span, streams[kind].pid, pids[kind]);
+  }
+}
+
+type Source = { readonly kind: "video" | "audio"; readonly span: PesSpan };
+
+function interleaved(video: readonly PesSpan[], audio: readonly PesSpan[]): Source[] {
+  const sources: Source[] = [];
+  let next = 0;
+  const takeAudio = (until: number): void => {
+    for (let span = audio[next]; span && span.decodedAt <= until; span = audio[next]) {
+      sources.push({ kind: "audio", span });
+      next += 1;
+    }
+  };
+  for (const span of video) {
+    takeAudio(span.decodedAt);
+    sources.push({ kind: "video", span });
+  }
+  takeAudio(Number.POSITIVE_INFINITY);
+  return sources;
+}
+
+/** What is side by side in one file is read at once. */
+function joined(sources: readonly Source[]): Source[] {
+  const runs: Source[] = [];
+  for (const source of sources) {
+    const last = runs.at(-1);
+    const { path, offset, endOffset } = source.span;
+    if (last?.kind === source.kind && last.span.path === path && last.span.endOffset === offset) {
+      runs[runs.length - 1] = { ...last, span: { ...last.span, endOffset } };
+    } else runs.push(source);
+  }
+  return runs;
+}
+
+/** The packets of a span that are of one PID, under another one. */
+async function* retargeted(span: PesSpan, from: number, to: number): AsyncGenerator<Buffer> {
+  for await (const packet of packetsOf(span.path, span.offset, span.endOffset)) {
+    if (packetHeader(packet, 0).pid !== from) continue;
+    const copy = Buffer.from(packet);
+    copy.writeUInt16BE((packet.readUInt16BE(1) & 0xe000) | to, 1);
+    yield copy;
+  }
+}

@@ -1,0 +1,96 @@
+// Which tracks a package of a stream has, and what players choose from there: tracks apart, or video and audio together.
+import { join } from "node:path";
+import type { HttpStreamOutput, SegmentFormat } from "#shared/output-spec.ts";
+import type { StreamTrack, StreamVariant } from "#shared/plan/planned-stream.ts";
+import { muxedReader } from "../package/muxed-reader.ts";
+import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
+import { sharedReaders } from "../package/shared-reader.ts";
+import { fmp4Reader, type TrackReader, tsReader } from "../package/track-reader.ts";
+import type { PublicationOptions } from "./publication.ts";
+import type { PackageName } from "./stream-package.ts";
+import { type FeedOptions, openFeed, type TrackFeed } from "./track-feed.ts";
+
+export type PackageFeeds = {
+  readonly name: PackageName;
+  /** Of the package's own tracks, in the order of the request. */
+  readonly variants: readonly StreamVariant[];
+  readonly feeds: readonly TrackFeed[];
+};
+
+export const segmentFormatOf = (spec: HttpStreamOutput, name: PackageName): SegmentFormat =>
+  name === "dash" ? "fmp4" : (spec.hls?.segments ?? "mpegts");
+
+/** Opens what ffmpeg writes, or will write, of a package. */
+export function openPackage(
+  name: PackageName,
+  { spec, planned, workFolder, folder }: PublicationOptions,
+  { key, probeFile }: Pick<FeedOptions, "key" | "probeFile">,
+): PackageFeeds {
+  const format = segmentFormatOf(spec, name);
+  const fileOf = (track: StreamTrack): string | null => (format === "mpegts" ? track.ts : track.fmp4);
+  const tracks = planned.stream.tracks.filter((track) => fileOf(track) !== null);
+  const names = new Set<string | null>([null, ...tracks.map((track) => track.name)]);
+  const variants = planned.stream.variants.filter(({ video, audio }) => names.has(video) && names.has(audio));
+  const segmentSeconds = spec.segmentDurationMs / 1000;
+  const readerOf = (track: StreamTrack): TrackReader => {
+    const path = join(workFolder, fileOf(track) ?? "");
+    return format === "mpegts"
+      ? tsReader({ playlist: path, segmentSeconds, kind: track.kind })
+      : fmp4Reader({ path, segmentSeconds, kind: track.kind });
+  };
+  const feedOf = ({ track, reader }: Source): TrackFeed =>
+    openFeed({ track, format, reader, key, probeFile, folder: inStreamFolder(name, folder) });
+  if (name !== "hls" || !spec.hls?.muxed) {
+    return { name, variants, feeds: tracks.map((track) => feedOf({ track, reader: readerOf(track) })) };
+  }
+  const pathOf = (variant: string, number: number): string =>
+    join(workFolder, `${planned.output}-${variant}-muxed-${segmentNumber(number)}.ts`);
+  const muxed = muxVariants(tracks, variants, { readerOf, segmentSeconds, pathOf });
+  return {
+    name,
+    variants: muxed.map(({ variant }) => variant),
+    feeds: muxed.map(feedOf),
+  };
+}
+
+type Source = { readonly track: StreamTrack; readonly reader: TrackReader };
+
+type Mux = {
+  readonly readerOf: (track: StreamTrack) => TrackReader;
+  readonly segmentSeconds: number;
+  readonly pathOf: (variant: string, number: number) => string;
+};
+
+/** One track for each variant, which holds its video and its audio. */
+function muxVariants(
+  tracks: readonly StreamTrack[],
+  variants: readonly StreamVariant[],
+  { readerOf, segmentSeconds, pathOf }: Mux,
+): (Source & { readonly variant: StreamVariant })[] {
+  const readers = new Map(
+    tracks.map((track) => {
+      const uses = variants.filter(({ video, audio }) => video === track.name || audio === track.name).length;
+      return [track.name, { track, left: sharedReaders(readerOf(track), uses) }] as const;
+    }),
+  );
+  const take = (name: string | null): Source | null => {
+    const shared = name === null ? undefined : readers.get(name);
+    const reader = shared?.left.shift();
+    return shared && reader ? { track: shared.track, reader } : null;
+  };
+  const videos = variants.map((variant) => variant.video);
+  return variants.flatMap(({ video, audio }) => {
+    const [shown, heard] = [take(video), take(audio)];
+    const own = shown ?? heard;
+    if (!own) return [];
+    if (!shown || !heard) return [{ ...own, variant: { video, audio } }];
+    // Almost always the name of its video; a video that is in variants with other audio too is named by both.
+    const isShared = videos.filter((other) => other === video).length > 1;
+    const name = isShared ? `${shown.track.name}-${heard.track.name}` : shown.track.name;
+    const reader = muxedReader({
+      ...{ video: shown.reader, audio: heard.reader, segmentSeconds },
+      pathOf: (number) => pathOf(name, number),
+    });
+    return [{ track: { ...shown.track, name }, reader, variant: { video: name, audio: null } }];
+  });
+}
