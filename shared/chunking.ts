@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { MAX_FILE_BYTES, MAX_FRAMES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "./bounds.ts";
 import { PackedCuts, unpackCuts } from "./frame-ledger.ts";
+import { Line } from "./reported-text.ts";
 
 /** Films up to this length are encoded whole: dividing them costs more than it saves (contract). */
 export const MIN_CHUNKED_MS = 60_000;
@@ -30,7 +31,7 @@ export const RangedSource = z.discriminatedUnion("from", [
     from: z.literal("origin"),
     sizeBytes: FileSize,
     /** Strong ETag or date of the version that was inspected: no other is read (RFC 9110 §13.1.5). */
-    validator: z.string().min(1).max(MAX_VALIDATOR_CHARS).exactOptional(),
+    validator: Line(MAX_VALIDATOR_CHARS).min(1).exactOptional(),
   }),
   /** In the scratch bucket, in objects that follow each other. */
   z.object({
@@ -91,7 +92,7 @@ export const Chunking = z.discriminatedUnion("ok", [
     })
     .refine(areWithin, "the split points must be within the video, each behind the one before"),
   /** Why it cannot be cut, in one sentence. */
-  z.object({ ok: z.literal(false), why: z.string().min(1).max(300) }),
+  z.object({ ok: z.literal(false), why: Line(300).min(1) }),
 ]);
 export type Chunking = z.infer<typeof Chunking>;
 

@@ -1,6 +1,7 @@
 // What ffprobe says of a file, and the few facts that planning needs from it.
 import * as z from "zod";
 import { MAX_INT32, MAX_STREAMS } from "./bounds.ts";
+import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
 
 /** What ffprobe prints of an `int` that counts something. */
 const Count = z.int().min(0).max(MAX_INT32);
@@ -11,50 +12,59 @@ const Rotation = z
   .max(2 ** 63);
 const MAX_SIDE_DATA = 1_000;
 
-const Tags = z.record(z.string(), z.string());
-
-/** One stream as ffprobe prints it: the fields that are read here are typed, all others are kept as they came. */
-export const ProbedStream = z.looseObject({
-  index: Count,
-  codec_type: z.string().optional(),
-  codec_name: z.string().optional(),
-  width: Count.optional(),
-  height: Count.optional(),
-  sample_aspect_ratio: z.string().optional(),
-  pix_fmt: z.string().optional(),
-  field_order: z.string().optional(),
-  color_range: z.string().optional(),
-  color_space: z.string().optional(),
-  color_transfer: z.string().optional(),
-  color_primaries: z.string().optional(),
-  r_frame_rate: z.string().optional(),
-  avg_frame_rate: z.string().optional(),
-  duration: z.string().optional(),
-  bit_rate: z.string().optional(),
-  sample_rate: z.string().optional(),
-  channels: Count.optional(),
-  channel_layout: z.string().optional(),
-  nb_frames: z.string().optional(),
-  nb_read_packets: z.string().optional(),
-  disposition: z.record(z.string(), Count).optional(),
-  tags: Tags.optional(),
-  side_data_list: z
-    .array(z.looseObject({ rotation: Rotation.optional() }))
-    .max(MAX_SIDE_DATA)
-    .optional(),
-});
+/**
+ * One stream as ffprobe prints it: what plans read is typed and has the form of ffprobe's own words, or is left out; all else
+ * is kept as it came.
+ */
+export const ProbedStream = z
+  .object({
+    index: Count,
+    codec_type: ProbeText.name,
+    codec_name: ProbeText.name,
+    codec_tag_string: ProbeText.fourCharacters,
+    width: Count.optional(),
+    height: Count.optional(),
+    sample_aspect_ratio: ProbeText.ratio,
+    pix_fmt: ProbeText.name,
+    field_order: ProbeText.fieldOrder,
+    color_range: ProbeText.colourRange,
+    color_space: ProbeText.colourMatrix,
+    color_transfer: ProbeText.colourTransfer,
+    color_primaries: ProbeText.colourPrimaries,
+    chroma_location: ProbeText.chromaLocation,
+    r_frame_rate: ProbeText.ratio,
+    avg_frame_rate: ProbeText.ratio,
+    start_time: ProbeText.number,
+    duration: ProbeText.number,
+    bit_rate: ProbeText.number,
+    sample_rate: ProbeText.number,
+    channels: Count.optional(),
+    channel_layout: ProbeText.layout,
+    nb_frames: ProbeText.number,
+    nb_read_packets: ProbeText.number,
+    disposition: z.record(z.string(), Count).optional(),
+    tags: Tags.optional(),
+    side_data_list: z
+      .array(z.object({ rotation: Rotation.optional() }).catchall(ShownValue))
+      .max(MAX_SIDE_DATA)
+      .optional(),
+  })
+  .catchall(ShownValue);
 export type ProbedStream = z.infer<typeof ProbedStream>;
 
 export const MediaProbe = z.object({
   streams: z.array(ProbedStream).max(MAX_STREAMS),
-  format: z.looseObject({
-    filename: z.string().optional(),
-    format_name: z.string().optional(),
-    duration: z.string().optional(),
-    size: z.string().optional(),
-    bit_rate: z.string().optional(),
-    tags: Tags.optional(),
-  }),
+  format: z
+    .object({
+      filename: z.string().optional(),
+      format_name: ProbeText.demuxers,
+      start_time: ProbeText.number,
+      duration: ProbeText.number,
+      size: ProbeText.number,
+      bit_rate: ProbeText.number,
+      tags: Tags.optional(),
+    })
+    .catchall(ShownValue),
 });
 export type MediaProbe = z.infer<typeof MediaProbe>;
 

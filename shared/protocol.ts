@@ -20,6 +20,7 @@ import { MediaProbe } from "./media-probe.ts";
 import { OutputSpec } from "./output-spec.ts";
 import { ChunkSpan } from "./plan/chunk-span.ts";
 import { HARDWARE_NAMES } from "./plan/hardware.ts";
+import { DevicePath, Line, PartName } from "./reported-text.ts";
 
 export const PROTOCOL_VERSION = 2;
 const MAX_PROTOCOL = 1_000_000;
@@ -100,14 +101,13 @@ export type Assignment = z.infer<typeof Assignment>;
 
 // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const Name = z.string().max(MAX_NAME_CHARS);
-const Names = z.array(Name).max(MAX_NAMES);
+const Names = z.array(PartName).max(MAX_NAMES);
 
 /** Hardware that a node encodes with. */
 export const Hardware = z.object({
   name: z.enum(HARDWARE_NAMES),
   /** Its DRM render node; null where there is nothing to choose. */
-  path: Name.nullable(),
+  path: DevicePath.nullable(),
   /** By ffmpeg's names, such as `h264_nvenc`: each has encoded a frame, or exists and had no session left. */
   encoders: Names,
 });
@@ -115,7 +115,7 @@ export type Hardware = z.infer<typeof Hardware>;
 
 /** What a node's ffmpeg really does, by ffmpeg's names. Nodes that are older than a member do not send it. */
 export const Capabilities = z.object({
-  ffmpegVersion: Name,
+  ffmpegVersion: Line(MAX_NAME_CHARS),
   /** Software encoders, each of which has encoded a frame. */
   encoders: Names,
   cpus: z.int().min(0).max(MAX_CPUS),
@@ -142,9 +142,9 @@ export const NodeFrame = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("hello"),
     protocol: z.int().min(0).max(MAX_PROTOCOL),
-    nodeId: z.string().min(1).max(64),
+    nodeId: Line(64).min(1),
     /** New with every start of the node's process. */
-    session: z.string().min(1).max(64),
+    session: Line(64).min(1),
     capabilities: Capabilities,
     slots: SlotCounts,
     running: z.array(LeaseProof).max(MAX_LEASES),
@@ -204,7 +204,7 @@ function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySe
  * thousands, by its package and its path below that package's folder, such as `dash/master.mpd` or
  * `hls/<stream folder>/1080p/00001.ts` (see stream-files.ts).
  */
-export const FileName = z.union([z.int().min(1).max(MAX_FILE_NUMBER), z.string().min(1).max(300)]);
+export const FileName = z.union([z.int().min(1).max(MAX_FILE_NUMBER), Line(300).min(1)]);
 export type FileName = z.infer<typeof FileName>;
 
 /** `OutputSpec.index`. */
@@ -261,7 +261,7 @@ export type UploadsAnswer = z.infer<typeof UploadsAnswer>;
 export const UploadedFile = z.object({
   ...ofFile,
   sizeBytes: FileSize,
-  etags: z.array(z.string().max(MAX_ETAG_CHARS)).min(1).max(MAX_PARTS),
+  etags: z.array(Line(MAX_ETAG_CHARS)).min(1).max(MAX_PARTS),
 });
 export type UploadedFile = z.infer<typeof UploadedFile>;
 
@@ -293,9 +293,9 @@ export const OutputReport = z.discriminatedUnion("status", [
     probe: MediaProbe.nullable(),
     packages: StreamProbes.exactOptional(),
     /** Of its picture, or of its sound when it has none, by ffmpeg's name or `copy`; nodes leave it out for images. */
-    encoder: z.string().max(100).exactOptional(),
+    encoder: PartName.max(100).exactOptional(),
     /** One sentence on how it was made, such as that hardware failed at it. */
-    note: z.string().max(500).exactOptional(),
+    note: Line(500).exactOptional(),
   }),
   z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
 ]);
@@ -314,7 +314,7 @@ export const TaskResult = z.discriminatedUnion("kind", [
     kind: z.literal("chunk"),
     tracks: Tracks.min(1),
     /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
-    encoder: z.string().max(200),
+    encoder: Line(200),
     encodeMs: z.number().min(0).max(MAX_LENGTH_MS),
   }),
   z.object({ kind: z.literal("sound"), tracks: Tracks }),

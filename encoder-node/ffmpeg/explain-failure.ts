@@ -150,7 +150,12 @@ export function lastWords(stderrTail: string): string | null {
     .map((line) => line.replace(/^(?:\[[^\]]*\]\s*)+/, "").trim())
     .filter((line) => line !== "");
   const line = lines.findLast((text) => !EMPTY_WORDS.test(text)) ?? lines.at(-1);
-  return line === undefined ? null : withoutFolders(line).slice(0, MAX_QUOTE).replace(/\.+$/, "");
+  return line === undefined
+    ? null
+    : withoutFolders(line)
+        .replace(/\p{Cc}+/gu, " ")
+        .slice(0, MAX_QUOTE)
+        .replace(/\.+$/, "");
 }
 
 /**

@@ -53,7 +53,12 @@ export async function surveyChunks(
     deps.signal.throwIfAborted();
     if (isUnwanted(error)) throw error;
     deps.log.info("The film is not cut", { why: messageOf(error) });
-    return { ok: false, why: messageOf(error).slice(0, MAX_WHY_CHARS) };
+    return {
+      ok: false,
+      why: messageOf(error)
+        .replace(/\p{Cc}+/gu, " ")
+        .slice(0, MAX_WHY_CHARS),
+    };
   }
 }
 

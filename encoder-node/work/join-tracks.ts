@@ -6,6 +6,7 @@ import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
+import { planSound } from "#shared/plan/plan-sound.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
 import type { TaskOf } from "#shared/protocol.ts";
 import { type ChunkFacts, readChunkFacts } from "./chunk-file.ts";
@@ -46,8 +47,8 @@ export type TracksWork = {
 type Part = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
 
 /**
- * Brings all there is of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are missing or have other
- * frames than planned, else as `fetchParts` and `JoinedTrack.append` do.
+ * Brings all there is of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are missing, have other
+ * frames than planned, or come with other files, else as `fetchParts` and `JoinedTrack.append` do.
  */
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedFilm> {
   const { task, outputs, folder } = work;
@@ -56,6 +57,7 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
   const sound = task.sound.filter(({ output }) => wanted.has(output));
   const parts = [...sound, ...pictures.map(({ scratch }) => scratch)];
   const totalBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const otherFiles = plannedFiles(task, outputs);
   const plannedOf = new Map(pictures.map(({ scratch, planned }) => [scratch, planned]));
   const joined = new Map<string, JoinedTrack>();
   const chunks: JoinedChunk[] = [];
@@ -72,7 +74,9 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
       chunks.push({ planned, facts });
     } else {
       // All that is not joined has its planned name already.
-      const own = join(folder, basename(part.name));
+      const name = basename(part.name);
+      if (!otherFiles.has(name)) throw mismatch(`comes with a file that is not planned (${name})`);
+      const own = join(folder, name);
       await rename(path, own);
       if (isOtherFile(part)) return;
       const isStream = outputs.some(({ index, type }) => index === part.output && type === "httpstream");
@@ -107,6 +111,13 @@ function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack,
 }
 
 const mismatch = (what: string): AppError => new AppError("chunk_mismatch", `A chunk of the film ${what}.`);
+
+/** Of the sound, and of what else is not made in chunks: another node has named them. */
+function plannedFiles({ probe }: TaskOf<"join">, outputs: readonly OutputSpec[]): ReadonlySet<string> {
+  if (outputs.length === 0) return new Set();
+  const { command } = planSound({ source: "", probe, outputs, can: ALL_SOFTWARE });
+  return new Set([...(command?.tracks ?? []), ...(command?.files ?? [])].map(({ file }) => file));
+}
 
 /** Chunk by chunk, the tracks that each must have; plans depend on what is asked for only, not on who encoded them. */
 function plannedParts({ probe, chunks }: TaskOf<"join">, outputs: readonly OutputSpec[]): Part[] {

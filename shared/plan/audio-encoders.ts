@@ -4,6 +4,7 @@ import type { TrackContainer } from "../format/containers.ts";
 import type { AudioTrackSpec } from "../format/format-spec.ts";
 import { sampleRates } from "../format/resolve-audio.ts";
 import type { AudioEncoder } from "./choose-encoder.ts";
+import { chainText } from "./filter-text.ts";
 import { COUNTING_CONTAINERS } from "./frame-timing.ts";
 import type { AudioTrack } from "./source-tracks.ts";
 import { channelsOf, layoutFor, type SpeakerLayout, sourceLayout } from "./speaker-layouts.ts";
@@ -24,7 +25,7 @@ export function audioArguments(
   const filters = [...mixFilters(layout, track), ...GAP_FILTERS[gaps]];
   return [
     ...["-c:a", encoder],
-    ...(filters.length === 0 ? [] : ["-af", filters.join(",")]),
+    ...(filters.length === 0 ? [] : ["-af", chainText(filters)]),
     ...bitrateArguments(spec, sampleRateHz ?? track.sampleRateHz ?? 48_000, channelsOf(layout)),
     ...(sampleRateHz === null ? [] : ["-ar", String(sampleRateHz)]),
   ];

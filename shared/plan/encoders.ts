@@ -1,4 +1,5 @@
 // The encoders that plans use, each with the shortest encode that proves that it works.
+import { chainText } from "./filter-text.ts";
 import {
   deviceArguments,
   type HardwareCodec,
@@ -67,7 +68,7 @@ export const softwareTrial = (encoder: SoftwareEncoder): string[] => trial(encod
 
 /** ffmpeg's arguments for one frame by a hardware encoder on this device, written nowhere. */
 export const hardwareTrial = (codec: HardwareCodec, device: HardwareDevice): string[] => {
-  const filters = uploadFilters(device.name).join(",");
+  const filters = chainText(uploadFilters(device.name));
   const encoder = hardwareEncoder(codec, device.name);
   return [...deviceArguments(device), ...trial(encoder, [PICTURE_SOURCE, "-frames:v", "1", "-vf", filters])];
 };

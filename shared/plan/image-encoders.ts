@@ -3,13 +3,14 @@ import type { Failure } from "../errors.ts";
 import type { ImageContainer } from "../format/containers.ts";
 import type { Can } from "./can.ts";
 import type { SoftwareEncoder } from "./encoders.ts";
+import type { Filter } from "./filter-graph.ts";
 import { MOVING_FPS } from "./picture-moments.ts";
 
 export type ImageEncoding = {
   readonly encoder: SoftwareEncoder;
   readonly extension: string;
-  /** From RGB to what the encoder takes. `label` is no other output's. */
-  readonly filters: (label: string) => readonly string[];
+  /** From RGB to what the encoder takes. */
+  readonly filters: readonly Filter[];
   readonly argv: readonly string[];
 };
 
@@ -27,9 +28,10 @@ const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
  * anew, in a fixed pattern: so still parts stay still, which keeps them quiet and the file small. `palettegen` counts what
  * a frame changes of the one before, as that was: another frame at the end makes it count the last one.
  */
-const ownPalette = (label: string): string =>
-  `split[${label}gen][${label}use];[${label}gen]tpad=stop=1,palettegen=stats_mode=diff[${label}pal];` +
-  `[${label}use][${label}pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle`;
+const OWN_PALETTE: Filter = {
+  paletteFilters: ["tpad=stop=1", "palettegen=stats_mode=diff"],
+  use: "paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle",
+};
 
 /**
  * Qualities: jpg at its best quantiser (of 2 to 31), the others well above what the web is used to, for half of its bytes.
@@ -39,33 +41,33 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
   jpg: {
     encoder: "mjpeg",
     extension: "jpg",
-    filters: () => toYuv("pc", "yuvj420p"),
+    filters: toYuv("pc", "yuvj420p"),
     argv: ["-q:v", "2"],
   },
-  png: { encoder: "png", extension: "png", filters: () => ["format=rgb24"], argv: [] },
+  png: { encoder: "png", extension: "png", filters: ["format=rgb24"], argv: [] },
   webp: {
     encoder: "libwebp",
     extension: "webp",
-    filters: () => toYuv("tv", "yuv420p"),
+    filters: toYuv("tv", "yuv420p"),
     argv: ["-quality", "80"],
   },
   avif: {
     encoder: "libaom-av1",
     extension: "avif",
-    filters: () => toYuv("pc", "yuv420p"),
+    filters: toYuv("pc", "yuv420p"),
     // Pictures that follow each other have nothing to do with each other: key frames alone, which `-g 0` means here.
     argv: ["-usage", "allintra", "-cpu-used", "6", "-crf", "24", "-g", "0"],
   },
   gif: {
     encoder: "gif",
     extension: "gif",
-    filters: (label) => [ownPalette(label)],
+    filters: [OWN_PALETTE],
     argv: ["-loop", "0", "-final_delay", String(100 / MOVING_FPS)],
   },
   webp_anim: {
     encoder: "libwebp_anim",
     extension: "webp",
-    filters: () => toYuv("tv", "yuv420p"),
+    filters: toYuv("tv", "yuv420p"),
     argv: ["-loop", "0", "-quality", "75"],
   },
 };

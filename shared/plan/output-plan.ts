@@ -64,7 +64,7 @@ export type PickedPictures = {
   /** What is done to each picture; it is RGB afterwards. */
   readonly filters: readonly Filter[];
   /** From there to what the encoder takes. */
-  readonly finish: readonly string[];
+  readonly finish: readonly Filter[];
   /** As against sheets of them, or one file that moves. */
   readonly eachIsAFile: boolean;
 };

@@ -1,4 +1,5 @@
 // The filters that take what is on the screen at chosen moments out of a stream of frames.
+import { quoted } from "./filter-text.ts";
 import { countMoments, type Stride } from "./picture-moments.ts";
 
 /**
@@ -25,14 +26,14 @@ export function pickFilters(strides: readonly Stride[], originMs = 0): string[] 
   const count = countMoments(strides);
   const passed = strides.map((stride) => passedMoments(stride, originMs)).join("+");
   return [
-    `settb=1/1000000,setpts='10*(${passed})+1'`,
+    ...["settb=1/1000000", `setpts=${quoted(`10*(${passed})+1`)}`],
     "fps=100000:start_time=0:round=down:eof_action=pass",
-    `tpad=stop_mode=clone:stop=${count},trim=end_frame=${count}`,
+    ...[`tpad=stop_mode=clone:stop=${count}`, `trim=end_frame=${count}`],
   ];
 }
 
 /** Gives picked pictures even times: encoders refuse two at one time. */
-export const SPREAD_OUT = `settb=1/100,setpts=${OUTPUT_STEP}*N`;
+export const SPREAD_OUT: readonly string[] = ["settb=1/100", `setpts=${OUTPUT_STEP}*N`];
 
 /** In ffmpeg's expressions: how many moments of a stride lie before the frame. */
 function passedMoments({ firstMs, stepMs, count }: Stride, originMs: number): string {

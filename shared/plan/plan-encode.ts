@@ -3,6 +3,7 @@ import { assertNever, type Failure } from "../errors.ts";
 import type { MediaProbe } from "../media-probe.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import type { Can } from "./can.ts";
+import { checkedArguments } from "./checked-arguments.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
 import { deviceArguments, type HardwareDevice } from "./hardware.ts";
@@ -123,12 +124,12 @@ export function runOf(
   const branches = parts.flatMap(({ branches }) => branches);
   const marks = marksOf(branches);
   return {
-    argv: [
+    argv: checkedArguments([
       ...head,
       ...headArguments([sourceInput(request, tracks, options), ...markInputs(marks, request.watermarks)]),
       ...graphArguments(tracks, branches, marks),
       ...parts.flatMap((part) => part.argv),
-    ],
+    ]),
     ...progressGoal(parts),
   };
 }

@@ -43,10 +43,10 @@ export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): 
   const pictures: PickedPictures = {
     strides,
     filters: chain,
-    finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat(label)],
+    finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat],
     eachIsAFile: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,
   };
-  const filters = [...pickFilters(strides), SPREAD_OUT, ...pictures.filters, ...pictures.finish];
+  const filters = [...pickFilters(strides), ...SPREAD_OUT, ...pictures.filters, ...pictures.finish];
   const written = layout?.sheets ?? countMoments(strides);
   return {
     ok: true,

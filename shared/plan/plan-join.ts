@@ -1,6 +1,7 @@
 // Outputs whose pictures were made in chunks, put together: nothing is encoded any more.
 
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../output-spec.ts";
+import { checkedArguments } from "./checked-arguments.ts";
 import { chunkFile, soundFile } from "./chunk-muxers.ts";
 import { WHOLE } from "./cut.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
@@ -34,7 +35,7 @@ export function planJoin({ probe, outputs, can }: JoinRequest): PlannedCommand {
 }
 
 const runOf = (argv: readonly string[], durationMs: number | null): PlannedRun => ({
-  argv: ["-copyts", ...argv],
+  argv: checkedArguments(["-copyts", ...argv]),
   ...{ expectedFrames: null, durationMs },
 });
 

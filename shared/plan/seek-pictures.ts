@@ -1,4 +1,5 @@
 // Pictures from a long film without decoding all of it: one input per moment, each beginning at the keyframe before it.
+import { checkedArguments } from "./checked-arguments.ts";
 import { INDEXED_DEMUXERS } from "./demuxers.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
@@ -65,7 +66,7 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
   // Lossless files in between, out of which a last run makes sheets, or what moves.
   const parts = `${plan.planned.output}-part-%05d.png`;
   const writes = { filters, argv: ["-fps_mode", "passthrough", "-c:v", "png", "-f", "image2", parts] };
-  const joined = `[0:v]format=gbrp,${[SPREAD_OUT, ...finish].join(",")}[${label}]`;
+  const joined = branchGraph("[0:v]", { label, filters: ["format=gbrp", ...SPREAD_OUT, ...finish] }, new Map());
   const last = [
     ...headArguments([{ path: parts, kind: "parts", options: ["-framerate", String(MOVING_FPS)] }]),
     "-filter_complex",
@@ -107,7 +108,7 @@ function seekingRun(
   const outputs = pieces.flatMap((piece, at) => {
     const branch = {
       label: `${label}at${at}`,
-      filters: [...pickFilters([piece], piece.firstMs), SPREAD_OUT, ...filters],
+      filters: [...pickFilters([piece], piece.firstMs), ...SPREAD_OUT, ...filters],
     };
     const graph = branchGraph(`[${at}:${opens.streamIndex}]`, branch, marks);
     const options = [...argv.slice(0, -1), "-start_number", String(number), ...argv.slice(-1)];
@@ -116,7 +117,7 @@ function seekingRun(
   });
   // `frame` counts the first output alone.
   return {
-    argv: [...headArguments([...inputs, ...opens.marks(urls)]), ...outputs],
+    argv: checkedArguments([...headArguments([...inputs, ...opens.marks(urls)]), ...outputs]),
     expectedFrames: null,
     durationMs: null,
   };

@@ -1,5 +1,6 @@
 // What the numbers of a source's pixels mean, with what its tags leave out filled in by convention.
 import type { ProbedStream } from "../media-probe.ts";
+import { COLOUR_NAMES } from "../probe-text.ts";
 
 /** By ffmpeg's names. */
 export type ColourTags = { readonly matrix: string; readonly primaries: string; readonly transfer: string };
@@ -50,9 +51,9 @@ export function sourceColour(stream: ProbedStream): SourceColour {
   const format = stream.pix_fmt ?? "";
   const isRgb = /^(x2|0)?(rgb|bgr)|^[ab](rgb|bgr)|^gbr|^pal8/.test(format);
   const said = {
-    matrix: tag(stream.color_space),
-    primaries: tag(stream.color_primaries),
-    transfer: tag(stream.color_transfer),
+    matrix: known(COLOUR_NAMES.matrix, stream.color_space),
+    primaries: known(COLOUR_NAMES.primaries, stream.color_primaries),
+    transfer: known(COLOUR_NAMES.transfer, stream.color_transfer),
   };
   // 5.1's decoder of ProRes keeps the container's word to itself.
   const isTold = stream.codec_name !== "prores";
@@ -88,8 +89,9 @@ function convention({ width = 0, height = 0 }: ProbedStream, said: Said, isRgb: 
   return LINES_625.has(height) || said.matrix === "bt470bg" ? BT601_625 : BT601_525;
 }
 
-const SILENT = new Set(["unknown", "unspecified", "reserved", "gbr"]);
-const tag = (text: string | undefined): string | null => (text === undefined || SILENT.has(text) ? null : text);
+/** These names become options of filters: whatever else a probe says counts as nothing said. */
+const known = (names: ReadonlySet<string>, text: string | undefined): string | null =>
+  text !== undefined && names.has(text) ? text : null;
 
 /** From HDR10's two notes, of which that on the content is nearer to the truth than that on the studio's screen. */
 function peakOf({ side_data_list = [] }: ProbedStream): number | null {

@@ -1,6 +1,7 @@
 // A mark in a corner of the picture, as large in each rendition as in the others.
 import type { VideoOutput } from "../output-spec.ts";
 import type { Overlay } from "./filter-graph.ts";
+import { quoted } from "./filter-text.ts";
 import type { Size } from "./fit-frame.ts";
 import { type ColourTags, scaleMatrix } from "./source-colour.ts";
 import { WHITE_NITS } from "./tone-map.ts";
@@ -49,7 +50,7 @@ export function watermarkOverlay({ url, position }: Watermark, ground: Ground): 
       ...["trim=end_frame=1", "settb=1"],
       // Scaled with each pixel weighed by its alpha: what is hidden would shine through at the edges.
       ...["format=gbrap", "premultiply=inplace=1"],
-      `scale=w='max(1,round(iw*${factor}))':h='max(1,round(ih*${factor}))':flags=bicubic`,
+      `scale=w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}:flags=bicubic`,
       "unpremultiply=inplace=1",
       ...colourFilters(ground.tags, markFormat),
       `format=${markFormat}`,

@@ -1,0 +1,87 @@
+// Which texts a probe may hold. A probe is made by one node, and another one plans by it what its ffmpeg does.
+import * as z from "zod";
+
+/**
+ * ffmpeg's names of colour properties (libavutil/pixdesc.c, libavfilter/vf_setparams.c) that `setparams` and `zscale` both
+ * know, and that a plan may therefore write into a filter.
+ */
+export const COLOUR_NAMES = {
+  matrix: names(
+    "bt709 fcc bt470bg smpte170m smpte240m ycgco bt2020nc bt2020c chroma-derived-nc chroma-derived-c ictcp",
+  ),
+  primaries: names("bt709 bt470m bt470bg smpte170m smpte240m film bt2020 smpte428 smpte431 smpte432 ebu3213"),
+  transfer: names(
+    "bt709 bt470m bt470bg smpte170m smpte240m linear log100 log316 iec61966-2-4 iec61966-2-1 bt2020-10 bt2020-12 " +
+      "smpte2084 arib-std-b67",
+  ),
+} as const;
+
+/** Names that say nothing, or that only clients see: no filter takes them. */
+const UNUSED = {
+  matrix: names("gbr unknown reserved unspecified smpte2085 ipt-c2 ycgco-re ycgco-ro"),
+  primaries: names("unknown reserved unspecified jedec-p22 vgamut"),
+  transfer: names("unknown reserved unspecified gamma22 gamma28 bt1361e smpte428 vlog"),
+} as const;
+
+/** ffprobe's names for the order of fields (`AVFieldOrder`), for ranges, and for the places of chroma samples. */
+const FIELD_ORDERS = names("progressive tt bb tb bt unknown");
+const RANGES = names("tv pc unknown");
+const CHROMA_LOCATIONS = names("left center topleft top bottomleft bottom unspecified");
+
+function names(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+/** What does not match is left out: an odd file is still a file. */
+const matching = (pattern: RegExp) => z.string().regex(pattern).optional().catch(undefined);
+const oneOf = (...sets: readonly ReadonlySet<string>[]) =>
+  z
+    .string()
+    .refine((text) => sets.some((set) => set.has(text)))
+    .optional()
+    .catch(undefined);
+
+/** The texts of a probe that plans read, each in the form in which ffprobe prints it. */
+export const ProbeText = {
+  colourMatrix: oneOf(COLOUR_NAMES.matrix, UNUSED.matrix),
+  colourPrimaries: oneOf(COLOUR_NAMES.primaries, UNUSED.primaries),
+  colourTransfer: oneOf(COLOUR_NAMES.transfer, UNUSED.transfer),
+  colourRange: oneOf(RANGES),
+  chromaLocation: oneOf(CHROMA_LOCATIONS),
+  fieldOrder: oneOf(FIELD_ORDERS),
+  /** Of media types, codecs and pixel formats. Their lists grow with each ffmpeg, and plans compare them only. */
+  name: matching(/^[\w.-]{1,40}$/),
+  /** `mov,mp4,m4a,3gp,3g2,mj2`. */
+  demuxers: matching(/^[\w.,-]{1,200}$/),
+  /** `avc1`, or `[27][0][0][0]`: other characters than these are printed as numbers (`av_fourcc_make_string`). */
+  fourCharacters: matching(/^[\w. [\]-]{1,24}$/),
+  /** `5.1(side)`, `6 channels`, `FL+FR+LFE`. */
+  layout: matching(/^[\w.()+@| -]{1,200}$/),
+  number: matching(/^-?\d{1,15}(\.\d{1,12})?$/),
+  /** `30000/1001`, `4:3`. */
+  ratio: matching(/^-?\d{1,15}[/:]\d{1,15}$|^\d{1,15}(\.\d{1,12})?$/),
+} as const;
+
+const MAX_CHARS = 1000;
+const MAX_ITEMS = 1000;
+const MAX_DEPTH = 6;
+/** Line breaks are in what ffprobe prints of matrices. */
+const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
+const isText = (text: string): boolean => text.length <= MAX_CHARS && PRINTABLE.test(text.replace(/[\n\r\t]/g, ""));
+
+function isShown(value: unknown, depth = 0): boolean {
+  if (typeof value === "string") return isText(value);
+  if (typeof value !== "object" || value === null) return true;
+  const entries = Object.entries(value);
+  if (depth >= MAX_DEPTH || entries.length > MAX_ITEMS) return false;
+  return entries.every(([name, item]) => isText(name) && isShown(item, depth + 1));
+}
+
+/** All else that ffprobe says: clients see it, and no plan reads it. */
+export const ShownValue = z
+  .unknown()
+  .refine((value) => isShown(value))
+  .catch(undefined);
+
+/** Free text of the file's author. ffmpeg copies it from file to file by itself: it is no part of any argument. */
+export const Tags = z.record(z.string(), z.string());

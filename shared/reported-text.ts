@@ -1,0 +1,19 @@
+// The forms of texts that a node reports and that other nodes, clients or storages get.
+import * as z from "zod";
+import { MAX_NAME_CHARS } from "./bounds.ts";
+
+/** Of a part of ffmpeg: an encoder, a filter, a muxer. */
+export const PartName = z
+  .string()
+  .max(MAX_NAME_CHARS)
+  .regex(/^[\w.+-]+$/, "not the name of a part of ffmpeg");
+
+/** Of a DRM render node. */
+export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not the path of a device");
+
+/** Text in one line, without control characters. */
+export const Line = (maxChars: number) =>
+  z
+    .string()
+    .max(maxChars)
+    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, "has a control character");
