@@ -134,7 +134,7 @@ describe("parseOutputs", () => {
       { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
       { hls: { path: "h", ...TS }, encryption: { key: null, keyUri: "https://keys.example/1" } },
     ],
-    [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h" }, playlistName: "index" }],
+    [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h", ...TS }, playlistName: "index" }],
     [
       { dash: { path: "d", playlist_name: "index" }, playlist_name: "index" },
       { dash: { path: "d", hlsFmp4: false }, playlistName: "index" },
