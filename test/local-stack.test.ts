@@ -48,6 +48,22 @@ it("describes itself in an OpenAPI document that is valid", async () => {
   expect(validator.version).toBe("3.1");
 });
 
+it("has no door for developers on its port, and no answer that depends on who says who asks", async () => {
+  const origin = new URL(stack.api).origin;
+  for (const path of ["local/r2/public/copra-storage/a/b.jpg", "local/platform-proxy", "local/scheduled", "x"]) {
+    const answer = await fetch(`${origin}/cdn-cgi/${path}`);
+    expect([path, answer.status, await answer.json()]).toEqual([
+      path,
+      404,
+      expect.objectContaining({ error_code: "route_not_found" }),
+    ]);
+  }
+  const health = `${stack.api}/health`;
+  for (const url of ["x", `${stack.api}/admin/accounts`]) {
+    expect((await fetch(health, { headers: { "MF-Original-URL": url } })).status).toBe(200);
+  }
+});
+
 it("completes a job although every process is killed on the way, and after a new start still knows it", async () => {
   const clip = await makeLongClip(folder, 20);
   const { id } = await stack.submit({

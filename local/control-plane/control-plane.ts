@@ -1,4 +1,7 @@
-// A process of its own: the Worker in workerd, with everything it keeps in $COPRA_HOME/control-plane.
+// A process of its own: the Worker in workerd behind a front server, with everything it keeps in
+// $COPRA_HOME/control-plane.
+import { randomBytes } from "node:crypto";
+import type { Server } from "node:http";
 import { join } from "node:path";
 import {
   convertV4MiniflareOptions,
@@ -10,6 +13,7 @@ import {
   type V4WorkerOptions,
 } from "miniflare";
 import { createLogger, logCrash, messageOf } from "#shared/log.ts";
+import { startFront } from "../front/front-server.ts";
 import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../stack/places.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { loadSecrets, type Secrets } from "../stack/secrets.ts";
@@ -25,13 +29,16 @@ const SCHEDULE_MS = 2 * 60_000;
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
 
-async function startControlPlane({ home, port, s3Port }: StackSettings, secrets: Secrets): Promise<Miniflare> {
+type ControlPlane = { readonly miniflare: Miniflare; readonly front: Server };
+
+async function startControlPlane({ home, port, s3Port }: StackSettings, secrets: Secrets): Promise<ControlPlane> {
   tieWorkerdToThisProcess();
-  const worker = await workerOptions({
+  const frontSecret = randomBytes(32).toString("base64url");
+  const worker = await workerOptions("loopback", {
+    FRONT_SECRET: frontSecret,
     ADMIN_TOKEN: secrets.adminToken,
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
-    ALLOW_PRIVATE: "loopback",
     PUBLIC_URL: origin(port),
     SCRATCH_ENDPOINT: origin(s3Port),
     SCRATCH_REGION: S3_REGION,
@@ -51,9 +58,10 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
   };
   if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is taken by another program`);
   await migrate({ ...shared, name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) });
-  const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port }));
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
-  return miniflare;
+  const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
+  return { miniflare, front: await startFront(port, upstream) };
 }
 
 /** Miniflare rings no cron triggers by itself: one round of the Worker's schedule after the other. */
@@ -110,10 +118,14 @@ process.on("uncaughtException", (error) => {
 });
 try {
   const settings = readSettings(process.env);
-  const controlPlane = await startControlPlane(settings, loadSecrets(settings.home));
-  ringEvery(SCHEDULE_MS, controlPlane);
+  const { miniflare, front } = await startControlPlane(settings, loadSecrets(settings.home));
+  ringEvery(SCHEDULE_MS, miniflare);
   log.info("listening", { port: settings.port });
-  process.once("SIGTERM", () => void controlPlane.dispose().then(() => process.exit(0)));
+  process.once("SIGTERM", () => {
+    front.close();
+    front.closeAllConnections();
+    void miniflare.dispose().then(() => process.exit(0));
+  });
 } catch (error) {
   log.error("the control plane cannot start", { reason: messageOf(error) });
   process.exit(1);

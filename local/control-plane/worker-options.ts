@@ -5,7 +5,10 @@ import { build, stop as stopEsbuild } from "esbuild";
 import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
+import type { AllowPrivate } from "#shared/address-policy.ts";
+import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../stack/places.ts";
+import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 
@@ -14,8 +17,8 @@ export type Bindings = Readonly<Record<string, string>>;
 
 const Variables = z.record(z.string(), z.json());
 
-/** Bundles the Worker. Throws esbuild's words when its code does not build. */
-export async function workerOptions(bindings: Bindings): Promise<V4WorkerOptions> {
+/** Bundles the Worker; its requests go where `allow` lets them. Throws esbuild's words when its code does not build. */
+export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Promise<V4WorkerOptions> {
   const { name } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions: stated, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
@@ -25,15 +28,39 @@ export async function workerOptions(bindings: Bindings): Promise<V4WorkerOptions
     ...options,
     // Part of the path where its objects' data lie.
     name,
-    bindings: { ...Variables.parse(options.bindings), ...bindings },
+    bindings: { ...Variables.parse(options.bindings), ALLOW_PRIVATE: allow, ...bindings },
     modules: true,
     script: await bundle(main),
+    // A port that leads to the Worker itself, past Miniflare's own routes and headers.
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    outboundService: guardedOutbound(allow),
   };
 }
 
-async function bundle(entry: string): Promise<string> {
+/**
+ * The Worker behind the front server: requests without the front's secret are not for it, and a request that the outbound
+ * service could not carry out throws, as one does without that service.
+ */
+const localEntry = (main: string): string => `
+  import worker from ${JSON.stringify(main)};
+  export * from ${JSON.stringify(main)};
+  const nobody = () => new Response(null, { status: 404 });
+  export default {
+    ...worker,
+    fetch: (request, env, context) =>
+      request.headers.get("${FRONT_HEADER}") === env.FRONT_SECRET ? worker.fetch(request, env, context) : nobody(),
+  };
+  const connect = globalThis.fetch;
+  globalThis.fetch = async (...asked) => {
+    const answer = await connect(...asked);
+    const failure = answer.headers.get("${FAILED_HEADER}");
+    if (failure === null) return answer;
+    throw new TypeError(decodeURIComponent(failure));
+  };`;
+
+async function bundle(main: string): Promise<string> {
   const built = await build({
-    entryPoints: [entry],
+    stdin: { contents: localEntry(main), resolveDir: ROOT, sourcefile: "local-entry.js" },
     bundle: true,
     write: false,
     format: "esm",
@@ -48,7 +75,7 @@ async function bundle(entry: string): Promise<string> {
   // Its process would stay, waiting for more to build.
   await stopEsbuild();
   const [output] = built.outputFiles;
-  if (!output) throw new Error(`${entry} gave no bundle`);
+  if (!output) throw new Error(`${main} gave no bundle`);
   return output.text;
 }
 

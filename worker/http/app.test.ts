@@ -1,5 +1,7 @@
+import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../test-jobs.ts";
+import { app } from "./app.ts";
 import { fill, ROUTES } from "./test-routes.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
@@ -47,6 +49,31 @@ describe("access", () => {
         body: { error_code: "job_not_found" },
       });
     }
+  });
+});
+
+describe("every answer", () => {
+  const authorized = (path: string) =>
+    path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
+  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1", path: "a.mp4" };
+  it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
+    "%s %s keeps its type, and JSON is kept by no cache",
+    async (method, path) => {
+      const request = new Request(`https://copra.test${path}`, { method, headers: authorized(path) });
+      const { status, headers } = await exports.default.fetch(request);
+      expect([status, headers.get("x-content-type-options")]).toEqual([status, "nosniff"]);
+      const type = headers.get("content-type") ?? "";
+      const cached = type.startsWith("application/json") ? "no-store" : headers.get("cache-control");
+      const isOpen = path === "/docs" || path === "/v2/openapi.json";
+      expect(headers.get("cache-control")).toBe(isOpen ? "public, max-age=300" : cached);
+    },
+  );
+
+  it("comes soon, however slowly a body comes that nobody reads", async () => {
+    const body = new ReadableStream<Uint8Array>({ start: (one) => one.enqueue(new Uint8Array(3)) });
+    const begun = Date.now();
+    expect((await app.request("/v2/jobs", { method: "POST", body }, env)).status).toBe(401);
+    expect(Date.now() - begun).toBeLessThan(3000);
   });
 });
 

@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { Env } from "../env.ts";
 import { allowedMethods } from "./allowed-methods.ts";
+import { answerHeaders } from "./answer-headers.ts";
 import { discardBody } from "./discard-body.ts";
 import { onError, problem } from "./problem.ts";
 import { admin } from "./routes/admin.ts";
@@ -14,6 +15,7 @@ import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
+  .use(answerHeaders)
   .use(discardBody)
   .route("/", home)
   .route("/docs", docs)

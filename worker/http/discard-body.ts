@@ -2,8 +2,8 @@
 import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
-/** Longer than this nobody waits for an answer that is known already. */
-const PATIENCE_MS = 5000;
+/** The answer waits for it: long enough for what is on its way, too short to hold connections by sending slowly. */
+const PATIENCE_MS = 300;
 
 /** Reads to its end what was left unread of the request's body, up to what a body may have. */
 export const discardBody: MiddlewareHandler = async (context, next) => {
@@ -11,13 +11,21 @@ export const discardBody: MiddlewareHandler = async (context, next) => {
   const { body, bodyUsed } = context.req.raw;
   // Who expects to be told to go on has sent nothing yet, and waits for this answer (RFC 9110 §10.1.1).
   if (!body || bodyUsed || context.req.header("expect") !== undefined) return;
-  let sizeBytes = 0;
-  const nowhere = new WritableStream<Uint8Array>({
-    write(chunk) {
-      sizeBytes += chunk.byteLength;
-      if (sizeBytes > MAX_BODY_BYTES) throw new Error("The body is too large to be read for nothing");
-    },
-  });
-  // Where it cannot be read to its end the connection is lost, and the answer is not.
-  await body.pipeTo(nowhere, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => {});
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), PATIENCE_MS);
+  const reader = body.getReader();
+  try {
+    for (let sizeBytes = 0; sizeBytes <= MAX_BODY_BYTES; ) {
+      const read = await Promise.race([reader.read(), late]);
+      if (read === null) break;
+      if (read.done) return;
+      sizeBytes += read.value.byteLength;
+    }
+    // It cannot be read to its end: the connection is lost, and the answer is not. Not awaited, the sender may be silent.
+    void reader.cancel().catch(() => {});
+  } catch {
+    // The sender is gone.
+  } finally {
+    clearTimeout(timer);
+  }
 };

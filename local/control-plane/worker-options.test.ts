@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { convertV4MiniflareOptions, Miniflare, Request } from "miniflare";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
+import { workerOptions } from "./worker-options.ts";
+
+const receiver = createServer((request, response) => {
+  if (request.url === "/moved") response.writeHead(302, { location: "http://10.0.0.1/" }).end();
+  else
+    response
+      .writeHead(request.url === "/empty" ? 204 : 201, { "x-size": request.headers["content-length"] ?? "none" })
+      .end("ok");
+});
+let origin = "";
+beforeAll(async () => {
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+});
+afterAll(() => receiver.close());
+
+it("the local Worker takes no request without the front's secret, on either of its ports", async () => {
+  const worker = await workerOptions("loopback", { FRONT_SECRET: "the secret" });
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({ ...worker, host: "127.0.0.1", port: 0, cf: false, telemetry: { enabled: false } }),
+  );
+  try {
+    const direct = await miniflare.unsafeGetDirectURL();
+    const statusOf = async (base: URL, headers: Record<string, string>) =>
+      (await fetch(new URL("/v2/openapi.json", base), { headers })).status;
+    const right = { "copra-front": "the secret" };
+    expect(await statusOf(direct, right)).toBe(200);
+    for (const headers of [{}, { "copra-front": "a guess" }]) {
+      for (const base of [direct, await miniflare.ready]) expect(await statusOf(base, headers)).toBe(404);
+    }
+    const door = new URL("/cdn-cgi/local/r2/public/copra-storage/job/a.jpg", direct);
+    expect((await fetch(door, { headers: right })).headers.get("content-type")).toMatch(/^application\/json/);
+  } finally {
+    await miniflare.dispose();
+  }
+});
+
+const send = async (url: string, init: ConstructorParameters<typeof Request>[1] = {}) => {
+  const answer = await guardedOutbound("loopback")(new Request(url, init));
+  const failure = answer.headers.get(FAILED_HEADER);
+  return { status: answer.status, answer, failure: failure === null ? null : decodeURIComponent(failure) };
+};
+
+it.each(["http://10.0.0.1/", "http://169.254.169.254/latest", "http://[fd00::1]/", "http://router.internal/"])(
+  "the Worker's request to %s fails before it is made",
+  async (url) => {
+    expect((await send(url)).failure).toMatch(/^The host `.*` leads to a network that may not be asked$/);
+  },
+);
+
+it("the Worker's requests come back as they were answered, redirects too", async () => {
+  const taken = await send(`${origin}/a`, { method: "POST", body: "abc" });
+  expect([taken.status, taken.failure, taken.answer.headers.get("x-size")]).toEqual([201, null, "3"]);
+  expect(await taken.answer.text()).toBe("ok");
+  expect((await send(`${origin}/empty`)).status).toBe(204);
+  const moved = await send(`${origin}/moved`, { redirect: "manual" });
+  expect([moved.status, moved.answer.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
+  expect((await send("http://127.0.0.1:9/")).failure).toMatch(/ECONNREFUSED/);
+});

@@ -1,0 +1,85 @@
+// The server on COPRA_PORT: all that reaches the local Worker from outside comes through it. Behind it Miniflare listens on
+// ports that change with each start, and the Worker takes no request without the secret of this process.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errors, Pool } from "undici";
+import { type Upstream, upgrade } from "./pass-upgrade.ts";
+import { type Refusal, refusals, refuseSocket } from "./refuse.ts";
+import { answeredHeaders, forwardedHeaders, refusalOf } from "./request-head.ts";
+
+const HEAD_LIMIT_MS = 15_000;
+/** workerd closes connections that are idle for 5 s (kj, HttpServerSettings.pipelineTimeout). */
+const IDLE_MS = 3000;
+const CONNECTIONS = 512;
+/** How long the rest of a body may come that the answer did not wait for, so that its sender gets to read the answer. */
+const LINGER_MS = 1000;
+
+/** Listens on 127.0.0.1. Rejects when the port is taken. */
+export async function startFront(port: number, upstream: Upstream): Promise<Server> {
+  const pool = new Pool(upstream.origin, {
+    connections: CONNECTIONS,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    // Event streams and large uploads take as long as they take.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
+  server.on("request", (request, response) => void pass(request, response, pool, upstream.secret));
+  server.on("upgrade", (request, socket, head) => upgrade({ request, socket, head }, upstream));
+  server.on("connect", (_, socket) => refuseSocket(socket, refusals.connect));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else refuseSocket(socket, error.code === "HPE_HEADER_OVERFLOW" ? refusals.largeHead : refusals.notHttp);
+  });
+  server.once("close", () => void pool.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host: "127.0.0.1" }, resolve);
+  });
+  return server;
+}
+
+/** Passes one request on and its answer back, both as streams. */
+async function pass(request: IncomingMessage, response: ServerResponse, pool: Pool, secret: string): Promise<void> {
+  const { rawHeaders, socket, url: target = "" } = request;
+  const reason = refusalOf({ target, rawHeaders });
+  if (reason !== null) return refuse(response, { ...refusals.notHttp, message: reason });
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  try {
+    const answer = await pool.request({
+      method: request.method ?? "GET",
+      path: target,
+      headers: forwardedHeaders({ target, rawHeaders }, socket.remoteAddress ?? "", secret),
+      body: hasBody(request) ? request : null,
+      signal: left.signal,
+    });
+    // Of a body that was not read to its end nobody knows where the next request begins.
+    if (!request.complete) response.shouldKeepAlive = false;
+    response.writeHead(answer.statusCode, answeredHeaders(answer.headers));
+    response.flushHeaders();
+    await pipeline(answer.body, response, { end: false });
+    if (!request.complete) await restOf(request);
+    response.end();
+  } catch (error) {
+    if (response.headersSent || left.signal.aborted) response.destroy();
+    else refuse(response, error instanceof errors.InvalidArgumentError ? refusals.notHttp : refusals.unavailable);
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+async function restOf(request: IncomingMessage): Promise<void> {
+  const done = new AbortController();
+  request.resume().once("close", () => done.abort());
+  await sleep(LINGER_MS, undefined, { signal: done.signal, ref: false }).catch(() => {});
+}
+
+function refuse(response: ServerResponse, { status, code, message, headers }: Refusal): void {
+  response.shouldKeepAlive = false;
+  response.writeHead(status, { ...headers, "content-type": "application/json; charset=utf-8" });
+  response.end(JSON.stringify({ message, error_code: code, status: "error" }));
+}

@@ -1,0 +1,38 @@
+// Answers of the front server itself, in the shape of the API's errors.
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ErrorCode } from "#shared/errors.ts";
+
+export type Refusal = {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export const refusals = {
+  notHttp: { status: 400, code: "request_not_valid", message: "The request is not valid HTTP/1.1" },
+  largeHead: { status: 431, code: "request_not_valid", message: "The request's headers have more than 16 KiB" },
+  connect: { status: 405, code: "method_not_allowed", message: "CONNECT is not allowed here" },
+  upgrade: { status: 400, code: "request_not_valid", message: "A connection can only be upgraded to WebSocket" },
+  unavailable: {
+    status: 503,
+    code: "service_unavailable",
+    message: "The service is starting or stopping; please try again in a moment",
+    headers: { "retry-after": "2" },
+  },
+} as const satisfies Record<string, Refusal>;
+
+/** Answers on a connection that has no response object, and closes it. */
+export function refuseSocket(socket: Duplex, { status, code, message, headers = {} }: Refusal): void {
+  const body = JSON.stringify({ message, error_code: code, status: "error" });
+  const fields = {
+    ...headers,
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on("error", () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+}

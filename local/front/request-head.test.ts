@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { forwardedHeaders, refusalOf } from "./request-head.ts";
+
+const head = (...rawHeaders: string[]) => ({ target: "/v2/jobs", rawHeaders });
+
+it.each<[string, Parameters<typeof refusalOf>[0], string | null]>([
+  ["a plain request", head("Host", "a", "Accept", "x", "Accept", "y"), null],
+  ["two hosts", head("Host", "a", "host", "b"), "The header `host` must come once"],
+  ["two lengths", head("Content-Length", "1", "content-length", "1"), "The header `content-length` must come once"],
+  ["two keys", head("Authorization", "a", "Authorization", "b"), "The header `authorization` must come once"],
+  [
+    "two ends of a body",
+    head("Transfer-Encoding", "chunked", "Content-Length", "5"),
+    "A request has either Content-Length or Transfer-Encoding",
+  ],
+  ["an address as its target", { target: "http://b/v2/admin", rawHeaders: [] }, "The request's target must be a path"],
+  ["a star as its target", { target: "*", rawHeaders: [] }, "The request's target must be a path"],
+])("%s: refused or not", (_, request, reason) => {
+  expect(refusalOf(request)).toBe(reason);
+});
+
+it("nobody outside sets what Cloudflare, Miniflare or the front set, and nothing of the connection goes on", () => {
+  const sent = head(
+    ...["Host", "copra.test", "CF-Connecting-IP", "9.9.9.9", "cf-ipcountry", "XX", "MF-Original-URL", "http://x/"],
+    ...["Copra-Front", "guess", "Connection", "close, X-Hop", "X-Hop", "1", "Expect", "100-continue", "TE", "trailers"],
+    ...["Transfer-Encoding", "chunked", "X-Kept", "a", "X-Kept", "b"],
+  );
+  expect(forwardedHeaders(sent, "192.0.2.1", "secret")).toEqual([
+    ...["Host", "copra.test", "X-Kept", "a", "X-Kept", "b"],
+    ...["cf-connecting-ip", "192.0.2.1", "copra-front", "secret"],
+  ]);
+});

@@ -1,0 +1,81 @@
+// What of a request's head goes on to the Worker, and which heads are refused because two readers may read them differently.
+
+import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
+
+/** The header that proves to the Worker that a request came through the front server (control-plane/worker-options.ts). */
+export const FRONT_HEADER = "copra-front";
+
+/** Headers of which there must be one at most: of two, servers take the first, the last, or both (RFC 9110 §5.3). */
+const SINGLE = new Set([
+  "authorization",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "idempotency-key",
+  "range",
+  "transfer-encoding",
+]);
+
+/** They speak of one connection, not of the request (RFC 9110 §7.6.1). `expect` is answered here. */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Headers that Cloudflare or Miniflare set, and the Worker believes: nobody else may send them. */
+const RESERVED = /^(?:cf|mf)-|^copra-front$/;
+
+export type Head = {
+  /** The request's target as it came. */
+  readonly target: string;
+  /** Names and values in turn, as `rawHeaders` of Node's http has them. */
+  readonly rawHeaders: readonly string[];
+};
+
+/** Why the head is refused, in one sentence; null when it is not. */
+export function refusalOf({ target, rawHeaders }: Head): string | null {
+  if (!target.startsWith("/")) return "The request's target must be a path";
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const doubled = names.find((name, index) => SINGLE.has(name) && names.indexOf(name) !== index);
+  if (doubled !== undefined) return `The header \`${doubled}\` must come once`;
+  if (names.includes("transfer-encoding") && names.includes("content-length")) {
+    return "A request has either Content-Length or Transfer-Encoding";
+  }
+  return null;
+}
+
+/** The headers that go on to the Worker, in the form of `rawHeaders`, with the client's address and the front's secret. */
+export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, secret: string): string[] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
+  const named = pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.split(","));
+  const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())]);
+  const kept = pairs.filter(([name]) => !dropped.has(name.toLowerCase()) && !RESERVED.test(name.toLowerCase()));
+  return [...kept.flat(), "cf-connecting-ip", clientAddress, FRONT_HEADER, secret];
+}
+
+/** An answer's headers without those of the connection to the Worker. */
+export const answeredHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+
+/** The head of an answer as bytes of a connection; with `close` as the last answer on it. */
+export function headLines(
+  { statusCode = 502, rawHeaders }: Pick<IncomingMessage, "statusCode" | "rawHeaders">,
+  { close }: { close: boolean },
+): string {
+  let lines = `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? ""}\r\n`;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (!close || !HOP_BY_HOP.has(name.toLowerCase())) lines += `${name}: ${rawHeaders[at + 1]}\r\n`;
+  }
+  return `${lines}${close ? "connection: close\r\n" : ""}\r\n`;
+}
