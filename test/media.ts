@@ -60,8 +60,8 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   return path;
 }
 
-/** A copy that says it has to be turned; the pictures in it stay as they are. Builds before 6.0 go by the tag. */
-async function rotate(upright: string, draft: string): Promise<void> {
+/** A copy that says it has to be rotated; the frames in it stay as they are. Builds before 6.0 go by the tag. */
+export async function rotate(upright: string, draft: string): Promise<void> {
   const byMatrix = ["-display_rotation", "90", "-i", upright, "-c", "copy", draft];
   const byTag = ["-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=90", draft];
   await ffmpeg(byMatrix).catch(() => ffmpeg(byTag));

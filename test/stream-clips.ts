@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+import { rotate } from "./media.ts";
 import { BLOCKS, TIME_BITS } from "./players/time-code.ts";
 
 const run = promisify(execFile);
@@ -140,7 +141,7 @@ export async function makeStreamClip(name: StreamClip, folder: string): Promise<
 }
 
 const DERIVED: Partial<Record<StreamClip, (from: string, to: string) => Promise<void>>> = {
-  "upright.mp4": (from, to) => ffmpeg(["-display_rotation", "90", "-i", from, "-c", "copy", to]),
+  "upright.mp4": rotate,
   "edited.mp4": (from, to) => ffmpeg(["-ss", "1.2", "-i", from, "-c", "copy", to]),
   "truncated.mp4": async (from, to) => {
     const fast = `${to}.fast.mp4`;

@@ -39,7 +39,7 @@ async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a")
 const times = (frames: readonly Frame[]): number[] => frames.map(({ time }) => Math.round(time * 1e4) / 1e4);
 
 it.each<[Clip, string[]]>([
-  ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps"]],
+  ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps", "mkv:64x36_15fps:opus"]],
   ["uneven.mkv", ["mp4:64x36"]],
   ["film.ts", ["mp4:64x36"]],
 ])("makes of %s in chunks what one run makes: %j", async (clip, formats) => {

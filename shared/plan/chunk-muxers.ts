@@ -34,14 +34,20 @@ function waitingContainer({ container }: VideoOutput): TrackContainer {
   return container === "mov" ? "mov" : "mp4";
 }
 
+/**
+ * Priming begins before time 0. Where Matroska's muxer does not write it down as a codec delay it moves the audio behind 0
+ * instead, which alone in its file makes it later than its video. All versions write the delay of Opus, and 5.1 applies it
+ * twice to times that are not moved.
+ */
+const KEEP_PRIMING: readonly string[] = ["-avoid_negative_ts", "disabled"];
+
 /** In the working folder. */
 export const soundFile = (spec: VideoOutput): string => `${spec.index}-${SOUND_TRACK}.${waitingContainer(spec)}`;
 
-/** ffmpeg's options for the sound of a file, all of it. */
-export const soundArguments = (spec: VideoOutput): string[] => [
-  ...fileArguments(spec.index, { ...spec, container: waitingContainer(spec), video: null, fragmented: false }).slice(
-    0,
-    -1,
-  ),
-  soundFile(spec),
-];
+/** ffmpeg's options for the sound of a file, all of it. `codec` by ffmpeg's name, also of what is copied. */
+export function soundArguments(spec: VideoOutput, codec: string | null): string[] {
+  const container = waitingContainer(spec);
+  const format = { ...spec, container, video: null, fragmented: false };
+  const priming = container === "mkv" && codec !== "opus" ? KEEP_PRIMING : [];
+  return [...priming, ...fileArguments(spec.index, format).slice(0, -1), soundFile(spec)];
+}

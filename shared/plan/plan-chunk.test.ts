@@ -132,7 +132,7 @@ test("sound is encoded whole, in the output's own kind of file, with the film's 
     [
       "-map 0:1 -c:a aac -b:a 128k -map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4 0-sound.mp4",
       " -map_chapters -1 -f ffmetadata 0-tags.txt",
-      " -map 0:1 -c:a libmp3lame -b:a 128k -map_chapters -1 -metadata major_brand= -metadata minor_version=",
+      " -map 0:1 -c:a libmp3lame -b:a 128k -avoid_negative_ts disabled -map_chapters -1 -metadata major_brand= -metadata minor_version=",
       " -metadata compatible_brands= -f matroska 1-sound.mkv -map_chapters -1 -f ffmetadata 1-tags.txt",
       " -map 0:1 -c:a aac -af aresample=async=1:first_pts=0 -b:a 96k",
       ` ${FRAGMENTS.replace("-avoid_negative_ts disabled", "-avoid_negative_ts disabled -frag_duration 500000")} 2-audio-96k.mp4`,

@@ -86,8 +86,9 @@ function filmRest(spec: VideoOutput, source: SourceTracks, can: Can): Rest | Ref
   const sound = track && planSoundTrack(spec, track, can);
   if (sound && !sound.ok) return sound;
   const file = soundFile(spec);
+  const codec = spec.audio?.codec === "copy" ? (track?.codec ?? null) : (spec.audio?.codec ?? null);
   const argv = sound
-    ? ["-map", `0:${track.streamIndex}`, ...sound.argv, ...experimental(spec), ...soundArguments(spec)]
+    ? ["-map", `0:${track.streamIndex}`, ...sound.argv, ...experimental(spec), ...soundArguments(spec, codec)]
     : null;
   const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
   return {
