@@ -84,7 +84,7 @@ async function main(config: NodeConfig): Promise<void> {
   const tools = await locateFfmpeg(process.env, nodeLog);
   nodeLog.info("What ffmpeg is kept from", describeIsolation(await findIsolation()));
   const capabilities = await probeCapabilities({
-    ...{ ffmpeg: tools.ffmpeg, hw: config.hw, log: nodeLog },
+    ...{ ...tools, hw: config.hw, log: nodeLog },
     cacheFile: join(config.workFolder, "encoders.json"),
   });
   const node = await startNode({ config, identity, capabilities, tools, log: nodeLog });

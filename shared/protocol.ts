@@ -123,6 +123,8 @@ export const Capabilities = z.object({
   filters: Names.default([]),
   muxers: Names.default([]),
   hardware: Hardware.nullable().default(null),
+  /** Ids of published vulnerabilities that the versions of its ffmpeg and ffprobe are known to have. */
+  vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -12,7 +12,7 @@ import { probeCapabilities } from "./capabilities.ts";
 import { findCandidates, locateFfmpeg, type Tool } from "./locate.ts";
 import { findSoftwareEncoders } from "./software-encoders.ts";
 
-const { ffmpeg } = await locateFfmpeg(process.env);
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const EVERY = new Set<string>(SOFTWARE_ENCODERS);
 
 let folder: string;
@@ -37,11 +37,14 @@ async function installed(): Promise<{ tool: Tool; listed: string }[]> {
 }
 
 it("reports and logs what this installation's ffmpeg really does", async () => {
-  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, hw: "off", cacheFile, log }));
+  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, ffprobe, hw: "off", cacheFile, log }));
   expect(capabilities).toMatchObject({ ffmpegVersion: ffmpeg.version, cpus: availableParallelism(), hardware: null });
   expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
   if (ffmpeg.path.includes("@ffmpeg-binary"))
-    expect(capabilities).toMatchObject({ encoders: SOFTWARE_ENCODERS, filters: FILTERS, muxers: MUXERS });
+    expect(capabilities).toMatchObject({
+      ...{ encoders: SOFTWARE_ENCODERS, filters: FILTERS, muxers: MUXERS },
+      vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
+    });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       message: "What this node can do",
@@ -95,7 +98,7 @@ case "$*" in *-encoders*) echo ' V....D libx264 x264';; *libx264*) echo '[libx26
     { mode: 0o755 },
   );
   const broken = { path, version: "7", origin: "env" } as const;
-  await expect(probeCapabilities({ ffmpeg: broken, hw: "off", cacheFile, log })).rejects.toThrow(
+  await expect(probeCapabilities({ ffmpeg: broken, ffprobe, hw: "off", cacheFile, log })).rejects.toThrow(
     /libx264: broken.*FFMPEG_PATH/,
   );
 });

@@ -6,12 +6,14 @@ import { FILTERS, MUXERS } from "#shared/plan/build-parts.ts";
 import type { SoftwareEncoder } from "#shared/plan/encoders.ts";
 import type { Capabilities, Hardware } from "#shared/protocol.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
+import { knownHoles } from "./known-holes.ts";
 import { listEncoders, listParts } from "./listings.ts";
 import type { Tool } from "./locate.ts";
 import { BUILT_WITHOUT, findSoftwareEncoders, type SoftwareFinding } from "./software-encoders.ts";
 
 export type ProbeDeps = {
   readonly ffmpeg: Tool;
+  readonly ffprobe: Tool;
   readonly hw: HardwareChoice;
   /** Where the software encoders that worked are remembered. */
   readonly cacheFile: string;
@@ -25,7 +27,7 @@ const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
  * The machine's capabilities, which it logs. Takes one second with an empty cache. Throws AppError
  * `encoder_not_available` when a required encoder, or the hardware that was asked for by name, does not work.
  */
-export async function probeCapabilities({ ffmpeg, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
+export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);
   const [software, hardware, filters, muxers] = await Promise.all([
     findSoftwareEncoders(ffmpeg, listed, cacheFile),
@@ -35,6 +37,7 @@ export async function probeCapabilities({ ffmpeg, hw, cacheFile, log }: ProbeDep
   ]);
   requireSoftware(ffmpeg, software);
   requireHardware(hw, hardware);
+  const vulnerabilities = [...new Set([ffmpeg, ffprobe].flatMap(({ version }) => knownHoles(version).open))];
   const capabilities = {
     ffmpegVersion: ffmpeg.version,
     encoders: [...software.works],
@@ -42,6 +45,7 @@ export async function probeCapabilities({ ffmpeg, hw, cacheFile, log }: ProbeDep
     filters: FILTERS.filter((name) => filters.has(name)),
     muxers: MUXERS.filter((name) => muxers.has(name)),
     hardware: hardware.hardware,
+    ...(vulnerabilities.length > 0 ? { vulnerabilities } : {}),
   };
   logFindings(capabilities, software, hw, hardware, log);
   return capabilities;

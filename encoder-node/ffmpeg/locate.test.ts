@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { createLogger } from "#shared/log.ts";
 import { type Candidate, isRecent, locateFfmpeg, readVersion, type ToolOrigin } from "./locate.ts";
 
 let folder: string;
@@ -124,6 +125,50 @@ describe("locateFfmpeg", () => {
     );
   });
 
+  it("logs which programs it uses and why, what it passed over, and versions that are open to attacks", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "info" });
+    const candidates = {
+      ffmpeg: [
+        await fakeTool("system", "log-old", { version: "4.4" }),
+        await fakeTool("system", "log-bare", { x264: false }),
+        await fakeTool("package", "log-npm", { version: "n7.0-7-gd38bf5e08e" }),
+      ],
+      ffprobe: [await fakeTool("package", "log-probe", { version: "N-66595-gc2b38619c0-static" })],
+    };
+    await locateFfmpeg({}, log, candidates);
+    const path = (name: string) => expect.stringMatching(`/${name}$`);
+    expect(lines).toMatchObject([
+      {
+        ...{ level: "info", message: "Using ffmpeg", path: path("log-npm"), version: "n7.0-7-gd38bf5e08e" },
+        why: "npm brought it, and the system has none that can be used",
+        passedOver: expect.stringMatching(
+          /log-old: version 4\.4 is older than 5; \S+log-bare: it was built without libx264$/,
+        ),
+      },
+      { level: "info", message: "Using ffprobe", path: path("log-probe"), passedOver: "none" },
+      { level: "warn", message: "ffmpeg and ffprobe are of different versions" },
+      {
+        ...{ level: "warn", message: "This version has published vulnerabilities", tool: "ffmpeg" },
+        ...{ open: "CVE-2026-8461, CVE-2026-40962", advice: expect.stringContaining("install ffmpeg 8.1.2") },
+      },
+      { level: "info", message: "This version may have published vulnerabilities", tool: "ffprobe" },
+    ]);
+  });
+
+  it("prefers the ffprobe beside the ffmpeg, unless the operator names one", async () => {
+    await mkdir(join(folder, "own"));
+    const ffmpeg = [await fakeTool("env", "own/ffmpeg", { version: "8.1.2" })];
+    await fakeTool("system", "own/ffprobe", { version: "8.1.2" });
+    const elsewhere = await fakeTool("system", "elsewhere");
+    expect(await locateFfmpeg({}, undefined, { ffmpeg, ffprobe: [elsewhere] })).toMatchObject({
+      ffprobe: { path: join(folder, "own/ffprobe"), version: "8.1.2" },
+    });
+    const named = { ...elsewhere, origin: "env" as const };
+    const found = await locateFfmpeg({}, undefined, { ffmpeg, ffprobe: [named] });
+    expect(found.ffprobe).toMatchObject({ path: elsewhere.path, origin: "env" });
+  });
+
   it("mends a packaged binary whose run bit is missing", async () => {
     const bare = await fakeTool("package", "bare", { mode: 0o644 });
     const found = await locateFfmpeg({}, undefined, { ffmpeg: [bare], ffprobe: [bare] });
@@ -133,6 +178,7 @@ describe("locateFfmpeg", () => {
 
   it("finds working tools in this installation, and prefers the environment's", async () => {
     const packaged = await locateFfmpeg({});
+    expect(packaged.ffprobe).toMatchObject({ origin: "package" });
     expect(packaged.ffmpeg).toMatchObject({ origin: "package", version: expect.any(String) });
     const chosen = await locateFfmpeg({ FFMPEG_PATH: packaged.ffmpeg.path });
     expect(chosen.ffmpeg).toEqual({ ...packaged.ffmpeg, origin: "env" });

