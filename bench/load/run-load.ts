@@ -83,10 +83,15 @@ const openInbox = (ledger: Ledger): Promise<LoopbackServer> =>
   });
 const Webhook = z.object({ job_id: z.string(), event: z.string() });
 
+/** As many as one token is for (docs/nodes.md). */
+const NODES_PER_TOKEN = 64;
+
 async function connect(stack: Stack, load: Load, ledger: Ledger, nodes: SimulatedNode[]): Promise<void> {
-  const { api, nodeToken: token } = stack.describe();
+  const { api } = stack.describe();
   const url = api.replace(/\/v2$/, "");
+  let token = "";
   for (let number = 1; number <= load.nodes; number++) {
+    if (number % NODES_PER_TOKEN === 1) token = await newNodeToken(stack, ledger);
     const options = { nodeId: `simulated-${number}`, url, token, slots: SLOTS, stores: load.stores };
     nodes.push(startSimulatedNode(options, ledger));
   }
@@ -149,6 +154,13 @@ async function submitAll(stack: Stack, load: Load, ledger: Ledger, { inbox, keys
     }
   };
   await Promise.all(Array.from({ length: load.posting }, postAll));
+}
+
+async function newNodeToken(stack: Stack, ledger: Ledger): Promise<string> {
+  const { api, adminToken } = stack.describe();
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const made = await ask(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, ledger);
+  return z.object({ node_token: z.string() }).parse(made).node_token;
 }
 
 async function newAccount(stack: Stack, ledger: Ledger): Promise<string> {

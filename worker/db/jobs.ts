@@ -50,6 +50,11 @@ export async function findJob(db: D1Database, accountId: string, id: string): Pr
   return (await ask(drizzle(db).select().from(jobs).where(mine)))[0] ?? null;
 }
 
+/** Whether there is a row of a job, whose account is not known. */
+export async function hasJob(db: D1Database, id: string): Promise<boolean> {
+  return (await ask(drizzle(db).select({ id: jobs.id }).from(jobs).where(eq(jobs.id, id)))).length > 0;
+}
+
 /** A job's row without its view, which is most of it. */
 export type JobToCheck = Omit<JobRow, "view">;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SlotClass } from "#shared/protocol.ts";
-import { choose } from "./choose.ts";
+import { choose, shareOf } from "./choose.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";
@@ -11,6 +11,7 @@ const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
   session: `s-${nodeId}`,
   free: { inspect, encode },
   leases: [],
+  accounts: {},
   draining: false,
   heardAt: NOW,
 });
@@ -84,6 +85,48 @@ describe("choose", () => {
     expect(offer && `${offer.ticket.jobId} on ${offer.node.nodeId} ×${offer.slots}`).toBe(expected);
   });
 
+  const shares: [
+    string,
+    slots: number,
+    held: Record<string, number>,
+    waiting: Record<string, number>,
+    string | null,
+  ][] = [
+    ["all slots to one account when nobody else waits", 4, {}, { a: 9 }, "a ×4"],
+    ["half of them when somebody does", 4, {}, { a: 9, b: 1 }, "a ×2"],
+    ["half of them, those included that it has", 3, { a: 1 }, { a: 9, b: 1 }, "a ×1"],
+    ["the other account once the first has its half", 2, { a: 2 }, { a: 9, b: 1 }, "b ×1"],
+    ["the other account, whoever's turn it is", 1, { a: 5 }, { a: 9, b: 9 }, "b ×1"],
+    ["more than half when nobody else can use it", 2, { a: 6 }, { a: 9 }, "a ×2"],
+    ["both by turns once each has its half", 2, { a: 3, b: 3 }, { a: 1, b: 1 }, "a ×1"],
+    ["one slot of one", 1, {}, { a: 1, b: 1 }, "a ×1"],
+    ["what is there when the others' leases are of nobody known", 2, { "": 6 }, { a: 9 }, "a ×2"],
+  ];
+  it.each(shares)("gives %s", (_, slots, held, waiting, expected) => {
+    const leases = Object.entries(held).flatMap(([accountId, count]) =>
+      Array.from({ length: count }, (_each, at) => ({
+        accountId,
+        lease: `${accountId.padEnd(14, "A")}.chunk-${at}.1`,
+      })),
+    );
+    const accounts = Object.fromEntries(leases.map(({ accountId, lease }) => [lease.slice(0, 14), accountId]));
+    const busy = { ...node("busy", 0), leases: leases.map(({ lease }) => lease), accounts };
+    const tickets = Object.entries(waiting).map(([accountId, count]) =>
+      ticket(`of-${accountId}`, { accountId, count }),
+    );
+    const { offer } = chosen([node("free", slots), busy], tickets);
+    expect(offer && `${offer.ticket.accountId} ×${offer.slots}`).toBe(expected);
+  });
+
+  it("keeps some slots for transfers for accounts that come later, and none of encoders", () => {
+    expect([1, 7, 8, 32, 100].map((slots) => shareOf("inspect", slots, false))).toEqual([1, 7, 7, 28, 88]);
+    expect([1, 7, 8, 32, 100].map((slots) => shareOf("encode", slots, false))).toEqual([1, 7, 8, 32, 100]);
+    expect([1, 2, 3, 32].map((slots) => shareOf("encode", slots, true))).toEqual([1, 1, 2, 16]);
+    const nodes = [node("free", 0, 32)];
+    const all = chosen(nodes, [ticket("j", { slotClass: "inspect", count: 99 })]);
+    expect(all.offer?.slots).toBe(28);
+  });
+
   it("says when to look again, as long as a free slot waits for it", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
@@ -94,23 +137,31 @@ describe("choose", () => {
     expect(chosen([node("a", 0, 1), node("busy", 0)], [late, later]).lookAt).toBeNull();
   });
 
-  it("looks at one ticket however many wait, and at none when no slot is free", () => {
-    const tickets = Array.from({ length: 5000 }, (_, age) => ticket(`j${age}`, { since: age }));
-    const looks = (free: number): number => {
-      const roster = new Roster();
-      for (let number = 0; number < 1000; number++) roster.add(node(`n${number}`, number === 500 ? free : 0, 1));
-      const queue = new CountingQueue(tickets);
-      choose(roster, queue, NOW);
-      return queue.looks;
-    };
-    expect([looks(1), looks(0)]).toEqual([1, 0]);
-  });
+  it.each([1, 5000])(
+    "looks at one ticket however many of %i accounts wait, and at none when no slot is free",
+    (accounts) => {
+      const tickets = Array.from({ length: 5000 }, (_, age) =>
+        ticket(`j${age}`, { since: age, accountId: `a${age % accounts}` }),
+      );
+      const looks = (free: number): number => {
+        const roster = new Roster();
+        for (let number = 0; number < 1000; number++) roster.add(node(`n${number}`, number === 500 ? free : 0, 1));
+        const queue = new CountingQueue(tickets);
+        choose(roster, queue, NOW);
+        return queue.looks;
+      };
+      expect([looks(1), looks(0)]).toEqual([1, 0]);
+    },
+  );
 });
 
 class CountingQueue extends TicketQueue {
   looks = 0;
-  override *inTurn(slotClass: SlotClass): Generator<Ticket> {
-    for (const one of super.inTurn(slotClass)) {
+  override *accounts(slotClass: SlotClass): Generator<[accountId: string, tickets: Iterable<Ticket>]> {
+    for (const [accountId, tickets] of super.accounts(slotClass)) yield [accountId, this.#counted(tickets)];
+  }
+  *#counted(tickets: Iterable<Ticket>): Generator<Ticket> {
+    for (const one of tickets) {
       this.looks += 1;
       yield one;
     }

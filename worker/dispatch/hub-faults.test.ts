@@ -37,7 +37,7 @@ const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
 /** So many nodes with a task each, which they work on. */
 async function busyFleet(size: number) {
   const numbers = Array.from({ length: size }, (_, number) => number);
-  const jobs = await Promise.all(numbers.map(() => newJob()));
+  const jobs = await Promise.all(numbers.map((number) => newJob({ accountId: `account-${number % 2}` })));
   const nodes = await Promise.all(numbers.map((number) => joined(`n${number}`, ONE_INSPECT)));
   const running = await Promise.all(
     nodes.map(async (node): Promise<LeaseProof> => {

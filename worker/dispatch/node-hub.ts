@@ -13,9 +13,18 @@ import {
   PONG,
   PROTOCOL_VERSION,
 } from "#shared/protocol.ts";
-import { type Env, jobOf, log } from "../env.ts";
+import { type Env, jobOf, log, settingsOf } from "../env.ts";
+import { isLeaseToken, mayBeLease } from "../lease-token.ts";
+import {
+  Admission,
+  MAX_SOCKETS_PER_TOKEN,
+  POLICY_VIOLATION,
+  type Refusal,
+  SENT_AWAY,
+  TOO_MANY_SOCKETS,
+} from "./admission.ts";
 import { choose, type Offer } from "./choose.ts";
-import { addSlots, ConnectedNode, encodesOf, Roster } from "./roster.ts";
+import { addSlots, ConnectedNode, encodesOf, holding, Roster } from "./roster.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 import { isStale, loadTickets, saveTickets, type TicketOffer } from "./tickets.ts";
 
@@ -33,15 +42,18 @@ const SWEEP_EVERY_MS = 15_000;
 const ALARM_STEP_MS = 250;
 /** WebSocket close codes (RFC 6455 §7.4.1). */
 const GOING_AWAY = 1001;
-const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
 /** Set by the Worker on what it hands to the hub: the id of the node token that it has checked. */
 export const TOKEN_HEADER = "copra-node-token-id";
+
+const NO_SLOTS = { inspect: 0, encode: 0 };
+const leasesOf = (proofs: readonly LeaseProof[]): LeaseId[] => proofs.map(({ lease }) => lease);
 
 export class NodeHub extends DurableObject<Env> {
   readonly #nodes = new Map<WebSocket, SocketNode>();
   readonly #roster = new Roster<SocketNode>();
   readonly #queue: TicketQueue;
+  readonly #admission: Admission;
   #sweptAt = 0;
   #alarmAt = 0;
 
@@ -53,17 +65,23 @@ export class NodeHub extends DurableObject<Env> {
       if (node.success) this.#remember({ ...node.data, socket });
     }
     this.#queue = new TicketQueue(loadTickets(ctx.storage.kv));
+    this.#admission = new Admission(ctx.storage.kv);
   }
 
   /** Takes over a node's socket; the Worker has checked its token, whose id it names in the header TOKEN_HEADER. */
   override async fetch(request: Request): Promise<Response> {
     const { 0: client, 1: server } = new WebSocketPair();
-    this.ctx.acceptWebSocket(server, [request.headers.get(TOKEN_HEADER) ?? []].flat());
+    const token = request.headers.get(TOKEN_HEADER);
+    if (token !== null && this.ctx.getWebSockets(token).length >= MAX_SOCKETS_PER_TOKEN) {
+      server.accept();
+      server.close(TOO_MANY_SOCKETS.code, TOO_MANY_SOCKETS.reason);
+    } else this.ctx.acceptWebSocket(server, token === null ? [] : [token]);
     return new Response(null, { status: 101, webSocket: client });
   }
 
   /** A node token was revoked: the sockets that came with it are closed. */
   async revokeToken(id: string): Promise<void> {
+    this.#admission.release(id);
     await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#dismiss(socket, "the token was revoked")));
   }
 
@@ -79,6 +97,14 @@ export class NodeHub extends DurableObject<Env> {
       const node = this.#roster.holder(lease);
       if (node) this.#send(node, { type: "cancel", lease });
     }
+  }
+
+  /** The control plane failed at the report of a lease. A node that this happens to again and again is sent away. */
+  async faulted(lease: LeaseId): Promise<void> {
+    const node = this.#roster.holder(lease);
+    if (!node || !this.#admission.faulted(node.nodeId, Date.now())) return;
+    log.error("Node sent away: its reports cause internal errors", { node: node.nodeId, lease });
+    await this.#dismiss(node.socket, SENT_AWAY.reason, SENT_AWAY.code);
   }
 
   /** Encodes that the connected nodes can do at the same time, those that they do now included. */
@@ -130,7 +156,7 @@ export class NodeHub extends DurableObject<Env> {
     switch (frame.type) {
       case "slots": {
         const leases = node.leases.filter((lease) => !frame.released.includes(lease as LeaseId));
-        this.#update(node, { free: addSlots(node.free, frame.grant), leases });
+        this.#update(node, { free: addSlots({ free: node.free, leases }, frame.grant), leases });
         return this.#match();
       }
       case "progress":
@@ -146,15 +172,41 @@ export class NodeHub extends DurableObject<Env> {
     if (hello.protocol !== PROTOCOL_VERSION) {
       return this.#dismiss(socket, `protocol ${PROTOCOL_VERSION} is spoken here: update this node`);
     }
-    const { nodeId, session, slots: free, running } = hello;
-    const leases = running.map(({ lease }) => lease);
+    const { nodeId, session, running } = hello;
+    const now = Date.now();
     const older = this.#roster.get(nodeId);
+    const refusal = this.#refusalOf(socket, nodeId, older !== null, now);
+    if (refusal) return this.#dismiss(socket, refusal.reason, refusal.code);
     const replaced = older && this.#replace(older, session);
-    const node = { nodeId, session, free, leases, draining: false, heardAt: Date.now(), socket };
+    const { sealingKeys } = settingsOf(this.env);
+    // The others are asked for below: nobody is told of a job that there may never have been.
+    const leases = running.filter((proof) => isLeaseToken(proof, sealingKeys)).map(({ lease }) => lease);
+    const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);
+    const accounts = older?.accounts ?? {};
+    const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, socket };
     this.#remember(node);
     this.#update(node, {});
     this.#send(node, { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: PROGRESS_EVERY_MS });
-    await Promise.all([replaced, this.#match(), this.#forEachJob(node, running, (job, proofs) => job.renew(proofs))]);
+    await Promise.all([replaced, this.#match(), this.#renewAll(node, running)]);
+  }
+
+  /** Why a node is not let in; null: it is. */
+  #refusalOf(socket: WebSocket, nodeId: string, isConnected: boolean, now: number): Refusal | null {
+    const [token = ""] = this.ctx.getTags(socket);
+    return this.#admission.refusalOf(nodeId, token, isConnected, now);
+  }
+
+  /** A node says what it works on: the jobs renew the leases, and say whose they are. */
+  async #renewAll(node: SocketNode, running: readonly LeaseProof[]): Promise<void> {
+    const listed = new Set(node.leases);
+    await this.#forEachJob(node, running, async (job, proofs) => {
+      const { accountId, dropped } = await job.renew(proofs);
+      const good = leasesOf(proofs).filter((lease) => !dropped.includes(lease));
+      const given = good.filter((lease) => !listed.has(lease)).map((lease) => ({ lease }));
+      const [jobId] = good.map((lease) => parseLeaseId(lease)?.job ?? "");
+      if (jobId !== undefined) this.#update(node, holding(node, given, { jobId, accountId: accountId ?? "" }));
+      return dropped;
+    });
   }
 
   /** A node has one socket: an older one of the same session is a leftover, one of another session a dead process. */
@@ -202,14 +254,24 @@ export class NodeHub extends DurableObject<Env> {
     items: readonly Item[],
     tell: (job: ReturnType<typeof jobOf>, items: Item[]) => Promise<LeaseId[]>,
   ): Promise<void> {
-    const ids = new Set(items.map(({ lease }) => parseLeaseId(lease)?.job ?? ""));
+    const byJob = Map.groupBy(items, ({ lease }) => parseLeaseId(lease)?.job ?? "");
     await Promise.all(
-      [...ids].map(async (id) => {
-        const own = items.filter(({ lease }) => parseLeaseId(lease)?.job === id);
-        const dropped = await this.#tell(id, (job) => tell(job, own));
+      [...byJob].map(async ([id, own]) => {
+        const dropped = (await this.#mayBe(node, own)) ? await this.#tell(id, (job) => tell(job, own)) : leasesOf(own);
         for (const lease of dropped ?? []) this.#send(node, { type: "cancel", lease });
       }),
     );
+  }
+
+  /** Whether there can be a job that these leases are of: the hub gave the node one of them, or its token says so. */
+  async #mayBe({ leases }: SocketNode, proofs: readonly LeaseProof[]): Promise<boolean> {
+    if (proofs.some(({ lease }) => leases.includes(lease))) return true;
+    try {
+      return (await Promise.all(proofs.map((proof) => mayBeLease(proof, this.env)))).includes(true);
+    } catch (error) {
+      log.warn("Index could not be asked for a job", { error: messageOf(error) });
+      return true;
+    }
   }
 
   /** Makes offers until no ticket fits a free slot. Slots and tickets are taken before the job is asked. */
@@ -255,10 +317,12 @@ export class NodeHub extends DurableObject<Env> {
 
   async #claim(offer: Offer<SocketNode>): Promise<void> {
     const { ticket, node, slots } = offer;
-    const { jobId, slotClass } = ticket;
+    const { jobId, slotClass, accountId } = ticket;
+    this.#roster.promise(slotClass, accountId, slots);
     const claimed = await this.#tell(jobId, (job) => job.claim(node.nodeId, node.session, slotClass, slots));
     for (const assignment of claimed ?? []) this.#send(node, { type: "assign", assignment });
-    this.#update(node, { leases: [...node.leases, ...(claimed ?? []).map(({ lease }) => lease)] });
+    this.#roster.promise(slotClass, accountId, -slots);
+    this.#update(node, holding(node, claimed ?? [], ticket));
     if (!claimed) this.#queue.giveBack(ticket, slots, Date.now() + CLAIM_RETRY_MS);
     const unused = slots - (claimed?.length ?? 0);
     if (unused === 0) return;

@@ -1,7 +1,8 @@
 // What the hub knows of the connected nodes, and how it finds one without looking at all of them.
 
 import * as z from "zod";
-import { parseLeaseId } from "#shared/ids.ts";
+import { MAX_LEASES, MAX_SLOTS } from "#shared/bounds.ts";
+import { type JobId, parseLeaseId } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol.ts";
 
 /** It lies in the socket's attachment, so that it outlives hibernation. */
@@ -12,6 +13,8 @@ export const ConnectedNode = z.object({
   free: SlotCounts,
   /** Leases that the node was given and has not released. */
   leases: z.array(z.string()),
+  /** The accounts of the jobs that these leases are of, by the jobs' ids, as far as they are known. */
+  accounts: z.record(z.string(), z.string()).default({}),
   /** It wants no more work on this connection. */
   draining: z.boolean(),
   /** When it last said something itself, as far as that was written down; ms since 1970. */
@@ -19,14 +22,38 @@ export const ConnectedNode = z.object({
 });
 export type ConnectedNode = z.infer<typeof ConnectedNode>;
 
-export const addSlots = (one: SlotCounts, other: SlotCounts): SlotCounts => ({
-  inspect: one.inspect + other.inspect,
-  encode: one.encode + other.encode,
-});
+/** The slots that are free with those that a node grants: no more than it may have, and may hold leases. */
+export function addSlots(
+  { free, leases }: Pick<ConnectedNode, "free" | "leases">,
+  { inspect, encode }: SlotCounts,
+): SlotCounts {
+  const room = Math.max(0, MAX_LEASES - leases.length);
+  const ofEncode = Math.min(free.encode + encode, MAX_SLOTS, room);
+  return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
+}
 
-/** Encodes that a node can do at the same time, those that it does now included: known by the names of their tasks. */
+/** The class of slot that a lease took, known by the name of its task. */
+const classOf = (lease: string): SlotClass =>
+  /^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect") ? "inspect" : "encode";
+
+/** Encodes that a node can do at the same time, those that it does now included. */
 export const encodesOf = ({ free, leases }: ConnectedNode): number =>
-  free.encode + leases.filter((lease) => !/^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect")).length;
+  free.encode + leases.filter((lease) => classOf(lease) === "encode").length;
+
+/** What a node holds with further leases of a ticket's job. Accounts of jobs of which it holds none are forgotten. */
+export function holding(
+  { leases, accounts }: Pick<ConnectedNode, "leases" | "accounts">,
+  given: readonly { readonly lease: string }[],
+  { jobId, accountId }: { readonly jobId: string; readonly accountId: string },
+): Pick<ConnectedNode, "leases" | "accounts"> {
+  const all = [...leases, ...given.map(({ lease }) => lease)];
+  const jobs = new Set(all.map((lease) => parseLeaseId(lease)?.job ?? ""));
+  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job as JobId));
+  return { leases: all, accounts: Object.fromEntries(known) };
+}
+
+/** Of leases whose account is not known, such as those of earlier versions of the control plane. */
+const UNKNOWN_ACCOUNT = "";
 
 /** With more free slots than that a node is as good as any other such. */
 const MOST_FREE = 64;
@@ -36,11 +63,32 @@ export class Roster<Node extends ConnectedNode> {
   readonly #holders = new Map<string, Node>();
   /** By the number of free slots; whoever came to a number last is served last. */
   readonly #free: Record<SlotClass, readonly Set<Node>[]> = { inspect: newShelves(), encode: newShelves() };
+  /** Slots that nodes have free, or hold leases with; and those of each account. */
+  readonly #slots: Record<SlotClass, number> = { inspect: 0, encode: 0 };
+  readonly #held: Record<SlotClass, Map<string, number>> = { inspect: new Map(), encode: new Map() };
   #taking = 0;
 
   /** How many nodes may be given work, now or when they have a free slot. */
   get taking(): number {
     return this.#taking;
+  }
+
+  /** Slots of a class that the nodes have which take work, free or not. */
+  slots(slotClass: SlotClass): number {
+    return this.#slots[slotClass];
+  }
+
+  /** How many of them an account has. */
+  held(slotClass: SlotClass, accountId: string): number {
+    return this.#held[slotClass].get(accountId) ?? 0;
+  }
+
+  /** Slots that are being offered to an account count as its own until its job has answered; a negative count ends that. */
+  promise(slotClass: SlotClass, accountId: string, count: number): void {
+    this.#slots[slotClass] += count;
+    const held = this.held(slotClass, accountId) + count;
+    if (held === 0) this.#held[slotClass].delete(accountId);
+    else this.#held[slotClass].set(accountId, held);
   }
 
   values(): Iterable<Node> {
@@ -96,6 +144,7 @@ export class Roster<Node extends ConnectedNode> {
     if (node.draining) return;
     this.#taking += 1;
     for (const slotClass of SLOT_CLASSES) this.#shelf(slotClass, node)?.add(node);
+    this.#count(node, 1);
   }
 
   #unindex(node: Node): void {
@@ -103,6 +152,15 @@ export class Roster<Node extends ConnectedNode> {
     if (node.draining) return;
     this.#taking -= 1;
     for (const slotClass of SLOT_CLASSES) this.#shelf(slotClass, node)?.delete(node);
+    this.#count(node, -1);
+  }
+
+  #count({ free, leases, accounts }: Node, sign: 1 | -1): void {
+    for (const slotClass of SLOT_CLASSES) this.#slots[slotClass] += sign * free[slotClass];
+    for (const lease of leases) {
+      const accountId = accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
+      this.promise(classOf(lease), accountId, sign);
+    }
   }
 
   /** None for those without a free slot. */

@@ -29,6 +29,8 @@ export type TestNode = {
   readonly frames: HubFrame[];
   /** The code with which the socket was closed. */
   readonly closed: Promise<number>;
+  /** What was said at that. */
+  readonly reason: Promise<string>;
   /** The first frame of a type, when it comes. */
   next<Type extends HubFrame["type"]>(type: Type): Promise<Extract<HubFrame, { type: Type }>>;
   /** Sends a frame, or text as it is. */
@@ -37,13 +39,15 @@ export type TestNode = {
 
 const FRAME_LIMIT_MS = 10_000;
 
-export async function connect(): Promise<TestNode> {
-  const headers = { ...bearer(token), upgrade: "websocket" };
+/** A socket that comes with a token, the file's own unless given. */
+export async function connect(withToken = token): Promise<TestNode> {
+  const headers = { ...bearer(withToken), upgrade: "websocket" };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
   const socket = response.webSocket;
   if (!socket) throw new Error(`No socket: ${response.status}`);
   const frames: HubFrame[] = [];
-  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+  const ended = new Promise<CloseEvent>((resolve) => socket.addEventListener("close", resolve));
+  const [closed, reason] = [ended.then((event) => event.code), ended.then((event) => event.reason)];
   socket.addEventListener("message", ({ data }) => {
     if (String(data).startsWith("{")) frames.push(JSON.parse(String(data)));
   });
@@ -59,7 +63,7 @@ export async function connect(): Promise<TestNode> {
       { timeout: FRAME_LIMIT_MS },
     );
   const say = (frame: unknown): void => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
-  return { socket, frames, closed, next, say };
+  return { socket, frames, closed, reason, next, say };
 }
 
 export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: unknown[] = []) => ({

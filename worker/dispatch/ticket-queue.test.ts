@@ -10,11 +10,16 @@ const ticket = (name: string, changes: Partial<Ticket> = {}): Ticket => ({
 });
 const queueOf = (...names: string[]): TicketQueue => new TicketQueue(names.map((name) => ticket(name)));
 
+function firstOf(queue: TicketQueue): Ticket | undefined {
+  for (const [, tickets] of queue.accounts("encode")) return [...tickets][0];
+  return undefined;
+}
+
 /** All that is left, each taken when its turn has come. */
 function served(queue: TicketQueue): string[] {
   const names: string[] = [];
   for (;;) {
-    const [next] = queue.inTurn("encode");
+    const next = firstOf(queue);
     if (!next) return names;
     queue.take(next, 1);
     names.push(next.jobId);
@@ -32,7 +37,7 @@ describe("the queue of tickets", () => {
 
   it("lets an account's one job pass another account's thousands, whatever comes later", () => {
     const queue = new TicketQueue(Array.from({ length: 4000 }, (_, age) => ticket(`a${age}`)));
-    const [first] = queue.inTurn("encode");
+    const first = firstOf(queue);
     queue.put(ticket("b5000"));
     queue.take(first as Ticket, 1);
     queue.put(ticket("a0", { count: 2 }));
@@ -50,7 +55,7 @@ describe("the queue of tickets", () => {
 
   it("takes back what was offered, beside what is left, unless the job has told of itself anew", () => {
     const queue = new TicketQueue([ticket("a1", { count: 5 })]);
-    const [offered] = queue.inTurn("encode");
+    const offered = firstOf(queue);
     if (!offered) throw new Error("Nothing waits");
     queue.take(offered, 3);
     queue.giveBack(offered, 3, 9);

@@ -62,9 +62,9 @@ export class TicketQueue {
     this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore });
   }
 
-  /** Those of a class in the order in which they are to be offered; nothing may change meanwhile. */
-  *inTurn(slotClass: SlotClass): Generator<Ticket> {
-    for (const waiting of this.#turns[slotClass].values()) yield* waiting;
+  /** The accounts in turn, each with its tickets of a class in the order of offers; nothing may change meanwhile. */
+  accounts(slotClass: SlotClass): Iterable<[accountId: string, tickets: Iterable<Ticket>]> {
+    return this.#turns[slotClass];
   }
 
   /** What the disk does not know yet; it is taken to know it from now on. */

@@ -32,13 +32,16 @@ export function problem(
   return answer(context, body, status as ContentfulStatusCode);
 }
 
+/** Whether an error of the platform passes: of an object that moved or is overloaded, in its own words. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Error && (error instanceof AppError || "retryable" in error || "overloaded" in error);
+
 /** Turns whatever was thrown into an answer; what is inside us stays inside. */
 export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return problem(context, error.code, error.message, error.retryAfterSeconds);
-  const passing = "retryable" in error || "overloaded" in error;
   const cause = error.cause === undefined ? null : messageOf(error.cause);
   log.error("Request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
-  return passing
+  return isPassing(error)
     ? problem(context, "service_unavailable", "The service cannot answer right now; please try again in a moment")
     : problem(context, "internal_error", "Something went wrong inside the service");
 }

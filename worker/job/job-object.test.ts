@@ -5,6 +5,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import { findJob } from "../db/jobs.ts";
 import { jobOf } from "../env.ts";
 import { newSpec, PROBE, SECRET_KEY } from "../test-jobs.ts";
+import { JobMemory } from "./job-memory.ts";
 import { type JobSpec, type JobState, RETENTION_MS } from "./job-state.ts";
 import { loadState, saveState } from "./job-store.ts";
 
@@ -53,6 +54,23 @@ const made = {
 const result = made as unknown as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"];
 
 describe("a job", () => {
+  it("gives up a result that it cannot work with after some tries, and does not lose the task", async () => {
+    const spec = await newSpec(VIDEO_ONLY);
+    await stubOf(spec).create(spec);
+    const { lease, token } = await claim(spec, "inspect");
+    const { save } = JobMemory.prototype;
+    vi.spyOn(JobMemory.prototype, "save").mockImplementation(function (this: JobMemory, state) {
+      if (state.input.probe) throw new RangeError("Invalid array length");
+      return save.call(this, state);
+    });
+    const report = { token, result: { kind: "inspect" as const, probe: PROBE } };
+    for (let count = 1; count < 5; count++)
+      await expect(stubOf(spec).complete(lease, report)).rejects.toThrow(/length/);
+    expect(await stubOf(spec).complete(lease, report)).toEqual({ ok: true, value: null });
+    vi.restoreAllMocks();
+    expect((await stateOf(spec))?.tasks[0]).toMatchObject({ phase: "pending", failures: 1, avoid: ["node-a"] });
+  });
+
   it("comes to its end although its object vanishes between any two steps", async () => {
     const spec = await newSpec(VIDEO_ONLY);
     const evict = () => evictDurableObject(stubOf(spec));
@@ -106,7 +124,7 @@ describe("a job", () => {
     const second = await claim(spec, "encode", "node-b");
     const late = await stubOf(spec).complete(first.lease, { token: first.token, result });
     expect(late).toMatchObject({ ok: false, code: "lease_superseded" });
-    expect(await stubOf(spec).renew([first, second])).toEqual([first.lease]);
+    expect((await stubOf(spec).renew([first, second])).dropped).toEqual([first.lease]);
     await stubOf(spec).uploads(second.lease, {
       token: second.token,
       files: [{ output: 0, file: 1, sizeBytes: 1000 }],

@@ -1,7 +1,7 @@
 // The object of one job: loads the state, has it decided on, saves it, then acts. Decisions are in the pure files beside.
 import { DurableObject } from "cloudflare:workers";
 import { AppError, type Failure } from "#shared/errors.ts";
-import { type LeaseId, newToken } from "#shared/ids.ts";
+import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import type {
@@ -17,6 +17,7 @@ import type {
   UploadsRequest,
 } from "#shared/protocol.ts";
 import { type Env, hubOf, log, settingsOf } from "../env.ts";
+import { newLeaseTokens } from "../lease-token.ts";
 import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { openStore } from "../storage/object-store.ts";
@@ -51,12 +52,20 @@ const SUSPECT_GRACE_MS = 10_000;
 
 const ASSUMED_SLOTS = 4;
 
+/** So often a result may be sent that causes an internal error; then its task has failed. */
+const MAX_BROKEN = 5;
+const NOT_TAKEN: Failure = {
+  code: "node_failed",
+  message: "The service could not work with the encoder node's result",
+};
 const NO_SCRATCH: Failure = { code: "node_failed", message: "The service has no scratch storage any more" };
 
 export class JobObject extends DurableObject<Env> {
   readonly #memory: JobMemory;
   readonly #events: JobEvents;
   readonly #effects: EffectRunner;
+  /** How often a result of a lease could not be worked with. */
+  readonly #broken = new Map<LeaseId, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -83,7 +92,7 @@ export class JobObject extends DurableObject<Env> {
     // Others may have changed the job while its secrets were opened.
     const { state } = this.#memory;
     if (!state || !opened) return [];
-    const tokens = Array.from({ length: max }, () => newToken(randomBytes));
+    const tokens = newLeaseTokens(max, state.spec.id, settingsOf(this.env).sealingKeys, randomBytes);
     const { addresses, ...secrets } = opened;
     const claimed = claimTasks(state, { nodeId, session, slotClass, max, tokens, ...secrets }, Date.now());
     this.#commit(claimed.state);
@@ -95,9 +104,10 @@ export class JobObject extends DurableObject<Env> {
     return this.#renewAll(items, recordProgress);
   }
 
-  /** A node came back and still works on these; answers those that it must drop. */
-  async renew(proofs: LeaseProof[]): Promise<LeaseId[]> {
-    return this.#renewAll(proofs, renewLease);
+  /** A node came back and still works on these; answers those that it must drop, and whose the job is. */
+  async renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }> {
+    const dropped = this.#renewAll(proofs, renewLease);
+    return { accountId: this.#memory.state?.spec.accountId ?? null, dropped };
   }
 
   /** The hub lost the connection of a node's session. */
@@ -151,7 +161,16 @@ export class JobObject extends DurableObject<Env> {
     const kind = judged.task?.kind ?? result.kind;
     if (kind !== result.kind) return { ok: false, code: "report_not_valid", message: `This task is to ${kind}` };
     const slots = result.kind === "inspect" && result.chunking?.ok ? await this.#slots() : 1;
-    return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now(), slots));
+    try {
+      return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now(), slots));
+    } catch (error) {
+      const count = (this.#broken.get(lease) ?? 0) + 1;
+      this.#broken.set(lease, count);
+      // It may be a fault that passes; but a node tells of a result until it is taken.
+      if (count < MAX_BROKEN) throw error;
+      log.error("Result given up", { job: this.ctx.id.name, lease, error: messageOf(error) });
+      return this.fail(lease, { token, failure: NOT_TAKEN });
+    }
   }
 
   /** A lease's work failed. */

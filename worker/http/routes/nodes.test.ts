@@ -1,10 +1,11 @@
 // A lease is opened by its own token and by nothing else: whoever lacks that changes nothing and learns nothing.
-import { runInDurableObject } from "cloudflare:test";
+import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
-import { isJobId, type LeaseId, leaseId } from "#shared/ids.ts";
-import { jobOf } from "../../env.ts";
+import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
+import { jobOf, settingsOf } from "../../env.ts";
 import { loadState } from "../../job/job-store.ts";
+import { isLeaseToken, mayBeLease } from "../../lease-token.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../test-jobs.ts";
 import { ROUTES } from "../test-routes.ts";
 
@@ -112,6 +113,28 @@ it("the token of an earlier attempt opens nothing once another node has the task
   // Nor does it open the new attempt.
   expect((await fail({ lease: second.lease, token: first.token })).status).toBe(409);
   expect((await fail(second)).status).toBe(200);
+});
+
+it("reports on leases that there never were make no object", async () => {
+  const jobs = async (): Promise<number> => (await listDurableObjectIds(env.JOB)).length;
+  const { token: ofOther } = await leased("inspect");
+  const before = await jobs();
+  const stranger = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+  for (const token of ["t", "A".repeat(28), `${"A".repeat(28)}${"0".repeat(16)}`, ofOther]) {
+    for (const verb of verbs) {
+      const body = { token, ...BODIES[verb]?.[0] };
+      const path = `/v2/nodes/leases/${stranger}.inspect.1/${verb}`;
+      expect((await send(path, { method: "POST", body, headers: node })).status).toBe(409);
+    }
+  }
+  expect(await jobs()).toBe(before);
+});
+
+it("a token that an earlier version made, without a checksum, is looked up in the index", async () => {
+  const proof = { lease: (await leased("inspect")).lease as LeaseId, token: "A".repeat(28) };
+  expect(isLeaseToken(proof, settingsOf(env).sealingKeys)).toBeNull();
+  expect(await mayBeLease(proof, env)).toBe(true);
+  expect(await mayBeLease({ ...proof, lease: "BBBBBBBBBBBBBB.inspect.1" as LeaseId }, env)).toBe(false);
 });
 
 it("reports larger than a body may be are refused", async () => {

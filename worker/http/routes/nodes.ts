@@ -3,14 +3,15 @@
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import { CompleteReport, FailReport, ScratchRequest, UploadsRequest } from "#shared/protocol.ts";
+import { CompleteReport, FailReport, type LeaseProof, ScratchRequest, UploadsRequest } from "#shared/protocol.ts";
 import { credentialId, opensToNodes } from "../../db/credentials.ts";
 import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
 import { hubOf, jobOf } from "../../env.ts";
-import type { Answer } from "../../job/job-answer.ts";
+import { type Answer, REFUSED } from "../../job/job-answer.ts";
 import type { JobObject } from "../../job/job-object.ts";
+import { mayBeLease } from "../../lease-token.ts";
 import { type NodeEnv, nodeAuth } from "../auth.ts";
-import { answer, problem } from "../problem.ts";
+import { answer, isPassing, problem } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
@@ -30,29 +31,39 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
   })
   .post("/leases/:lease/uploads", async (context) => {
     const body = await readBody(context.req, UploadsRequest, "report_not_valid");
-    return report(context, (job, lease) => job.uploads(lease, body));
+    return report(context, body, (job, lease) => job.uploads(lease, body));
   })
   .post("/leases/:lease/scratch", async (context) => {
     const body = await readBody(context.req, ScratchRequest, "report_not_valid");
-    return report(context, (job, lease) => job.scratch(lease, body));
+    return report(context, body, (job, lease) => job.scratch(lease, body));
   })
   .post("/leases/:lease/complete", async (context) => {
     const body = await readBody(context.req, CompleteReport, "report_not_valid");
-    return report(context, (job, lease) => job.complete(lease, body));
+    return report(context, body, async (job, lease) => {
+      try {
+        return await job.complete(lease, body);
+      } catch (error) {
+        // A fault of ours that this node can bring about: the hub counts them.
+        if (!isPassing(error)) await hubOf(context.env).faulted(lease);
+        throw error;
+      }
+    });
   })
   .post("/leases/:lease/fail", async (context) => {
     const body = await readBody(context.req, FailReport, "report_not_valid");
-    return report(context, (job, lease) => job.fail(lease, body));
+    return report(context, body, (job, lease) => job.fail(lease, body));
   });
 
-/** Hands a report to the job that the lease names. */
+/** Hands a report to the job that the lease names, if there can be such a job. */
 async function report<Value>(
   context: Context<NodeEnv, "/leases/:lease/:verb">,
+  { token }: Pick<LeaseProof, "token">,
   tell: (job: DurableObjectStub<JobObject>, lease: LeaseId) => Promise<Answer<Value>>,
 ): Promise<Response> {
-  const lease = context.req.param("lease");
+  const lease = context.req.param("lease") as LeaseId;
   const named = parseLeaseId(lease);
   if (!named) throw new AppError("report_not_valid", "The path holds no lease id");
-  const told = await tell(jobOf(context.env, named.job), lease as LeaseId);
+  const isKnown = await mayBeLease({ lease, token }, context.env);
+  const told = isKnown ? await tell(jobOf(context.env, named.job), lease) : REFUSED.superseded;
   return told.ok ? answer(context, told.value ?? {}) : problem(context, told.code, told.message);
 }
