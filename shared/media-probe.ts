@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { MAX_INT32, MAX_STREAMS } from "./bounds.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
+import { timelineStartUs } from "./timeline-start.ts";
 
 /** What ffprobe prints of an `int` that counts something. */
 const Count = z.int().min(0).max(MAX_INT32);
@@ -11,6 +12,27 @@ const Rotation = z
   .min(-(2 ** 63))
   .max(2 ** 63);
 const MAX_SIDE_DATA = 1_000;
+
+/** Clocks of containers are of 64 bits, but nothing that is shown lasts a century. */
+export const MAX_PACKET_SECONDS = 3_155_760_000;
+const Seconds = z.number().min(-MAX_PACKET_SECONDS).max(MAX_PACKET_SECONDS);
+
+/**
+ * When a stream is shown by what its packets say, in seconds on the file's own clock as `start_time` is. A header may be
+ * missing, be wrong, or count what an edit list hides.
+ */
+export const PacketTimes = z.object({
+  /** When the first packet begins that is shown at all; it may be before the beginning of the timeline. */
+  first: Seconds,
+  /** The same at or after the beginning of the timeline. */
+  from: Seconds,
+  /** When the last one begins, and when it ends. */
+  last: Seconds,
+  end: Seconds,
+  /** Whether the file is without packets that its header promises; it was cut short then, or is damaged. */
+  cut_short: z.literal(true).exactOptional(),
+});
+export type PacketTimes = z.infer<typeof PacketTimes>;
 
 /**
  * One stream as ffprobe prints it: what plans read is typed and has the form of ffprobe's own words, or is left out; all else
@@ -48,6 +70,8 @@ export const ProbedStream = z
       .array(z.object({ rotation: Rotation.optional() }).catchall(ShownValue))
       .max(MAX_SIDE_DATA)
       .optional(),
+    /** Of the streams that are used, where their packets have times: what the node read of them. */
+    packets: PacketTimes.exactOptional(),
   })
   .catchall(ShownValue);
 export type ProbedStream = z.infer<typeof ProbedStream>;
@@ -93,12 +117,22 @@ export type SourceFacts = {
 export function sourceFacts(probe: MediaProbe): SourceFacts {
   const video = probe.streams.find(isMovingPicture);
   const audio = probe.streams.find((stream) => stream.codec_type === "audio");
-  const seconds = positive(probe.format.duration) ?? positive(video?.duration) ?? positive(audio?.duration);
+  const seconds =
+    packetSeconds(probe) ?? positive(probe.format.duration) ?? positive(video?.duration) ?? positive(audio?.duration);
   return {
     durationMs: seconds === null ? null : Math.round(seconds * 1000),
     video: video ? videoFacts(video) : null,
     audio: audio ? { sampleRateHz: positive(audio.sample_rate), channels: audio.channels ?? null } : null,
   };
+}
+
+/** How long the streams are together whose packets were read; null where they were not, or are not all there. */
+function packetSeconds(probe: MediaProbe): number | null {
+  const read = probe.streams.filter(({ packets }) => packets !== undefined);
+  const times = read.flatMap(({ packets }) => packets ?? []);
+  if (times.length === 0 || times.some(({ cut_short }) => cut_short)) return null;
+  const seconds = Math.max(...times.map(({ end }) => end)) - timelineStartUs(probe, read) / 1e6;
+  return seconds > 0 ? seconds : null;
 }
 
 /** A video stream with a picture that moves: cover art is a video stream too, with the disposition `attached_pic`. */

@@ -46,7 +46,7 @@ export function judgePackets(head: TrackHead, sample: Sample, packets: PacketLis
     faultOfEnd(head, columns);
   if (why !== null) return { ok: false, why };
   const order = presentationOrder(columns);
-  const faulty = faultOfOrder(columns, order) ?? (head.interlaced ? faultOfSpacing(columns, order) : null);
+  const faulty = faultOfOrder(columns, order, head) ?? (head.interlaced ? faultOfSpacing(columns, order) : null);
   return faulty === null ? { ok: true, ledger: ledgerOf(head, columns, order) } : { ok: false, why: faulty };
 }
 
@@ -93,11 +93,19 @@ function presentationOrder({ pts, flags }: PacketColumns): Uint32Array {
   return shown.sort((a, b) => (pts[a] ?? 0) - (pts[b] ?? 0));
 }
 
-function faultOfOrder({ pts, flags }: PacketColumns, order: Uint32Array): string | null {
+/** A frame that follows so soon is left out, by the distance to the one before it that is not. In seconds. */
+const SHORTEST_STEP = 0.001;
+
+function faultOfOrder(
+  { pts, flags }: PacketColumns,
+  order: Uint32Array,
+  { timeBase: { num, den } }: TrackHead,
+): string | null {
   if (order.length < 2) return "it has fewer than two frames";
   let keyframe = -1;
   for (const [at, row] of order.entries()) {
-    if (at > 0 && pts[row] === pts[order[at - 1] ?? 0]) return "two of its frames have the same time";
+    const step = at > 0 ? (((pts[row] ?? 0) - (pts[order[at - 1] ?? 0] ?? 0)) * num) / den : SHORTEST_STEP;
+    if (step < SHORTEST_STEP) return "two of its frames have the same time";
     if (((flags[row] ?? 0) & KEYFRAME) === 0) continue;
     if (row < keyframe) return "its times do not rise";
     keyframe = row;

@@ -9,7 +9,7 @@ export type PacketRange = { readonly fromMs: number; readonly toMs?: number; rea
  * Behind the end of any file. With no end given ffprobe looks at memory that it has not set, and stops at the first packet or
  * not, as its other arguments happen to lie there.
  */
-const ALL_MS = 1e11;
+export const ALL_MS = 1e11;
 
 /**
  * Where the last packets of a range of a local file end, in ms; null when there are none, or none that can be read. AVI has no
@@ -27,16 +27,17 @@ export async function lastPacketEndMs(
     ...["-read_intervals", `${fromMs / 1000}%${(toMs ?? ALL_MS) / 1000}`],
     ...["-show_entries", "packet=pts_time,dts_time,duration_time", "-of", "compact", ...inputArguments({ path })],
   ];
-  let last = -1;
+  // Clocks of MPEG may be negative from beginning to end.
+  let last = Number.NEGATIVE_INFINITY;
   let rest = "";
   // A file of many hours has millions of packets: none is kept. Where one cannot be read, those before it count.
   await listen({ ffprobe, argv, network: "own" }, signal, (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) last = Math.max(last, endOf(line) ?? -1);
+    for (const line of lines) last = Math.max(last, endOf(line) ?? last);
     return true;
   });
-  return last < 0 ? null : last * 1000;
+  return last === Number.NEGATIVE_INFINITY ? null : last * 1000;
 }
 
 const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)/;

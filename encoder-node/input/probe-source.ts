@@ -1,7 +1,8 @@
-// What a source is, with what only its first picture tells.
+// What a source is, with what only its frames and packets tell.
 import * as z from "zod";
 import { isMovingPicture, type MediaProbe } from "#shared/media-probe.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
+import { withPacketTimes } from "./packet-times.ts";
 import { probeFile, runFfprobe } from "./probe.ts";
 
 /**
@@ -17,11 +18,19 @@ const Frames = z.object({
 });
 
 /**
- * Probes a source like `probeFile`. A rotation that only its first picture has is added to the stream's side data. Decoding
+ * Probes a source like `probeFile`, and reads when its packets begin and end (`withPacketTimes`). A rotation that only its first picture has is added to the stream's side data. Decoding
  * that picture takes some 50 ms.
  */
-export async function probeSource(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
+export async function probeSource(
+  ffprobe: Tool,
+  path: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<MediaProbe> {
   const probe = await probeFile(ffprobe, path, signal);
+  return withPacketTimes(ffprobe, path, await withRotation(ffprobe, path, probe, signal), signal);
+}
+
+async function withRotation(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
   const picture = probe.streams.find(isMovingPicture);
   if (!picture || !TURNING_CODECS.has(picture.codec_name ?? "")) return probe;
   if (picture.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
@@ -29,10 +38,10 @@ export async function probeSource(ffprobe: Tool, path: string, signal?: AbortSig
   if (!rotation) return probe;
   const turned = { side_data_type: "Display Matrix", rotation };
   const sideData = [...(picture.side_data_list ?? []), turned];
-  return {
-    ...probe,
-    streams: probe.streams.map((stream) => (stream === picture ? { ...stream, side_data_list: sideData } : stream)),
-  };
+  const streams = probe.streams.map((stream) =>
+    stream === picture ? { ...stream, side_data_list: sideData } : stream,
+  );
+  return { ...probe, streams };
 }
 
 /** In degrees as ffprobe counts them; null when the first packet is no picture that says so. */

@@ -1,6 +1,7 @@
 // Runs the tasks `inspect` and `encode` on a local source with real tools; what would be uploaded stays on disk.
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
@@ -30,11 +31,11 @@ const LEASE = "AAAAAAAAAAAAAA.encode.1";
 export async function processSource(path: string, asks: readonly Ask[]): Promise<ProcessedSource> {
   const folder = await mkdtemp(join(dirname(path), "processed-"));
   const stored = join(folder, "stored");
-  const { origin } = await serve(async (request, response) => {
-    const file = join(stored, decodeURIComponent(request.url ?? ""));
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, await buffer(request));
-    response.end();
+  const { origin } = await serve((request, response) => {
+    // Uploads of an output that fails are broken off.
+    void keep(request, join(stored, decodeURIComponent(request.url ?? "")))
+      .then(() => response.end())
+      .catch(() => response.destroy());
   });
   const node = startTestNode(folder);
   const uploadOf = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
@@ -61,8 +62,17 @@ export async function processSource(path: string, asks: readonly Ask[]): Promise
   }
 }
 
+async function keep(body: Readable, file: string): Promise<void> {
+  const bytes = await buffer(body);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, bytes);
+}
+
 function processedOutput(report: OutputReport, stored: string): ProcessedOutput {
   if (report.status === "failed") return { ok: false, failure: report.failure };
-  const files = report.files.map(({ file }) => join(stored, String(report.output), String(file)));
+  const inOrder = report.files.toSorted((a, b) =>
+    String(a.file).localeCompare(String(b.file), "en", { numeric: true }),
+  );
+  const files = inOrder.map(({ file }) => join(stored, String(report.output), String(file)));
   return { ok: true, files, ...(report.note === undefined ? {} : { note: report.note }) };
 }

@@ -1,13 +1,86 @@
 // Sources with the properties of files that real use brought, by what is special about them. Each is made anew, in seconds.
-import type { SourceWorkshop } from "./source-workshop.ts";
+import { asDataStream, crc32 } from "./mpegts-tables.ts";
+import { replaceText, type SourceWorkshop, truncated } from "./source-workshop.ts";
 
 /** Makes the source in the workshop's folder and answers its path. */
 export type RealWorldSource = (workshop: SourceWorkshop) => Promise<string>;
 
-const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
-const VIDEO = "-f lavfi -i testsrc2=s=96x64:r=10:d=2";
-const TONE = "-f lavfi -i sine=r=48000:d=2";
+/** Brighter from frame to frame, so that a picture shows which one it is. */
+const VIDEO = "-f lavfi -i nullsrc=s=64x36:r=10:d=6,geq=lum=40*T:cb=128:cr=128";
+const TONE = "-f lavfi -i sine=r=48000:d=6";
+const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 10";
+const WEBM = "-c:v libvpx -b:v 500k -deadline realtime -cpu-used 8 -g 10 -c:a libopus";
 
-/** 2 s at 10 frames a second, with audio. */
-export const constantRateVideo: RealWorldSource = ({ make }) =>
-  make("constant.mp4", `${VIDEO} ${TONE} ${X264} -g 10 -c:a aac`);
+/** Ends after half of its bytes; the header promises 6 s. */
+export const truncatedMatroska: RealWorldSource = async ({ make, edit }) => {
+  await make("whole.mkv", `${VIDEO} ${TONE} ${X264} -c:a aac`);
+  return edit("whole.mkv", "truncated.mkv", truncated(0.5));
+};
+
+/** Likewise, and only the file says how long it is: no stream has the tag that ffmpeg adds. */
+export const truncatedWebm: RealWorldSource = async ({ make, edit }) => {
+  await make("whole.webm", `${VIDEO} ${TONE} ${WEBM}`);
+  return edit("whole.webm", "truncated.webm", (bytes) => truncated(0.5)(replaceText(bytes, /DURATION/g, "DURATIOX")));
+};
+
+/** What a browser records: nothing says how long it is. */
+export const browserRecording: RealWorldSource = ({ make }) =>
+  make("recording.webm", `${VIDEO} ${TONE} ${WEBM} -live 1`);
+
+/** Likewise, and cut short. */
+export const truncatedRecording: RealWorldSource = async (workshop) => {
+  await browserRecording(workshop);
+  return workshop.edit("recording.webm", "truncated-recording.webm", truncated(0.5));
+};
+
+export const animatedPng: RealWorldSource = ({ make }) => make("animated.apng", VIDEO);
+
+/** A broadcast whose data stream (timed metadata here, ad markers elsewhere) begins 2 s before the rest. */
+export const earlyDataStream: RealWorldSource = async ({ make, edit }) => {
+  await make("plain.ts", `${VIDEO} ${TONE} ${X264} -c:a mp2 -t 2`);
+  const late = "-itsoffset 2 -i plain.ts -i plain.ts -map 0:v -map 0:a -map 1:a -c copy";
+  await make("three.ts", `${late}`);
+  return edit("three.ts", "early-data.ts", (bytes) => asDataStream(bytes, 0x102));
+};
+
+/** A live capture from before the clock's 33 bits roll over (after 26.5 h) to after it, by which ffmpeg begins below zero. */
+export const clockRollover: RealWorldSource = async ({ make }) => {
+  await make("plain-rollover.ts", `${VIDEO} ${TONE} ${X264} -c:a mp2`);
+  return make("rollover.ts", "-i plain-rollover.ts -c copy -output_ts_offset 95435");
+};
+
+/**
+ * A clip trimmed on a telephone: an edit list hides its first 1.4 s, and no keyframe is decoded before what it shows. Its length
+ * counts what is hidden. The frame before the first one that is shown ends 0.1 ms behind the beginning.
+ */
+export const trimmedWithoutKeyframe: RealWorldSource = async ({ make, edit }) => {
+  await make("untrimmed.mp4", `${VIDEO} -c:v libx264 -bf 2 -g 250 -pix_fmt yuv420p`);
+  return edit("untrimmed.mp4", "trimmed.mp4", (bytes) => {
+    const changed = Buffer.from(bytes);
+    const timescale = changed.readUInt32BE(changed.indexOf("mdhd") + 16);
+    // Every frame is shown 1.5 s before its time: offsets of composition may be negative in version 1 (ISO/IEC 14496-12 §8.6.1.3).
+    const offsets = changed.indexOf("ctts") + 4;
+    changed[offsets] = 1;
+    for (let entry = 0; entry < changed.readUInt32BE(offsets + 4); entry++) {
+      const at = offsets + 8 + entry * 8 + 4;
+      changed.writeInt32BE(changed.readUInt32BE(at) - 1.5 * timescale, at);
+    }
+    changed.writeUInt32BE(timescale / 10 - 1, changed.indexOf("elst") + 16);
+    changed.writeUInt32BE(6, changed.indexOf("stss") + 12);
+    return changed;
+  });
+};
+
+/** Its first 65,535 samples are the encoder's, and not to be heard (RFC 7845 §4.2); ffprobe counts them. */
+export const longPreSkip: RealWorldSource = async ({ make, edit }) => {
+  await make("plain.opus", `${TONE} -c:a libopus`);
+  return edit("plain.opus", "pre-skip.opus", (bytes) => {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt16LE(65_535, changed.indexOf("OpusHead") + 10);
+    const segments = changed[26] ?? 0;
+    const pageBytes = changed.subarray(27, 27 + segments).reduce((sum, size) => sum + size, 27 + segments);
+    changed.writeUInt32LE(0, 22);
+    changed.writeUInt32LE(crc32(changed.subarray(0, pageBytes), 0), 22);
+    return changed;
+  });
+};

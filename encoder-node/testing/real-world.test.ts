@@ -2,10 +2,22 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Ask } from "#shared/plan/test-output.ts";
 import { closeServers } from "../input/range-source-server.ts";
-import { processSource } from "./process-source.ts";
-import { constantRateVideo } from "./real-world-sources.ts";
+import { type ProcessedOutput, processSource } from "./process-source.ts";
+import {
+  animatedPng,
+  browserRecording,
+  clockRollover,
+  earlyDataStream,
+  longPreSkip,
+  trimmedWithoutKeyframe,
+  truncatedMatroska,
+  truncatedRecording,
+  truncatedWebm,
+} from "./real-world-sources.ts";
+import { fileSeconds, frameAt, shownFrames } from "./shown-frames.ts";
 import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;
@@ -17,9 +29,95 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("makes all kinds of outputs of an intact source", async () => {
-  const path = await constantRateVideo(openWorkshop(folder));
-  const stream = { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:64x:48k"] } };
-  const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "jpg:64x" }, stream]);
-  expect(outputs).toEqual([1, 1, 1].map(() => ({ ok: true, files: [expect.any(String)] })));
+const MP4: Ask = { format: "mp4" };
+const WEBM: Ask = { format: "webm:vp8" };
+const THREE: Ask = { format: "jpg:64x", number: 3 };
+const EVERY_2_S: Ask = { format: "jpg:64x", params: { interval: 2 } };
+const SCENES: Ask = { format: "gif:64x", params: { scene: { number: 2, duration: 0.1 } } };
+const STREAM: Ask = {
+  format: "httpstream",
+  params: { hls: { path: "h" }, dash: { path: "d" }, variants: ["mp4:64x:48k"] },
+};
+
+function filesOf(output: ProcessedOutput | undefined): readonly string[] {
+  if (!output?.ok) throw new Error(output?.failure.message ?? "No output");
+  return output.files;
+}
+
+/** A frame of these sources is 4.7 brighter than the one before it, and codecs change it by less than 2. */
+const SAME_FRAME = 2.3;
+
+/** `seconds` are from the first frame on. */
+async function expectPictures(source: string, output: ProcessedOutput | undefined, seconds: number[]): Promise<void> {
+  const own = await shownFrames(source);
+  const start = own.find((frame) => frame.seconds >= 0)?.seconds ?? 0;
+  const shown = await Promise.all(filesOf(output).map(shownFrames));
+  const levels = shown.flat().map(({ level }) => level);
+  expect(levels).toHaveLength(seconds.length);
+  for (const [at, second] of seconds.entries()) {
+    expect(Math.abs((levels[at] ?? 0) - frameAt(own, start + second).level), `picture at ${second} s`).toBeLessThan(
+      SAME_FRAME,
+    );
+  }
+}
+
+describe("a file that was cut short", () => {
+  it.each([truncatedMatroska, truncatedWebm])("fails what needs the missing part: %o", async (make) => {
+    const path = await make(openWorkshop(folder));
+    const { outputs } = await processSource(path, [MP4, THREE, STREAM, { ...MP4, durationMs: 1000 }]);
+    const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("cut short") } };
+    expect(outputs).toEqual([failed, failed, failed, { ok: true, files: [expect.any(String)] }]);
+  });
+
+  it("gives what is there when its header promised nothing", async () => {
+    const path = await truncatedRecording(openWorkshop(folder));
+    const { outputs } = await processSource(path, [MP4, THREE]);
+    const own = await shownFrames(path);
+    const end = own.length / 10;
+    expect(await shownFrames(filesOf(outputs[0])[0] ?? "")).toHaveLength(own.length);
+    await expectPictures(path, outputs[1], [end / 6, end / 2, (end * 5) / 6]);
+  });
+});
+
+describe("a file that does not say how long it is", () => {
+  it.each([
+    [browserRecording, 6],
+    [animatedPng, 6],
+  ])("gives pictures of all of it: %o", async (make, seconds) => {
+    const path = await make(openWorkshop(folder));
+    const { outputs } = await processSource(path, [THREE, EVERY_2_S, SCENES, MP4]);
+    await expectPictures(path, outputs[0], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
+    await expectPictures(path, outputs[1], [0, 2, 4]);
+    await expectPictures(path, outputs[2], [1.45, 4.45]);
+    expect(await shownFrames(filesOf(outputs[3])[0] ?? "")).toHaveLength(60);
+  });
+});
+
+describe("times that a header counts otherwise than packets do", () => {
+  it.each([
+    [earlyDataStream, 2, 20],
+    [clockRollover, 6, 60],
+    [trimmedWithoutKeyframe, 3.4, 34],
+  ])("give all outputs: %o", async (make, seconds, frames) => {
+    const path = await make(openWorkshop(folder));
+    const { outputs } = await processSource(path, [MP4, WEBM, THREE, SCENES, STREAM]);
+    for (const output of [outputs[0], outputs[1], outputs[4]]) {
+      // ffmpeg's own reader of DASH knows whole seconds only.
+      const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
+      const shown = await shownFrames(file);
+      expect(shown).toHaveLength(frames);
+      expect(Math.abs((await fileSeconds(file)) - seconds), file).toBeLessThan(0.06);
+      const times = new Set(shown.map((frame) => frame.seconds));
+      expect(times.size).toBe(frames);
+    }
+    await expectPictures(path, outputs[2], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
+    expect(filesOf(outputs[3])).toHaveLength(1);
+  });
+
+  it("give audio without what its encoder put before it", async () => {
+    const path = await longPreSkip(openWorkshop(folder));
+    const { outputs } = await processSource(path, [{ format: "m4a" }, { format: "mp3" }]);
+    // 6.0065 s of packets less 65,535 samples at 48 kHz.
+    for (const output of outputs) expect(await fileSeconds(filesOf(output)[0] ?? "")).toBeCloseTo(4.64, 1);
+  });
 });

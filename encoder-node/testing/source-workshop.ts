@@ -30,3 +30,17 @@ export function openWorkshop(folder: string): SourceWorkshop {
     },
   };
 }
+
+/** Replaces every occurrence of a text. Throws when there is none, so that a fixture never silently stays as it was. */
+export function replaceText(bytes: Buffer, from: RegExp, to: string): Buffer {
+  const text = bytes.toString("latin1");
+  const changed = text.replace(from, to);
+  if (changed === text) throw new Error(`Nothing matches ${from}`);
+  return Buffer.from(changed, "latin1");
+}
+
+/** The first part of a file, as an interrupted transfer leaves it. */
+export const truncated =
+  (share: number) =>
+  (bytes: Buffer): Buffer =>
+    bytes.subarray(0, Math.floor(bytes.length * share));

@@ -2,20 +2,15 @@
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import { toleranceMs } from "#shared/plan/output-length.ts";
 import type { PlannedOutput, TrackKind } from "#shared/plan/output-plan.ts";
+import { lineStartUs } from "#shared/plan/source-line.ts";
 import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol.ts";
+import { microseconds } from "#shared/timeline-start.ts";
 import { lastPacketEndMs } from "../input/probe-end.ts";
 import type { Publication } from "../publish/publication.ts";
-import {
-  isLongEnough,
-  type MadeFile,
-  madeFile,
-  missingTrack,
-  probeResult,
-  toleranceMs,
-  tooShort,
-} from "./result-check.ts";
+import { isLongEnough, type MadeFile, madeFile, missingTrack, probeResult, tooShort } from "./result-check.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 export type MadeOutput = {
@@ -88,12 +83,14 @@ async function checkSource(
   probe: MediaProbe,
   { ffprobe, signal }: TaskDeps,
 ): Promise<void> {
-  const streamIndex = chooseTracks(probe).video?.streamIndex;
-  if (untilMs === null || streamIndex === undefined) return;
-  const neededMs = untilMs - toleranceMs(untilMs) + Number(probe.format.start_time ?? 0) * 1000;
-  const fromMs = Math.max(0, neededMs);
+  const track = chooseTracks(probe).video;
+  // Packets that were read at inspection are there.
+  if (untilMs === null || !track || track.lengthFrom === "packets") return;
+  const { streamIndex } = track;
+  const startUs = (microseconds(probe.format.start_time) ?? 0) + lineStartUs(probe);
+  const neededMs = untilMs - toleranceMs(untilMs) + startUs / 1000;
   // A frame that is shown for long has its successor far off, and some formats say nothing of its length.
-  for (const range of [{ fromMs, toMs: fromMs + LOOK_AHEAD_MS }, { fromMs }]) {
+  for (const range of [{ fromMs: neededMs, toMs: neededMs + LOOK_AHEAD_MS }, { fromMs: neededMs }]) {
     const endMs = await lastPacketEndMs(ffprobe, source, { ...range, streamIndex }, signal);
     if (endMs !== null && endMs >= neededMs) return;
   }

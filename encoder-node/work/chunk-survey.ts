@@ -75,6 +75,7 @@ const cannot = (why: string): Error => new Error(`The film cannot be cut, becaus
 async function chunkable({ path, probe }: Film, { ffprobe, signal }: TaskDeps): Promise<ChunkFilm> {
   const track = chooseTracks(probe).video;
   if (!track) throw cannot("it has no moving picture");
+  if (track.startsWithOldFrames) throw cannot("it begins with frames from before its beginning");
   const reading = await readFrameLedger(ffprobe, { path }, track.streamIndex, signal);
   if (!reading.ok) throw cannot(reading.why);
   const film = chunkFilm(reading.ledger, probe);

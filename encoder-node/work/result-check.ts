@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
+import { toleranceMs } from "#shared/plan/output-length.ts";
 import type { TrackKind } from "#shared/plan/output-plan.ts";
 import { probeFile } from "../input/probe.ts";
 import type { TaskDeps } from "./task-deps.ts";
@@ -30,11 +31,6 @@ export async function probeResult(
       : error;
   }
 }
-
-/** Durations may differ from the plan by so much, and by so much of the plan (frame and audio frame borders). */
-const TOLERANCE_MS = 500;
-const TOLERANCE_SHARE = 0.01;
-export const toleranceMs = (ms: number): number => Math.max(TOLERANCE_MS, ms * TOLERANCE_SHARE);
 
 /** Whether a result that ends there is long enough; so it is when nobody knows (null) how long it should be. */
 export const isLongEnough = (endMs: number, expectedMs: number | null): boolean =>

@@ -4,7 +4,8 @@ import type { PlannedPicture } from "./plan-picture.ts";
 import type { Track, VideoTrack } from "./source-tracks.ts";
 
 /** Whether the track's length is its own, and so to be relied on. */
-export const isExact = (track: Track): boolean => track.lengthFrom === "stream";
+export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>
+  lengthFrom === "packets" || lengthFrom === "stream";
 
 /** The longest track that goes into the file says where on the source's line it ends, unless it is cut before. */
 export function lastEnd({ endMs }: Cut, tracks: readonly Track[]): number | null {
@@ -33,3 +34,8 @@ export function frameCount(cut: Cut, picture: Pick<PlannedPicture, "timing"> | n
     ? null
     : Math.round(((endMs - Math.max(cut.startMs, track.startMs)) / 1000) * fps);
 }
+
+/** Lengths may differ from what is expected by so much, and by so much of it (borders of frames and of audio frames). */
+const TOLERANCE_MS = 500;
+const TOLERANCE_SHARE = 0.01;
+export const toleranceMs = (ms: number): number => Math.max(TOLERANCE_MS, ms * TOLERANCE_SHARE);

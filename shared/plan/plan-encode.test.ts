@@ -102,7 +102,8 @@ const ROWS: Row[] = [
     ),
     asks: [{ format: "mp4" }],
     argv:
-      `-filter_complex [0:3]scale=1024:576:flags=bicubic,format=yuv420p,setsar=1[v0] -map [v0] -map 0:2 ${X264} ` +
+      "-filter_complex [0:3]select='isnan(prev_selected_t)+gte(t-prev_selected_t,0.000999)'," +
+      `scale=1024:576:flags=bicubic,format=yuv420p,setsar=1[v0] -map [v0] -map 0:2 ${X264} ` +
       `-b:v 1300k -maxrate 1950k -bufsize 2600k -g 125 -x264-params fps=24.9 -fps_mode vfr -enc_time_base 1/90000 ` +
       `-c:a aac -b:a 128k ${TAIL} 0.mp4`,
     frames: 1494,

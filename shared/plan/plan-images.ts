@@ -6,6 +6,7 @@ import { MAX_MOVING_WIDTH } from "../format/presets.ts";
 import type { ImageOutput } from "../output-spec.ts";
 import type { Can } from "./can.ts";
 import { encoderRefusal, IMAGE_ENCODINGS } from "./image-encoders.ts";
+import { isExact } from "./output-length.ts";
 import type { PickedPictures, PlannedOutput, PlanResult } from "./output-plan.ts";
 import { refuse } from "./output-plan.ts";
 import { pickFilters, SPREAD_OUT } from "./pick-pictures.ts";
@@ -91,7 +92,7 @@ function plannedFiles(
   const text = vttText({ spec, strides, places, layout, endMs: track.endMs });
   const vtt = `${index}.vtt`;
   const isNamed = selection.by === "offsets" && track.lengthFrom !== "estimate";
-  const isCertain = isNamed || (track.lengthFrom === "stream" && track.durationMs !== null);
+  const isCertain = isNamed || (isExact(track) && track.durationMs !== null);
   return {
     output: index,
     files: text === null ? pictures : [...pictures, vtt],

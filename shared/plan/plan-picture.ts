@@ -72,7 +72,11 @@ export function planPicture(
   const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds, chunk: coding };
   const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, passLog, can);
   if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
-  const before = [...cutFilters(cut), ...(output.deinterlace ? deinterlaceFilters(track, can) : [])];
+  const before = [
+    ...ownFrames(track, cut, timing),
+    ...cutFilters(cut),
+    ...(output.deinterlace ? deinterlaceFilters(track, can) : []),
+  ];
   return {
     ok: true,
     picture: {
@@ -90,6 +94,17 @@ export function planPicture(
     },
   };
 }
+
+/** What the source shows: no frames from before its beginning, and no two at one time. */
+function ownFrames(track: VideoTrack, { seekMs }: Cut, { varies }: FrameTiming): string[] {
+  // Behind a seek the timeline begins elsewhere, and what precedes the output is trimmed.
+  const old = track.startsWithOldFrames && seekMs === 0 ? [`trim=start=-${SAME_TIME_SECONDS}`] : [];
+  const twice = varies ? [`select='isnan(prev_selected_t)+gte(t-prev_selected_t,${SAME_TIME_SECONDS})'`] : [];
+  return [...old, ...twice];
+}
+
+/** A little less than a millisecond: containers that count in those would give two such frames the same time. */
+const SAME_TIME_SECONDS = 0.000999;
 
 type Ask = Omit<Parameters<typeof videoArguments>[1], "pass" | "timing"> & { readonly timing: FrameTiming };
 type Encoded = Omit<PlannedPicture, "timing" | "frame" | "chunk">;

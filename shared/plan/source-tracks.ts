@@ -7,6 +7,7 @@ import {
   sourceFacts,
   type VideoFacts,
 } from "../media-probe.ts";
+import { microseconds, timelineStartUs } from "../timeline-start.ts";
 import { type SourceColour, sourceColour } from "./source-colour.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
@@ -19,10 +20,10 @@ export type Track = {
   readonly durationMs: number | null;
   readonly endMs: number | null;
   /**
-   * `stream`: the length is its own. `file`: it is the file's, which another stream may have set. `estimate`: it was
+   * `packets`: the packets were read, and it is theirs. `stream`: a header says it of this stream. `file`: it is the file's, which another stream may have set. `estimate`: it was
    * worked out from the file's size and its first bitrate, and may be far off.
    */
-  readonly lengthFrom: "stream" | "file" | "estimate";
+  readonly lengthFrom: "packets" | "stream" | "file" | "estimate";
 };
 
 export type VideoTrack = Track & {
@@ -35,6 +36,11 @@ export type VideoTrack = Track & {
   readonly interlaced: boolean;
   /** Frames in the stream; null when nobody counted them. */
   readonly frames: number | null;
+  /**
+   * Whether frames are decoded that end where the timeline begins, as an edit list without a keyframe before it leaves them.
+   * ffmpeg would show the last of them first.
+   */
+  readonly startsWithOldFrames: boolean;
 };
 
 export type AudioTrack = Track & {
@@ -66,9 +72,11 @@ const INTERLACED: ReadonlySet<string> = new Set(["tt", "bb", "tb", "bt"]);
 /** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts } = sourceFacts(probe);
-  const track = (stream: ProbedStream): Track => trackOf(stream, probe);
   const picture = probe.streams.find(isMovingPicture);
   const sound = chooseAudio(probe.streams);
+  const used = [picture, sound].filter((stream) => stream !== undefined);
+  const originUs = timelineStartUs(probe, used);
+  const track = (stream: ProbedStream): Track => trackOf(stream, probe, originUs);
   return {
     video:
       picture && facts
@@ -79,6 +87,7 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
             colour: sourceColour(picture),
             interlaced: INTERLACED.has(picture.field_order ?? ""),
             frames: frameCount(picture),
+            startsWithOldFrames: startsWithOldFrames(picture, originUs),
           }
         : null,
     audio: sound ? { ...track(sound), ...soundOf(sound) } : null,
@@ -115,33 +124,61 @@ function chooseAudio(streams: readonly ProbedStream[]): ProbedStream | undefined
   return known.find((stream) => stream.disposition?.default === 1) ?? known[0] ?? audio[0];
 }
 
-function trackOf(stream: ProbedStream, probe: MediaProbe): Track {
-  const originMs = milliseconds(probe.format.start_time) ?? 0;
-  const fileMs = sourceFacts(probe).durationMs;
-  const startMs = Math.max(0, (milliseconds(stream.start_time) ?? originMs) - originMs);
-  const taggedEndMs = clockMs(stream.tags?.DURATION);
-  const ownMs = milliseconds(stream.duration) ?? (taggedEndMs === null ? null : taggedEndMs - originMs - startMs);
-  const hasOwn = ownMs !== null && ownMs > 0;
-  const durationMs = hasOwn ? ownMs : fileMs === null ? null : Math.max(0, fileMs - startMs);
-  const lengthFrom = hasOwn || probe.streams.length === 1 ? "stream" : "file";
+function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: number): Track {
+  const startMs = Math.max(0, Math.round(((microseconds(stream.start_time) ?? originUs) - originUs) / 1000));
+  const { packets } = stream;
+  // What is missing of a file counts as promised: outputs of it are too short then, and say so.
+  const { durationMs, lengthFrom } =
+    packets && !packets.cut_short
+      ? {
+          durationMs: Math.max(0, Math.round(packets.end * 1000 - originUs / 1000) - startMs),
+          lengthFrom: "packets" as const,
+        }
+      : promisedLength(stream, probe, originUs, startMs);
   return {
-    streamIndex: stream.index,
-    codec: stream.codec_name ?? null,
-    startMs,
-    durationMs,
+    ...{ streamIndex: stream.index, codec: stream.codec_name ?? null, startMs, durationMs, lengthFrom },
     endMs: durationMs === null ? null : startMs + durationMs,
-    lengthFrom: WITHOUT_LENGTH.has(probe.format.format_name ?? "") ? "estimate" : lengthFrom,
   };
+}
+
+/** What the headers say. */
+function promisedLength(
+  stream: ProbedStream,
+  probe: MediaProbe,
+  originUs: number,
+  startMs: number,
+): Pick<Track, "durationMs" | "lengthFrom"> {
+  const ownMs = ownLengthMs(stream);
+  const fileUs = microseconds(probe.format.duration);
+  const lateUs = originUs - (microseconds(probe.format.start_time) ?? 0);
+  const fileMs = fileUs === null || fileUs <= 0 ? null : Math.max(0, Math.round((fileUs - lateUs) / 1000) - startMs);
+  const durationMs = ownMs ?? fileMs;
+  if (WITHOUT_LENGTH.has(probe.format.format_name ?? "")) return { durationMs, lengthFrom: "estimate" };
+  // Where nothing of the file reaches its promised end, that is what this stream lacks too.
+  const isOwn = ownMs !== null || probe.streams.length === 1 || stream.packets?.cut_short === true;
+  return { durationMs, lengthFrom: isOwn ? "stream" : "file" };
+}
+
+/** How long a header says the stream itself is, in ms; null when none does. */
+export function ownLengthMs({ duration, start_time, tags }: ProbedStream): number | null {
+  const ownUs = microseconds(duration);
+  const taggedEndMs = clockMs(tags?.DURATION);
+  const taggedUs = taggedEndMs === null ? null : taggedEndMs * 1000 - (microseconds(start_time) ?? 0);
+  const lengthUs = ownUs ?? taggedUs;
+  return lengthUs !== null && lengthUs > 0 ? Math.round(lengthUs / 1000) : null;
+}
+
+/** What begins within this of another time begins with it: times of containers are rounded to milliseconds. In µs. */
+const SAME_TIME_US = 1000;
+
+function startsWithOldFrames({ packets }: ProbedStream, originUs: number): boolean {
+  if (!packets) return false;
+  return packets.first * 1e6 < originUs - SAME_TIME_US && packets.from * 1e6 < originUs + SAME_TIME_US;
 }
 
 function frameCount(stream: ProbedStream): number | null {
   const count = Number(stream.nb_frames ?? stream.nb_read_packets);
   return Number.isInteger(count) && count > 0 ? count : null;
-}
-
-function milliseconds(seconds: unknown): number | null {
-  const value = typeof seconds === "string" ? Number(seconds) * 1000 : Number.NaN;
-  return Number.isFinite(value) ? Math.round(value) : null;
 }
 
 /** Matroska keeps a stream's end in a tag: `00:00:05.005000000`. */

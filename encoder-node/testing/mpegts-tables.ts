@@ -1,0 +1,59 @@
+// Changes what an MPEG-TS says of its streams (ISO/IEC 13818-1 §2.4).
+
+const PACKET_BYTES = 188;
+/** ffmpeg's muxer puts the program map table here. */
+const PMT_PID = 0x1000;
+/** Metadata in PES packets (table 2-34). */
+const METADATA_TYPE = 0x15;
+
+/** A copy in which the stream with this PID is one of data: its times stay, its bytes are nothing that could be recognised. */
+export function asDataStream(bytes: Buffer, pid: number): Buffer {
+  const changed = Buffer.from(bytes);
+  let found = false;
+  for (let at = 0; at + PACKET_BYTES <= changed.length; at += PACKET_BYTES) {
+    const packet = changed.subarray(at, at + PACKET_BYTES);
+    const packetPid = packet.readUInt16BE(1) & 0x1fff;
+    if (packetPid === PMT_PID) found = retype(packet, pid) || found;
+    if (packetPid === pid) blank(packet);
+  }
+  if (!found) throw new Error("No such stream");
+  return changed;
+}
+
+/** Sets a stream's type in the table that fills the packet. */
+function retype(packet: Buffer, pid: number): boolean {
+  // The table begins behind the packet's header and a pointer.
+  const section = 5 + (packet[4] ?? 0);
+  const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
+  let found = false;
+  let stream = section + 12 + (packet.readUInt16BE(section + 10) & 0xfff);
+  while (stream < end) {
+    if ((packet.readUInt16BE(stream + 1) & 0x1fff) === pid) {
+      packet[stream] = METADATA_TYPE;
+      found = true;
+    }
+    stream += 5 + (packet.readUInt16BE(stream + 3) & 0xfff);
+  }
+  packet.writeUInt32BE(crc32(packet.subarray(section, end), 0xffffffff), end);
+  return found;
+}
+
+/** Zeroes what follows the header of the packet, and that of the PES packet which may begin in it. */
+function blank(packet: Buffer): void {
+  const hasAdaptation = ((packet[3] ?? 0) & 0x20) !== 0;
+  const payload = hasAdaptation ? 5 + (packet[4] ?? 0) : 4;
+  const begins = ((packet[1] ?? 0) & 0x40) !== 0;
+  // private_stream_1
+  if (begins) packet[payload + 3] = 0xbd;
+  packet.fill(0, begins ? payload + 9 + (packet[payload + 8] ?? 0) : payload);
+}
+
+/** Of MPEG tables (initially all ones) and of Ogg pages (initially 0). */
+export function crc32(bytes: Uint8Array, initial: number): number {
+  let crc = initial >>> 0;
+  for (const byte of bytes) {
+    crc = (crc ^ (byte << 24)) >>> 0;
+    for (let bit = 0; bit < 8; bit++) crc = ((crc & 0x80000000) === 0 ? crc << 1 : (crc << 1) ^ 0x04c11db7) >>> 0;
+  }
+  return crc;
+}

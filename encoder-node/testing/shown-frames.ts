@@ -1,0 +1,41 @@
+// What a viewer of a file sees when, as ffmpeg decodes it.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { FFPROBE, MAKER } from "../ffmpeg/test-runs.ts";
+import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+
+const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 } as const;
+const run = promisify(execFile);
+
+/** `level` is the mean brightness, 0 to 255. */
+export type ShownFrame = { readonly seconds: number; readonly level: number };
+
+/** The frames of the first video stream, on the timeline of a run that reads all streams. */
+export async function shownFrames(file: string): Promise<ShownFrame[]> {
+  const filters = "scale=4:4:flags=area,format=gray";
+  const input = ["-v", "error", "-i", file, "-map", "0:v:0", "-vf", filters, "-fps_mode", "passthrough"];
+  const { stdout: pixels } = await run(MAKER, [...input, "-f", "rawvideo", "-"], options);
+  // Audio that nobody wants, so that the timeline begins where it does in a run over both.
+  const both = ["-enc_time_base", "1/1000000", "-f", "framecrc", "-", "-map", "0:a?", "-f", "null", "-"];
+  const { stdout: rows } = await run(MAKER, [...input, ...both], options);
+  const times = rows
+    .toString()
+    .split("\n")
+    .flatMap((row) => (row.startsWith("0,") ? Number(row.split(",")[2]) / 1e6 : []));
+  return times.map((seconds, at) => ({ seconds, level: mean(pixels.subarray(at * 16, at * 16 + 16)) }));
+}
+
+const mean = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
+
+/** What stands on the screen at a time. */
+export function frameAt(frames: readonly ShownFrame[], seconds: number): ShownFrame {
+  const shown = frames.findLast((frame) => frame.seconds <= seconds + 0.0005) ?? frames[0];
+  if (!shown) throw new Error("No frames");
+  return shown;
+}
+
+/** How long a file is, by its own header, in seconds. */
+export async function fileSeconds(file: string): Promise<number> {
+  const argv = ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file];
+  return Number((await run(FFPROBE, argv, options)).stdout.toString());
+}
