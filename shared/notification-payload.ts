@@ -23,7 +23,7 @@ export const InputPayload = payload(
 export const OutputPayload = payload(
   ["output.completed", "output.failed"],
   OutputView.omit({ format: true }).extend({
-    progress: JobView.shape.progress.describe("Of the whole job"),
+    progress: JobView.shape.progress.describe("Share of the outputs that have ended; skipped ones do not count"),
     ...outputMetadata,
   }),
 ).describe("What became of one output of a job");

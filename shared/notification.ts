@@ -33,15 +33,16 @@ export function inputPayload(
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
 
-/** The payload of an event of one output. */
+/** The payload of an event of one output; `progress` is the share of the outputs that have ended, in whole percent. */
 export function outputPayload(
   event: "output.completed" | "output.failed",
   job: JobView,
   output: OutputView,
   made: OutputMetadata | null,
+  progress: `${number}%`,
 ): NotificationPayload {
   const { progress: _ownProgress, format: _format, type, status, key, ...view } = output;
-  const data = { type, status, progress: job.progress, key, ...view, ...(made ? { metadata: made } : {}) };
+  const data = { type, status, progress, key, ...view, ...(made ? { metadata: made } : {}) };
   return { job_id: job.id, event, metadata: !!made, data };
 }
 

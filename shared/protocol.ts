@@ -199,7 +199,7 @@ function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySe
   return { ok: false, reason: "invalid", detail: z.prettifyError(parsed.error) };
 }
 
-// ── Reports: POST /v2/nodes/leases/:lease/{uploads,scratch,complete,fail} ──────────────────────────────────────────────────
+// ── Reports: POST /v2/nodes/leases/:lease/{uploads,scratch,outputs,complete,fail} ──────────────────────────────────────────────────
 
 /**
  * Names a file of an output within one grant, beside the output's index: by its ordinal, from 1; in a stream, which has
@@ -308,6 +308,13 @@ const OutputReports = z
   .min(1)
   .max(MAX_OUTPUT_INDEX + 1);
 const Tracks = z.array(ScratchTrack).max(MAX_TRACKS);
+
+/**
+ * Outputs of a task to encode that ended while the node goes on with others; `complete` brings those that no such report
+ * brought, one at least. Nodes that are older report all of them there.
+ */
+export const OutputsReport = z.object({ token: LeaseProof.shape.token, outputs: OutputReports });
+export type OutputsReport = z.infer<typeof OutputsReport>;
 
 export const TaskResult = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("inspect"), probe: MediaProbe, chunking: Chunking.exactOptional() }),

@@ -9,8 +9,9 @@ import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
 import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, runnableTasks } from "./leases.ts";
-import { completeTask, failTask, recordUpload } from "./reports.ts";
+import { completeTask, recordUpload } from "./reports.ts";
 import { closeScratch, scratchToClear } from "./scratch-effects.ts";
+import { failTask } from "./task-ends.ts";
 import { offerTwins, twinsDue } from "./twins.ts";
 
 const NOW = 1_000_000;

@@ -1,7 +1,7 @@
 // What a client can do to a job: end it, and begin it anew. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job-status.ts";
 import { record } from "./job-ending.ts";
-import { bump, demand, leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads } from "./job-moves.ts";
+import { bump, demand, leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
 import { type JobState, newTask } from "./job-state.ts";
 import { moveTask } from "./task-table.ts";
 
@@ -14,7 +14,8 @@ export function cancelJob(state: JobState, now: number): JobState | null {
   let next = state;
   for (const task of state.tasks) {
     if (!moveTask(task.phase, "abandon")) continue;
-    next = moveTaskTo(orphanUploads(next, task.id), task.id, "abandon", { reports: [] });
+    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
+    next = moveTaskTo(next, task.id, "abandon");
     if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
   }
   // Chunks are of no use any more: a retry of a cancelled job begins anew.

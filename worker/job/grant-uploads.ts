@@ -5,6 +5,7 @@ import type { FileToStore, ObjectStore } from "../storage/object-store.ts";
 import { fileToStore, isFileOf, isRecorded, uploadKey } from "./job-files.ts";
 import type { GrantedUpload, JobState } from "./job-state.ts";
 import { judge } from "./leases.ts";
+import { owedOutputs } from "./owed-outputs.ts";
 import { recordUpload } from "./reports.ts";
 
 /** The job's state as it is by now, and where to put what changes it. */
@@ -54,7 +55,7 @@ export async function grantUploads(
 function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target {
   const spec = state.spec.outputs[file.output];
   const { task } = judge(state, proof);
-  const isOwn = task?.outputs.includes(file.output);
+  const isOwn = task && owedOutputs(state, task).includes(file.output);
   if (!spec || !isOwn || !isFileOf(spec, file.file, state.input.probe, proof.lease)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }

@@ -7,14 +7,15 @@ import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
 import { BUILTIN_RETENTION_MS } from "../storage/builtin-objects.ts";
 import type { Delivery, JobState, MultipartUpload, TaskState } from "./job-state.ts";
 import { runnableTasks } from "./leases.ts";
+import { type MadeReport, madeReports } from "./owed-outputs.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 import { twinsDue } from "./twins.ts";
 
 export type Effect =
   /** Tell the hub how many tasks of a class wait. */
   | { kind: "advertise"; slotClass: SlotClass }
-  /** Have the storage complete the multipart uploads of a task that a node has finished. */
-  | { kind: "publish"; task: TaskState }
+  /** Have the storage complete the multipart uploads of an output that a node has made. */
+  | { kind: "publish"; task: TaskState; report: MadeReport }
   /** Tell the nodes whose leases ended under their hands. */
   | { kind: "revoke"; leases: LeaseId[] }
   | { kind: "abort-upload"; upload: MultipartUpload }
@@ -57,7 +58,9 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     if (dueAt !== null) pending.push(owed(`advertise:${slotClass}`, dueAt, { kind: "advertise", slotClass }));
   }
   for (const task of state.tasks) {
-    if (task.phase === "publishing") pending.push(owed(`publish:${task.id}`, 0, { kind: "publish", task }));
+    for (const report of madeReports(task)) {
+      pending.push(owed(publishName(task, report), 0, { kind: "publish", task, report }));
+    }
   }
   if (state.revoked.length > 0) pending.push(owed("revoke", 0, { kind: "revoke", leases: state.revoked }));
   for (const upload of state.orphans) {
@@ -82,6 +85,9 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   }
   return pending;
 }
+
+/** The name of the effect that completes an output's uploads. */
+export const publishName = ({ id }: TaskState, { output }: MadeReport): string => `publish:${id}:${output}`;
 
 function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   const advertisedAt = state.advertisedAt[slotClass] ?? null;

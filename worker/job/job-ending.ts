@@ -60,7 +60,7 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
     case "output.failed": {
       const index = output ?? 0;
       const probe = state.spec.notification.metadata ? outputMetadata(state, index) : null;
-      return outputPayload(event, job, viewOutput(state, index), probe);
+      return outputPayload(event, job, viewOutput(state, index), probe, endedShare(state));
     }
     case "job.completed":
     case "job.failed":
@@ -69,6 +69,13 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
     default:
       return assertNever(event);
   }
+}
+
+/** How many of the outputs that are made have ended, well or not: what clients of the API know as progress in its events. */
+function endedShare({ outputs }: JobState): `${number}%` {
+  const wanted = outputs.filter(({ phase }) => phase !== "skipped");
+  const ended = wanted.filter(({ phase }) => isTerminalOutput(phase));
+  return `${Math.floor((100 * ended.length) / Math.max(1, wanted.length))}%`;
 }
 
 /** Ends the job when all its outputs have ended; a job ends once. */

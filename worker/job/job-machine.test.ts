@@ -8,7 +8,10 @@ import { fileOfKey } from "./job-files.ts";
 import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
 import { jobPercent, viewJob } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
-import { completeTask, failTask, recordUpload, settleOutputs } from "./reports.ts";
+import { settlePublished } from "./output-reports.ts";
+import { madeReports } from "./owed-outputs.ts";
+import { completeTask, recordUpload } from "./reports.ts";
+import { failTask } from "./task-ends.ts";
 import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "./task-table.ts";
 
 const SOURCE_URL = "https://media.example.com/film.mp4";
@@ -73,7 +76,7 @@ describe("tables", () => {
     expect([`task: ${moves.join(" ")}`, ...rows]).toMatchInlineSnapshot(`
       [
         "task: claim renew release publish finish abandon",
-        "pending: leased leased - - - failed",
+        "pending: leased leased - publishing - failed",
         "leased: - leased pending publishing done failed",
         "publishing: - - pending - done failed",
         "done: - - - - - -",
@@ -424,11 +427,13 @@ describe("multipart uploads", () => {
     const state = recordUploads(encoding(), "encode", multipart);
     const publishing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
     expect(publishing.status).toBe("job.starting");
-    expect(pendingEffects(publishing, RETENTION_MS).map(({ name }) => name)).toContain("publish:encode");
+    expect(pendingEffects(publishing, RETENTION_MS).map(({ name }) => name)).toContain("publish:encode:0");
     expect(expireLeases(publishing, NOW + 100 * LEASE_MS)).toBe(publishing);
-    const settled = settleOutputs(publishing, "encode", [madeVideo, madeImages], NOW);
-    expect(settled.status).toBe("job.completed");
-    expect(settled.orphans).toEqual([]);
+    expect(viewJob(publishing).outputs[1]?.status).toBe("image.created");
+    const [waiting] = madeReports(publishing.tasks[1] ?? { reports: [] });
+    const settled = waiting && settlePublished(publishing, "encode", waiting, null, NOW);
+    expect(settled?.status).toBe("job.completed");
+    expect(settled?.orphans).toEqual([]);
   });
 
   it("are aborted when their grant came to nothing", () => {
@@ -441,13 +446,8 @@ describe("multipart uploads", () => {
 
   it("are aborted when their output fails beside one that is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);
-    const publishing = completeTask(
-      state,
-      "encode",
-      { kind: "encode", outputs: [failed(0, "storage_denied"), madeImages] },
-      NOW,
-    );
-    const settled = settleOutputs(publishing, "encode", publishing.tasks[1]?.reports ?? [], NOW);
+    const reports = [failed(0, "storage_denied"), madeImages];
+    const settled = completeTask(state, "encode", { kind: "encode", outputs: reports }, NOW);
     expect(settled).toMatchObject({ status: "job.failed", orphans: [{ uploadId: "u-1" }] });
   });
 });

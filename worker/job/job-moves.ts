@@ -6,7 +6,8 @@ import { moveOutput, type OutputMove } from "#shared/output-status.ts";
 import { type SlotClass, slotClassOf } from "#shared/protocol.ts";
 import { record } from "./job-ending.ts";
 import { fileOfKey, objectOf } from "./job-files.ts";
-import type { JobState, OutputState, TaskState } from "./job-state.ts";
+import type { GrantedUpload, JobState, OutputState, TaskState } from "./job-state.ts";
+import { madeReports } from "./owed-outputs.ts";
 import { moveTask, type TaskMove } from "./task-table.ts";
 
 export const leaseOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
@@ -68,14 +69,24 @@ export const demand = (state: JobState, slotClass: SlotClass): JobState => ({
 export const addTask = (state: JobState, task: TaskState): JobState =>
   demand({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
 
-/** Sets a task's multipart uploads aside to be aborted, but for those of outputs that were made. */
+/**
+ * Sets a task's multipart uploads aside to be aborted, except those of outputs that were made. Uploads that wait to be
+ * completed stay with the task.
+ */
 export function orphanUploads(state: JobState, taskId: string): JobState {
-  const uploads = Object.entries(taskOf(state, taskId).uploads);
-  if (uploads.length === 0) return state;
-  const orphans = uploads.flatMap(([key, { uploadId }]) => {
+  const task = taskOf(state, taskId);
+  const waiting = new Set(madeReports(task).map(({ output }) => output));
+  const [kept, others] = [new Map<string, GrantedUpload>(), new Map<string, GrantedUpload>()];
+  for (const [key, upload] of Object.entries(task.uploads)) {
+    (waiting.has(fileOfKey(key).output) ? kept : others).set(key, upload);
+  }
+  if (others.size === 0) return state;
+  const orphans = [...others].flatMap(([key, { uploadId }]) => {
     const file = fileOfKey(key);
     const made = state.outputs[file.output]?.phase === "done";
     return uploadId === null || made ? [] : [{ objectName: objectOf(state, file), uploadId }];
   });
-  return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads: {} });
+  return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, {
+    uploads: Object.fromEntries(kept),
+  });
 }

@@ -9,6 +9,7 @@ import type {
   CompleteReport,
   FailReport,
   LeaseProof,
+  OutputsReport,
   ProgressItem,
   ScratchAnswer,
   ScratchRequest,
@@ -43,8 +44,10 @@ import {
   runnableTasks,
   suspectSession,
 } from "./leases.ts";
-import { completeTask, failTask } from "./reports.ts";
+import { takeOutputs } from "./output-reports.ts";
+import { completeTask } from "./reports.ts";
 import { grantScratch } from "./scratch-grants.ts";
+import { failTask } from "./task-ends.ts";
 import { madeKeys, openForTask } from "./task-secrets.ts";
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
@@ -151,6 +154,21 @@ export class JobObject extends DurableObject<Env> {
       if (!(error instanceof AppError) || error.code !== "report_not_valid") throw error;
       return { ok: false, code: error.code, message: error.message };
     }
+  }
+
+  /** Outputs of a lease's task are made, or cannot be, while it goes on; the same report twice is fine. */
+  async outputs(lease: LeaseId, { token, outputs }: OutputsReport): Promise<Answer<null>> {
+    const judged = this.#memory.state && judge(this.#memory.state, { lease, token });
+    if (!judged || judged.verdict === "superseded") return REFUSED.superseded;
+    const kind = judged.task?.kind ?? "chunk";
+    if (kind !== "encode") {
+      return {
+        ok: false,
+        code: "report_not_valid",
+        message: `A task to ${kind} reports its outputs when it completes`,
+      };
+    }
+    return this.#report({ lease, token }, (state, taskId) => takeOutputs(state, taskId, outputs, Date.now()));
   }
 
   /** A lease's work is done; the same report twice is fine. */

@@ -10,6 +10,7 @@ import type { TaskStage } from "#shared/protocol.ts";
 import { chunkedFraction } from "./chunk-progress.ts";
 import { activeWork } from "./chunk-work.ts";
 import type { JobState, TaskState } from "./job-state.ts";
+import { madeReports } from "./owed-outputs.ts";
 
 /** Shares of the whole: fetching and probing the source; and, of one output's work, encoding before uploading. */
 const INPUT_SHARE = 0.05;
@@ -38,6 +39,7 @@ export function outputFraction(state: JobState, index: number): number {
   const work = activeWork(state);
   if (work?.outputs.includes(index)) return chunkedFraction(state, work, taskFraction);
   const task = state.tasks.findLast((candidate) => candidate.kind === "encode" && candidate.outputs.includes(index));
+  if (task && madeReports(task).some((report) => report.output === index)) return 1;
   return task ? taskFraction(task) : 0;
 }
 

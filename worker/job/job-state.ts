@@ -76,7 +76,10 @@ export const TaskState = z.object({
   avoid: z.array(z.string()),
   notBefore: Time,
   uploads: z.record(z.string(), GrantedUpload),
-  /** What the node reported, while the storage still has to complete multipart uploads. */
+  /**
+   * What nodes reported and is not settled: outputs whose multipart uploads the storage still has to complete, which an
+   * earlier attempt may have made, and failures that another attempt may save once this one has ended.
+   */
   reports: z.array(OutputReport),
   /** Of a chunk its index, and whether a second task may still be begun for it (see twins.ts). */
   chunk: z.int().nullable().default(null),

@@ -14,7 +14,8 @@ import { endIfDone } from "./job-ending.ts";
 import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 import { type TaskSecrets, taskFor } from "./node-task.ts";
-import { loseTask } from "./reports.ts";
+import { madeReports, owedOutputs } from "./owed-outputs.ts";
+import { loseTask } from "./task-ends.ts";
 import { moveTask } from "./task-table.ts";
 
 export type Claim = {
@@ -37,15 +38,18 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     if (assignments.length >= claim.max || token === undefined) break;
     if (task.notBefore > now || isOvertaking(next, task, claim.nodeId)) continue;
     const grant = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS, since: now };
-    const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: [] };
+    const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: madeReports(task) };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", fresh);
     if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
     const lease = leaseOf(state, { ...task, ...fresh });
-    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, task, claim) });
+    assignments.push({ lease, token, jobId: state.spec.id, task: taskFor(state, owed(state, task), claim) });
   }
   return { state: next, assignments };
 }
+
+/** A task for what is left to do: outputs that an earlier node brought to the storage are not encoded again. */
+const owed = (state: JobState, task: TaskState): TaskState => ({ ...task, outputs: owedOutputs(state, task) });
 
 /** The tasks that a node has not failed before, if there are such. */
 function welcomeTasks(state: JobState, { nodeId, slotClass }: Claim): TaskState[] {

@@ -1,6 +1,5 @@
 // Carries out what a job owes: each effect talks to one neighbour and puts what came of it into the state.
-import { AppError, assertNever, errorTraits } from "#shared/errors.ts";
-import type { OutputReport } from "#shared/protocol.ts";
+import { AppError, assertNever, errorTraits, type Failure } from "#shared/errors.ts";
 import { checkAgain, upsertJob } from "../db/jobs.ts";
 import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
@@ -11,13 +10,23 @@ import { type ObjectStore, openStore } from "../storage/object-store.ts";
 import { openScratch } from "../storage/scratch.ts";
 import { isUploadLost } from "../storage/upload-gone.ts";
 import { activeWork } from "./chunk-work.ts";
-import { advertised, type Effect, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
+import {
+  advertised,
+  type Effect,
+  indexed,
+  mayAbortAgain,
+  nextCheckAt,
+  publishName,
+  revoked,
+  uploadAborted,
+} from "./job-effects.ts";
 import { fileToStore, uploadKey } from "./job-files.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 import type { JobState, TaskState } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { runnableTasks } from "./leases.ts";
-import { settleOutputs } from "./reports.ts";
+import { settlePublished } from "./output-reports.ts";
+import type { MadeReport } from "./owed-outputs.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 
 export interface EffectDeps {
@@ -42,7 +51,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "advertise":
       return advertise(effect, deps);
     case "publish":
-      return publish(effect.task, deps);
+      return publish(effect, deps);
     case "revoke": {
       await hubOf(deps.env).revoke(effect.leases);
       return deps.apply((state) => revoked(state, effect.leases));
@@ -144,35 +153,23 @@ async function clearScratch(folder: number, deps: EffectDeps): Promise<void> {
   deps.apply((before) => scratchCleared(before, folder));
 }
 
-/** Completes a task's multipart uploads, then ends its outputs; an output whose file the storage refuses has failed. */
-async function publish(task: TaskState, deps: EffectDeps): Promise<void> {
-  const store = await storeOf(deps);
-  const lastTry = (deps.state().retries[`publish:${task.id}`]?.attempts ?? 0) + 1 >= MAX_PUBLISH_ATTEMPTS;
-  const reports: OutputReport[] = [];
-  for (const report of task.reports) {
-    try {
-      await completeFiles(store, deps.state(), task, report);
-      reports.push(report);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      if (errorTraits(error.code).retryable && !lastTry && !isUploadLost(error)) throw error;
-      reports.push({ status: "failed", output: report.output, failure: { code: error.code, message: error.message } });
-    }
+/** Completes an output's multipart uploads, then ends it; an output whose file the storage refuses has failed. */
+async function publish({ task, report }: Effect & { kind: "publish" }, deps: EffectDeps): Promise<void> {
+  const attempts = (deps.state().retries[publishName(task, report)]?.attempts ?? 0) + 1;
+  let failure: Failure | null = null;
+  try {
+    await completeFiles(await storeOf(deps), deps.state(), task, report);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const isLost = isUploadLost(error);
+    if (errorTraits(error.code).retryable && attempts < MAX_PUBLISH_ATTEMPTS && !isLost) throw error;
+    // What the storage has lost must be made again, unlike what it does not take.
+    failure = { code: isLost ? "node_failed" : error.code, message: error.message };
   }
-  deps.apply((state) => {
-    const current = state.tasks.find(({ id }) => id === task.id);
-    if (current?.phase !== "publishing" || current.attempt !== task.attempt) return state;
-    return settleOutputs(state, task.id, reports, deps.now());
-  });
+  deps.apply((state) => settlePublished(state, task.id, report, failure, deps.now()));
 }
 
-async function completeFiles(
-  store: ObjectStore,
-  state: JobState,
-  task: TaskState,
-  report: OutputReport,
-): Promise<void> {
-  if (report.status !== "made") return;
+async function completeFiles(store: ObjectStore, state: JobState, task: TaskState, report: MadeReport): Promise<void> {
   for (const file of report.files) {
     const upload = task.uploads[uploadKey(file)];
     if (!upload?.uploadId) continue;

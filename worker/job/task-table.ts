@@ -5,12 +5,13 @@ export type TaskPhase = (typeof TASK_PHASES)[number];
 
 /**
  * `publish`: all bytes lie in the storage, multipart uploads wait to be completed. `renew` from pending: a lease had
- * lapsed, nobody else took the task, and its node turns out to be alive.
+ * lapsed, nobody else took the task, and its node turns out to be alive. `publish` from pending: the task is given up, except
+ * for outputs that are in the storage already.
  */
 export type TaskMove = "claim" | "renew" | "release" | "publish" | "finish" | "abandon";
 
 export const TASK_TABLE = {
-  pending: { claim: "leased", renew: "leased", abandon: "failed" },
+  pending: { claim: "leased", renew: "leased", publish: "publishing", abandon: "failed" },
   leased: { renew: "leased", release: "pending", publish: "publishing", finish: "done", abandon: "failed" },
   publishing: { release: "pending", finish: "done", abandon: "failed" },
   done: {},

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
 import { isTerminalOutput } from "#shared/output-status.ts";
 import { endIfDone } from "./job-ending.ts";
-import { failOutput, orphanUploads } from "./job-moves.ts";
+import { failOutput, orphanUploads, patchTask } from "./job-moves.ts";
 import { Delivery, JobSpec, JobState, MultipartUpload, newJob, OutputState, TaskState } from "./job-state.ts";
 
 /** What an object throws while it cannot read its state. It crosses RPC with `retryable`: callers come again. */
@@ -85,7 +85,7 @@ function readable<Schema extends z.ZodType>(schema: Schema, entries: unknown): z
 /** Sets a task's multipart uploads aside to be aborted, as far as what else is left says which objects they are for. */
 function withOrphans(state: JobState, { id }: TaskState): JobState {
   try {
-    return orphanUploads(state, id);
+    return orphanUploads(patchTask(state, id, { reports: [] }), id);
   } catch {
     return state;
   }

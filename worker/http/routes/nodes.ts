@@ -3,7 +3,14 @@
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import { CompleteReport, FailReport, type LeaseProof, ScratchRequest, UploadsRequest } from "#shared/protocol.ts";
+import {
+  CompleteReport,
+  FailReport,
+  type LeaseProof,
+  OutputsReport,
+  ScratchRequest,
+  UploadsRequest,
+} from "#shared/protocol.ts";
 import { credentialId, opensToNodes } from "../../db/credentials.ts";
 import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
 import { hubOf, jobOf } from "../../env.ts";
@@ -36,6 +43,10 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
   .post("/leases/:lease/scratch", async (context) => {
     const body = await readBody(context.req, ScratchRequest, "report_not_valid");
     return report(context, body, (job, lease) => job.scratch(lease, body));
+  })
+  .post("/leases/:lease/outputs", async (context) => {
+    const body = await readBody(context.req, OutputsReport, "report_not_valid");
+    return report(context, body, (job, lease) => job.outputs(lease, body));
   })
   .post("/leases/:lease/complete", async (context) => {
     const body = await readBody(context.req, CompleteReport, "report_not_valid");

@@ -65,7 +65,7 @@ export type Grant = {
   /** Lossy, by the socket. */
   progress(stage: TaskStage, fraction: number): Promise<void>;
   /** Until it is taken. Throws Dropped. */
-  post(verb: "uploads" | "scratch" | "complete" | "fail", body: object): Promise<unknown>;
+  post(verb: "uploads" | "scratch" | "outputs" | "complete" | "fail", body: object): Promise<unknown>;
 };
 
 export class ScriptedNode {

@@ -67,8 +67,14 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
       );
       return { kind: "sound", tracks };
     }
-    case "encode":
-      return { kind: "encode", outputs: await makeOutputs(grant, task.outputs, task.probe) };
+    case "encode": {
+      const [last, ...others] = task.outputs.toReversed();
+      await grant.progress("encoding", 0.5);
+      for (const spec of others.toReversed()) {
+        await grant.post("outputs", { outputs: [await makeOutput(grant, spec, task.probe)] });
+      }
+      return { kind: "encode", outputs: last ? [await makeOutput(grant, last, task.probe)] : [] };
+    }
     case "join": {
       const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.sound].map(({ name }) => name);
       for (const url of (await askScratch(grant, [], gets)).gets) {
