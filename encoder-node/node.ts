@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { type Logger, messageOf } from "#shared/log.ts";
 import type { Capabilities } from "#shared/protocol.ts";
 import type { NodeConfig } from "./config.ts";
+import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import type { Tool } from "./ffmpeg/locate.ts";
+import { freeBytes } from "./ffmpeg/machine.ts";
 import { guardedAgent } from "./input/address-guard.ts";
 import { askScratch, askUploads } from "./link/asks.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
@@ -17,6 +19,14 @@ import { createProgressBoard } from "./work/progress.ts";
 import { createSlots } from "./work/slots.ts";
 import { createSourceCache } from "./work/source-cache.ts";
 import type { NodeDeps } from "./work/task-deps.ts";
+import { createUploadSlots, type UploadSlots } from "./work/upload-slots.ts";
+
+/** Tasks that upload after they gave their encoder back. */
+const UPLOAD_SLOTS = 8;
+/** Leases that a hello names at the most (NodeFrame). */
+const MAX_RUNNING = 64;
+/** With less room than this on the disk no more work is taken before an upload has ended. */
+const UPLOAD_ROOM_BYTES = 4 * DISK_RESERVE_BYTES;
 
 export type NodeIdentity = { nodeId: string; session: string };
 export type NodeSetup = {
@@ -43,7 +53,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
   const leases = createLeases({
-    ...{ slots, board, reports, log },
+    ...{ slots, uploads: uploadSlots(config), board, reports, log },
     send: (frame) => link.send(frame),
     taskDeps: (own) => {
       const { lease, token } = own.assignment;
@@ -87,6 +97,14 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   );
   void reports.resume().catch(logged("Reports of an earlier process not sent"));
   return { drain, handBack: leases.handBack };
+}
+
+/** Tasks that only upload: they count with all others that a hello may name. */
+function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
+  const left = MAX_RUNNING - slots.inspect - slots.encode;
+  return createUploadSlots(Math.max(0, Math.min(UPLOAD_SLOTS, left)), async () => {
+    return (await freeBytes(workFolder)) >= UPLOAD_ROOM_BYTES;
+  });
 }
 
 /** What the tasks share. What an earlier process left half-done is worth nothing; its finished reports are. */

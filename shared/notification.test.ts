@@ -16,10 +16,14 @@ const METADATA = { streams: [], format: {} };
 // Some clients compare or log payloads as text.
 it.each<[string, object, members: string]>([
   ["input", inputPayload("input.transferred", JOB, { input: METADATA, outputs: [] }), "status progress metadata"],
-  ["output", outputPayload("output.completed", JOB, OUTPUT, METADATA), "type status progress key url encoder metadata"],
+  [
+    "output",
+    outputPayload("output.completed", JOB, OUTPUT, METADATA, "50%"),
+    "type status progress key url encoder metadata",
+  ],
   [
     "failed output",
-    outputPayload("output.failed", JOB, { ...OUTPUT, error: "It broke", status: "video.failed" }, null),
+    outputPayload("output.failed", JOB, { ...OUTPUT, error: "It broke", status: "video.failed" }, null, "50%"),
     "type status progress key url encoder error",
   ],
   [

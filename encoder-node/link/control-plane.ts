@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 
-export type LeaseVerb = "uploads" | "scratch" | "complete" | "fail";
+export type LeaseVerb = "uploads" | "scratch" | "outputs" | "complete" | "fail";
 
 export type PostAnswer =
   | { kind: "taken"; body: unknown }

@@ -7,16 +7,17 @@ import { backoffMs } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { CompleteReport, FailReport } from "#shared/protocol.ts";
+import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export type Report =
+  | { lease: LeaseId; verb: "outputs"; body: OutputsReport }
   | { lease: LeaseId; verb: "complete"; body: CompleteReport }
   | { lease: LeaseId; verb: "fail"; body: FailReport };
 
 export interface Reports {
-  /** Resolves when the control plane has taken the report, or wants no more of its lease. */
-  send(report: Report): Promise<void>;
+  /** Resolves when the control plane has taken the report (true), or wants no more of its lease, or refuses it. */
+  send(report: Report): Promise<boolean>;
   /** Sends what an earlier process of this node left behind. */
   resume(): Promise<void>;
 }
@@ -48,8 +49,9 @@ export function openReports(folder: string, controlPlane: ControlPlane, log: Log
   return {
     async send(report) {
       const file = await spooled(report);
-      await deliver(report);
+      const isTaken = await deliver(report);
       if (file !== null) await forget(file);
+      return isTaken;
     },
     async resume() {
       await mkdir(folder, { recursive: true });
@@ -62,19 +64,21 @@ export function openReports(folder: string, controlPlane: ControlPlane, log: Log
 }
 
 /** Sends a report until the control plane has taken it. A result that it refuses ends the lease as a failure. */
-function delivery(controlPlane: ControlPlane, log: Logger): (report: Report) => Promise<void> {
-  return async function deliver(report): Promise<void> {
+function delivery(controlPlane: ControlPlane, log: Logger): (report: Report) => Promise<boolean> {
+  return async function deliver(report): Promise<boolean> {
     const { lease } = report;
     for (let attempt = 1; ; attempt++) {
       const answer = await controlPlane.post(lease, report.verb, report.body);
       switch (answer.kind) {
         case "taken":
-          return;
+          return true;
         case "superseded":
-          return log.info("The job no longer wants this work", { lease });
+          log.info("The job no longer wants this work", { lease });
+          return false;
         case "refused":
           log.error("The control plane refused a report", { lease, answer: answer.message });
-          return report.verb === "complete" ? deliver(refusedResult(report)) : undefined;
+          if (report.verb === "complete") await deliver(refusedResult(report));
+          return false;
         case "broken":
         case "unreachable":
           log.warn("Report not delivered, trying again", { lease, attempt, error: answer.message });
@@ -135,6 +139,7 @@ function isReport(value: unknown): value is Report {
 
 const LeaseIdText = z.string().refine((text) => parseLeaseId(text) !== null);
 const SpooledReport = z.discriminatedUnion("verb", [
+  z.object({ lease: LeaseIdText, verb: z.literal("outputs"), body: OutputsReport }),
   z.object({ lease: LeaseIdText, verb: z.literal("complete"), body: CompleteReport }),
   z.object({ lease: LeaseIdText, verb: z.literal("fail"), body: FailReport }),
 ]);

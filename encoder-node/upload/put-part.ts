@@ -42,6 +42,13 @@ const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 2 };
  * given up after 13 s at the most, 6 s on average.
  */
 const NOBODY_PATIENCE: Pick<Patience, "retries" | "backoff"> = { retries: 5, backoff: { firstMs: 500, maxMs: 5000 } };
+/** A storage that did not take a part in spite of all retries: other files fare no better for now. */
+export class StorageDown extends AppError {
+  constructor({ code, message, cause }: AppError) {
+    super(code, message, { cause });
+  }
+}
+
 /** How long neither the sending nor the storage's answer may stand still. */
 const STALL_MS = 60_000;
 /** Whoever takes a form may carry the file elsewhere before answering, which takes the longer the larger it is. */
@@ -73,7 +80,7 @@ export async function putPart(upload: PartUpload, patience: Partial<Patience> = 
     signal.throwIfAborted();
     if (!outcome.passing) throw outcome.error;
     nobody = outcome.isNobody ? nobody + 1 : 0;
-    if (failures > retries || nobody > NOBODY_PATIENCE.retries) throw outcome.error;
+    if (failures > retries || nobody > NOBODY_PATIENCE.retries) throw new StorageDown(outcome.error);
     upload.onProgress(0);
     const pause = nobody > 0 ? { ...NOBODY_PATIENCE.backoff, firstMs: backoff.firstMs } : backoff;
     await sleep(backoffMs(failures, pause, Math.random), undefined, { signal }).catch(() => undefined);

@@ -8,7 +8,8 @@ import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedCommand } from "#shared/plan/planned-command.ts";
 import type { TaskOf } from "#shared/protocol.ts";
 import type { Publications, Publisher } from "../publish/publisher.ts";
-import { checkOutput, type FailedOutput, type MadeOutput, type Origin } from "./check-output.ts";
+import { checkOutput, type Origin } from "./check-output.ts";
+import type { Encoded } from "./deliver-outputs.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { inParallel } from "./in-parallel.ts";
 import { runAll } from "./run-planned.ts";
@@ -18,10 +19,9 @@ import type { TaskDeps } from "./task-deps.ts";
 /** Results that are looked at the same time: an output may be one of dozens. */
 const PARALLEL_CHECKS = 4;
 
-/** What encoding made of an output. */
-export type Encoded = MadeOutput | FailedOutput;
-
 export type EncodeWork = {
+  /** Takes outputs as soon as they are encoded and looked at, or have failed; each comes once. */
+  readonly take: (ended: readonly Encoded[]) => void;
   readonly task: TaskOf<"encode">;
   /** Path of the source on this node's disk. */
   readonly source: string;
@@ -30,12 +30,13 @@ export type EncodeWork = {
   readonly publisher: Publisher;
 };
 
-/** Makes all outputs of the task, but for those whose watermark or subtitles are not to be had. */
-export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<Encoded[]> {
+/** Makes all outputs of the task, except those whose watermark or subtitles are not to be had. */
+export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<void> {
   const { outputs } = work.task;
   const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
   const wanted = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
-  return [...failed, ...(await planAndRun({ ...work, ...extras, notes: new Map() }, wanted, deps))];
+  work.take(failed);
+  await planAndRun({ ...work, ...extras, notes: new Map() }, wanted, deps);
 }
 
 type EquippedWork = EncodeWork &
@@ -44,24 +45,32 @@ type EquippedWork = EncodeWork &
     readonly notes: ReadonlyMap<number, string>;
   };
 
-async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<Encoded[]> {
+async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<void> {
   const { commands, refusals } = planEncode({
     source: work.source,
     probe: work.task.probe,
     outputs,
     can: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
     watermarks: work.watermarks,
+    imagesFirst: true,
   });
-  const encoded: Encoded[] = refusals.map(({ output, failure }) => ({ output, failure }));
-  const runs = commands.reduce((sum, command) => sum + command.runs.length, 0);
+  work.take(refusals.map(({ output, failure }) => ({ output, failure })));
+  const runs = commands.reduce((sum, command) => sum + countedRuns(command, commands), 0);
   let before = 0;
   for (const command of commands) {
     const start = before;
-    const tell = (done: number): void => deps.progress("encoding", (start + done) / runs);
-    encoded.push(...(await makeOutputs(work, command, tell, deps)));
-    before += command.runs.length;
+    const counted = countedRuns(command, commands);
+    const tell = (done: number): void => deps.progress("encoding", (start + Math.min(done, counted)) / runs);
+    await makeOutputs(work, command, tell, deps);
+    before += counted;
   }
-  return encoded;
+}
+
+/** The runs that the progress counts: images that are made beside videos take no time worth speaking of. */
+function countedRuns({ runs, outputs }: PlannedCommand, commands: readonly PlannedCommand[]): number {
+  const isOfImages = (each: Pick<PlannedCommand, "outputs">): boolean =>
+    each.outputs.every(({ encoder, stream }) => encoder === undefined && !stream);
+  return isOfImages({ outputs }) && !commands.every(isOfImages) ? 0 : runs.length;
 }
 
 /** `tell` takes how many of the command's runs are done, with a fraction for the one that is under way. */
@@ -70,7 +79,7 @@ async function makeOutputs(
   command: PlannedCommand,
   tell: (done: number) => void,
   deps: TaskDeps,
-): Promise<Encoded[]> {
+): Promise<void> {
   // A folder for each command: what a failed one left behind must not pass for the work of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
   const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
@@ -90,10 +99,8 @@ async function makeOutputs(
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });
   const notes = softwareNotes(command.outputs, busy);
   if (notes.size > 0) return planAndRun({ ...work, notes }, specsOf(work, command.outputs), deps);
-  if (command.outputs.length === 1) return command.outputs.map(({ output }) => ({ output, failure }));
-  const alone: Encoded[] = [];
-  for (const output of command.outputs) alone.push(...(await planAndRun(work, specsOf(work, [output]), deps)));
-  return alone;
+  if (command.outputs.length === 1) return work.take(command.outputs.map(({ output }) => ({ output, failure })));
+  for (const output of command.outputs) await planAndRun(work, specsOf(work, [output]), deps);
 }
 
 /** Aborts when all of the outputs are streams whose storage has failed, say: then the encoding can end. */
@@ -116,16 +123,17 @@ async function keepOrRepeat(
   command: PlannedCommand,
   work: EquippedWork,
   deps: TaskDeps,
-): Promise<Encoded[]> {
+): Promise<void> {
   const failed = new Set(encoded.flatMap((each) => ("failure" in each ? [each.output] : [])));
   const notes = softwareNotes(
     command.outputs.filter(({ output }) => failed.has(output)),
     false,
   );
   const kept = encoded.filter(({ output }) => !notes.has(output)).map((each) => described(each, command, work));
-  if (notes.size === 0) return kept;
+  work.take(kept);
+  if (notes.size === 0) return;
   const again = command.outputs.filter(({ output }) => notes.has(output));
-  return [...kept, ...(await planAndRun({ ...work, notes }, specsOf(work, again), deps))];
+  await planAndRun({ ...work, notes }, specsOf(work, again), deps);
 }
 
 function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: EquippedWork): Encoded {

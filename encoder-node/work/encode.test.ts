@@ -143,6 +143,8 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     }),
     signal: new AbortController().signal,
     progress: () => undefined,
+    encoded: () => undefined,
+    report: async () => false,
     askUploads: async (files) => {
       asked.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };

@@ -37,3 +37,20 @@ export async function allOrNone<Item, Result>(
     await Promise.allSettled(underway);
   }
 }
+
+/** Lets at most so many pieces of work be under way at a time, in the order in which they come. */
+export function limiter(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((proceed) => waiting.push(proceed));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -5,29 +5,29 @@ import type { HttpStreamOutput, OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { planJoin } from "#shared/plan/plan-join.ts";
 import type { PlannedCommand } from "#shared/plan/planned-command.ts";
-import type { OutputReport, TaskOf, TaskResult } from "#shared/protocol.ts";
+import type { TaskOf, TaskResult } from "#shared/protocol.ts";
 import { openPublisher, type Publications, type Publisher } from "../publish/publisher.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "./check-output.ts";
+import { openDelivery } from "./deliver-outputs.ts";
 import { fetchExtras } from "./fetch-extras.ts";
 import { seamReceipt } from "./join-seams.ts";
 import { type JoinedFilm, joinTracks } from "./join-tracks.ts";
 import { runAll } from "./run-planned.ts";
 import type { TaskDeps } from "./task-deps.ts";
-import { uploadOutputs } from "./upload-outputs.ts";
 import { inWorkspace } from "./workspace.ts";
 
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs.filter(isStream), deps);
+    // Whether the film is whole is decided by the task's end alone, so no output is reported before that.
+    const delivery = openDelivery(task.outputs.length, { ...deps, report: async () => false });
     try {
       const { film, ended } = await joinOutputs({ task, folder, publisher }, deps);
-      deps.progress("uploading", 0);
-      const made = ended.filter((output): output is MadeOutput => !("failure" in output));
-      const failed = ended.filter((output): output is FailedOutput => "failure" in output);
-      const reports: OutputReport[] = failed.map((output) => ({ status: "failed", ...output }));
-      return { kind: "join", outputs: [...(await uploadOutputs(made, deps)), ...reports], seams: seamReceipt(film) };
+      deps.encoded();
+      delivery.add(ended);
+      return { kind: "join", outputs: await delivery.finish(), seams: seamReceipt(film) };
     } finally {
-      await publisher.stop();
+      await Promise.all([publisher.stop(), delivery.stop()]);
     }
   });
 }

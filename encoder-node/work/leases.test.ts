@@ -14,6 +14,7 @@ import { createProgressBoard, type ProgressBoard } from "./progress.ts";
 import { createSlots } from "./slots.ts";
 import { createSourceCache } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
+import { createUploadSlots } from "./upload-slots.ts";
 
 const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
@@ -44,10 +45,12 @@ let reported: Report[];
 let board: ProgressBoard;
 let given: TaskDeps[];
 let leases: Leases;
+/** One task at a time uploads beside the others. */
+const uploads = createUploadSlots(1, async () => true);
 function open(reports: Reports): Leases {
   board = createProgressBoard((sent) => items.push(sent));
   return createLeases({
-    ...{ slots: createSlots({ inspect: 2, encode: 1 }), board, reports, log },
+    ...{ slots: createSlots({ inspect: 2, encode: 1 }), uploads, board, reports, log },
     send: (frame) => frames.push(frame),
     taskDeps: (own) => {
       const deps: TaskDeps = {
@@ -68,6 +71,7 @@ beforeEach(() => {
   leases = open({
     send: async (report) => {
       reported.push(report);
+      return true;
     },
     resume: async () => undefined,
   });
@@ -80,6 +84,23 @@ it("gives back the slot that a second copy of an assignment cost", async () => {
   expect(leases.running()).toHaveLength(1);
   leases.cancel(assignment("A").lease);
   await leases.drain();
+});
+
+it("gives the slot back when only uploads are left, to as many tasks as may upload, and releases the lease later", async () => {
+  const slots = (encode: number, released: string[] = []) => ({
+    ...{ type: "slots", grant: { inspect: encode, encode: 0 }, released },
+  });
+  leases.start(assignment("A"));
+  leases.start(assignment("B"));
+  for (const deps of given) deps.encoded();
+  await vi.waitFor(() => expect(frames).toEqual([slots(1)]));
+  expect(leases.running()).toHaveLength(2);
+  leases.cancel(assignment("A").lease);
+  // B takes the place of A among those that upload.
+  await vi.waitFor(() => expect(frames).toEqual([slots(1), slots(0, [assignment("A").lease]), slots(1)]));
+  leases.cancel(assignment("B").lease);
+  await leases.drain();
+  expect(frames.slice(3)).toEqual([slots(0, [assignment("B").lease])]);
 });
 
 it("lets a lease that has ended say nothing more of its progress", async () => {

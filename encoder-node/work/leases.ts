@@ -6,6 +6,7 @@ import {
   type Assignment,
   type LeaseProof,
   type NodeFrame,
+  type OutputReport,
   type SlotClass,
   type SlotCounts,
   slotClassOf,
@@ -16,6 +17,7 @@ import type { ProgressBoard } from "./progress.ts";
 import { runTask, type StopReason } from "./run-task.ts";
 import type { Slots } from "./slots.ts";
 import type { TaskDeps } from "./task-deps.ts";
+import type { UploadSlots } from "./upload-slots.ts";
 
 export interface Leases {
   /** Starts the work on an assignment; after `drain` it is refused at once. */
@@ -31,14 +33,15 @@ export interface Leases {
 /** What a lease's work needs from the node. */
 export interface LeasesDeps {
   readonly slots: Slots;
+  readonly uploads: UploadSlots;
   readonly board: ProgressBoard;
   readonly reports: Reports;
   readonly log: Logger;
   send(frame: NodeFrame): void;
-  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress">): TaskDeps;
+  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress" | "report" | "encoded">): TaskDeps;
 }
 
-type Running = { assignment: Assignment; abort: AbortController; done: Promise<void> };
+type Running = { assignment: Assignment; abort: AbortController; done: Promise<unknown> };
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and takes no new work" };
 
@@ -47,7 +50,7 @@ export function createLeases(deps: LeasesDeps): Leases {
   const leases = new Map<LeaseId, Running>();
   let draining = false;
 
-  const keep = (assignment: Assignment, work: (signal: AbortSignal) => Promise<void>): void => {
+  const keep = (assignment: Assignment, work: (signal: AbortSignal) => Promise<unknown>): void => {
     const { lease } = assignment;
     const abort = new AbortController();
     const done = work(abort.signal)
@@ -55,7 +58,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       .finally(() => leases.delete(lease));
     leases.set(lease, { assignment, abort, done });
   };
-  const refuse = ({ lease, token }: Assignment): Promise<void> =>
+  const refuse = ({ lease, token }: Assignment): Promise<boolean> =>
     reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } });
 
   return {
@@ -81,26 +84,45 @@ export function createLeases(deps: LeasesDeps): Leases {
   };
 }
 
-/** The work on one lease, from the slot taken to the slot given back. */
+/** The work on one lease, from the slot taken to the slot given back, which may be long before its end. */
 async function work(assignment: Assignment, signal: AbortSignal, deps: LeasesDeps): Promise<void> {
-  const { slots, board, reports } = deps;
+  const { board, reports, uploads } = deps;
   const { lease, token } = assignment;
-  let ended = false;
+  const end = new AbortController();
+  const giveBack = slotHeld(slotClassOf(assignment.task), deps);
+  let leave: (() => void) | null = null;
   // Work that was stopped may still have something to say for a moment, which would put the lease on the board for good.
   const progress = (stage: TaskStage, fraction: number): void => {
-    if (!ended) board.note(lease, token, stage, fraction);
+    if (!end.signal.aborted) board.note(lease, token, stage, fraction);
   };
+  const encoded = async (): Promise<void> => {
+    leave = await uploads.take(end.signal);
+    if (end.signal.aborted) leave();
+    else giveBack([]);
+  };
+  const report = (outputs: OutputReport[]): Promise<boolean> =>
+    reports.send({ lease, verb: "outputs", body: { token, outputs } });
   progress("transferring", 0);
   try {
-    await runTask(deps.taskDeps({ assignment, signal, progress }), reports);
+    const own = { assignment, signal, progress, report, encoded: () => void encoded().catch(() => undefined) };
+    await runTask(deps.taskDeps(own), reports);
   } finally {
-    ended = true;
+    end.abort();
     board.drop(lease);
-    const slotClass = slotClassOf(assignment.task);
-    const before = slots.free()[slotClass];
-    slots.give(slotClass);
-    deps.send(granting(slotClass, slots.free()[slotClass] - before, [lease]));
+    (leave as (() => void) | null)?.();
+    giveBack([lease]);
   }
+}
+
+/** A slot of this class: what gives it back, once, and tells the hub of it and of leases that have ended. */
+function slotHeld(slotClass: SlotClass, { slots, send }: LeasesDeps): (released: LeaseId[]) => void {
+  let isHeld = true;
+  return (released) => {
+    const before = slots.free()[slotClass];
+    if (isHeld) slots.give(slotClass);
+    isHeld = false;
+    send(granting(slotClass, slots.free()[slotClass] - before, released));
+  };
 }
 
 const granting = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {

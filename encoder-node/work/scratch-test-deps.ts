@@ -43,6 +43,8 @@ export function startTestNode(folder: string): TestNode {
         log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
         signal: new AbortController().signal,
         progress: (stage, fraction) => void told.push({ stage, fraction }),
+        encoded: () => undefined,
+        report: async () => false,
         askUploads: () => Promise.reject(new Error("nothing to upload")),
         askScratch: () => Promise.reject(new Error("nothing to keep")),
         ...given,

@@ -6,6 +6,7 @@ import type { Logger } from "#shared/log.ts";
 import type {
   Assignment,
   Capabilities,
+  OutputReport,
   ScratchAnswer,
   TaskStage,
   UploadsAnswer,
@@ -38,6 +39,10 @@ export interface TaskDeps extends NodeDeps {
   /** Aborts when the job no longer wants the work. */
   readonly signal: AbortSignal;
   progress(stage: TaskStage, fraction: number): void;
+  /** The task needs no encoder any more, only uploads are left: its slot may be given to other work. */
+  encoded(): void;
+  /** Reports outputs that have ended while the task goes on; false when `complete` must bring them. */
+  report(outputs: OutputReport[]): Promise<boolean>;
   /** Asks for signed uploads, as long as it takes. Throws AppError(cancelled) when the lease is no longer ours. */
   askUploads(files: UploadsRequest["files"]): Promise<UploadsAnswer>;
   /** Likewise for objects of the job in the scratch bucket, to write and to read; answered in the order asked for. */

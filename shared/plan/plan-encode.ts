@@ -7,6 +7,7 @@ import { checkedArguments } from "./checked-arguments.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
 import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
 import { deviceArguments, type HardwareDevice } from "./hardware.ts";
+import { imagesFirst } from "./images-first.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
 import { planImages } from "./plan-images.ts";
 import { planStream } from "./plan-stream.ts";
@@ -31,6 +32,8 @@ export type EncodeRequest = {
   readonly can: Can;
   /** The local file of each watermark, by its URL. Left out where nothing is run: then each has a name that stands for it. */
   readonly watermarks?: ReadonlyMap<string, string>;
+  /** Makes images by commands of their own, before all others, where that costs little. */
+  readonly imagesFirst?: boolean;
 };
 
 /** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
@@ -42,6 +45,13 @@ export function planEncode(request: EncodeRequest): EncodePlan {
     result.ok ? [] : [{ output: spec.index, failure: result.failure }],
   );
   const shared = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
+  const first = request.imagesFirst ? imagesFirst(shared, tracks.format) : [];
+  const rest = shared.filter((plan) => !first.includes(plan));
+  return { commands: [...commandsOf(first, request, tracks), ...commandsOf(rest, request, tracks)], refusals };
+}
+
+/** One command for each point where outputs begin to read, and others for those that cannot share a decode. */
+function commandsOf(shared: readonly SpecifiedPlan[], request: EncodeRequest, tracks: SourceTracks): PlannedCommand[] {
   const seeking = seekers(shared, tracks.format);
   const twice = shared.filter(({ firstPass }) => firstPass !== undefined);
   const together = shared.filter((plan) => ![...seeking, ...twice].some(({ spec }) => spec === plan.spec));
@@ -52,7 +62,7 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   });
   const sought = seeking.map((plan) => seekedCommand(plan, opensOf(request, tracks)));
   const passes = twice.map((plan) => twoPassCommand(request, tracks, plan));
-  return { commands: [...commands, ...sought, ...passes], refusals };
+  return [...commands, ...sought, ...passes];
 }
 
 /** Plans one output by itself. */

@@ -28,13 +28,20 @@ const NEAR_MS = SEEK_COST_MS / 2;
 /** Each is an input with a decoder of its own in memory: about 40 MB for 1080p, measured, and four times that for 4K. */
 const SEEKS_AT_ONCE = 8;
 /** Beyond that, starting a process for every few takes long as well. */
-const MAX_SEEKS = 1_000;
+export const MAX_SEEKS = 1_000;
 
 /** The moments by which to seek, together those of the strides. */
 function piecesOf(strides: readonly Stride[]): Stride[] {
   return strides.flatMap((stride) =>
     stride.stepMs < NEAR_MS ? [stride] : momentsOf([stride]).map((firstMs) => ({ firstMs, stepMs: 1, count: 1 })),
   );
+}
+
+/** What it costs to seek to all images of an output, in ms of video that might be decoded instead. */
+export function seekCost({ strides }: Pick<PickedPictures, "strides">): { costMs: number; seeks: number } {
+  const pieces = piecesOf(strides);
+  const costMs = pieces.reduce((sum, { stepMs, count }) => sum + SEEK_COST_MS + (count - 1) * stepMs, 0);
+  return { costMs, seeks: pieces.length };
 }
 
 /**
@@ -48,9 +55,8 @@ export function seekers<Plan extends OutputPlan>(plans: readonly Plan[], format:
   if (!INDEXED_DEMUXERS.has(format) || films.some(({ endMs }) => endMs === null)) return [];
   const decodedMs = Math.max(0, ...films.map(({ endMs }) => endMs ?? 0));
   const wholeMs = Math.max(0, ...images.map(({ endMs }) => endMs ?? 0)) - decodedMs;
-  const pieces = images.flatMap(({ pictures }) => piecesOf(pictures.strides));
-  const costMs = pieces.reduce((sum, { stepMs, count }) => sum + SEEK_COST_MS + (count - 1) * stepMs, 0);
-  return costMs < wholeMs && pieces.length <= MAX_SEEKS ? images : [];
+  const { costMs, seeks } = seekCost({ strides: images.flatMap(({ pictures }) => pictures.strides) });
+  return costMs < wholeMs && seeks <= MAX_SEEKS ? images : [];
 }
 
 /** The command that makes one image output by seeking, in groups of moments. */

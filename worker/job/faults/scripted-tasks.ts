@@ -15,6 +15,9 @@ import { beneath } from "./wire.ts";
 /** Bytes of what need not be large. */
 const SMALL_BYTES = 300;
 
+/** How often a storage that fails is asked for an upload. */
+const MOST_ASKS = 5;
+
 /** By which the uploads of a grant are known. */
 export function markOf(lease: string): number {
   const named = lease.slice(lease.indexOf("."));
@@ -132,7 +135,11 @@ async function upload(
   sizeBytes: number,
 ): Promise<UploadedFile[] | Failure> {
   const wanted = files.map((file) => ({ output, file, sizeBytes }));
-  const answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  let answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  // As nodes do: what the storage did not take once it may take soon, and is not encoded again for that.
+  for (let tries = 1; "failure" in answer && tries < MOST_ASKS; tries++) {
+    answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  }
   if ("failure" in answer) return answer.failure;
   const sent: UploadedFile[] = [];
   for (const { file, parts } of answer.uploads) {

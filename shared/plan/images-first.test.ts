@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { MediaProbe } from "../media-probe.ts";
+import { ALL_SOFTWARE } from "./can.ts";
+import { planEncode } from "./plan-encode.ts";
+import { type Ask, specOf } from "./test-output.ts";
+
+const source = (seconds: number, formatName: string): MediaProbe => ({
+  streams: [
+    {
+      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 1920, height: 1080 },
+      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: `${seconds}.000000` },
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, duration: `${seconds}.0` },
+  ],
+  format: { format_name: formatName, duration: `${seconds}.000000` },
+});
+
+const MP4 = "mov,mp4,m4a,3gp,3g2,mj2";
+const HOUR = 3600;
+const FILM: Ask = { format: "mp4:720p" };
+const poster: Ask = { format: "jpg:640x", number: 1 };
+const few: Ask = { format: "jpg:320x", number: 10 };
+const many: Ask = { format: "jpg:160x", params: { interval: 1 } };
+
+/** The outputs of each command, and how many runs it has. */
+const commandsOf = (seconds: number, formatName: string, ...asks: Ask[]): string[] =>
+  planEncode({
+    ...{ source: "/input.bin", probe: source(seconds, formatName), outputs: asks.map(specOf), can: ALL_SOFTWARE },
+    imagesFirst: true,
+  }).commands.map(({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`);
+
+test.each<[string, string[], string[]]>([
+  ["a poster by a seek", commandsOf(HOUR, MP4, FILM, poster), ["1 in 1", "0 in 1"]],
+  [
+    "some thumbnails too, each output by itself, the cheapest first",
+    commandsOf(HOUR, MP4, few, FILM, poster),
+    ["2 in 1", "0 in 2", "1 in 1"],
+  ],
+  ["but not one image a second, which would decode all of it again", commandsOf(HOUR, MP4, FILM, many), ["0+1 in 1"]],
+  ["and the poster beside them", commandsOf(HOUR, MP4, FILM, many, poster), ["2 in 1", "0+1 in 1"]],
+  ["one image a second of a minute", commandsOf(60, MP4, FILM, many), ["1 in 1", "0 in 1"]],
+  ["none that lies late in a source that cannot be sought in", commandsOf(HOUR, "mpegts", FILM, poster), ["0+1 in 1"]],
+  [
+    "an early one, though",
+    commandsOf(HOUR, "mpegts", FILM, { format: "jpg", params: { offsets: [20] } }),
+    ["1 in 1", "0 in 1"],
+  ],
+  [
+    "all of them beside audio, which decodes no video",
+    commandsOf(HOUR, "mpegts", { format: "mp3" }, many),
+    ["1 in 1", "0 in 1"],
+  ],
+  ["nothing changes without videos", commandsOf(HOUR, "mpegts", many, poster), ["0+1 in 1"]],
+])("images first: %s", (_, commands, expected) => {
+  expect(commands).toEqual(expected);
+});
