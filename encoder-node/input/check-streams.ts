@@ -38,11 +38,14 @@ const inWords = (kinds: readonly Kind[]): string => kinds.join(", ") || "none";
 /** Tags are written further to the right, so that none of them is taken for a stream. */
 const STREAM = /^ {2}Stream #0:\d+\S*: (\w+):/gm;
 
+/** Streams are described at this level; the later of two levels counts. */
+const VERBOSE = ["-v", "info"];
+
 /** The streams in order of their index, as ffmpeg describes an input that it is given no output for. */
 async function listStreams(ffmpeg: Tool, path: string, signal: AbortSignal): Promise<Kind[]> {
   const prefix = await isolationPrefix(probeLimits(TIMEOUT_MS), "own");
   signal.throwIfAborted();
-  const [program = ffmpeg.path, ...argv] = [...prefix, ffmpeg.path, ...headArguments([{ path }]), "-v", "info"];
+  const [program = ffmpeg.path, ...argv] = [...prefix, ffmpeg.path, ...headArguments([{ path, options: VERBOSE }])];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
   const text = await new Promise<string>((resolve) => {
     const { pid } = execFile(program, argv, { ...limits, env: toolEnvironment() }, (_error, _out, said) =>
