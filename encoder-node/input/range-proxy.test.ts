@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
-import { FFPROBE, MAKER, makeClip } from "../ffmpeg/test-runs.ts";
+import { MAKER, makeClip, tested } from "../ffmpeg/test-runs.ts";
 import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 import { type BlockCache, openBlockCache } from "./block-cache.ts";
 import { readFrameLedger } from "./frame-ledger.ts";
@@ -17,7 +17,7 @@ import { closeServers, noise, sendRange, serve, type TestServer } from "./range-
 
 const QUICK = { stallMs: 5_000, backoff: { firstMs: 5, maxMs: 5 } };
 const BLOCK = 64 * 1024;
-const ffprobe = { path: FFPROBE, version: "", origin: "package" } as const;
+const { ffprobe } = tested;
 const never = new AbortController().signal;
 
 let folder: string;
