@@ -4,7 +4,7 @@
 const FILTERS: ReadonlySet<string> = new Set(
   (
     "aformat alimiter aresample bwdif crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
-    "premultiply scale setparams setpts setsar settb tile tonemap tpad transpose trim unpremultiply vflip yadif zscale"
+    "premultiply scale select setparams setpts setsar settb tile tonemap tpad transpose trim unpremultiply vflip yadif zscale"
   ).split(" "),
 );
 
