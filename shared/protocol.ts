@@ -278,7 +278,7 @@ export const ScratchRequest = z.object({
   gets: z.array(ScratchName).max(200),
 });
 export type ScratchRequest = z.infer<typeof ScratchRequest>;
-/** `puts` in the order asked for, one PUT each; `gets` likewise. Both live for an hour. */
+/** `puts` in the order asked for, one PUT each; `gets` likewise. Both live for 15 minutes. */
 export const ScratchAnswer = z.union([
   z.object({ puts: z.array(UploadPart), gets: z.array(z.string()) }),
   z.object({ failure: FailureReport }),

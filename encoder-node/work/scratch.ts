@@ -54,7 +54,7 @@ export async function putScratch(
   });
 }
 
-/** URLs to read objects at, in the order of the names; they live for an hour. */
+/** URLs to read objects at, in the order of the names; they live for 15 minutes. */
 export async function scratchUrls(names: readonly string[], deps: ScratchDeps): Promise<string[]> {
   return (await sign([], names, deps)).gets;
 }

@@ -47,7 +47,7 @@ export async function grantUploads(
   }
   const tickets = begun.map(async ({ target, uploadId }) => {
     const { output, file } = target.file;
-    return { output, file, parts: await store.sign(target.stored, uploadId) };
+    return { output, file, parts: await store.sign(target.stored, uploadId, { lease: proof.lease, output }) };
   });
   return Promise.all(tickets);
 }

@@ -21,6 +21,7 @@ import { type Env, hubOf, log, settingsOf } from "../env.ts";
 import { newLeaseTokens } from "../lease-token.ts";
 import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
+import type { UploadHolder } from "../storage/builtin-signature.ts";
 import { openStore } from "../storage/object-store.ts";
 import { openScratch } from "../storage/scratch.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
@@ -37,6 +38,7 @@ import { viewJob, viewMetadata } from "./job-view.ts";
 import {
   claimTasks,
   judge,
+  mayStore,
   type Renewal,
   recordProgress,
   renewAll,
@@ -136,6 +138,12 @@ export class JobObject extends DurableObject<Env> {
       if (error.code === "report_not_valid") return { ok: false, code: error.code, message: error.message };
       return { ok: true, value: { failure: { code: error.code, message: error.message } } };
     }
+  }
+
+  /** Whether an upload that was signed for a lease may be stored now, in the service's own storage. */
+  async mayStore({ lease, output }: UploadHolder): Promise<boolean> {
+    const { state } = this.#memory;
+    return state !== null && mayStore(state, lease, output);
   }
 
   /** Signs requests on the job's scratch folder for a lease's task. */

@@ -1,5 +1,6 @@
 // Claims and leases: who may work on a task, for how long, and whose word counts. Pure: (state, what, now) → next state.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import { isTerminalOutput } from "#shared/output-status.ts";
 import {
   type Assignment,
   LEASE_MS,
@@ -92,6 +93,14 @@ export function judge(state: JobState, proof: LeaseProof): { verdict: Verdict; t
   }
   if (task.phase === "publishing" || task.phase === "done") return { verdict: "repeat", task };
   return { verdict: moveTask(task.phase, "renew") ? "current" : "superseded", task };
+}
+
+/** Whether a lease may still store files of an output: its task is not taken from it or done, and the output has not ended. */
+export function mayStore(state: JobState, lease: LeaseId, output: number): boolean {
+  const named = parseLeaseId(lease);
+  const task = state.tasks.find((candidate) => candidate.id === named?.task);
+  const isCurrent = task?.grant != null && task.attempt === named?.attempt && moveTask(task.phase, "renew") !== null;
+  return isCurrent && !isTerminalOutput(state.outputs[output]?.phase ?? "failed");
 }
 
 /** Whether the report brought a chunk, whose task is gone since then. */

@@ -1,6 +1,8 @@
 // Signed addresses for uploads to the service's own storage. The signature covers the method, the path and all the rest
 // of the query, so what it was made for can be read from the address itself.
 import * as z from "zod";
+import type { LeaseId } from "#shared/ids.ts";
+import { LeaseIdText } from "#shared/protocol.ts";
 import { hex } from "../hex.ts";
 import { type BuiltinObject, objectAt, pathnameOf } from "./builtin-objects.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
@@ -15,18 +17,27 @@ export type UploadGrant = {
   readonly part: { readonly uploadId: string; readonly number: number } | null;
   /** Ms since 1970. */
   readonly expiresAt: number;
+  /** The lease that it ends with, and the index of the output; null only of addresses that earlier versions signed. */
+  readonly holder: UploadHolder | null;
 };
+
+/** Who may store: a lease, while it is current and the output has not ended. */
+export type UploadHolder = { readonly lease: LeaseId; readonly output: number };
 
 const SIGNATURE = "&signature=";
 
 /** The path and query of the grant's address. */
 export async function signGrant(grant: UploadGrant, keys: SealingKeys): Promise<string> {
-  const { object, sizeBytes, contentType, cacheControl, part, expiresAt } = grant;
+  const { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder } = grant;
   const query = new URLSearchParams({ expires: String(expiresAt), size: String(sizeBytes), type: contentType });
   if (cacheControl !== null) query.set("cache", cacheControl);
   if (part) {
     query.set("upload", part.uploadId);
     query.set("part", String(part.number));
+  }
+  if (holder) {
+    query.set("lease", holder.lease);
+    query.set("output", String(holder.output));
   }
   const target = `${pathnameOf(object)}?${query}`;
   const key = keys[0];
@@ -41,6 +52,8 @@ const Query = z.object({
   cache: z.string().optional(),
   upload: z.string().optional(),
   part: z.coerce.number().optional(),
+  lease: LeaseIdText.optional(),
+  output: z.coerce.number().optional(),
 });
 
 /** The grant that an address holds; null when it was not signed here, was changed, or has expired. */
@@ -56,7 +69,9 @@ export async function verifyGrant(
   if (!parsed.success || parsed.data.expires <= now) return null;
   const { expires: expiresAt, size: sizeBytes, type: contentType, upload: uploadId, part: number } = parsed.data;
   const part = uploadId !== undefined && number !== undefined ? { uploadId, number } : null;
-  return { object, sizeBytes, contentType, cacheControl: parsed.data.cache ?? null, part, expiresAt };
+  const { lease, output, cache: cacheControl = null } = parsed.data;
+  const holder = lease !== undefined && output !== undefined ? { lease, output } : null;
+  return { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder };
 }
 
 /** Whether any of the keys signed this: the first signs, older ones are still good for what they signed. */

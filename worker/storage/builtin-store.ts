@@ -6,7 +6,7 @@ import { joinPath } from "#shared/object-name.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { StorageOf } from "#shared/request/storage-spec.ts";
 import { type BuiltinObject, hasRoomFor, keyOf, pathnameOf, prefixOf } from "./builtin-objects.ts";
-import { signGrant, type UploadGrant } from "./builtin-signature.ts";
+import { signGrant, type UploadGrant, type UploadHolder } from "./builtin-signature.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
@@ -26,7 +26,7 @@ export function builtinStore(folder: BuiltinFolder): ObjectStore {
   return {
     partSizes: sizesOf,
     begin: (file) => begin(folder, file),
-    sign: (file, uploadId) => signParts(folder, file, uploadId),
+    sign: (file, uploadId, holder) => signParts(folder, file, uploadId, holder),
     complete: (file, uploadId, etags) => complete(folder, file, uploadId, etags),
     abort: (objectName, uploadId) => abort(folder, objectName, uploadId),
   };
@@ -72,7 +72,12 @@ const metadataOf = ({
 });
 
 /** Signed PUTs for all parts, to the Worker itself (worker/http/routes/storage.ts). */
-async function signParts(folder: BuiltinFolder, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
+async function signParts(
+  folder: BuiltinFolder,
+  file: FileToStore,
+  uploadId: string | null,
+  holder: UploadHolder | null = null,
+): Promise<UploadPart[]> {
   const object = objectOf(folder, file.objectName);
   if (uploadId === null && file.sizeBytes > MAX_PART_BYTES) {
     throw new AppError("storage_denied", "The file is too large to be stored at once in the service's own storage");
@@ -84,7 +89,7 @@ async function signParts(folder: BuiltinFolder, file: FileToStore, uploadId: str
   const sizes = uploadId === null ? [file.sizeBytes] : sizesOf(file.sizeBytes);
   for (const [index, sizeBytes] of sizes.entries()) {
     const part = uploadId === null ? null : { uploadId, number: index + 1 };
-    const grant: UploadGrant = { object, sizeBytes, contentType, cacheControl, part, expiresAt };
+    const grant: UploadGrant = { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder };
     parts.push({ url: folder.storage.origin + (await signGrant(grant, folder.keys)), headers: {}, offset, sizeBytes });
     offset += sizeBytes;
   }

@@ -6,6 +6,7 @@ import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageSpec } from "#shared/request/storage-spec.ts";
 import { type Env, settingsOf } from "../env.ts";
 import { azureStore, azureUrl } from "./azure-store.ts";
+import type { UploadHolder } from "./builtin-signature.ts";
 import { builtinStore, builtinUrl } from "./builtin-store.ts";
 import { httpStore, httpUrl } from "./http-store.ts";
 import { s3Store } from "./s3-store.ts";
@@ -29,9 +30,11 @@ export interface ObjectStore {
   begin(file: FileToStore): Promise<string | null>;
   /**
    * Signed requests for all parts of an upload; without an id one request that stores the whole file, whatever its size.
+   * Of the service's own storage they end with the lease of `holder`, without which nothing is stored; other storages cannot
+   * ask for it.
    * Throws AppError(storage_denied) for a file that is too large to be stored at once.
    */
-  sign(file: FileToStore, uploadId: string | null): Promise<UploadPart[]>;
+  sign(file: FileToStore, uploadId: string | null, holder?: UploadHolder): Promise<UploadPart[]>;
   /** Makes an object of the parts; `etags` as the storage answered them. Twice is fine. Throws AppError(storage_*). */
   complete(file: FileToStore, uploadId: string, etags: readonly string[]): Promise<void>;
   /** Forgets an upload that was begun; one that is gone already is fine. Throws AppError(storage_*). */

@@ -34,6 +34,17 @@ export async function presign(
   return signed.url;
 }
 
+/**
+ * The address for a PUT of so many bytes: the length is signed with the headers given, so that no other size can be stored.
+ * Who sends it sends `Content-Length` as for any request.
+ */
+export const presignPut = (
+  signer: Signer,
+  address: string,
+  { sizeBytes, seconds, headers = {} }: { sizeBytes: number; seconds: number; headers?: Record<string, string> },
+): Promise<string> =>
+  presign(signer, address, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
+
 /** Asks the storage and answers the body. Throws StorageRefusal, and AppError(storage_unreachable) without an answer. */
 export async function ask(signer: Signer, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
   return await send(signer, url, init, limitMs, async (response) => {

@@ -57,7 +57,7 @@ describe("a bucket", () => {
     if (!part) throw new Error("No part");
     expect(part.headers).toEqual(SIGNED);
     const signed = new URL(part.url).searchParams.get("X-Amz-SignedHeaders")?.split(";");
-    expect(signed).toEqual(["host", ...Object.keys(SIGNED)].sort());
+    expect(signed).toEqual(["content-length", "host", ...Object.keys(SIGNED)].sort());
     expect((await put({ ...part, headers: { ...part.headers, "x-amz-acl": "private" } })).status).toBe(403);
     expect((await put(part)).status).toBe(200);
     const got = await fetch(urlOf(wanted.objectName));
@@ -102,6 +102,23 @@ describe("a bucket", () => {
     const [part] = await store.sign(wanted, null);
     expect((await put(part as UploadPart)).status).toBe(200);
     expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
+  });
+
+  it("takes no other size than was signed, neither of a file nor of a part", async () => {
+    const { store, urlOf } = await opened(local());
+    const small = file("store/signed.mp4", 1000);
+    const large = file("store/signed-large.mp4", 20 * MIB);
+    const uploadId = await store.begin(large);
+    const [whole] = await store.sign(small, null);
+    const [, last] = await store.sign(large, uploadId);
+    for (const part of [whole, last] as UploadPart[]) {
+      for (const sizeBytes of [part.sizeBytes - 1, part.sizeBytes + 1, 0]) {
+        expect((await put({ ...part, sizeBytes })).status).toBe(403);
+      }
+      expect((await put(part)).status).toBe(200);
+    }
+    expect((await fetch(urlOf(small.objectName), { method: "HEAD" })).headers.get("content-length")).toBe("1000");
+    await store.abort(large.objectName, uploadId ?? "");
   });
 
   it("takes a file of any size at once when it is to have no parts", async () => {

@@ -4,7 +4,7 @@ import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
-import { ask, presign, type Signer, storedSize } from "./s3-requests.ts";
+import { ask, presignPut, type Signer, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-target.ts";
 import { SIGNED_MS } from "./signed-life.ts";
 import { isUploadGone } from "./upload-gone.ts";
@@ -57,7 +57,7 @@ async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | n
       address.searchParams.set("uploadId", uploadId);
     }
     const headers = uploadId === null ? objectHeaders(bucket, file) : {};
-    const url = await presign(bucket, address.href, { method: "PUT", seconds: SIGNED_MS / 1000, headers });
+    const url = await presignPut(bucket, address.href, { sizeBytes, seconds: SIGNED_MS / 1000, headers });
     parts.push({ url, headers, offset, sizeBytes });
     offset += sizeBytes;
   }

@@ -3,7 +3,7 @@ import type { ScratchName } from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
 import type { JobId } from "#shared/ids.ts";
 import type { UploadPart } from "#shared/protocol.ts";
-import { ask, presign, type Signer } from "./s3-requests.ts";
+import { ask, presign, presignPut, type Signer } from "./s3-requests.ts";
 import { keyUrl } from "./s3-target.ts";
 import type { ScratchSettings } from "./scratch-settings.ts";
 import { SIGNED_MS } from "./signed-life.ts";
@@ -27,11 +27,13 @@ export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobI
   const signer: Signer = { region: bucket.region, keys, derivedKeys: new Map() };
   const root = `${prefix}/${job}/${folder}/`;
   const urlOf = (name: string): string => keyUrl(bucket, root + name);
-  const sign = (name: string, method: string): Promise<string> =>
-    presign(signer, urlOf(name), { method, seconds: SIGNED_MS / 1000 });
+  const seconds = SIGNED_MS / 1000;
   return {
-    put: async (name, sizeBytes) => ({ url: await sign(name, "PUT"), headers: {}, offset: 0, sizeBytes }),
-    get: (name) => sign(name, "GET"),
+    put: async (name, sizeBytes) => {
+      const url = await presignPut(signer, urlOf(name), { sizeBytes, seconds });
+      return { url, headers: {}, offset: 0, sizeBytes };
+    },
+    get: (name) => presign(signer, urlOf(name), { method: "GET", seconds }),
     clear: async () => {
       const bucketUrl = keyUrl(bucket, "").slice(0, -1);
       for (;;) {

@@ -1,14 +1,15 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { newJobId } from "#shared/ids.ts";
+import { leaseId, newJobId } from "#shared/ids.ts";
 import type { UploadPart } from "#shared/protocol.ts";
-import { settingsOf } from "../../env.ts";
+import { jobOf, settingsOf } from "../../env.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { signGrant, verifyGrant } from "../../storage/builtin-signature.ts";
-import { openStore, publicUrlOf } from "../../storage/object-store.ts";
+import { type FileToStore, openStore, publicUrlOf } from "../../storage/object-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { parseSealingKeys } from "../../storage/sealed-secret.ts";
 import { isUploadGone } from "../../storage/upload-gone.ts";
+import { newSpec, PROBE } from "../../test-jobs.ts";
 import { app } from "../app.ts";
 
 const origin = "https://copra.test";
@@ -24,10 +25,22 @@ const file = (objectName: string, sizeBytes: number, cacheControl: string | null
 const put = ({ url, sizeBytes }: UploadPart, fill = 1, length = sizeBytes) =>
   fetchWorker(url, { method: "PUT", body: new Uint8Array(length).fill(fill) });
 
-/** A job's folder in the service's own storage. */
-function folder() {
-  const job = { id: newJobId(randomBytes), storage: { kind: "builtin", origin, path: "v" } } as const;
-  const store = openStore(job, null, env);
+const BUILTIN = { storage: { service: "coconut", path: "/v" }, outputs: { "mp4:240p": { path: "a.mp4" } } };
+
+/** A job with a lease to store its output, and its folder in the service's own storage. */
+async function folder() {
+  const job = await newSpec(BUILTIN);
+  const stub = jobOf(env, job.id);
+  await stub.create(job);
+  const [inspect] = await stub.claim("node", "session", "inspect", 1);
+  if (!inspect) throw new Error("Nothing to inspect");
+  await stub.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+  const [encode] = await stub.claim("node", "session", "encode", 1);
+  if (!encode) throw new Error("Nothing to encode");
+  const { lease, token } = encode;
+  const opened = openStore(job, null, env);
+  const sign = (stored: FileToStore, uploadId: string | null) => opened.sign(stored, uploadId, { lease, output: 0 });
+  const store = { ...opened, sign };
   const urlOf = (objectName: string) => publicUrlOf(job, objectName);
   /** Stores an object of the numbers from 0 on. */
   const keep = async (objectName: string, sizeBytes: number) => {
@@ -37,8 +50,13 @@ function folder() {
     expect(answer.status).toBe(200);
     return urlOf(objectName);
   };
-  return { ...job, store, urlOf, keep };
+  return { ...job, stub, lease, token, store, urlOf, keep };
 }
+
+const NOTHING = {
+  kind: "encode" as const,
+  outputs: [{ status: "failed" as const, output: 0, failure: { code: "storage_denied" as const, message: "m" } }],
+};
 
 afterEach(() => {
   vi.useRealTimers();
@@ -46,7 +64,7 @@ afterEach(() => {
 
 describe("uploads to the service's own storage", () => {
   it("store a file, which everyone may read for a day", async () => {
-    const { keep, store } = folder();
+    const { keep, store } = await folder();
     expect(await store.begin(file("a.mp4", 300))).toBeNull();
     const url = await keep("x/ä b+c(1)'&=%.mp4", 300);
     const read = await fetchWorker(url, { headers: { origin: "https://player.example.com" } });
@@ -74,7 +92,7 @@ describe("uploads to the service's own storage", () => {
   });
 
   it("store a file at once, with what caches may do with it", async () => {
-    const { store, urlOf } = folder();
+    const { store, urlOf } = await folder();
     const [part, ...others] = await store.sign(file("00001.m4s", 40 * MIB, "public, max-age=60"), null);
     expect([others, (await put(part as UploadPart)).status]).toEqual([[], 200]);
     const read = (headers: Record<string, string>) => fetchWorker(urlOf("00001.m4s"), { headers });
@@ -82,8 +100,8 @@ describe("uploads to the service's own storage", () => {
     const rows: [Record<string, string>, number, string | null][] = [
       [{ range: "bytes=0-1" }, 206, "public, max-age=60"],
       [{ "if-none-match": etag }, 304, "public, max-age=60"],
-      [{ "if-match": '"other"' }, 412, null],
-      [{ range: `bytes=${40 * MIB}-` }, 416, null],
+      [{ "if-match": '"other"' }, 412, "no-store"],
+      [{ range: `bytes=${40 * MIB}-` }, 416, "no-store"],
     ];
     for (const [headers, status, caching] of rows) {
       const answer = await read(headers);
@@ -93,12 +111,12 @@ describe("uploads to the service's own storage", () => {
   });
 
   it("store an empty file", async () => {
-    const read = await fetchWorker(await folder().keep("empty.vtt", 0));
+    const read = await fetchWorker(await (await folder()).keep("empty.vtt", 0));
     expect([read.status, (await read.arrayBuffer()).byteLength]).toEqual([200, 0]);
   });
 
   it("store a large file in parts, put together as often as one likes", async () => {
-    const { store, urlOf } = folder();
+    const { store, urlOf } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = await store.begin(large);
     if (uploadId === null) throw new Error("No upload");
@@ -121,7 +139,7 @@ describe("uploads to the service's own storage", () => {
   });
 
   it("of an upload that was given up are told so", async () => {
-    const { store } = folder();
+    const { store } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = (await store.begin(large)) ?? "";
     const [part] = await store.sign(large, uploadId);
@@ -131,8 +149,8 @@ describe("uploads to the service's own storage", () => {
     expect([answer.status, await answer.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
   });
 
-  it("have parts that a request to the Worker can carry, however large the file", () => {
-    const sizes = folder().store.partSizes(100 * 2 ** 30);
+  it("have parts that a request to the Worker can carry, however large the file", async () => {
+    const sizes = (await folder()).store.partSizes(100 * 2 ** 30);
     expect([Math.max(...sizes), new Set(sizes.slice(0, -1)).size]).toEqual([90 * MIB, 1]);
   });
 
@@ -149,7 +167,7 @@ describe("uploads to the service's own storage", () => {
     ["a path upwards", (url) => url.replace("v/a.mp4", "v%2F..%2Fa.mp4")],
   ];
   it.each(changes)("are refused to an address with %s", async (_, change) => {
-    const { store, urlOf } = folder();
+    const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
     const answer = await put({ ...(part as UploadPart), url: change(part?.url ?? "") });
     expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
@@ -157,7 +175,7 @@ describe("uploads to the service's own storage", () => {
   });
 
   it("are refused with another length, and without one", async () => {
-    const { store, urlOf } = folder();
+    const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
     if (!part) throw new Error("No part");
     const { readable, writable } = new TransformStream();
@@ -169,8 +187,41 @@ describe("uploads to the service's own storage", () => {
     expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
   });
 
+  it.each<[string, (job: Awaited<ReturnType<typeof folder>>) => Promise<unknown>]>([
+    ["the job was cancelled", ({ stub }) => stub.cancel()],
+    ["its output has ended", ({ stub, lease, token }) => stub.complete(lease, { token, result: NOTHING })],
+    [
+      "another node has the task",
+      async ({ stub, lease, token }) => {
+        await stub.fail(lease, { token, failure: { code: "node_lost", message: "m" } });
+        const [other] = await vi.waitFor(() => stub.claim("other", "session", "encode", 1));
+        expect(other?.lease).not.toBe(lease);
+      },
+    ],
+  ])("are refused once %s, and what is stored stays", async (_, end) => {
+    const job = await folder();
+    const url = await job.keep("a.mp4", 10);
+    const [part] = await job.store.sign(file("a.mp4", 10), null);
+    await end(job);
+    const answer = await put(part as UploadPart, 9);
+    expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    const kept = await fetchWorker(url);
+    expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
+  });
+
+  it("are refused to an address of an earlier version, which names no lease", async () => {
+    const { id: jobId } = await folder();
+    const grant = {
+      ...{ object: { jobId, path: "v/a.mp4" }, sizeBytes: 1, contentType: "video/mp4" },
+      cacheControl: null,
+    };
+    const url =
+      origin + (await signGrant({ ...grant, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
+    expect((await put({ url, headers: {}, offset: 0, sizeBytes: 1 })).status).toBe(403);
+  });
+
   it("are refused when their time is over, or their key is gone", async () => {
-    const object = { jobId: folder().id, path: "a.mp4" };
+    const object = { jobId: (await folder()).id, path: "a.mp4" };
     const grant = {
       object,
       sizeBytes: 1,
@@ -178,6 +229,7 @@ describe("uploads to the service's own storage", () => {
       cacheControl: null,
       part: { uploadId: "u&=/+", number: 3 },
       expiresAt: 9,
+      holder: { lease: leaseId(object.jobId, "encode", 2), output: 3 },
     };
     const url = new URL(origin + (await signGrant(grant, keys)));
     expect(await verifyGrant(url, keys, 8)).toEqual(grant);
@@ -219,14 +271,14 @@ describe("reading from the service's own storage", () => {
     [{ "if-match": '"other"' }, 412, null, null],
   ];
   it.each(rows)("with %j is answered %i", async (headers, status, contentRange, bytes) => {
-    const read = await fetchWorker(await folder().keep("a.bin", 10), { headers });
+    const read = await fetchWorker(await (await folder()).keep("a.bin", 10), { headers });
     expect([read.status, read.headers.get("content-range")]).toEqual([status, contentRange]);
     if (bytes) expect([...new Uint8Array(await read.arrayBuffer())]).toEqual(bytes);
     else expect(await read.json()).toMatchObject({ status: "error" });
   });
 
   it("finds nothing outside a job's folder", async () => {
-    const { id, keep } = folder();
+    const { id, keep } = await folder();
     await keep("a.mp4", 1);
     for (const path of [
       `${id}/v/b.mp4`,
@@ -245,7 +297,7 @@ describe("reading from the service's own storage", () => {
   });
 
   it("is allowed to players of any site, and to nothing but reading", async () => {
-    const url = folder().urlOf("a.mp4");
+    const url = (await folder()).urlOf("a.mp4");
     const asked = {
       origin: "https://player.example.com",
       "access-control-request-method": "GET",
@@ -264,7 +316,7 @@ describe("reading from the service's own storage", () => {
   });
 
   it("finds nothing where the operator offers no storage", async () => {
-    const url = await folder().keep("a.mp4", 1);
+    const url = await (await folder()).keep("a.mp4", 1);
     const { STORAGE: _, ...without } = env;
     expect((await app.request(url, {}, without)).status).toBe(404);
   });

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { type Env, log, settingsOf } from "../../env.ts";
+import { type Env, jobOf, log, settingsOf } from "../../env.ts";
 import { answerTo } from "../../storage/builtin-answer.ts";
 import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin-objects.ts";
 import { verifyGrant } from "../../storage/builtin-signature.ts";
@@ -81,6 +81,10 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
   const grant = await verifyGrant(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
   if (!bucket || !grant)
     throw new AppError("upload_not_allowed", "This address is not signed for an upload, or no longer");
+  // An address without a lease was signed by an earlier version, whose node asks for a new one when it is refused.
+  if (!grant.holder || !(await jobOf(context.env, grant.object.jobId).mayStore(grant.holder))) {
+    throw new AppError("upload_not_allowed", "The lease that this address is signed for has ended");
+  }
   // Of a body without a length nobody knows how much will come.
   if (context.req.header("content-length") !== String(grant.sizeBytes)) {
     throw new AppError("upload_not_allowed", `This address is signed for a body of ${grant.sizeBytes} bytes`);
