@@ -12,6 +12,8 @@ export default defineConfig({
           include: ["shared/**/*.test.ts", "encoder-node/**/*.test.ts", "local/**/*.test.ts"],
           environment: "node",
           testTimeout: 60_000,
+          // Clips are made there.
+          hookTimeout: 60_000,
         },
       },
       {
