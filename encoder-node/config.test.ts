@@ -13,6 +13,7 @@ describe("readConfig", () => {
       allowPrivate: "none",
       slots: { inspect: 4, encode: 1 },
       hw: "auto",
+      isolation: process.platform === "linux" ? "required" : "best-effort",
       maxSourceBytes: 100 * 2 ** 30,
       drainMs: 600_000,
     });
@@ -32,7 +33,7 @@ describe("readConfig", () => {
   });
 
   const refusals: [string[], RegExp][] = [
-    [[], /--url.*\n--token/],
+    [[], /--url.*\n.*token.*COPRA_NODE_TOKEN/],
     [["--url", "copra.example.com", "--token", "n"], /--url/],
     [["--url", "ftp://x", "--token", "n"], /--url/],
     [[...NEEDED, "--slots", "0"], /--slots/],
@@ -41,6 +42,8 @@ describe("readConfig", () => {
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
     [[...NEEDED, "--hw", "cuda"], /--hw .* auto, off, nvenc, qsv, vaapi, videotoolbox$/],
     [[...NEEDED, "--hw", ""], /--hw/],
+    [[...NEEDED, "--isolation", "some"], /--isolation .* required or best-effort$/],
+    [["--url", "http://x", "--token-file", "/nonexistent/token"], /--token-file \/nonexistent\/token .*ENOENT/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
   it.each(refusals)("refuses %j", (args, message) => {

@@ -23,9 +23,11 @@ beforeAll(async () => {
   chmodSync(at("bare-ffmpeg"), 0o755);
 });
 
+const BEST_EFFORT = { COPRA_NODE_ISOLATION: "best-effort" };
+
 async function start(argv: readonly string[], env: Record<string, string>): Promise<[number, string, string]> {
   const child = spawn(process.execPath, [fileURLToPath(new URL("./main.ts", import.meta.url)), ...argv], {
-    env: { ...process.env, COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", ...env },
+    env: { ...process.env, COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", ...BEST_EFFORT, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);

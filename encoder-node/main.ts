@@ -6,9 +6,10 @@ import { AppError } from "#shared/errors.ts";
 import { createLogger, type Logger, logCrash, messageOf } from "#shared/log.ts";
 import { type NodeConfig, readConfig, USAGE } from "./config.ts";
 import { probeCapabilities } from "./ffmpeg/capabilities.ts";
-import { describeIsolation, findIsolation } from "./ffmpeg/isolation.ts";
+import { startIsolated } from "./ffmpeg/isolation-start.ts";
 import { locateFfmpeg } from "./ffmpeg/locate.ts";
 import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
+import { takeToken } from "./token.ts";
 import { lockFolder } from "./work/folder-lock.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" });
@@ -82,18 +83,28 @@ async function main(config: NodeConfig): Promise<void> {
   const identity = await takeFolder(config);
   const nodeLog = log.child({ node: identity.nodeId });
   const tools = await locateFfmpeg(process.env, nodeLog);
-  nodeLog.info("What ffmpeg is kept from", describeIsolation(await findIsolation()));
+  const isolation = await startIsolated({
+    ...{ choice: config.isolation, tools: [tools.ffmpeg, tools.ffprobe], log: nodeLog },
+    rootFolder: join(config.workFolder, "root"),
+  });
   const capabilities = await probeCapabilities({
     ...{ ...tools, hw: config.hw, log: nodeLog },
     cacheFile: join(config.workFolder, "encoders.json"),
   });
-  const node = await startNode({ config, identity, capabilities, tools, log: nodeLog });
+  const node = await startNode({
+    ...{ config, identity, tools, log: nodeLog },
+    capabilities: { ...capabilities, isolation },
+  });
   stopOnSignals(node, config.drainMs, nodeLog);
 }
 
+const TOKEN_IN_ARGUMENTS =
+  "Every user of this machine can read a token given by --token; use --token-file or COPRA_NODE_TOKEN";
+
 function configOf(args: readonly string[]): NodeConfig {
   try {
-    const config = readConfig(args, process.env);
+    const config = readConfig(args, { ...process.env, COPRA_NODE_TOKEN: takeToken(process.env) });
+    if (args.some((argument) => /^--token(?:=|$)/.test(argument))) log.warn(TOKEN_IN_ARGUMENTS);
     return { ...config, workFolder: resolve(config.workFolder) };
   } catch (error) {
     return giveUp(`${messageOf(error)}\n\n${USAGE}`);
@@ -101,6 +112,8 @@ function configOf(args: readonly string[]): NodeConfig {
 }
 
 process.on("uncaughtException", crash);
+// Files in the work folder, which is private, are read by ffmpeg under users of its own.
+process.umask(0o022);
 const args = process.argv.slice(2);
 if (args.includes("--help")) {
   console.log(USAGE);

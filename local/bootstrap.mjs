@@ -17,6 +17,9 @@ const installLock = join(root, ".copra", "install.lock");
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
 const LOCK_CHECK_MS = 200;
+const NODE_SCRIPT = "encoder-node/main.ts";
+const TOKEN_IN_ARGUMENTS =
+  "Warning: every user of this machine can read a token given by --token. Use --token-file or COPRA_NODE_TOKEN.";
 
 const [script, ...scriptArguments] = process.argv.slice(2);
 if (script === undefined) {
@@ -161,17 +164,37 @@ function isRecent(version) {
   return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
 }
 
-function run(node, argv) {
+function run(node, wholeArgv) {
+  const { argv, token, env: environment } = takeToken(wholeArgv, process.env);
   const env = {
-    ...process.env,
+    ...environment,
     PATH: [binFolder, process.env.PATH ?? ""].join(delimiter),
     COPRA_PARENT_PID: String(process.pid),
   };
-  const child = spawn(node, argv, { stdio: "inherit", env });
+  const child = spawn(node, argv, { stdio: ["inherit", "inherit", "inherit", ...(token ? ["pipe"] : [])], env });
+  // A script that has ended already does not read it.
+  child.stdio[3]?.on("error", () => undefined).end(token);
   child.on("error", (error) => leave(1, `${node} could not be started: ${error.message}`));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   leaveWithNpm(child);
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+/**
+ * A node's token, out of arguments and environment: other processes can read both for as long as the node lives. It goes to the node
+ * by file descriptor 3 (encoder-node/token.ts).
+ */
+function takeToken([script, ...given], { COPRA_NODE_TOKEN: inEnvironment, ...rest }) {
+  if (!script.endsWith(NODE_SCRIPT)) return { argv: [script, ...given], env: process.env };
+  let token = inEnvironment;
+  const argv = [];
+  for (let at = 0; at < given.length; at++) {
+    const [name, ...value] = given[at].split("=");
+    if (name !== "--token") argv.push(given[at]);
+    else token = value.length > 0 ? value.join("=") : given[++at];
+  }
+  if (argv.length < given.length) console.error(TOKEN_IN_ARGUMENTS);
+  return { argv: [script, ...argv], token, env: token ? { ...rest, COPRA_NODE_TOKEN_FD: "3" } : rest };
 }
 
 /** npm cannot pass on a SIGKILL: without this, the script would live on when `npm start` is killed. */

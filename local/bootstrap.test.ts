@@ -45,12 +45,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-function start(program: string, ...argv: string[]): ChildProcess {
-  writeFileSync(join(root, "program.ts"), program);
+const start = (program: string, ...argv: string[]): ChildProcess => startScript("program.ts", program, argv);
+
+function startScript(name: string, program: string, argv: string[], env: Record<string, string> = {}): ChildProcess {
+  writeFileSync(join(root, name), program);
   const PATH = [join(root, "bin"), process.env.PATH ?? ""].join(delimiter);
-  return spawn(process.execPath, ["local/bootstrap.mjs", "program.ts", ...argv], {
+  return spawn(process.execPath, ["local/bootstrap.mjs", name, ...argv], {
     cwd: root,
-    env: { ...process.env, PATH },
+    env: { ...process.env, ...env, PATH },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
@@ -106,6 +108,22 @@ describe("running", () => {
     const program = "console.log(process.argv.slice(2).join('|'), process.env.PATH.split(':')[0]); process.exit(7)";
     const { code, out } = await end(start(program, "--a b", "c"));
     expect([code, out]).toEqual([7, `--a b|c ${join(root, "node_modules", ".bin")}\n`]);
+  });
+
+  it.skipIf(process.platform !== "linux").each<[string, string[], Record<string, string>, string[]]>([
+    ["the environment", ["--slots", "2"], { COPRA_NODE_TOKEN: "n-1" }, ["--slots", "2"]],
+    ["an argument", ["--token", "n-1", "--slots", "2"], {}, ["--slots", "2"]],
+    ["an argument of one word", ["--token=n-1", "--token-file-not"], { COPRA_NODE_TOKEN: "n-2" }, ["--token-file-not"]],
+  ])("hands a node the token of %s where no other process can read it", async (_from, given, env, argv) => {
+    mkdirSync(join(root, "encoder-node"));
+    const program = `
+      import { readFileSync } from "node:fs";
+      const token = readFileSync(Number(process.env.COPRA_NODE_TOKEN_FD), "utf8");
+      const open = ["environ", "cmdline"].map((name) => readFileSync("/proc/self/" + name, "utf8")).join();
+      console.log(JSON.stringify({ token, argv: process.argv.slice(2), isOpen: /n-\\d|NODE_TOKEN=/.test(open) }));
+    `;
+    const { out } = await end(startScript("encoder-node/main.ts", program, given, env));
+    expect(JSON.parse(out)).toEqual({ token: "n-1", argv, isOpen: false });
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)("passes on %s", async (signal) => {

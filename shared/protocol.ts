@@ -113,6 +113,13 @@ export const Hardware = z.object({
 });
 export type Hardware = z.infer<typeof Hardware>;
 
+/** What a node keeps its runs of ffmpeg from: all, all but `missing`, or nothing. */
+export const NodeIsolation = z.object({
+  level: z.enum(["full", "partial", "none"]),
+  missing: z.array(z.enum(["files", "processes", "privileges", "network", "limits"])).max(5),
+});
+export type NodeIsolation = z.infer<typeof NodeIsolation>;
+
 /** What a node's ffmpeg really does, by ffmpeg's names. Nodes that are older than a member do not send it. */
 export const Capabilities = z.object({
   ffmpegVersion: Line(MAX_NAME_CHARS),
@@ -125,6 +132,7 @@ export const Capabilities = z.object({
   hardware: Hardware.nullable().default(null),
   /** Ids of published vulnerabilities that the versions of its ffmpeg and ffprobe are known to have. */
   vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
+  isolation: NodeIsolation.exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { makePickyFfmpeg } from "./picky-ffmpeg.ts";
+import { makePickyFfmpeg, PICKY_VARIABLES } from "./picky-ffmpeg.ts";
 import { type SourceServer, startSourceServer } from "./source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
@@ -15,12 +15,12 @@ let sources: SourceServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-failing-"));
-  process.env.FFMPEG_PATH = await makePickyFfmpeg(folder, "Size 322x182 is unlucky");
+  Object.assign(process.env, await makePickyFfmpeg(folder, "Size 322x182 is unlucky"));
   sources = await startSourceServer(folder);
   stack = await startTestStack();
 });
 afterAll(async () => {
-  delete process.env.FFMPEG_PATH;
+  for (const name of PICKY_VARIABLES) delete process.env[name];
   await stack?.stop();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });

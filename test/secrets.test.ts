@@ -13,7 +13,7 @@ import { nodePlan } from "../local/stack/stack-plans.ts";
 import { type FormReceiver, startFormReceiver } from "./form-receiver.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { type NodeWire, startNodeWire } from "./node-wire.ts";
-import { makePickyFfmpeg } from "./picky-ffmpeg.ts";
+import { makePickyFfmpeg, PICKY_VARIABLES } from "./picky-ffmpeg.ts";
 import { FOR_NODES, HIDDEN_FROM_NODES, REDIRECTED, secretJobs } from "./secret-jobs.ts";
 import { filesBelow, type Secrets, tracesBelow, tracesIn } from "./secret-traces.ts";
 import { type SourceServer, startSourceServer } from "./source-server.ts";
@@ -36,7 +36,7 @@ let operators: Secrets;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
-  process.env.FFMPEG_PATH = await makePickyFfmpeg(folder, "Told: $*");
+  Object.assign(process.env, await makePickyFfmpeg(folder, "Told: $*"));
   copyFileSync(await makeLongClip(folder, 2, "160x90"), join(folder, "clip.mp4"));
   await makeClip("text.mp4", folder);
   writeFileSync(join(folder, "en.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");
@@ -71,7 +71,7 @@ beforeAll(async () => {
   jobs = await runJobs();
 }, 300_000);
 afterAll(async () => {
-  delete process.env.FFMPEG_PATH;
+  for (const name of PICKY_VARIABLES) delete process.env[name];
   await node?.stop(0);
   await stack?.stop();
   await wire?.close();

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { probeCapabilities } from "./capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
+import { withoutSandbox } from "./isolation.ts";
 import { locateFfmpeg, type Tool } from "./locate.ts";
 
 const ENCODERS =
@@ -20,6 +21,7 @@ echo 'Device creation failed: -22.' >&2; exit 234`;
 
 let folder: string;
 beforeAll(async () => {
+  await withoutSandbox();
   folder = await mkdtemp(join(tmpdir(), "copra-hardware-"));
   await writeFile(join(folder, "card0"), "");
   for (const name of ["renderD129", "renderD128"]) await writeFile(join(folder, name), "");

@@ -1,18 +1,26 @@
-// What stands between a media file and this machine while ffmpeg reads it: programs of util-linux, put before the command.
+// What stands between a media file and this machine while ffmpeg reads it: found out once, by trying.
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { constants, getPriority, setPriority } from "node:os";
+import { rmdirSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { constants, getPriority, setPriority, tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { type HardLimits, limitArguments, parseHardLimits, type RunLimits } from "./limits.ts";
-
-/** `own`: the run has a network of its own, with nothing in it. `loopback`: it reads what this process serves. */
-export type Network = "own" | "loopback";
+import { messageOf } from "#shared/log.ts";
+import type { NodeIsolation } from "#shared/protocol.ts";
+import { type HardLimits, parseHardLimits, probeLimits } from "./limits.ts";
+import { type Sandbox, sandboxedCommand, type Way } from "./sandbox.ts";
+import { systemMounts } from "./sandbox-mounts.ts";
+import { anyScratchUid } from "./scratch-user.ts";
+import { toolEnvironment } from "./tool-environment.ts";
 
 /** What works on this system; none of it where util-linux is missing (macOS, Windows, a busybox). */
 export type Isolation = {
-  /** What cuts a run off from all networks: empty where the system forbids it. */
+  /** A root, user and namespaces of each run's own; null where the system forbids them, and then `reason` says how. */
+  readonly sandbox: Sandbox | null;
+  readonly reason: string | null;
+  /** Without a sandbox: what cuts a run off from all networks; empty where the system forbids that, too. */
   readonly network: readonly string[];
-  /** Has the kernel kill what it starts as soon as this process is gone, even by SIGKILL. */
+  /** Likewise: ends a run with this process, even by SIGKILL, and takes its privileges where that works. */
   readonly tie: readonly string[];
   readonly limits: readonly string[];
   /** Those of this process, which no run can pass. */
@@ -23,23 +31,100 @@ export type Isolation = {
 const NETWORKS = [
   ["unshare", "-n", "--"],
   ["unshare", "-rn", "--"],
-] as const;
-const TIE = ["setpriv", "--pdeathsig", "KILL", "--"] as const;
-const PRLIMIT = ["prlimit", "--core=0", "--"] as const;
+];
+const TIE = ["setpriv", "--pdeathsig", "KILL"];
+const TIES = [
+  [...TIE, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"],
+  [...TIE, "--no-new-privs", "--"],
+  [...TIE, "--"],
+];
+const PRLIMIT = ["prlimit", "--core=0", "--"];
 
 let found: Promise<Isolation> | null = null;
 
-/** Found out once, by trying; some 20 ms. */
-export function findIsolation(): Promise<Isolation> {
-  found ??= tryAll();
+/**
+ * Some 50 ms the first time. `rootFolder`, which is made, is where runs mount their roots; only the first call's counts, and
+ * without one it is a temporary folder.
+ */
+export function findIsolation(rootFolder?: string): Promise<Isolation> {
+  found ??= tryAll(rootFolder);
   return found;
 }
 
-async function tryAll(): Promise<Isolation> {
-  const [asRoot, asUser, tie, limits] = await Promise.all([...NETWORKS.map(works), works(TIE), works(PRLIMIT)]);
-  const network = asRoot ? NETWORKS[0] : asUser ? NETWORKS[1] : [];
+/** For tests in place of `findIsolation`: tools that are scripts, which a sandbox would keep from their files. */
+export async function withoutSandbox(): Promise<void> {
+  const isolation = await tryAll(null);
+  found = Promise.resolve(isolation);
+}
+
+/** `rootFolder`: null where no sandbox is to be tried. */
+async function tryAll(rootFolder: string | undefined | null): Promise<Isolation> {
   const hard = parseHardLimits(await readFile("/proc/self/limits", "utf8").catch(() => ""));
-  return { network, tie: tie ? TIE : [], limits: limits ? ["prlimit"] : [], hard };
+  const none: Isolation = { sandbox: null, reason: null, network: [], tie: [], limits: [], hard };
+  if (process.platform !== "linux") return { ...none, reason: `there is no isolation on ${process.platform}` };
+  const limits = (await works(PRLIMIT)) ? ["prlimit"] : [];
+  const finding = rootFolder === null ? NOT_TRIED : findSandbox(rootFolder, hard);
+  const { sandbox, reason } = await finding;
+  if (sandbox) return { ...none, sandbox, limits };
+  return { ...none, reason, limits, network: await firstWorking(NETWORKS), tie: await firstWorking(TIES) };
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "copra-root-"));
+  process.once("exit", () => {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // A temporary folder that is left behind is empty.
+    }
+  });
+  return folder;
+}
+
+type Finding = Pick<Isolation, "sandbox" | "reason">;
+
+const NOT_TRIED: Finding = { sandbox: null, reason: "not tried" };
+
+/** What works, and else the words of the attempt that should have. */
+async function findSandbox(given: string | undefined, hard: HardLimits): Promise<Finding> {
+  const isRoot = process.getuid?.() === 0;
+  const rootFolder = given ?? (await temporaryFolder());
+  await mkdir(rootFolder, { recursive: true, mode: 0o700 });
+  const mounts = await systemMounts(process.env);
+  let reason: string | null = null;
+  for (const way of isRoot ? (["root", "user"] as const) : (["user"] as const satisfies readonly Way[])) {
+    for (const hasProc of [true, false]) {
+      const sandbox = { way, rootFolder, hasProc, mounts };
+      const failure = await failureOf(sandbox, hard);
+      if (failure === null) return { sandbox, reason: null };
+      reason ??= failure;
+    }
+  }
+  return { sandbox: null, reason };
+}
+
+/** Runs a shell that looks around in the sandbox; answers what did not work, in a line. */
+async function failureOf(sandbox: Sandbox, hard: HardLimits): Promise<string | null> {
+  const check = "grep -qs '^CapEff:.*[1-9a-f]' /proc/self/status && exit 9; exit 0";
+  const run = { command: ["/bin/sh", "-c", check], mounts: [], cwd: "/", enterNetwork: null, hard };
+  const user = sandbox.way === "root" ? { uid: anyScratchUid(), groups: [] } : null;
+  const limits = probeLimits(60_000);
+  const argv = sandboxedCommand(sandbox, { ...run, user, limits, oomScore: 0, niceness: 0 });
+  const [program = "", ...rest] = argv;
+  try {
+    await promisify(execFile)(program, rest, { env: toolEnvironment(), timeout: TRIAL_MS, killSignal: "SIGKILL" });
+    return null;
+  } catch (error) {
+    const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+    return stderr.split("\n").at(-1) || messageOf(error).split("\n", 1)[0] || "unknown";
+  }
+}
+
+const TRIAL_MS = 20_000;
+
+async function firstWorking(prefixes: readonly (readonly string[])[]): Promise<readonly string[]> {
+  for (const prefix of prefixes) if (await works(prefix)) return prefix;
+  return [];
 }
 
 async function works([program = "", ...argv]: readonly string[]): Promise<boolean> {
@@ -49,28 +134,15 @@ async function works([program = "", ...argv]: readonly string[]): Promise<boolea
   );
 }
 
-/** For the log: what a run is kept from, in words. */
-export function describeIsolation({ network, tie, limits }: Isolation): Record<string, string> {
-  const kernel = "memory, processor, file size";
-  return {
-    network: network.length > 0 ? "none" : "not cut off: unshare does not work here",
-    limits: limits.length > 0 ? kernel : `by the clock only, not ${kernel}: there is no prlimit`,
-    endsWithNode: tie.length > 0 ? "always" : "unless the node is killed: there is no setpriv with --pdeathsig",
-  };
-}
-
-/** Begins a line of stderr when one of these programs could not do its part, or could not start the command. */
-export const NOT_STARTED = /^(?:unshare|setpriv|prlimit): /m;
-
-/** What to put before a command. Each program becomes the next, so the process that is started is the command's. */
-export async function isolationPrefix(limits: RunLimits, network: Network): Promise<string[]> {
-  const isolation = await findIsolation();
-  const [prlimit] = isolation.limits;
-  return [
-    ...(network === "own" ? isolation.network : []),
-    ...isolation.tie,
-    ...(prlimit === undefined ? [] : [prlimit, ...limitArguments(limits, isolation.hard), "--"]),
-  ];
+/** What a run is kept from, for the control plane. `lacksLoopback`: ranged runs would use the machine's network. */
+export function isolationLevel({ sandbox, network, tie, limits }: Isolation, lacksLoopback: boolean): NodeIsolation {
+  const missing: NodeIsolation["missing"] = [];
+  if (!sandbox) missing.push("files", "processes");
+  if (!sandbox && !tie.includes("--bounding-set=-all")) missing.push("privileges");
+  if (lacksLoopback || (!sandbox && network.length === 0)) missing.push("network");
+  if (limits.length === 0) missing.push("limits");
+  if (missing.length === 0) return { level: "full", missing };
+  return { level: sandbox || network.length + tie.length + limits.length > 0 ? "partial" : "none", missing };
 }
 
 /** What the kernel kills when memory runs out, before anything of its own weight that has less of this (proc(5)). */
@@ -78,7 +150,13 @@ const OOM_SCORE_MORE = 500;
 const OOM_SCORE_MAX = 1000;
 const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** Lets a run stand behind this process for processors, or beside it, and before it when memory runs out. */
+/** What a run gets so that this process outlives it: memory is taken from it first, and processors go to it last. */
+export async function subordination(): Promise<{ readonly oomScore: number; readonly niceness: number }> {
+  const own = Number(await readFile("/proc/self/oom_score_adj", "utf8").catch(() => 0));
+  return { oomScore: Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE), niceness: Math.max(0, NICENESS - getPriority()) };
+}
+
+/** The same for a run that has started without a sandbox, which does it by itself. */
 export function subordinate(pid: number): void {
   try {
     // No less than this process has: only root may lower it.
@@ -90,6 +168,5 @@ export function subordinate(pid: number): void {
 }
 
 async function dieFirst(pid: number): Promise<void> {
-  const own = Number(await readFile("/proc/self/oom_score_adj", "utf8"));
-  await writeFile(`/proc/${pid}/oom_score_adj`, String(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE)));
+  await writeFile(`/proc/${pid}/oom_score_adj`, String((await subordination()).oomScore));
 }

@@ -78,7 +78,7 @@ export function encodeLimits({ argv, durationMs = null }: Work, { cpus, memoryBy
 }
 
 /** Drivers of GPUs map all memory of the card and more into the address space. */
-const usesHardware = (argv: readonly string[]): boolean =>
+export const usesHardware = (argv: readonly string[]): boolean =>
   argv.some((argument) => HARDWARE_NAMES.some((name) => argument.endsWith(`_${name}`)));
 
 const memoryLimit = (memoryBytes: number, cpus: number): number =>

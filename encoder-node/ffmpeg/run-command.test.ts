@@ -1,12 +1,18 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { expect, it } from "vitest";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, it } from "vitest";
 import { explainFailure } from "./explain-failure.ts";
 import { locateFfmpeg } from "./locate.ts";
 import type { Progress } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
-const cwd = tmpdir();
+const cwd = await mkdtemp(join(tmpdir(), "copra-command-"));
+afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 /** A command that encodes a generated clip as fast as it can. */
 const encode = (...output: string[]): Command => ({
@@ -27,13 +33,8 @@ async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }>
 
 /** Whether any process has this text in its command line. */
 async function isAlive(marker: string): Promise<boolean> {
-  let listed = "";
-  await runCommand({
-    ...shell(`ps -eo args | grep -c '[${marker[0]}]${marker.slice(1)}' >&2; exit 1`),
-  }).then((result) => {
-    if (!result.ok) listed = result.stderrTail.trim();
-  });
-  return listed !== "0";
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "args"]);
+  return stdout.includes(marker);
 }
 
 it("reports progress up to the end of a successful encode", async () => {
@@ -127,10 +128,14 @@ it.each(ends)("takes running commands along when its own process ends by %s", as
   const marker = `399.${process.pid}`;
   const script = `
     import { runCommand } from ${JSON.stringify(new URL("./run-command.ts", import.meta.url).href)};
-    runCommand({ path: "/bin/sleep", argv: ["${marker}"], cwd: "/", stallMs: 60000 });
-    setTimeout(() => ${end}, 300);
+    runCommand({ path: "/bin/sleep", argv: ["${marker}"], cwd: "/", writesNothing: true, stallMs: 60000 });
+    process.stdin.once("data", () => ${end});
   `;
-  const argv = ["--input-type=module", "--eval", script];
-  await runCommand({ ...shell(""), path: process.execPath, argv, cwd: process.cwd() });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  await expect.poll(() => isAlive(`sleep ${marker}`), { timeout: 20_000 }).toBe(true);
+  child.stdin.write("end");
+  await once(child, "exit");
   await expect.poll(() => isAlive(marker)).toBe(false);
 });

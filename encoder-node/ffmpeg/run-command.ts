@@ -3,19 +3,24 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
+import { type ConfinedRun, confine, type RunNetwork } from "./confine.ts";
 import { GAP_NOT_FILLED } from "./explain-failure.ts";
-import { isolationPrefix, type Network, subordinate } from "./isolation.ts";
 import { type Breach, DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
 import { freeBytes, thisMachine } from "./machine.ts";
 import { forgetGroup, killGroup, rememberGroup } from "./process-group.ts";
 import { type Progress, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
-import { toolEnvironment } from "./tool-environment.ts";
+import type { End } from "./sandbox.ts";
 
 export type Command = {
   readonly path: string;
   /** Must hold `-progress pipe:1` for progress, and for the stall watch, to work. */
   readonly argv: readonly string[];
+  /** The run's own folder: all that it can write to, private to this process's user. With `writesNothing` it is not even seen. */
   readonly cwd: string;
+  /** Files outside its folder that it may read. */
+  readonly reads?: readonly string[] | undefined;
+  /** `none` unless given. */
+  readonly network?: RunNetwork | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** How long neither frame nor time may stand still. */
@@ -62,20 +67,20 @@ const isRunaway = (frame: number, expected: number): boolean => frame > expected
 export async function runCommand(command: Command): Promise<CommandResult> {
   const machine = await thisMachine(command.writesNothing ? null : command.cwd);
   const limits = { ...encodeLimits(command, machine), ...command.limits };
-  const prefix = await isolationPrefix(limits, networkOf(command));
-  if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
   try {
-    return await watch(start(command, prefix), command, limits);
+    const confined = await confine({
+      ...{ tool: command.path, argv: command.argv, reads: command.reads ?? [], limits },
+      folder: command.writesNothing ? null : command.cwd,
+      network: command.network ?? "none",
+    });
+    if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
+    return await watch(start(command, confined), confined, command, limits);
   } catch (error) {
     return { ok: false, reason: "exit", exitCode: null, stderrTail: cannotStart(command, error) };
   }
 }
 
-/** What range-proxy.ts serves is on this machine's loopback, which a network of its own would hide. */
-const networkOf = ({ argv }: Command): Network =>
-  argv.some((argument, at) => argv[at - 1] === "-i" && argument.startsWith("http://127.0.0.1:")) ? "loopback" : "own";
-
-async function watch(child: Child, command: Command, limits: RunLimits): Promise<CommandResult> {
+async function watch(child: Child, confined: ConfinedRun, command: Command, limits: RunLimits): Promise<CommandResult> {
   const stderr = keepTail(child.stderr);
   const startedAt = performance.now();
   const stopping = stopper(child);
@@ -88,7 +93,7 @@ async function watch(child: Child, command: Command, limits: RunLimits): Promise
   const abort = (): void => stopping.stop({ reason: "aborted" });
   command.signal?.addEventListener("abort", abort);
   try {
-    const end = await ended(child);
+    const end = confined.endOf(await ended(child));
     const why = stopping.why();
     if (!why && end.exitCode === 0 && !GAP_NOT_FILLED.test(stderr())) return { ok: true };
     const { exitCode } = end;
@@ -123,18 +128,17 @@ function cannotStart({ path }: Command, error: unknown): string {
   return `Cannot start ${basename(path)}: ${code}`;
 }
 
-function start({ path, argv, cwd }: Command, prefix: readonly string[]): Child {
-  const [program = path, ...rest] = [...prefix, path, ...argv];
+function start({ cwd }: Command, { program, argv, env, started }: ConfinedRun): Child {
   // Detached makes it the leader of a group of its own, which can be signalled as a whole.
-  const child = spawn(program, rest, {
+  const child = spawn(program, argv, {
     cwd,
-    env: toolEnvironment(),
+    env,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (child.pid !== undefined) {
     rememberGroup(child.pid);
-    subordinate(child.pid);
+    started(child.pid);
   }
   return child;
 }
@@ -179,8 +183,6 @@ function watchProgress({ stdout }: Child, { onProgress, expectedFrames }: Comman
     onProgress?.(progress);
   });
 }
-
-type End = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
 /** Waits until the process has gone and its output is read, or will not come. Rejects when it could not be started. */
 function ended(child: Child): Promise<End> {

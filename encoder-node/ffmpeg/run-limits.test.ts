@@ -1,7 +1,5 @@
 // Runs that pass a limit, with a real ffmpeg: each is ended by what is there for it, and says so.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -73,22 +71,6 @@ describe.skipIf(isolation.limits.length === 0)("where there is prlimit", () => {
     const score = Math.min(1000, Number(await readFile("/proc/self/oom_score_adj", "utf8")) + 500);
     expect(result.ok ? "" : result.stderrTail).toBe(`1024\n0\n${Math.max(10, getPriority())}\n${score}\n`);
   });
-});
-
-it.skipIf(isolation.network.length === 0)("reaches what this process serves to it, and nothing else", async () => {
-  let hits = 0;
-  const server = createServer((_request, response) => response.end("no film"));
-  server.on("connection", () => {
-    hits += 1;
-  });
-  await new Promise<void>((listening) => server.listen(0, listening));
-  const { port } = server.address() as AddressInfo;
-  const asking = (host: string) => command(["-i", `http://${host}:${port}/`, ...VOID]);
-  expect(await runCommand(asking("localhost"))).toMatchObject({ ok: false, reason: "exit" });
-  expect(hits).toBe(0);
-  expect(await runCommand(asking("127.0.0.1"))).toMatchObject({ ok: false, reason: "exit" });
-  expect(hits).toBe(1);
-  server.close();
 });
 
 it("tells a crash from a kill", async () => {

@@ -2,11 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { findIsolation } from "./isolation.ts";
 import { freeBytes } from "./machine.ts";
 import { runTrial } from "./trial.ts";
 
 let folder: string;
 beforeAll(async () => {
+  await findIsolation();
   folder = await mkdtemp(join(tmpdir(), "copra-trial-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -3,10 +3,9 @@ import { execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media-probe.ts";
 import { headArguments } from "#shared/plan/ffmpeg-arguments.ts";
-import { isolationPrefix, subordinate } from "../ffmpeg/isolation.ts";
+import { confine } from "../ffmpeg/confine.ts";
 import { probeLimits } from "../ffmpeg/limits.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -43,15 +42,16 @@ const VERBOSE = ["-v", "info"];
 
 /** The streams in order of their index, as ffmpeg describes an input that it is given no output for. */
 async function listStreams(ffmpeg: Tool, path: string, signal: AbortSignal): Promise<Kind[]> {
-  const prefix = await isolationPrefix(probeLimits(TIMEOUT_MS), "own");
+  const confined = await confine({
+    ...{ tool: ffmpeg.path, argv: headArguments([{ path, options: VERBOSE }]), limits: probeLimits(TIMEOUT_MS) },
+    ...{ folder: null, reads: [path], network: "none" },
+  });
   signal.throwIfAborted();
-  const [program = ffmpeg.path, ...argv] = [...prefix, ffmpeg.path, ...headArguments([{ path, options: VERBOSE }])];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
   const text = await new Promise<string>((resolve) => {
-    const { pid } = execFile(program, argv, { ...limits, env: toolEnvironment() }, (_error, _out, said) =>
-      resolve(said),
-    );
-    if (pid !== undefined) subordinate(pid);
+    const options = { ...limits, env: confined.env };
+    const { pid } = execFile(confined.program, confined.argv, options, (_error, _out, said) => resolve(said));
+    confined.started(pid);
   });
   signal.throwIfAborted();
   return [...text.matchAll(STREAM)].map(([, type = ""]) => kindOf(type.toLowerCase()));

@@ -6,15 +6,15 @@ import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/picture-limits.ts";
+import { type ConfinedRun, confine } from "../ffmpeg/confine.ts";
 import { CRASHES } from "../ffmpeg/explain-failure.ts";
-import { isolationPrefix, type Network, NOT_STARTED, subordinate } from "../ffmpeg/isolation.ts";
 import { probeLimits } from "../ffmpeg/limits.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+import { NOT_STARTED } from "../ffmpeg/sandbox.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "./range-proxy.ts";
 
 /** A local file by its absolute path, or what the range proxy serves. */
-export type LedgerSource = { readonly path: string } | Pick<RangeInput, "url" | "failed">;
+export type LedgerSource = { readonly path: string } | Pick<RangeInput, "url" | "network" | "failed">;
 
 /** ffprobe's arguments that name the source. */
 export const inputArguments = (source: LedgerSource): string[] => [
@@ -31,7 +31,8 @@ const STALL_MS = 60_000;
 /** 100 GiB at 20 MB/s are read in 90 minutes. */
 const LEDGER_MS = 7_200_000;
 
-export type Listening = { readonly ffprobe: Tool; readonly argv: readonly string[]; readonly network: Network };
+/** `argv` asks about the source, which is added to it. */
+export type Listening = { readonly ffprobe: Tool; readonly source: LedgerSource; readonly argv: readonly string[] };
 
 /**
  * Runs ffprobe and hands on what it says, until `onText` answers false. False then, and when ffprobe found fault with the
@@ -39,15 +40,14 @@ export type Listening = { readonly ffprobe: Tool; readonly argv: readonly string
  * rejects with the reason of the signal.
  */
 export async function listen(
-  { ffprobe, argv, network }: Listening,
+  { ffprobe, source, argv }: Listening,
   signal: AbortSignal,
   onText: (text: string) => boolean,
 ): Promise<boolean> {
-  const prefix = await isolationPrefix(probeLimits(LEDGER_MS), network);
+  const confined = await confinedListening({ ffprobe, source, argv });
   signal.throwIfAborted();
-  const [program = ffprobe.path, ...rest] = [...prefix, ffprobe.path, "-v", "error", ...argv];
-  const child = spawn(program, rest, { env: toolEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
-  if (child.pid !== undefined) subordinate(child.pid);
+  const child = spawn(confined.program, confined.argv, { env: confined.env, stdio: ["ignore", "pipe", "pipe"] });
+  confined.started(child.pid);
   const kill = (): void => void child.kill("SIGKILL");
   let late: string | null = null;
   let enough = false;
@@ -70,7 +70,8 @@ export async function listen(
     complaints ||= text;
   });
   try {
-    const [exitCode, killedBy] = (await once(child, "close")) as [number | null, string | null];
+    const [code, by] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+    const { exitCode, signal: killedBy } = confined.endOf({ exitCode: code, signal: by });
     signal.throwIfAborted();
     if (enough || (killedBy !== null && (killedBy === "SIGXCPU" || CRASHES.has(killedBy)))) return false;
     if (late !== null || exitCode === null || NOT_STARTED.test(complaints)) {
@@ -86,5 +87,19 @@ export async function listen(
     clearTimeout(stall);
     clearTimeout(wall);
     signal.removeEventListener("abort", kill);
+  }
+}
+
+async function confinedListening({ ffprobe, source, argv }: Listening): Promise<ConfinedRun> {
+  try {
+    return await confine({
+      ...{ tool: ffprobe.path, argv: ["-v", "error", ...argv, ...inputArguments(source)] },
+      ...{ folder: null, limits: probeLimits(LEDGER_MS) },
+      ...("url" in source
+        ? { reads: [], network: source.network }
+        : { reads: [source.path], network: "none" as const }),
+    });
+  } catch (error) {
+    throw new AppError("node_failed", `The node could not run ffprobe (${messageOf(error)}).`, { cause: error });
   }
 }

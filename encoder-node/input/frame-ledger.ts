@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { judgePackets, type LedgerReading, type Sample, type TrackHead } from "./frame-ledger-checks.ts";
-import { inputArguments, type LedgerSource, listen } from "./frame-ledger-listen.ts";
+import { type LedgerSource, listen } from "./frame-ledger-listen.ts";
 import { PACKET_ENTRIES, packetReader } from "./frame-ledger-packets.ts";
 
 /** Decoded to see whether packets are frames: encoders that hide pictures do so from the first seconds on. */
@@ -54,12 +54,11 @@ export async function readFrameLedger(
 ): Promise<LedgerReading> {
   const stop = "failed" in source ? AbortSignal.any([signal, source.failed]) : signal;
   const select = ["-select_streams", String(streamIndex)];
-  const network = "url" in source ? "loopback" : "own";
 
   let text = "";
   const few = ["-read_intervals", `%+#${SAMPLE_PACKETS}`, "-show_entries", BEGINNING_ENTRIES, "-of", "json"];
-  const argv = [...select, ...few, ...inputArguments(source)];
-  const began = await listen({ ffprobe, argv, network }, stop, (piece) => {
+  const argv = [...select, ...few];
+  const began = await listen({ ffprobe, source, argv }, stop, (piece) => {
     text += piece;
     return text.length <= MAX_BEGINNING_CHARS;
   });
@@ -72,13 +71,13 @@ export async function readFrameLedger(
   const packets = packetReader(streamIndex);
   // A jump in the times of any track moves all of them.
   const which = track.head.jumpsAreMended ? [] : select;
-  const all = [...which, "-show_entries", PACKET_ENTRIES, "-of", "compact", ...inputArguments(source)];
+  const all = [...which, "-show_entries", PACKET_ENTRIES, "-of", "compact"];
   const take = (piece: string): boolean => {
     packets.take(piece);
     return packets.fits;
   };
   // The rest of a file with too many packets would be read for nothing.
-  if (!(await listen({ ffprobe, argv: all, network }, stop, take)) && packets.fits) return DAMAGED;
+  if (!(await listen({ ffprobe, source, argv: all }, stop, take)) && packets.fits) return DAMAGED;
   return judgePackets(track.head, track.sample, packets);
 }
 

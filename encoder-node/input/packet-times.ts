@@ -3,7 +3,7 @@ import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStrea
 import { chooseTracks } from "#shared/plan/source-tracks.ts";
 import { timelineStartUs } from "#shared/timeline-start.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
-import { inputArguments, listen } from "./frame-ledger-listen.ts";
+import { listen } from "./frame-ledger-listen.ts";
 import { isCutShort } from "./packet-promise.ts";
 import { ALL_MS } from "./probe-end.ts";
 
@@ -103,10 +103,10 @@ async function readPackets(
   signal: AbortSignal,
 ): Promise<PacketReading> {
   const entries = "packet=stream_index,pts_time,dts_time,duration_time,flags";
-  const argv = [...options, "-show_entries", entries, "-of", "compact", ...inputArguments({ path })];
+  const argv = [...options, "-show_entries", entries, "-of", "compact"];
   const streams = new Map<number, StreamPackets>();
   let rest = "";
-  const isClean = await listen({ ffprobe, argv, network: "own" }, signal, (text) => {
+  const isClean = await listen({ ffprobe, source: { path }, argv }, signal, (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) takeLine(line, startSeconds, streams);

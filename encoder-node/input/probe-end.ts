@@ -1,6 +1,6 @@
 // Where the packets of a file really end, whatever its header says.
 import type { Tool } from "../ffmpeg/locate.ts";
-import { inputArguments, listen } from "./frame-ledger-listen.ts";
+import { listen } from "./frame-ledger-listen.ts";
 
 /** Packets of a file, of all its streams or one; times in ms on the file's own line. */
 export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
@@ -25,13 +25,13 @@ export async function lastPacketEndMs(
   const argv = [
     ...(streamIndex === undefined ? [] : ["-select_streams", String(streamIndex)]),
     ...["-read_intervals", `${fromMs / 1000}%${(toMs ?? ALL_MS) / 1000}`],
-    ...["-show_entries", "packet=pts_time,dts_time,duration_time", "-of", "compact", ...inputArguments({ path })],
+    ...["-show_entries", "packet=pts_time,dts_time,duration_time", "-of", "compact"],
   ];
   // Clocks of MPEG may be negative from beginning to end.
   let last = Number.NEGATIVE_INFINITY;
   let rest = "";
   // A file of many hours has millions of packets: none is kept. Where one cannot be read, those before it count.
-  await listen({ ffprobe, argv, network: "own" }, signal, (text) => {
+  await listen({ ffprobe, source: { path }, argv }, signal, (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) last = Math.max(last, endOf(line) ?? last);

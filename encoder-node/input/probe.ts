@@ -6,11 +6,11 @@ import { MediaProbe, type ProbedStream } from "#shared/media-probe.ts";
 import { ALLOWED_DECODERS, REFUSED_DECODER, refusedDecoderMessage } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
 import { MAX_DECODED_PIXELS } from "#shared/plan/picture-limits.ts";
+import { type ConfinedRun, confine } from "../ffmpeg/confine.ts";
 import { CRASHES } from "../ffmpeg/explain-failure.ts";
-import { isolationPrefix, NOT_STARTED, subordinate } from "../ffmpeg/isolation.ts";
 import { probeLimits } from "../ffmpeg/limits.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+import { type End, NOT_STARTED } from "../ffmpeg/sandbox.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -112,29 +112,43 @@ async function askFfprobe(
   signal: AbortSignal | undefined,
   { demuxers, decoders }: AllowedParts,
 ): Promise<Answer> {
-  const prefix = await isolationPrefix(probeLimits(TIMEOUT_MS), "own");
-  signal?.throwIfAborted();
-  const [program = ffprobe.path, ...argv] = [
-    ...[...prefix, ffprobe.path],
+  const argv = [
     ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", demuxers],
     ...["-codec_whitelist", decoders],
     ...["-max_pixels", String(MAX_DECODED_PIXELS)],
     ...[...wanted, "-of", "json", `file:${path}`],
   ];
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;
-  const options = { ...limits, env: toolEnvironment() };
+  const confined = await confinedProbe(ffprobe, argv, path);
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const { pid } = execFile(program, argv, options, (error, stdout, stderr) => {
+    const options = { ...limits, env: confined.env };
+    const { pid } = execFile(confined.program, confined.argv, options, (error, stdout, stderr) => {
       if (!error) resolve({ text: stdout, complaints: stderr });
-      else reject(signal?.aborted ? signal.reason : probeFailure(error, stderr));
+      else reject(signal?.aborted ? signal.reason : probeFailure(error, stderr, confined));
     });
-    if (pid !== undefined) subordinate(pid);
+    confined.started(pid);
   });
 }
 
+async function confinedProbe(ffprobe: Tool, argv: readonly string[], path: string): Promise<ConfinedRun> {
+  const limits = probeLimits(TIMEOUT_MS);
+  try {
+    return await confine({ tool: ffprobe.path, argv, folder: null, reads: [path], network: "none", limits });
+  } catch (error) {
+    throw new AppError("node_failed", "The node could not run ffprobe: it is not there.", { cause: error });
+  }
+}
+
+/** The tool's end: execFile puts an exit code and codes of its own into one member. */
+function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): End {
+  return confined.endOf({ exitCode: typeof code === "number" ? code : null, signal: signal ?? null });
+}
+
 /** ffprobe answers an exit code when it dislikes the file; what is not due to the file is trouble of this machine. */
-function probeFailure(error: ExecFileException, stderr: string): AppError {
-  if (typeof error.code === "number" && !NOT_STARTED.test(stderr)) {
+function probeFailure(error: ExecFileException, stderr: string, confined: ConfinedRun): AppError {
+  const { exitCode, signal } = endOf(error, confined);
+  if (exitCode !== null && !NOT_STARTED.test(stderr)) {
     const [, size] = TOO_LARGE.exec(stderr) ?? [];
     if (size !== undefined) return tooLarge(size);
     const [, decoder] = REFUSED_DECODER.exec(stderr) ?? [];
@@ -142,16 +156,16 @@ function probeFailure(error: ExecFileException, stderr: string): AppError {
     const message = "The input is damaged or no media file that can be read; check that the URL names a media file.";
     return new AppError("input_not_media", message, { cause: error });
   }
-  const fault = faultOfFile(error);
+  const fault = faultOfFile(error, signal);
   if (fault !== null) return new AppError("input_not_media", `${fault}; check that it is intact.`, { cause: error });
   const message = error.killed
     ? `Reading the input's headers took more than ${TIMEOUT_MS / 1000} s on this node.`
-    : `The node could not run ffprobe (${error.code ?? error.signal ?? "unknown error"}).`;
+    : `The node could not run ffprobe (${signal ?? error.code ?? "unknown error"}).`;
   return new AppError("node_failed", message, { cause: error });
 }
 
 /** How ffprobe ends when the file makes it take more than any media file does; null when it ended otherwise. */
-function faultOfFile({ code, signal }: ExecFileException): string | null {
+function faultOfFile({ code }: ExecFileException, signal: End["signal"]): string | null {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input describes itself at a length that cannot be read";
   if (signal === "SIGXCPU") return "The input takes far more work to describe than any media file";
   if (signal && CRASHES.has(signal)) return `The input makes ffprobe crash (${signal})`;

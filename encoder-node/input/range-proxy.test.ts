@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openMachineLoopback } from "../ffmpeg/loopback-network.ts";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
 import { MAKER, makeClip, tested } from "../ffmpeg/test-runs.ts";
 import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
@@ -22,6 +23,8 @@ const never = new AbortController().signal;
 
 let folder: string;
 let proxy: RangeProxy;
+/** On the machine's loopback, where this process reaches it as well. */
+let machineProxy: RangeProxy;
 let files = 0;
 const caches: BlockCache[] = [];
 const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=12,noise=alls=40:allf=t -f lavfi -i sine=d=12";
@@ -30,7 +33,7 @@ const CLIPS = ["last.mp4", "first.mp4", "film.mkv", "film.ts"];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-ranges-"));
-  proxy = await startRangeProxy();
+  [proxy, machineProxy] = await Promise.all([startRangeProxy(), startRangeProxy(openMachineLoopback)]);
   await makeClip(folder, "last.mp4", `${clip} ${codecs}`);
   await makeClip(folder, "first.mp4", "-i last.mp4 -c copy -movflags +faststart");
   await makeClip(folder, "film.mkv", "-i last.mp4 -c copy");
@@ -41,14 +44,14 @@ afterEach(async () => {
   closeServers();
 });
 afterAll(async () => {
-  await proxy.close();
+  await Promise.all([proxy.close(), machineProxy.close()]);
   await rm(folder, { recursive: true, force: true });
 });
 
 type Opened = { readonly input: RangeInput; readonly server: TestServer; readonly cache: BlockCache };
 
 /** What the proxy serves of a source on a server; of bytes from `deadFrom` on the server's connections break. */
-async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY): Promise<Opened> {
+async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY, via = proxy): Promise<Opened> {
   const server = await serve((request, response) => {
     const start = Number(/\d+/.exec(request.headers.range ?? "")?.[0]);
     sendRange(bytes, request, response, { dropAfter: Math.max(1, deadFrom - start) });
@@ -57,7 +60,7 @@ async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY): P
   const source = rangeReader({ pieces, allow: "loopback", patience: QUICK });
   const cache = await openBlockCache({ path: join(folder, `${++files}.blocks`), source, blockBytes: BLOCK });
   caches.push(cache);
-  return { input: proxy.open(cache), server, cache };
+  return { input: via.open(cache), server, cache };
 }
 
 describe("the server", () => {
@@ -82,7 +85,7 @@ describe("the server", () => {
     ["GET", "bytes=-10", 206, 299_990, 299_999, "bytes 299990-299999/300000"],
     ["GET", "bytes=0-1,5-6", 200, 0, 299_999, undefined],
   ])("answers %s of %s", async (method, range, status, start, end, part) => {
-    const { input } = await openSource(FILM);
+    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
     const body = method === "HEAD" ? Buffer.alloc(0) : FILM.subarray(start, end + 1);
     const answer = await ask(input.url, method, range);
     expect(answer).toMatchObject({ status, part, length: String(end + 1 - start), connection: "keep-alive" });
@@ -90,7 +93,7 @@ describe("the server", () => {
   });
 
   it("refuses ranges behind the end, other methods, and names that nobody gave out", async () => {
-    const { input } = await openSource(FILM);
+    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
     expect(await ask(input.url, "GET", "bytes=300000-")).toMatchObject({ status: 416, part: "bytes */300000" });
     expect(await ask(input.url, "POST")).toMatchObject({ status: 405 });
     expect(new URL(input.url).pathname).toMatch(/^\/[0-9a-f]{32}$/);
@@ -100,7 +103,7 @@ describe("the server", () => {
   });
 
   it("listens on loopback only, and keeps connections", async () => {
-    const { input } = await openSource(FILM);
+    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
     expect(new URL(input.url).hostname).toBe("127.0.0.1");
     const ports = [await ask(input.url), await ask(input.url)].map(({ port }) => port);
     expect(ports[0]).toBe(ports[1]);
@@ -108,9 +111,9 @@ describe("the server", () => {
 });
 
 const decoding = (input: readonly string[]) => ["-v", "error", "-nostdin", ...input, "-f", "framemd5", "out.txt", "-y"];
-const decodeUrl = (url: string, signal: AbortSignal, stallMs = 60_000): Promise<CommandResult> => {
+const decodeUrl = ({ url, network }: RangeInput, signal: AbortSignal, stallMs = 60_000): Promise<CommandResult> => {
   const argv = decoding([...RANGE_INPUT_OPTIONS, "-i", url]);
-  return runCommand({ path: MAKER, argv, cwd: folder, stallMs, signal });
+  return runCommand({ path: MAKER, argv, cwd: folder, stallMs, signal, network });
 };
 const framesOf = (): Promise<string> => readFile(join(folder, "out.txt"), "utf8");
 
@@ -118,7 +121,7 @@ describe("ffmpeg", () => {
   it.each(CLIPS)("reads %s as it reads a file, and each byte is fetched once at most", async (name) => {
     const bytes = await readFile(join(folder, name));
     const { input, cache, server } = await openSource(bytes);
-    expect(await decodeUrl(input.url, input.failed)).toEqual({ ok: true });
+    expect(await decodeUrl(input, input.failed)).toEqual({ ok: true });
     const frames = await framesOf();
     const argv = decoding(["-i", name]);
     await promisify(execFile)(MAKER, argv, { cwd: folder, env: toolEnvironment() });
@@ -132,7 +135,7 @@ describe("ffmpeg", () => {
     const bytes = await readFile(join(folder, name));
     for (const share of [0.02, 0.5, 0.98]) {
       const { input } = await openSource(bytes, Math.floor(bytes.length * share));
-      expect(await decodeUrl(input.url, input.failed)).toMatchObject({ ok: false, reason: "aborted" });
+      expect(await decodeUrl(input, input.failed)).toMatchObject({ ok: false, reason: "aborted" });
       expect(input.failed.reason).toMatchObject({ name: "AppError", code: "input_unreachable" });
       input.close();
     }
@@ -141,19 +144,20 @@ describe("ffmpeg", () => {
   it("does not even end when nobody looks at the failure", async () => {
     const bytes = await readFile(join(folder, "film.mkv"));
     const { input } = await openSource(bytes, bytes.length >> 1);
-    expect(await decodeUrl(input.url, never, 1000)).toMatchObject({ ok: false, reason: "stalled" });
+    expect(await decodeUrl(input, never, 1000)).toMatchObject({ ok: false, reason: "stalled" });
   });
 
   it("opens nothing that a source names", async () => {
     const other = await serve((_, response) => void response.end());
     const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${other.origin}/film.ts\n#EXT-X-ENDLIST\n`;
     const { input } = await openSource(Buffer.from(playlist));
-    expect(await decodeUrl(input.url, input.failed)).toMatchObject({ ok: false, reason: "exit" });
+    expect(await decodeUrl(input, input.failed)).toMatchObject({ ok: false, reason: "exit" });
     expect(other.seen).toEqual([]);
   });
 
   it("is not led elsewhere by a proxy of the environment", async () => {
-    const { input } = await openSource(await readFile(join(folder, "film.mkv")));
+    const bytes = await readFile(join(folder, "film.mkv"));
+    const { input } = await openSource(bytes, Number.POSITIVE_INFINITY, machineProxy);
     const env = { ...toolEnvironment(), http_proxy: "http://127.0.0.1:9" };
     await promisify(execFile)(MAKER, decoding([...RANGE_INPUT_OPTIONS, "-i", input.url]), { cwd: folder, env });
     expect((await framesOf()).split("\n").length).toBeGreaterThan(300);

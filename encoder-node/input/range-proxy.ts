@@ -7,6 +7,7 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/plan/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/plan/demuxers.ts";
+import { type LoopbackNetwork, openLoopback } from "../ffmpeg/loopback-network.ts";
 import type { BlockCache } from "./block-cache.ts";
 
 /**
@@ -28,6 +29,8 @@ export const RANGE_INPUT_OPTIONS: readonly string[] = [
 /** A source as one run of ffmpeg sees it. */
 export type RangeInput = {
   readonly url: string;
+  /** The network in which the URL means something. */
+  readonly network: LoopbackNetwork;
   /**
    * Aborted, with the AppError as its reason, when bytes that were asked for cannot be had. The answer then stands still,
    * so the run has to be killed, and what it made is void.
@@ -52,19 +55,17 @@ type Opened = {
   readonly answers: Set<ServerResponse>;
 };
 
-/** Listens on any free port of 127.0.0.1. */
-export async function startRangeProxy(): Promise<RangeProxy> {
+/** Listens on any free port of 127.0.0.1, in a network of its own where the system can do that. */
+export async function startRangeProxy(openNetwork = openLoopback): Promise<RangeProxy> {
   const opened = new Map<string, Opened>();
   const server = createServer((request, response) => {
     const input = opened.get(request.url ?? "");
     if (input) void answer(request, response, input);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const { network, listener, close } = await openNetwork();
+  listener.on("connection", (socket) => server.emit("connection", socket));
+  const { port } = listener.address() as AddressInfo;
 
   return {
     open(source) {
@@ -73,6 +74,7 @@ export async function startRangeProxy(): Promise<RangeProxy> {
       opened.set(path, input);
       return {
         url: `http://127.0.0.1:${port}${path}`,
+        network,
         failed: input.failed.signal,
         close() {
           opened.delete(path);
@@ -80,11 +82,10 @@ export async function startRangeProxy(): Promise<RangeProxy> {
         },
       };
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      close();
+      server.closeAllConnections();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 // Publishing with real encodes, planned as requests are, and storages on loopback.
 import { createDecipheriv } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -55,7 +55,13 @@ async function publish(planned: PlannedFilm, { askUploads }: TestStorage, terms:
   const publication = openPublication(options, deps);
   ends.push(publication.stop);
   const argv = planned.argv.toSpliced(planned.argv.indexOf("-i"), 0, "-readrate", String(terms.speed ?? 10));
-  const command = { path: tools.ffmpeg.path, argv, cwd: workFolder, stallMs: 60_000 };
+  const command = {
+    path: tools.ffmpeg.path,
+    argv,
+    cwd: workFolder,
+    reads: ["film.mp4", "early.mp4"].map((name) => join(folder, name)),
+    stallMs: 60_000,
+  };
   return { publication, workFolder, encode: () => runCommand(command) };
 }
 
@@ -65,7 +71,7 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
   const path = join(folder, "hello.vtt");
   await writeFile(path, "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
   const subtitles = [{ language: "en", name: "English", default: true, path }];
-  const { publication, workFolder, encode } = await publish(planned, store, { subtitles, speed: 4 });
+  const { publication, workFolder, encode } = await publish(planned, store, { subtitles, speed: 2 });
   expect(await encode()).toEqual({ ok: true });
   const early = [...store.objects.keys()];
   // Which tracks and kinds are the first depends on the build and the machine.
@@ -148,6 +154,7 @@ it("encrypts MPEG-TS, and nothing else, as players decrypt it", async () => {
 
   const home = join(folder, "encrypted");
   await store.save(home);
+  for (const own of [home, join(home, "dash")]) await chmod(own, 0o700);
   await writeFile(join(home, "hls/run/key.bin"), Buffer.from(key, "hex"));
   const argv = ["-v", "error", "-xerror", "-progress", "pipe:1", "-allowed_extensions", "ALL"];
   const inputs = ["-i", "hls/master.m3u8", "-map", "0:v:0", "-map", "0:a:0", "-f", "null", "-"];
@@ -165,6 +172,7 @@ it("encrypts MPEG-TS, and nothing else, as players decrypt it", async () => {
 /** What ffmpeg decodes of inputs in a folder: frames of video, and a hash of the samples of audio. */
 async function decode(cwd: string, input: readonly string[], map: string): Promise<{ frames: number; audio: string }> {
   let frames = 0;
+  await chmod(cwd, 0o700);
   const argv = ["-v", "error", "-xerror", "-nostdin", "-progress", "pipe:1", ...input, "-map", map];
   const onProgress = ({ frame }: { frame: number }): void => {
     frames = frame;
@@ -254,7 +262,7 @@ it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
 
 it("gives up at the first upload that cannot be mended, and lets ffmpeg be", async () => {
   const store = await storage((name, answer) => /90p\/00002/.test(name) && !answer.writeHead(403).end().destroyed);
-  const { publication, encode } = await publish(await film(HLS), store);
+  const { publication, encode } = await publish(await film(HLS), store, { speed: 3 });
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
   expect(await publication.finish(() => undefined)).toMatchObject({ failure: { code: "storage_denied" } });

@@ -95,6 +95,9 @@ function once(work: () => void): () => void {
 /** How the planner is told of a source that is read by ranges. */
 export type ServedSource = { readonly source: string; readonly sourceOptions: readonly string[] };
 
+/** The deps of work that reads the source: where it is served. */
+export type ReadingDeps = TaskDeps & Pick<RangeInput, "network">;
+
 type RangedTask = Pick<TaskOf<"sound">, "source" | "sourceUrl">;
 
 /**
@@ -104,12 +107,12 @@ type RangedTask = Pick<TaskOf<"sound">, "source" | "sourceUrl">;
 export async function readingSource<Value>(
   task: RangedTask,
   deps: TaskDeps,
-  work: (served: ServedSource, deps: TaskDeps) => Promise<Value>,
+  work: (served: ServedSource, deps: ReadingDeps) => Promise<Value>,
 ): Promise<Value> {
   const input = await openRanged(task, deps);
-  const { failed, url: source, close } = input;
+  const { failed, url: source, network, close } = input;
   try {
-    const reading = { ...deps, signal: AbortSignal.any([deps.signal, failed]) };
+    const reading = { ...deps, network, signal: AbortSignal.any([deps.signal, failed]) };
     return await work({ source, sourceOptions: RANGE_INPUT_OPTIONS }, reading);
   } catch (error) {
     deps.signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { join as pathOf } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { specOf } from "#shared/plan/test-output.ts";
 import type { Hardware, TaskResult } from "#shared/protocol.ts";
+import { withoutSandbox } from "../ffmpeg/isolation.ts";
 import { chunk } from "./chunk.ts";
 import { join } from "./join.ts";
 import { tools } from "./scratch-test-deps.ts";
@@ -17,6 +18,7 @@ let ranged: Chunked["ranged"];
 let chunks: Chunked["chunks"];
 const ONE = [specOf({ format: "mp4:64x36" }, 0)];
 beforeAll(async () => {
+  await withoutSandbox();
   studio = await openStudio(["ntsc.mp4"]);
   ({ job, ranged, chunks } = await chunkTasks(studio, "ntsc.mp4", ONE));
 }, 120_000);

@@ -6,10 +6,10 @@ import { leadOf } from "#shared/plan/chunkable.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/plan-chunk.ts";
 import type { TaskOf, TaskResult } from "#shared/protocol.ts";
 import { type MadeTrack, madeTracks } from "./chunk-check.ts";
-import { readingSource, type ServedSource } from "./chunk-source.ts";
+import { type ReadingDeps, readingSource, type ServedSource } from "./chunk-source.ts";
 import { storeTracks } from "./chunk-store.ts";
 import { fetchExtras } from "./fetch-extras.ts";
-import { runAll } from "./run-planned.ts";
+import { type RunDeps, runAll } from "./run-planned.ts";
 import type { TaskDeps } from "./task-deps.ts";
 import { inWorkspace } from "./workspace.ts";
 
@@ -48,7 +48,7 @@ type Command = NonNullable<ChunkPlan["command"]>;
 type Encoded = { readonly tracks: readonly MadeTrack[]; readonly encoder: string };
 
 /** Tries in software what hardware fails at, unless the film's other chunks are of that hardware; and once with a longer lead. */
-async function encodeChunk(request: Request, wish: string | null, folder: string, deps: TaskDeps): Promise<Encoded> {
+async function encodeChunk(request: Request, wish: string | null, folder: string, deps: ReadingDeps): Promise<Encoded> {
   const { longestGopMs } = request.chunk;
   let isSoftware = wish !== null && describe(planned(request, false, deps), deps) !== wish;
   let leadMs: number | null = null;
@@ -56,7 +56,7 @@ async function encodeChunk(request: Request, wish: string | null, folder: string
     const command = planned(leadMs === null ? request : { ...request, leadMs }, isSoftware, deps);
     const encoder = describe(command, deps);
     if (wish !== null && encoder !== wish) throw notAvailable(wish);
-    const tried = await tryChunk(command, folder, deps);
+    const tried = await tryChunk(command, folder, { ...deps, reads: [...(request.watermarks?.values() ?? [])] });
     if ("tracks" in tried) return { ...tried, encoder };
     deps.log.warn("Chunk not made", { code: tried.failure.code, error: tried.failure.message, encoder });
     if (tried.failure.code === "chunk_mismatch" && leadMs === null) {
@@ -94,7 +94,7 @@ const notAvailable = (wish: string): AppError =>
 async function tryChunk(
   { runs, tracks }: Command,
   folder: string,
-  deps: TaskDeps,
+  deps: ReadingDeps & Pick<RunDeps, "reads">,
 ): Promise<{ tracks: MadeTrack[] } | { failure: AppError }> {
   // A folder for each try: what a failed one left behind must not pass for the work of the next.
   const own = await mkdtemp(join(folder, "run-"));

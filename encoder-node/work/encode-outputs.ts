@@ -86,6 +86,7 @@ async function makeOutputs(
   const useless = whenAllBroken(command.outputs, publications);
   const failed = await runAll(command.runs, folder, tell, {
     ...deps,
+    reads: [work.source, ...work.watermarks.values()],
     signal: AbortSignal.any([deps.signal, useless]),
   });
   deps.signal.throwIfAborted();

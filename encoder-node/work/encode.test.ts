@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { createLogger } from "#shared/log.ts";
@@ -18,6 +18,7 @@ import {
 } from "#shared/protocol.ts";
 import { locateFfmpeg } from "../ffmpeg/locate.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { TOOL_FOLDERS_VARIABLE } from "../ffmpeg/sandbox-mounts.ts";
 import { guardedAgent } from "../input/address-guard.ts";
 import { probeFile } from "../input/probe.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
@@ -26,6 +27,8 @@ import { encode } from "./encode.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 const tools = await locateFfmpeg(process.env);
+// Of the scripts here that take its place.
+process.env[TOOL_FOLDERS_VARIABLE] = dirname(tools.ffmpeg.path);
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
 const PICTURE = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
 const SOUND = "-f lavfi -i sine=d=4";

@@ -43,7 +43,7 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   // Nothing is encoded here, so it does not matter what this node could encode.
   const commands = outputs.map((spec) => planJoin({ probe: task.probe, outputs: [spec], can: ALL_SOFTWARE }));
   const work = pathOf(folder, "work");
-  await mkdir(work);
+  await mkdir(work, { mode: 0o700 });
   // Segments go out as soon as they are joined, while later chunks are still on their way.
   const publications = await publisher.follow(
     commands.flatMap(({ outputs }) => outputs),

@@ -1,6 +1,7 @@
 // Runs calls of ffmpeg that were planned, one after the other in one folder.
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/planned-command.ts";
+import type { RunNetwork } from "../ffmpeg/confine.ts";
 import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { progressFraction } from "../ffmpeg/read-progress.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
@@ -13,7 +14,12 @@ const STALL_MS = 300_000;
 /** `busy`: a GPU had no session left. */
 export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 
-export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal">;
+export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal"> & {
+  /** Files outside their folder that the runs read. */
+  readonly reads?: readonly string[];
+  /** Where a source that is read by URL is served; without one the runs have no network. */
+  readonly network?: RunNetwork;
+};
 
 /**
  * Answers why the first run that failed did so, or null. `tell` takes how many runs are done, with a fraction for the one that is
@@ -36,13 +42,15 @@ async function runOne(
   run: PlannedRun,
   folder: string,
   tell: (fraction: number) => void,
-  { ffmpeg, log, signal }: RunDeps,
+  { ffmpeg, log, signal, reads, network }: RunDeps,
 ): Promise<RunFailure | null> {
   log.info("ffmpeg starts", { argv: run.argv.join(" ") });
   const result = await runCommand({
     path: ffmpeg.path,
     argv: run.argv,
     cwd: folder,
+    reads,
+    network,
     signal,
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,

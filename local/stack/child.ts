@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
+import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
 import { keepLogShort } from "./log-file.ts";
 import { PARENT_VARIABLE } from "./parent.ts";
 import { ROOT } from "./places.ts";
@@ -16,6 +18,8 @@ export type ChildPlan = {
   readonly script: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** A node's, which it reads from a file descriptor: its environment and arguments can be read by others. */
+  readonly token?: string;
   readonly logFile: string;
 };
 
@@ -34,6 +38,8 @@ export interface Child {
   hurry(): void;
 }
 
+/** The first behind the standard streams. */
+const TOKEN_FD = 3;
 const RESTART_AFTER_MS = 1000;
 /** Signals that come closer together may reach a process as one. */
 const TWO_SIGNALS_MS = 300;
@@ -92,16 +98,21 @@ export function startChild(plan: ChildPlan, changed: () => void, tell: (words: s
   };
 }
 
-function launch({ home, script, argv, env, logFile }: ChildPlan): ChildProcess {
+function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildProcess {
   const log = openSync(logFile, "a", 0o600);
   try {
-    return spawn(process.execPath, ["--import", markOf(home), join(ROOT, script), ...argv], {
-      stdio: ["ignore", log, log],
+    const handed = token === undefined ? {} : { [TOKEN_FD_VARIABLE]: String(TOKEN_FD) };
+    const child = spawn(process.execPath, ["--import", markOf(home), join(ROOT, script), ...argv], {
+      stdio: ["ignore", log, log, ...(token === undefined ? [] : ["pipe" as const])],
       cwd: ROOT,
-      env: { ...process.env, ...env, [PARENT_VARIABLE]: String(process.pid) },
+      env: { ...process.env, ...env, ...handed, [PARENT_VARIABLE]: String(process.pid) },
       // Its own process group: Ctrl-C in the terminal is for the stack, which ends its children in order.
       detached: true,
     });
+    const pipe = child.stdio[TOKEN_FD];
+    // One that has ended already does not read it.
+    if (pipe instanceof Writable) pipe.on("error", () => undefined).end(token);
+    return child;
   } finally {
     closeSync(log);
   }

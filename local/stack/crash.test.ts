@@ -27,6 +27,7 @@ it.each([
 ])("%s killed by %s that nobody caught", async (script, _, how) => {
   const env = {
     ...{ COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", COPRA_NODE_WORK: join(folder, "node") },
+    ...{ COPRA_NODE_ISOLATION: "best-effort" },
     ...{ COPRA_HOME: join(folder, "home"), COPRA_S3_PORT: "0" },
   };
   const child = spawn(process.execPath, ["--import", breaking(how), join(ROOT, script)], {

@@ -30,8 +30,8 @@ export function nodePlan({ home, port }: StackSettings, nodeToken: string, numbe
     name: `Encoder node ${number}`,
     script: "encoder-node/main.ts",
     argv: ["--url", origin(port), "--work", work, "--allow-private", "loopback", "--name", `local-${number}`],
-    // Not among the arguments, which everybody on the machine can read.
-    env: { COPRA_NODE_TOKEN: nodeToken },
+    env: { COPRA_NODE_ISOLATION: "best-effort" },
+    token: nodeToken,
     logFile: join(home, `node-${number}.log`),
   };
 }

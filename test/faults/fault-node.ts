@@ -39,6 +39,8 @@ export type LogLine = { readonly message?: string; readonly [name: string]: unkn
 export type NodeSettings = {
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Modules that it begins with. */
+  readonly imports?: readonly string[];
   /** Below the world's folder unless given. */
   readonly workFolder?: string;
 };
@@ -52,7 +54,16 @@ const KEPT = /^(?:node-id|encoders\.json|node\.lock|sources\/.*)$/;
 const LEAVE_WITH_PARENT = new URL("../../local/stack/leave-with-parent.ts", import.meta.url).href;
 
 /** Starts a node; it connects in its own time. */
-export function startFaultNode({ name, url, token, home, argv = [], env = {}, ...place }: Place): FaultNode {
+export function startFaultNode({
+  name,
+  url,
+  token,
+  home,
+  argv = [],
+  env = {},
+  imports = [],
+  ...place
+}: Place): FaultNode {
   const { workFolder = join(home, name) } = place;
   const logFile = join(home, `${name}.log`);
   mkdirSync(workFolder, { recursive: true });
@@ -67,12 +78,26 @@ export function startFaultNode({ name, url, token, home, argv = [], env = {}, ..
     isWanted = true;
     const log = openSync(logFile, "a");
     earlierLines = linesOf(logFile).length;
-    const begun = spawn(process.execPath, ["--import", LEAVE_WITH_PARENT, join(ROOT, "encoder-node/main.ts"), ...all], {
-      cwd: ROOT,
-      env: { ...process.env, COPRA_NODE_TOKEN: token, [PARENT_VARIABLE]: String(process.pid), ...env },
-      stdio: ["ignore", log, log],
-      detached: true,
-    });
+    const begun = spawn(
+      process.execPath,
+      [
+        ...[LEAVE_WITH_PARENT, ...imports].flatMap((module) => ["--import", module]),
+        join(ROOT, "encoder-node/main.ts"),
+        ...all,
+      ],
+      {
+        cwd: ROOT,
+        env: {
+          ...process.env,
+          COPRA_NODE_TOKEN: token,
+          COPRA_NODE_ISOLATION: "best-effort",
+          [PARENT_VARIABLE]: String(process.pid),
+          ...env,
+        },
+        stdio: ["ignore", log, log],
+        detached: true,
+      },
+    );
     closeSync(log);
     child = begun;
     begun.once("exit", () => {

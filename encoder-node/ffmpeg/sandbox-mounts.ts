@@ -1,0 +1,89 @@
+// What a sandboxed run sees of this machine: system libraries, the tool, its devices. No home, no configuration, no work of others.
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import type { Mount } from "./sandbox.ts";
+
+/** Programs and libraries of the system; of these there are the ones that exist. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+/** What the loader, Debian's alternatives (BLAS, say), fonts and GPU drivers read. No secrets are in these. */
+const SETTINGS = ["ld.so.cache", "alternatives", "fonts", "nvidia", "OpenCL", "vulkan", "glvnd", "libva.conf", "drirc"];
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
+/** NVIDIA's and those of the direct rendering manager, for runs with hardware encoders alone. */
+const GPU_DEVICE = /^(?:nvidia|dri$)/;
+
+/** Folders that ffmpeg needs beside the system's, as the operator says, in the form of PATH. */
+export const TOOL_FOLDERS_VARIABLE = "COPRA_TOOL_FOLDERS";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What all runs see. */
+export async function systemMounts(env: Env): Promise<Mount[]> {
+  const folders = [env[TOOL_FOLDERS_VARIABLE], env.LD_LIBRARY_PATH].flatMap((list) => list?.split(delimiter) ?? []);
+  const more = folders.filter((folder) => folder !== "" && resolve(folder) !== "/").map((folder) => resolve(folder));
+  return existing([
+    ...SYSTEM.map((path) => ({ path, as: "system" as const })),
+    ...SETTINGS.map((name) => ({ path: join("/etc", name), as: "system" as const })),
+    ...more.filter((path) => !isOfSystem(path)).map((path) => ({ path, as: "system" as const })),
+    ...DEVICES.map((path) => ({ path, as: "device" as const })),
+  ]);
+}
+
+const isOfSystem = (path: string): boolean => SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`));
+
+/**
+ * The program, and where it is in a folder called `bin`, the libraries beside that. Throws ENOENT when it is not there.
+ */
+export async function toolMounts(tool: string): Promise<Mount[]> {
+  const path = resolve(tool);
+  const real = await realpath(path);
+  const folder = dirname(real);
+  const libraries = basename(folder) === "bin" ? ["lib", "lib64"].map((name) => join(dirname(folder), name)) : [];
+  const wanted = [...new Set([path, real, ...libraries])].filter((each) => !isOfSystem(each));
+  return existing(wanted.map((each) => ({ path: each, as: "tool" as const })));
+}
+
+/** Devices of GPUs and what their drivers ask the kernel about them. */
+export async function gpuMounts(): Promise<Mount[]> {
+  const names = await readdir("/dev").catch(() => []);
+  const devices = names.filter((name) => GPU_DEVICE.test(name)).map((name) => join("/dev", name));
+  return existing([
+    ...devices.map((path) => ({ path, as: "device" as const })),
+    { path: "/sys", as: "system" as const },
+  ]);
+}
+
+/** Groups whose members may use the GPUs, but for root's. */
+export async function gpuGroups(): Promise<number[]> {
+  const render = await readdir("/dev/dri").catch(() => []);
+  const names = await readdir("/dev").catch(() => []);
+  const devices = [
+    ...render.map((name) => join("/dev/dri", name)),
+    ...names.filter((name) => name.startsWith("nvidia")).map((name) => join("/dev", name)),
+  ];
+  const groups = await Promise.all(
+    devices.map((path) =>
+      stat(path).then(
+        ({ gid }) => gid,
+        () => 0,
+      ),
+    ),
+  );
+  return [...new Set(groups)].filter((gid) => gid > 0);
+}
+
+type Wanted = Pick<Mount, "path" | "as">;
+
+/** Those that exist. */
+export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
+  const found = await Promise.all(wanted.map(mountOf));
+  return found.flatMap((mount) => mount ?? []);
+}
+
+async function mountOf({ path, as }: Wanted): Promise<Mount | null> {
+  try {
+    const from = await realpath(path);
+    return { path, as, from, isFolder: (await stat(from)).isDirectory() };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,22 @@
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readTokenFile, takeToken } from "./token.ts";
+
+it("takes the token from the launcher's descriptor, else the environment, and leaves none there", () => {
+  const folder = mkdtempSync(join(tmpdir(), "copra-token-"));
+  const file = join(folder, "token");
+  writeFileSync(file, "n-1\n");
+  expect(readTokenFile(file)).toBe("n-1");
+  const fd = openSync(file, "r");
+  for (const [given, token] of [
+    [{ COPRA_NODE_TOKEN: "n-2", COPRA_NODE_TOKEN_FD: String(fd) }, "n-1"],
+    [{ COPRA_NODE_TOKEN: "n-2" }, "n-2"],
+    [{}, undefined],
+  ] as const) {
+    const env: Record<string, string | undefined> = { ...given, PATH: "/bin" };
+    expect([takeToken(env), env]).toEqual([token, { PATH: "/bin" }]);
+  }
+  rmSync(folder, { recursive: true });
+});
