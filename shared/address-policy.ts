@@ -86,15 +86,33 @@ function translatedTarget(address: ipaddr.IPv6): Address | null {
  */
 export function checkUrl(url: string, allow: AllowPrivate): UrlVerdict {
   const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed) return { ok: false, reason: "The URL is not valid" };
+  if (!parsed) return { ok: false, reason: reasonFor(url) ?? "The URL is not valid" };
   const { protocol, hostname } = parsed;
   if (protocol !== "http:" && protocol !== "https:") {
     // What else ends in a colon may be a user's name: `name:password@host`.
     const scheme = url.trimStart().toLowerCase().startsWith(`${protocol}//`) ? `\`${protocol.slice(0, -1)}\`` : "given";
-    return { ok: false, reason: `The scheme ${scheme} is not supported; use http or https` };
+    return { ok: false, reason: reasonFor(url) ?? `The scheme ${scheme} is not supported; use http or https` };
   }
   if (hostAllowed(hostname, allow)) return { ok: true, url: parsed.href };
   return { ok: false, reason: `The host \`${shown(bare(hostname))}\` is not a public address` };
+}
+
+/** Schemes by which other tools name objects of a bucket. */
+const BUCKET_SCHEMES: Readonly<Record<string, string>> = { s3: "s3", gs: "gcs", gcs: "gcs", r2: "r2", b2: "backblaze" };
+
+/** What is said of texts that are often taken for URLs; null for others. It repeats host and port at the most. */
+function reasonFor(text: string): string | null {
+  if (/^(?:\/(?!\/)|\.{1,2}\/|~\/|[a-z]:[\\/]|file:)/i.test(text)) {
+    return "This is a path on a computer, which the service cannot read; give an http or https URL";
+  }
+  const scheme = /^(s3|gs|gcs|r2|b2):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined) {
+    const service = BUCKET_SCHEMES[scheme];
+    return `\`${scheme}://\` is not a URL of the web; name the bucket by \`service\` (\`${service}\`), \`bucket\` and credentials`;
+  }
+  const [, host, port = ""] =
+    /^((?:[a-z0-9-]+\.)+[a-z0-9-]+|localhost|[a-z0-9-]+(?=:\d))(:\d{1,5})?(?=[/?#]|$)/i.exec(text) ?? [];
+  return host === undefined ? null : `The URL has no scheme; write \`https://${shown(host)}${port}\` or \`http://…\``;
 }
 
 /**

@@ -1,4 +1,5 @@
 // Conditions of outputs (`if`, api-v2 §6): text → tree → truth. `{{ input.height }} >= 720 AND NOT {{ input.is_audio_only }}`
+import { bareVariable, meantByVariable, slipAt } from "./condition-hints.ts";
 
 export type ConditionValue = number | string | boolean;
 
@@ -30,7 +31,10 @@ export function parseCondition(text: string, isKnown: (name: string) => boolean)
     return { ok: true, condition: parser.parse() };
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
-    return { ok: false, message: `${error.message}, at column ${error.at + 1} of \`${text.slice(0, 200)}\`` };
+    return {
+      ok: false,
+      message: `${error.message}${error.message.endsWith("?") ? " It is" : ","} at column ${error.at + 1} of \`${text.slice(0, 200)}\``,
+    };
   }
 }
 
@@ -59,6 +63,8 @@ function tokenize(text: string, isKnown: (name: string) => boolean): Word[] {
   for (let at = 0; at < text.length; at = pattern.lastIndex) {
     pattern.lastIndex = at;
     const groups = pattern.exec(text)?.groups;
+    const slip = slipAt(text, at, groups !== undefined);
+    if (slip !== null) throw new ConditionError(slip, at);
     if (!groups) throw new ConditionError(`\`${text.slice(at, at + 12)}\` is not understood`, at);
     const word = groups.space === undefined ? wordOf(groups, at, isKnown) : null;
     if (word) words.push(word);
@@ -71,7 +77,9 @@ function wordOf(groups: Record<string, string | undefined>, at: number, isKnown:
   const { variable, number, bracket, comparison, name } = groups;
   const quoted = groups.double ?? groups.single;
   if (variable !== undefined) {
-    if (!isKnown(variable)) throw new ConditionError(`there is no variable \`${variable}\``, at);
+    if (!isKnown(variable)) {
+      throw new ConditionError(`there is no variable \`${variable}\`${meantByVariable(variable)}`, at);
+    }
     return { kind: "operand", operand: { kind: "variable", name: variable }, at };
   }
   if (number !== undefined) return literal(Number(number));
@@ -82,7 +90,8 @@ function wordOf(groups: Record<string, string | undefined>, at: number, isKnown:
   const lower = name?.toLowerCase();
   if (lower === "and" || lower === "or" || lower === "not") return { kind: lower, at };
   if (lower === "true" || lower === "false") return literal(lower === "true");
-  throw new ConditionError(`\`${name}\` is no operator; strings stand in quotes, variables in {{ }}`, at);
+  const bare = bareVariable(name ?? "");
+  throw new ConditionError(bare ?? `\`${name}\` is no operator; strings stand in quotes, variables in {{ }}`, at);
 }
 
 // ── Sentences: or → and → not → comparison ─────────────────────────────────────────────────────────────────────────

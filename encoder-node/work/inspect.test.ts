@@ -82,6 +82,16 @@ it("recognizes a source by its content: an MP3 that begins with two ID3 tags", a
   expect(probe).toMatchObject({ format: { format_name: "mp3" }, streams: [{ codec_name: "mp3", channels: 2 }] });
 });
 
+it("names a web page that is answered in place of a media file", async () => {
+  await writeFile(join(folder, "login.mp4"), "<!doctype html><title>Sign in</title>");
+  await expect(inspected("whole/login.mp4", null)).rejects.toMatchObject({
+    code: "input_not_media",
+    message: expect.stringMatching(
+      /^The host answered with a web page \(text\/html\), not with a media file; check that/,
+    ),
+  });
+});
+
 it("finds the cuts of a film, and brings it to the scratch bucket", async () => {
   const { chunking, told } = await inspected("ranges/film.mp4");
   if (!chunking?.ok || chunking.source.from !== "scratch") throw new Error(JSON.stringify(chunking));

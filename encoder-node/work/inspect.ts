@@ -1,5 +1,6 @@
 // The task `inspect`: fetch the source, probe it, and find out whether it can be cut into chunks.
 import type { TaskOf, TaskResult } from "#shared/protocol.ts";
+import { explainNotMedia } from "../input/not-media.ts";
 import { probeSource } from "../input/probe-source.ts";
 import { surveyChunks } from "./chunk-survey.ts";
 import { acquireSource, type TaskDeps } from "./task-deps.ts";
@@ -10,7 +11,9 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
     task.chunking ? (stage, fraction) => deps.progress(stage, from + fraction / 2) : deps.progress;
   const source = await acquireSource(task.sourceUrl, { ...deps, progress: half(0) });
   try {
-    const probe = await probeSource(deps.ffprobe, source.path, deps.signal);
+    const probe = await probeSource(deps.ffprobe, source.path, deps.signal).catch(async (error: unknown) => {
+      throw await explainNotMedia(error, source.path);
+    });
     if (!task.chunking) return { kind: "inspect", probe };
     const film = { path: source.path, probe, url: task.sourceUrl };
     const chunking = await surveyChunks(film, task.chunking, { ...deps, progress: half(0.5) });

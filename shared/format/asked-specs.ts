@@ -20,7 +20,7 @@ export const OPTIONS = ["quality", "maxrate", "pix_fmt", "2pass", "metadata", "f
 
 export type SpecName = (typeof PICTURE_SPECS)[number] | (typeof SOUND_SPECS)[number] | (typeof FILE_SPECS)[number];
 
-/** In lower case, with its unit: `video_bitrate` → `500k`. Options without a value are `1`. */
+/** As it was written, with its unit: `video_bitrate` → `500k`. Options without a value are `1`. */
 export type AskedSpecs = ReadonlyMap<SpecName, string>;
 
 /** A format that cannot be understood or made; `spec` is what is wrong with it, null for the format as a whole. */

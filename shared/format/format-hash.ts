@@ -56,7 +56,7 @@ const CHANNEL_COUNTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function inWords(field: SpecName, value: string | number | boolean): string {
-  const words = (typeof value === "boolean" ? String(Number(value)) : String(value)).trim().toLowerCase();
+  const words = (typeof value === "boolean" ? String(Number(value)) : String(value)).trim();
   if (field === "audio_channel") return CHANNEL_COUNTS.get(words) ?? words;
   return /^[\d.]+$/.test(words) ? `${words}${UNITS.get(field) ?? ""}` : words;
 }

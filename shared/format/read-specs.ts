@@ -1,5 +1,5 @@
 // Single specs out of words, one function each. All throw FormatError when the words are none of theirs.
-import { FormatError, type SpecName, spelled } from "./asked-specs.ts";
+import { FormatError, SOUND_SPECS, type SpecName, spelled } from "./asked-specs.ts";
 import {
   AUDIO_CHOICES,
   type AudioCodec,
@@ -11,6 +11,7 @@ import {
   VIDEO_CHOICES,
   type VideoCodec,
 } from "./codecs.ts";
+import { meantByToken, type Vocabulary } from "./format-hints.ts";
 import {
   CHANNELS,
   FRAME_RATES,
@@ -22,17 +23,21 @@ import {
   type Resolution,
 } from "./presets.ts";
 
+const SIZE = /^\d+x\d+$/;
+
 /** A preset, or `WxH` with 0 or nothing for an automatic side. */
 export function readResolution(text: string): Resolution {
-  const preset = PRESETS.get(text);
+  const word = text.toLowerCase();
+  const preset = PRESETS.get(word);
   if (preset) return preset;
-  const match = /^(\d*)x(\d*)$/.exec(text);
-  if (!match || text === "x") {
-    throw unknown(
-      "resolution",
-      text,
-      `${[...PRESETS.keys()].join(", ")} or <width>x<height>, as in 640x360, 640x, x360`,
-    );
+  const match = /^(\d*)x(\d*)$/.exec(word);
+  if (!match || word === "x") {
+    const sizes = [...PRESETS.keys()];
+    const allowed = `${sizes.join(", ")} or <width>x<height>, as in 640x360, 640x, x360`;
+    throw unknown("resolution", text, allowed, {
+      known: sizes,
+      fits: (meant) => PRESETS.has(meant) || SIZE.test(meant),
+    });
   }
   const [width = null, height = null] = match.slice(1).map((digits) => Number(digits) || null);
   if (Math.max(width ?? 0, height ?? 0) > MAX_SIDE) {
@@ -43,21 +48,24 @@ export function readResolution(text: string): Resolution {
 
 /** Null switches the picture off. */
 export function readVideoCodec(text: string): VideoCodec | "copy" | null {
-  if (text === "x" || text === "novideo") return null;
-  return oneOf("video_codec", text.replaceAll("_", "-"), VIDEO_CHOICES, "novideo");
+  if (/^(?:x|novideo)$/i.test(text)) return null;
+  return oneOf("video_codec", text, VIDEO_CHOICES, "novideo");
 }
 
 /** Null switches the sound off. */
 export function readAudioCodec(text: string): AudioCodec | "copy" | null {
-  if (text === "x" || text === "noaudio") return null;
-  if (text === "pcm") return "pcm-s16le";
-  return oneOf("audio_codec", text.replaceAll("_", "-"), AUDIO_CHOICES, "noaudio");
+  if (/^(?:x|noaudio)$/i.test(text)) return null;
+  if (/^pcm$/i.test(text)) return "pcm-s16le";
+  return oneOf("audio_codec", text, AUDIO_CHOICES, "noaudio");
 }
 
 /** A fraction as ffmpeg takes it; null for the source's own rate. */
 export function readFps(text: string): string | null {
-  const fraction = FRAME_RATES.get(text.replace(/fps$/, ""));
-  if (fraction === undefined) throw unknown("fps", text, `${[...FRAME_RATES.keys()].join(", ")} + fps`);
+  const fraction = FRAME_RATES.get(text.replace(/fps$/i, ""));
+  if (fraction === undefined) {
+    const fits = (meant: string): boolean => FRAME_RATES.has(meant.replace(/fps$/, ""));
+    throw unknown("fps", text, `${[...FRAME_RATES.keys()].join(", ")} + fps`, { known: [], fits });
+  }
   return fraction;
 }
 
@@ -74,13 +82,14 @@ function kbps(
   text: string,
   { min, max, hint = "" }: { min: number; max: number; hint?: string },
 ): number {
-  const value = Number(/^(\d+)k$/.exec(text)?.[1]);
+  const value = Number(/^(\d+)k$/i.exec(text)?.[1]);
   if (value >= min && value <= max) return value;
-  throw unknown(spec, text, `${min}k to ${max}k${hint}`);
+  const fits = (meant: string): boolean => Number(/^(\d+)k$/.exec(meant)?.[1]) >= min && !/^\d+k$/i.test(text);
+  throw unknown(spec, text, `${min}k to ${max}k${hint}`, { known: [], fits });
 }
 
 export function readSampleRate(text: string): number {
-  const rate = SAMPLE_RATES_HZ.find((hz) => text === `${hz}hz`);
+  const rate = SAMPLE_RATES_HZ.find((hz) => text.toLowerCase() === `${hz}hz`);
   if (rate === undefined) throw unknown("sample_rate", text, `${SAMPLE_RATES_HZ.join(", ")} + hz`);
   return rate;
 }
@@ -105,10 +114,21 @@ export const readSwitch =
     oneOf(spec, text, ["0", "1"]) === "1";
 
 function oneOf<Word extends string>(spec: SpecName, text: string, words: readonly Word[], more?: string): Word {
-  const found = words.find((word) => word === text);
-  if (found === undefined) throw unknown(spec, text, [...words, ...(more ? [more] : [])].join(", "));
+  const asked = text.toLowerCase();
+  // Names of codecs are written with `_` as well as with `-`.
+  const found = words.find((word) => word === asked || word === asked.replaceAll("_", "-"));
+  if (found === undefined)
+    throw unknown(spec, text, [...words, ...(more ? [more] : [])].join(", "), {
+      known: words.filter((word) => word.length > 1),
+      fits: (meant) => words.some((word) => word === meant),
+    });
   return found;
 }
 
-const unknown = (spec: SpecName, text: string, allowed: string): FormatError =>
-  new FormatError(spec, `${spelled(spec, text)} is not possible; allowed as \`${spec}\`: ${allowed}`);
+const NOTHING: Vocabulary = { known: [], fits: () => false };
+
+function unknown(spec: SpecName, text: string, allowed: string, vocabulary = NOTHING): FormatError {
+  const meant = meantByToken(SOUND_SPECS.some((sound) => sound === spec) ? "audio" : "video", text, vocabulary);
+  const hint = meant === null ? "allowed" : `did you mean ${meant}? Allowed`;
+  return new FormatError(spec, `${spelled(spec, text)} is not possible; ${hint} as \`${spec}\`: ${allowed}`);
+}

@@ -3,12 +3,13 @@ import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import type { AccessKeys } from "./storage-spec.ts";
+import { strayCredentials } from "./stray-credentials.ts";
 
 /** A pair of keys in a request: what clients write, and its parser. */
 export type CredentialPair = {
   readonly body: z.ZodObject;
-  /** Reads the pair from `<section>.credentials`. */
-  parse(section: Section, value: unknown): Parsed<AccessKeys>;
+  /** Reads the pair from the `credentials` of a section. */
+  parse(section: Section, body: Record<string, unknown>): Parsed<AccessKeys>;
 };
 
 type Section = "storage" | "input";
@@ -29,12 +30,14 @@ export function credentialPair(idName: string, secretName: string): CredentialPa
         [secretName]: z.string().describe("The key's secret"),
       })
       .describe("Sealed at once, never shown again, never given to encoder nodes"),
-    parse(section, value) {
+    parse(section, body) {
       const wrong = (message: string) => refuse(CODES[section], message);
-      const { [idName]: accessKeyId, [secretName]: secretAccessKey } = isObject(value) ? value : {};
+      const { credentials } = body;
+      const { [idName]: accessKeyId, [secretName]: secretAccessKey } = isObject(credentials) ? credentials : {};
       if (!saysSomething(accessKeyId) || !saysSomething(secretAccessKey)) {
         const rule = `\`${idName}\` and \`${secretName}\` must both be defined in \`${section}.credentials\``;
-        return wrong(`The ${section} credentials are not correct: ${rule}`);
+        const found = strayCredentials(section, body, [idName, secretName]);
+        return wrong(`The ${section} credentials are not correct: ${rule}${found}`);
       }
       const field = `${section}.credentials`;
       if (!ID.test(accessKeyId)) return wrong(`\`${field}.${idName}\`: 1 to 256 visible ASCII characters`);

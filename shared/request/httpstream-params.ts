@@ -42,26 +42,40 @@ const playlistName = z
 const sameName = playlistName.describe("The same as `playlist_name` beside it");
 const HLS_VERSION = "must be a version of HLS from 3 to 7; 3 puts video and audio in the same segments";
 
+/** What belongs beside `hls` and `dash`, for those who write it in one of them. */
+const OF_THE_STREAM = Object.fromEntries(
+  ["variants", "segment_duration", "encryption", "subtitles", "thumbnails", "if", "key"].map((name) => [
+    name,
+    `\`${name}\` belongs beside \`hls\` and \`dash\``,
+  ]),
+);
+
 export const HttpStreamParams = strictObject({
   ...commonParams,
   path: folderPath.default("").describe("Folder in the storage, in front of the others"),
-  hls: strictObject({
-    path: folderPath.describe("Folder of its files"),
-    playlist_name: sameName,
-    version: z
-      .int(HLS_VERSION)
-      .min(3, HLS_VERSION)
-      .max(7, HLS_VERSION)
-      .optional()
-      .describe("3: each MPEG-TS segment of a variant holds its video and its audio, for players of that version"),
-  })
+  hls: strictObject(
+    {
+      path: folderPath.describe("Folder of its files"),
+      playlist_name: sameName,
+      version: z
+        .int(HLS_VERSION)
+        .min(3, HLS_VERSION)
+        .max(7, HLS_VERSION)
+        .optional()
+        .describe("3: each MPEG-TS segment of a variant holds its video and its audio, for players of that version"),
+    },
+    { elsewhere: OF_THE_STREAM },
+  )
     .optional()
     .describe("HLS with MPEG-TS segments, or with fragmented MP4 when all variants with video are hevc"),
-  dash: strictObject({
-    path: folderPath.describe("Folder of its files"),
-    hlsfmp4: flag.default(false).describe("HLS playlists over the same segments"),
-    playlist_name: sameName,
-  })
+  dash: strictObject(
+    {
+      path: folderPath.describe("Folder of its files"),
+      hlsfmp4: flag.default(false).describe("HLS playlists over the same segments"),
+      playlist_name: sameName,
+    },
+    { elsewhere: OF_THE_STREAM },
+  )
     .optional()
     .describe("DASH with fragmented MP4 segments"),
   variants: z

@@ -46,11 +46,11 @@ it.each<[body: object, input: object, secret: boolean]>([
 
 it.each<[body: unknown, code: string, words: string]>([
   [undefined, "input_not_valid", "The job 'input' is not a valid object."],
-  [{}, "input_url_not_valid", "`input.url` must be"],
+  [{}, "input_url_not_valid", "`input.url` is missing: the http or https address"],
   [{ url: "ftp://user:pass@example.com/a.mp4" }, "input_url_not_valid", "The scheme `ftp` is not supported"],
   [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "The scheme `sftp` is not supported"],
   [{ url: "http://10.0.0.1/" }, "input_url_not_valid", "not a public address"],
-  [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input.key` is not known"],
+  [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input` has no field `key`; allowed: url"],
   [{ ...s3, service: "azure" }, "input_not_valid", "`input.service` `azure` is not known; allowed: s3, gcs"],
   [{ ...s3, service: 7 }, "input_not_valid", "`input.service` must be a string"],
   [{ ...s3, credentials: undefined, bucket: 7 }, "input_not_valid", "must both be defined in `input.credentials`"],

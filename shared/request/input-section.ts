@@ -2,11 +2,11 @@
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { publicUrl } from "../metadata.ts";
-import { shown } from "../shown.ts";
-import { strictObject } from "../strict-object.ts";
+import { strictObject, unknownField } from "../strict-object.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import { S3_SERVICES } from "./s3-services.ts";
 import { type AccessSecret, S3Bucket } from "./storage-spec.ts";
+import { unknownService } from "./unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
   /** An address as it may be shown: what is secret in it lies in the `AccessSecret`. */
@@ -37,9 +37,7 @@ export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedIn
   if (value.service === undefined) return parseUrl(value, allow);
   const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
   if (!service) {
-    const fault = typeof value.service === "string" ? `\`${shown(value.service)}\` is not known` : "must be a string";
-    const allowed = [...S3_SERVICES.keys()].join(", ");
-    return refuse("input_not_valid", `\`input.service\` ${fault}; allowed: ${allowed}; or give \`input.url\``);
+    return refuse("input_not_valid", unknownService("input", value.service, [...S3_SERVICES.keys()]));
   }
   const parsed = service.input.parse(value, allow);
   if (!parsed.ok) return parsed;
@@ -48,11 +46,18 @@ export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedIn
 }
 
 function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Parsed<ParsedInput> {
-  if (typeof url !== "string" || url === "") {
-    return refuse("input_url_not_valid", "`input.url` must be the http or https address of the media file");
-  }
   const [extra] = Object.keys(rest);
-  if (extra !== undefined) return refuse("input_not_valid", `\`input.${shown(extra)}\` is not known; allowed: url`);
+  const unknown = extra === undefined ? "" : `\`input\` ${unknownField(extra, ["url"])}`;
+  if (url === undefined && ("bucket" in rest || "key" in rest)) {
+    return refuse("input_not_valid", unknownService("input", undefined, [...S3_SERVICES.keys()]));
+  }
+  if (typeof url !== "string" || url === "") {
+    const isMissing = url === undefined || url === "";
+    const what = "the http or https address of the media file";
+    const message = isMissing ? `\`input.url\` is missing: ${what}` : `\`input.url\` must be a string: ${what}`;
+    return refuse("input_url_not_valid", unknown === "" ? message : unknown);
+  }
+  if (unknown !== "") return refuse("input_not_valid", unknown);
   if (url.length > MAX_URL_CHARS)
     return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);

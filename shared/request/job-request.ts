@@ -5,6 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
 import { type InputSpec, parseInput } from "./input-section.ts";
+import { withOtherName } from "./missing-section.ts";
 import { checkNameLengths } from "./name-lengths.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { parseOutputs } from "./outputs-section.ts";
@@ -63,13 +64,13 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobR
   }
   const input = parseInput(body.input, allow);
   if (!input.ok) return input;
-  const storage = parseStorage(body.storage, allow);
+  const storage = withOtherName(parseStorage(body.storage, allow), "storage", body);
   if (!storage.ok) return storage;
-  const outputs = parseOutputs(body.outputs, allow);
+  const outputs = withOtherName(parseOutputs(body.outputs, allow), "outputs", body);
   if (!outputs.ok) return outputs;
   const named = checkNameLengths(outputs.value, storage.value.storage);
   if (!named.ok) return named;
-  const notification = parseNotification(body.notification, allow);
+  const notification = withOtherName(parseNotification(body.notification, allow), "notification", body);
   if (!notification.ok) return notification;
   const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
   if (!settings.ok) return settings;

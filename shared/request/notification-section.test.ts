@@ -60,16 +60,16 @@ describe("parseNotification", () => {
 
   it.each<[string, unknown, RegExp]>([
     ["what is no object", "http", /^`notification` must be an object/],
-    ["no type", {}, /^`notification\.type`: must be http or sns$/],
+    ["no type", {}, /^`notification\.type` is missing; it must be http or sns$/],
     ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type`: must be http or sns$/],
-    ["no region", { ...SNS, region: undefined }, /^`notification\.region`: must be a string$/],
+    ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the topic/],
     [
       "a region that is a host",
       { ...SNS, region: "evil.example.com/" },
       /^`notification\.region`: must be a region name/,
     ],
     ["a region that is not the topic's", { ...SNS, region: "us-east-1" }, /^`notification\.region`: .*`topic_arn`/],
-    ["no topic", { ...SNS, topic_arn: undefined }, /^`notification\.topic_arn`: must be a string$/],
+    ["no topic", { ...SNS, topic_arn: undefined }, /^`notification\.topic_arn` is missing, such as arn:/],
     [
       "a queue",
       arn("arn:aws:sqs:eu-west-1:123456789012:films"),
@@ -78,7 +78,11 @@ describe("parseNotification", () => {
     ["a subscription", arn(`${SNS.topic_arn}:6b0e71bd`), /^`notification\.topic_arn`/],
     ["a topic without account", arn("arn:aws:sns:eu-west-1::films"), /^`notification\.topic_arn`/],
     ["too long a name", arn(`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(257)}`), /^`notification\.topic_arn`/],
-    ["no credentials", { ...SNS, credentials: undefined }, /^`notification\.credentials`: .*`secret_access_key`/],
+    [
+      "no credentials",
+      { ...SNS, credentials: undefined },
+      /^`notification\.credentials` is missing; .*`secret_access_key`/,
+    ],
     [
       "half of them",
       { ...SNS, credentials: { access_key_id: "a" } },

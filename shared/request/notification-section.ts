@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { publicUrl } from "../metadata.ts";
+import { nearest } from "../nearest.ts";
 import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
 import type { NotificationSecret } from "./storage-spec.ts";
@@ -51,7 +52,9 @@ const params = z.record(
 
 const HttpBody = strictObject({
   type: z.literal("http").describe("A signed POST to an address"),
-  url: text(2048).describe("Where events are POSTed as JSON"),
+  url: text(2048, ": where events are POSTed to, such as https://example.com/hook").describe(
+    "Where events are POSTed as JSON",
+  ),
   params: params
     .refine((params) => Object.keys(params).length <= MAX_PARAMS, `has at most ${MAX_PARAMS} members`)
     .default({})
@@ -75,18 +78,18 @@ const isAttribute = ([name, value]: [string, string]): boolean =>
 
 const SnsBody = strictObject({
   type: z.literal("sns").describe("A message published to a topic of Amazon SNS"),
-  region: text(64)
+  region: text(64, ": the topic's region, such as us-east-1")
     .regex(/^[a-z0-9-]+$/, "must be a region name such as us-east-1")
     .describe("The topic's region, which `topic_arn` names too"),
-  topic_arn: text(400)
+  topic_arn: text(400, ", such as arn:aws:sns:us-east-1:123456789012:name")
     .regex(TOPIC_ARN, "must be the ARN of a topic such as arn:aws:sns:us-east-1:123456789012:name")
     .describe("The topic; one whose name ends in .fifo keeps a job's events in order"),
   credentials: strictObject(
     {
-      access_key_id: text(128).describe("Names the key"),
-      secret_access_key: text(256).describe("The key's secret"),
+      access_key_id: text(128, ": the key's id").describe("Names the key"),
+      secret_access_key: text(256, ": the key's secret").describe("The key's secret"),
     },
-    "must be an object with `access_key_id` and `secret_access_key`",
+    { wanted: "must be an object with `access_key_id` and `secret_access_key`" },
   ).describe("Keys that may sns:Publish to the topic; sealed at once, never shown again"),
   params: params
     .refine((params) => Object.keys(params).length <= MAX_ATTRIBUTES, `has at most ${MAX_ATTRIBUTES} members`)
@@ -103,13 +106,22 @@ const SnsBody = strictObject({
 });
 
 /** The section as clients write it. */
-export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody], "must be http or sns");
+export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody], {
+  error: ({ input }) => {
+    const type = isObject(input) && typeof input.type === "string" ? nearest(input.type, ["http", "sns"]) : null;
+    return `${type === null ? "" : `did you mean \`${type}\`? It `}must be http or sns`;
+  },
+});
 
 type ParsedNotification = { notification: NotificationSpec; secret: NotificationSecret };
 
 /** Parses the `notification` section. */
 export function parseNotification(value: unknown, allow: AllowPrivate): Parsed<ParsedNotification> {
-  if (!isObject(value)) return refuse("notification_not_valid", "`notification` must be an object with a `type`");
+  if (!isObject(value)) {
+    const fault = value === undefined ? "is missing: it is" : "must be";
+    const rule = 'an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`';
+    return refuse("notification_not_valid", `\`notification\` ${fault} ${rule}`);
+  }
   const parsed = parseSection(NotificationBody, value, "notification", "notification_not_valid");
   if (!parsed.ok) return parsed;
   if (parsed.value.type === "sns") {

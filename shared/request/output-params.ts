@@ -3,11 +3,12 @@ import * as z from "zod";
 import { type AllowPrivate, checkUrl } from "../address-policy.ts";
 import { FormatHash } from "../format/format-hash.ts";
 import { SOURCE_NAMES } from "../metadata.ts";
+import { nearest } from "../nearest.ts";
 import { counterOf, joinPath } from "../object-name.ts";
 import { FITS, WATERMARK_POSITIONS } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
 import { cleanPath } from "./clean-path.ts";
-import { type Parsed, refuse } from "./parse-section.ts";
+import { needed, type Parsed, refuse } from "./parse-section.ts";
 
 /** An output as the request names it. */
 export type Named = {
@@ -22,27 +23,42 @@ export type Named = {
 const MAX_SECONDS = 7 * 24 * 60 * 60;
 const MAX_URL_CHARS = 2000;
 
-export const seconds = z.number("must be a number of seconds").max(MAX_SECONDS, `at most ${MAX_SECONDS} seconds`);
+export const seconds = z
+  .number(needed(": a number of seconds", "must be a number of seconds"))
+  .max(MAX_SECONDS, `at most ${MAX_SECONDS} seconds`);
 export const flag = z.boolean("must be true or false");
-export const url = z.string("must be a URL in a string").max(MAX_URL_CHARS, `at most ${MAX_URL_CHARS} characters`);
+export const url = z
+  .string(needed(": an http or https URL", "must be a URL in a string"))
+  .max(MAX_URL_CHARS, `at most ${MAX_URL_CHARS} characters`);
 
 export const whole = (min: number, max: number) =>
   z.int("must be a whole number").min(min, `must be ${min} or more`).max(max, `must be ${max} or less`);
 
 export const oneOf = <Word extends string>(words: readonly Word[]) =>
-  z.enum(words, `must be one of ${words.join(", ")}`);
+  z.enum(words, { error: ({ input }) => `${meantByChoice(input, words)}must be one of ${words.join(", ")}` });
 
-const location = (what: string) =>
-  z.string(`must be the name of the ${what} in the storage`).max(900, "at most 900 characters");
+/** What a value that is none of these may have meant. */
+const meantByChoice = (given: unknown, words: readonly string[]): string => {
+  const meant = typeof given === "string" ? nearest(given.replaceAll(/[-_ ]/g, ""), words) : null;
+  return meant === null ? "" : `did you mean \`${meant}\`? It `;
+};
+
+const location = (what: string, example: string) =>
+  z
+    .string(needed(`: the name of the ${what} in the storage, such as ${example}`, `must be the name of the ${what}`))
+    .max(900, "at most 900 characters")
+    .refine((value) => !V1_COUNTER.test(value), "`#num#` is of API v1; write `%02d`");
+
+const V1_COUNTER = /#num#/i;
 
 /** The object of a file, below the storage's own path. */
-export const filePath = location("file")
+export const filePath = location("file", "film/720p.mp4")
   .refine((value) => /[^/]$/.test(value), "must name a file")
   .transform((value) => joinPath("", value))
   .check(cleanPath);
 
 /** A folder below the storage's own path; empty for that path itself. */
-export const folderPath = location("folder")
+export const folderPath = location("folder", "film/hls")
   .refine((value) => counterOf(value) === null, "must be without a counter")
   .transform((value) => joinPath("", value))
   .check(cleanPath);
@@ -63,16 +79,31 @@ export const commonParams = {
     .describe("The output is made only if this condition holds, such as `{{ input.width }} >= 1280`"),
 };
 
+/** Where the specs of a format belong, for those who write them beside it. */
+export const OF_THE_FORMAT: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(FormatHash.shape).map((spec) => [
+    spec,
+    `it is of the format: \`"format":{"${spec}":…}\`, or a word of the output's name`,
+  ]),
+);
+
 /** Of every output that is a file or a set of files. */
 export const fileParams = {
   ...commonParams,
   format: FormatHash.optional().describe("Specs that take the place of those in the output's name"),
 };
 
+const TRANSPOSE_RULE = "must be 0 to 3, no angle: 1 is 90° clockwise, 2 is 90° counterclockwise";
+
 /** Of every output that shows a picture. */
 export const pictureParams = {
   fit: oneOf(FITS).optional().describe("How a picture of another shape gets into its box: pad (default) or crop"),
-  transpose: whole(0, 3).optional().describe("Quarter turn: 0 left and flipped, 1 right, 2 left, 3 right and flipped"),
+  transpose: z
+    .int(TRANSPOSE_RULE)
+    .min(0, TRANSPOSE_RULE)
+    .max(3, TRANSPOSE_RULE)
+    .optional()
+    .describe("Quarter turn: 0 left and flipped, 1 right, 2 left, 3 right and flipped"),
   vflip: flag.optional().describe("Upside down"),
   hflip: flag.optional().describe("Left and right exchanged"),
   watermark: z

@@ -184,7 +184,7 @@ describe("parseOutputs", () => {
 
   const watermark = { url: "http://10.0.0.1/w.png" };
   it.each<[string, unknown, RegExp]>([
-    ["outputs_not_valid", [], /`outputs` must be an object/],
+    ["outputs_not_valid", [], /`outputs` is a list; it must be an object/],
     ["outputs_not_valid", {}, /at least one output/],
     ["outputs_not_valid", { mp4: [] }, /at least one output/],
     ["output_not_valid", { mp4: "a.mp4" }, /`outputs.mp4` must be an object/],
@@ -211,7 +211,11 @@ describe("parseOutputs", () => {
       /`outputs.mp4:vp8`: mp4 cannot hold/,
     ],
     ["output_condition_not_valid", { mp4: { path: "a", if: "1 >" } }, /`outputs.mp4.if`/],
-    ["output_param_not_valid", { mp4: {} }, /`outputs.mp4.path`: must be the name of the file/],
+    [
+      "output_param_not_valid",
+      { mp4: {} },
+      /^`outputs.mp4.path` is missing: the name of the file in the storage, such as film/,
+    ],
     ["output_param_not_valid", { mp4: { path: "a/" } }, /must name a file/],
     ["output_param_not_valid", { mp4: { path: "../a" } }, /without `\.` or `\.\.`/],
     [
@@ -221,7 +225,11 @@ describe("parseOutputs", () => {
     ],
     ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset`: must be 0 or more/],
     ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],
-    ["output_param_not_valid", { mp4: { path: "a", transpose: 4 } }, /3 or less/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", transpose: 4 } },
+      /`outputs.mp4.transpose`: must be 0 to 3, no angle/,
+    ],
     ["output_param_not_valid", { mp4: { path: "a", fit: "stretch" } }, /pad, crop/],
     ["output_param_not_valid", { mp4: { path: "a", watermark: true } }, /`outputs.mp4.watermark`: must be false or/],
     ["output_param_not_valid", { mp4: { path: "a", watermark } }, /`outputs.mp4.watermark.url`: The host `10.0.0.1`/],
@@ -249,7 +257,11 @@ describe("parseOutputs", () => {
     ["output_param_not_valid", { gif: { path: "a", scene: { number: 11 } } }, /`outputs.gif.scene.number`: must be 10/],
     ["output_param_not_valid", { jpg: { path: "a", vtt: { filename: "a.txt" } } }, /ends in \.vtt/],
     ["output_param_not_valid", { httpstream: {} }, /`outputs.httpstream`: at least one of `hls` and `dash`/],
-    ["output_param_not_valid", stream({ hls: {} }), /`outputs.httpstream.hls.path`: must be the name of the folder/],
+    [
+      "output_param_not_valid",
+      stream({ hls: {} }),
+      /^`outputs.httpstream.hls.path` is missing: the name of the folder/,
+    ],
     ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version`: must be .* from 3 to 7/],
     ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream`: .*`format`.*variants/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, segment_duration: 11 }), /10 or less/],

@@ -8,6 +8,7 @@ import { parseFormat } from "../format/parse-format.ts";
 import { printFormat } from "../format/print-format.ts";
 import { MAX_FORMAT_CHARS } from "../format/split-format.ts";
 import type { OutputSpec } from "../output-spec.ts";
+import { shown } from "../shown.ts";
 import { parseHttpStream } from "./httpstream-params.ts";
 import { parseImage } from "./image-params.ts";
 import type { Named } from "./output-params.ts";
@@ -21,7 +22,10 @@ export const MAX_OUTPUTS = 30;
 /** Parses the `outputs` section into complete specifications, in the order of the request. */
 export function parseOutputs(value: unknown, allow: AllowPrivate): Parsed<OutputSpec[]> {
   if (!isObject(value)) {
-    return refuse("outputs_not_valid", "`outputs` must be an object with at least one output, such as `mp4:720p`");
+    const fault =
+      value === undefined ? "is missing: it is" : Array.isArray(value) ? "is a list; it must be" : "must be";
+    const rule = 'an object whose names are formats, such as `{"mp4:720p":{"path":"720p.mp4"}}`';
+    return refuse("outputs_not_valid", `\`outputs\` ${fault} ${rule}`);
   }
   const asked = Object.entries(value).flatMap(([format, entry]) =>
     Array.isArray(entry)
@@ -46,7 +50,9 @@ function parseOutput(named: Named, params: unknown, allow: AllowPrivate): Parsed
     return refuse("output_format_not_valid", `An output's format has at most ${MAX_FORMAT_CHARS} characters`);
   }
   if (!isObject(params)) {
-    const message = `\`outputs.${named.name}\` must be an object of output parameters or an array of them`;
+    const path = typeof params === "string" && params !== "" ? shown(params) : "720p.mp4";
+    const example = `such as \`{"path":${JSON.stringify(path)}}\``;
+    const message = `\`outputs.${named.name}\` must be an object of output parameters, ${example}, or an array of them`;
     return refuse("output_not_valid", message);
   }
   const output = parseKind(named, params, allow);
@@ -57,11 +63,21 @@ function parseKind(named: Named, params: Record<string, unknown>, allow: AllowPr
   if (named.format.toLowerCase() === "httpstream") return parseHttpStream(named, params, allow);
   const format = formatOf(named, params.format);
   if (!format.ok) return format;
+  if (/^hls(?::|$)/i.test(named.format) && lacksExtension(params.path)) {
+    return refuse("output_param_not_valid", `\`outputs.${named.name}.path\` ${NOT_A_STREAM}`);
+  }
   const described = params.format === undefined ? named : { ...named, format: printFormat(format.value) };
   return format.value.type === "video"
     ? parseVideo(described, format.value, params, allow)
     : parseImage(described, format.value, params, allow);
 }
+
+/** `hls` is an old name of MPEG-TS, which those who want a stream do not mean. */
+const NOT_A_STREAM =
+  "has no extension: `hls` is one MPEG-TS file, such as film.ts; for a stream with playlists use `httpstream`, such as " +
+  '`{"httpstream":{"hls":{"path":"hls"}}}`';
+
+const lacksExtension = (path: unknown): boolean => typeof path === "string" && !/\.[^./]+$/.test(path);
 
 /** The format that the property name and the `format` hash give together. */
 function formatOf({ format, name }: Named, hash: unknown): Parsed<FormatSpec> {

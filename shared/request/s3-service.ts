@@ -6,18 +6,18 @@ import { strictObject } from "../strict-object.ts";
 import { cleanPath } from "./clean-path.ts";
 import { ACCESS_KEYS } from "./credentials.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
-import { type Parsed, parseSection, refuse, text } from "./parse-section.ts";
+import { needed, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
 import { folder } from "./storage-folder.ts";
 import { type StorageService, storageService } from "./storage-service.ts";
 import type { AccessKeys, S3Bucket } from "./storage-spec.ts";
 
 /** A bucket's name: S3's rules, with the looser alphabet that some compatible services allow. */
-export const bucket = text(255)
+export const bucket = text(255, ": the bucket's name")
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name: letters, digits, dots, hyphens")
   .describe("The bucket, which must exist");
 
 const key = z
-  .string("must be a string")
+  .string(needed(": the path of the media file in the bucket, such as in/film.mp4", "must be a string"))
   .min(1, "must not be empty")
   .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `at most ${MAX_NAME_BYTES} bytes`)
   .check(cleanPath)
@@ -74,7 +74,7 @@ export function s3Service<Place>(
     input: {
       body: input,
       parse(value, allow) {
-        const keys = ACCESS_KEYS.parse("input", value.credentials);
+        const keys = ACCESS_KEYS.parse("input", value);
         if (!keys.ok) return keys;
         const fields = parseSection(input, value, "input", "input_not_valid");
         if (!fields.ok) return fields;

@@ -4,11 +4,13 @@ import { ACL, aclOf, anyToken, CLASS, classOf } from "./object-options.ts";
 import { text } from "./parse-section.ts";
 import { type S3Service, s3Bodies, s3Service } from "./s3-service.ts";
 
-const region = text(64)
+const region = text(64, ", such as us-east-1")
   .regex(/^[a-z0-9-]+$/i, "must be a region name such as us-east-1")
   .describe("The bucket's region");
 type Regional = { region: string };
-const endpoint = text(1024).describe("The service's address, http or https, without the bucket");
+const endpoint = text(1024, ": the service's address, such as https://s3.example.com").describe(
+  "The service's address, http or https, without the bucket",
+);
 
 const AWS_ACLS = aclOf(
   "private",

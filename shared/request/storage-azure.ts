@@ -23,7 +23,7 @@ export const azure = storageService({
         api_key: z.string().describe("One of the account's two access keys, in Base64"),
       })
       .describe("Sealed at once, never shown again, never given to encoder nodes"),
-    container: text(63)
+    container: text(63, ": the container's name")
       .regex(CONTAINER, "must be the name of a container: 3 to 63 lower-case letters, digits, single hyphens")
       .describe("The container, which must exist"),
     path: folder,
@@ -46,7 +46,7 @@ export const azure = storageService({
   },
 });
 
-function parseKeys(value: unknown): Parsed<AccessKeys> {
+function parseKeys(value: Record<string, unknown>): Parsed<AccessKeys> {
   const keys = PAIR.parse("storage", value);
   if (!keys.ok) return keys;
   if (!ACCOUNT.test(keys.value.accessKeyId)) {

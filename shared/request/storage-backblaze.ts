@@ -13,7 +13,7 @@ export const backblaze = storageService({
   body: strictObject({
     service: z.literal("backblaze"),
     credentials: PAIR.body,
-    bucket_id: text(64)
+    bucket_id: text(64, ": the bucket's id, 24 letters and digits")
       .regex(/^[0-9a-z]+$/i, "must be a bucket's id, not its name")
       .describe("The id of the bucket, which must exist"),
     path: folder,

@@ -6,7 +6,9 @@ import type { StorageService } from "./storage-service.ts";
 import { userOf } from "./user-of.ts";
 
 const body = strictObject({
-  url: text(2048).describe("http or https; a user and password in it are sealed and sent as a Basic header"),
+  url: text(2048, ": the address that files are POSTed to").describe(
+    "http or https; a user and password in it are sealed and sent as a Basic header",
+  ),
 }).describe("An upload address: each file is POSTed to it and the output's path, in the field `encoded_video`");
 
 /** Chosen by a `url` in place of a `service`. */

@@ -89,7 +89,8 @@ describe("a bucket", () => {
 describe("what is refused", () => {
   const both = "`access_key_id` and `secret_access_key` must both be defined";
   it.each<[body: unknown, code: string, words: string]>([
-    [undefined, "storage_not_valid", "`storage` must be an object"],
+    [undefined, "storage_not_valid", "`storage` is missing: where the outputs go"],
+    [[], "storage_not_valid", "`storage` must be an object"],
     [{ credentials }, "storage_service_not_valid", "`storage.service` is missing; allowed: s3, gcs"],
     [{ ...s3, service: 7 }, "storage_service_not_valid", "`storage.service` must be a string; allowed: s3, gcs"],
     [{ ...s3, service: "constructor" }, "storage_service_not_valid", "`constructor` is not known"],

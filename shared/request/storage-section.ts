@@ -1,7 +1,6 @@
 // The `storage` section of a job request: where the results go.
 import * as z from "zod";
 import type { AllowPrivate } from "../address-policy.ts";
-import { shown } from "../shown.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
 import { S3_SERVICES } from "./s3-services.ts";
 import { azure } from "./storage-azure.ts";
@@ -9,6 +8,7 @@ import { backblaze } from "./storage-backblaze.ts";
 import { builtin } from "./storage-builtin.ts";
 import { httpUpload } from "./storage-http.ts";
 import type { ParsedStorage, StorageService } from "./storage-service.ts";
+import { unknownService } from "./unknown-service.ts";
 
 /** All services by their name in `storage.service`. */
 const SERVICES: ReadonlyMap<string, StorageService> = new Map<string, StorageService>([
@@ -23,18 +23,13 @@ export const StorageBody = z.union([...[...SERVICES.values()].map(({ body }) => 
 
 /** Parses the `storage` section: first its service, then the credentials, then all other fields. */
 export function parseStorage(value: unknown, allow: AllowPrivate): Parsed<ParsedStorage> {
+  if (value === undefined) return refuse("storage_not_valid", MISSING);
   if (!isObject(value)) return refuse("storage_not_valid", "`storage` must be an object");
   if (value.service === undefined && value.url !== undefined) return httpUpload.parse(value, allow);
   const service = typeof value.service === "string" ? SERVICES.get(value.service) : undefined;
   if (service) return service.parse(value, allow);
-  return refuse(
-    "storage_service_not_valid",
-    `\`storage.service\` ${faultOf(value.service)}; allowed: ${[...SERVICES.keys()].join(", ")}`,
-  );
+  return refuse("storage_service_not_valid", unknownService("storage", value.service, [...SERVICES.keys()]));
 }
 
-/** What is wrong with the name of a service. */
-function faultOf(service: unknown): string {
-  if (service === undefined) return "is missing";
-  return typeof service === "string" ? `\`${shown(service)}\` is not known` : "must be a string";
-}
+const MISSING =
+  '`storage` is missing: where the outputs go; to try without a storage of your own, send `"storage":{"service":"coconut"}`';

@@ -15,8 +15,8 @@ export type StorageService = {
 
 type Parts<Body> = {
   readonly body: z.ZodType<Body>;
-  /** Reads `storage.credentials`, before all other fields; `noCredentials` where there are none. */
-  readonly parseKeys: (credentials: unknown) => Parsed<AccessKeys | null>;
+  /** Reads the section's `credentials`, before all other fields; `noCredentials` where there are none. */
+  readonly parseKeys: (body: Record<string, unknown>) => Parsed<AccessKeys | null>;
   /** What the fields mean; addresses in them are checked here. */
   readonly toStorage: (body: Body, allow: AllowPrivate) => Parsed<RequestedStorage>;
 };
@@ -26,7 +26,7 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Parts<Body>
   return {
     body,
     parse(value, allow) {
-      const keys = parseKeys(value.credentials);
+      const keys = parseKeys(value);
       if (!keys.ok) return keys;
       const fields = parseSection(body, value, "storage", "storage_not_valid");
       if (!fields.ok) return fields;

@@ -3,7 +3,16 @@ import type { AllowPrivate } from "../address-policy.ts";
 import type { VideoFormat } from "../format/format-spec.ts";
 import type { VideoOutput } from "../output-spec.ts";
 import { strictObject } from "../strict-object.ts";
-import { fileParams, filePath, flag, type Named, parsePicture, pictureParams, seconds } from "./output-params.ts";
+import {
+  fileParams,
+  filePath,
+  flag,
+  type Named,
+  OF_THE_FORMAT,
+  parsePicture,
+  pictureParams,
+  seconds,
+} from "./output-params.ts";
 import { type Parsed, parseSection, refuse } from "./parse-section.ts";
 
 /** What changes the picture, and so needs one that is encoded anew. */
@@ -12,15 +21,16 @@ const pictureChanges = {
   deinterlace: flag.optional().describe("Interlaced pictures are made whole"),
 };
 
-export const VideoParams = strictObject({
-  path: filePath.describe("File name in the storage"),
-  ...fileParams,
-  offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input it begins, in seconds"),
-  duration: seconds.positive("must be more than 0 seconds").optional().describe("Length to cut it to, in seconds"),
-  ...pictureChanges,
-}).describe(
-  "A file of picture and sound, or of either. What changes the picture is for pictures that are encoded anew",
-);
+export const VideoParams = strictObject(
+  {
+    path: filePath.describe("File name in the storage"),
+    ...fileParams,
+    offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input it begins, in seconds"),
+    duration: seconds.positive("must be more than 0 seconds").optional().describe("Length to cut it to, in seconds"),
+    ...pictureChanges,
+  },
+  { elsewhere: OF_THE_FORMAT },
+).describe("A file of picture and sound, or of either. What changes the picture is for pictures that are encoded anew");
 
 export function parseVideo(
   { name, ...base }: Named,

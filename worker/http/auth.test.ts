@@ -176,3 +176,30 @@ async function connect(token: string, nodeId: string) {
   socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...about }));
   return { socket, closed };
 }
+
+const HOW = "send the API key as the user name of HTTP Basic authentication, as `curl -u KEY:` does";
+const pair = (text: string) => ({ authorization: `Basic ${btoa(text)}` });
+it.each<[string, Record<string, string>, string]>([
+  ["nothing", {}, `The API key is missing; ${HOW}`],
+  ["a bearer token", bearer(`k-${UNKNOWN}`), `Bearer is not taken here; ${HOW}`],
+  [
+    "the bare key",
+    { authorization: `k-${UNKNOWN}` },
+    `The Authorization header is no HTTP Basic authentication; ${HOW}`,
+  ],
+  [
+    "the key as password",
+    pair(`user:k-${UNKNOWN}`),
+    `The API key is in the password; it goes into the user name: ${HOW}`,
+  ],
+  ["a node token", pair(`n-${UNKNOWN}:`), `This is the token of a node; ${HOW}`],
+  ["another name", pair("me:secret"), `The user name is no API key, which begins with \`k-\`; ${HOW}`],
+  [
+    "an unknown key",
+    pair(`k-${UNKNOWN}:`),
+    "This API key is not known; it may have been revoked, or belong to another service",
+  ],
+])("a client that sends %s is told what to do", async (_, headers, message) => {
+  const { status, body } = await send("/v2/jobs", { headers });
+  expect([status, body]).toEqual([401, { message, error_code: "authentication_failed", status: "error" }]);
+});

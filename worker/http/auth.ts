@@ -6,13 +6,12 @@ import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
 import { type Account, accountOfKey, digestOf, opensToNodes } from "../db/credentials.ts";
 import { type Env, settingsOf } from "../env.ts";
+import { basicPair, keyFault } from "./key-fault.ts";
 import { judgeAdminToken, whatOpens } from "./refusals.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
 export type NodeEnv = { Bindings: Env; Variables: { tokenDigest: string } };
 export type AdminEnv = { Bindings: Env };
-
-const MAX_CREDENTIAL_CHARS = 512;
 
 /** Lets clients with a valid API key through, at a bearable rate, and names their account. */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
@@ -24,8 +23,7 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
   const { DB } = context.env;
   const account = digest === null ? null : await whatOpens(context, digest, () => accountOfKey(DB, digest));
   if (!account) {
-    const hint = "send it as the user name of HTTP Basic authentication";
-    throw refused(context, "Basic", `The API key is missing or not valid; ${hint}`);
+    throw refused(context, "Basic", keyFault(context.req.header("authorization")));
   }
   context.set("account", account);
   await next();
@@ -63,16 +61,8 @@ function refused(context: Context, scheme: keyof typeof CHALLENGES, message: str
 
 const CHALLENGES = { Basic: 'Basic realm="copra", charset="UTF-8"', Bearer: 'Bearer realm="copra"' } as const;
 
-/** The user name of a Basic header (RFC 7617), or null. */
-export function basicUser(header: string | undefined): string | null {
-  const encoded = /^basic +([\w+/=-]+) *$/i.exec(header ?? "")?.[1];
-  if (!encoded || encoded.length > MAX_CREDENTIAL_CHARS) return null;
-  try {
-    return atob(encoded).split(":", 1)[0] || null;
-  } catch {
-    return null;
-  }
-}
+/** The user name of a Basic header, or null. */
+export const basicUser = (header: string | undefined): string | null => basicPair(header)?.[0] || null;
 
 const bearer = (header: string | undefined): string | null => /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
 

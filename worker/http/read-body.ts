@@ -3,7 +3,8 @@
 import type { HonoRequest } from "hono";
 import type * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
-import { parseSection } from "#shared/request/parse-section.ts";
+import { bodyFault } from "#shared/request/body-fault.ts";
+import { parseStrictly } from "#shared/request/parse-section.ts";
 import { illFormedField, UNICODE_RULE } from "#shared/request/well-formed.ts";
 import { readLimited } from "../read-limited.ts";
 
@@ -16,10 +17,20 @@ export const readJson = async (request: HonoRequest): Promise<unknown> => parseJ
 export const readBytes = (request: HonoRequest): Promise<Uint8Array> => readLimited(request.raw.body, MAX_BODY_BYTES);
 
 export function parseJson(bytes: Uint8Array): unknown {
+  const text = decoded(bytes);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+    return JSON.parse(text ?? "");
   } catch {
-    throw new AppError("json_not_valid", "The body is not valid JSON");
+    throw new AppError("json_not_valid", bodyFault(text));
+  }
+}
+
+/** Text of UTF-8; null for what is none. */
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return null;
   }
 }
 
@@ -28,7 +39,7 @@ export async function readBody<Value>(request: HonoRequest, schema: z.ZodType<Va
   const body = await readJson(request);
   const illFormed = illFormedField("", body);
   if (illFormed !== null) throw new AppError(code, `\`${illFormed}\`: ${UNICODE_RULE}`);
-  const parsed = parseSection(schema, body, "", code);
+  const parsed = parseStrictly({ schema, value: body, path: "", code });
   if (!parsed.ok) throw new AppError(parsed.refusal.code, parsed.refusal.message);
   return parsed.value;
 }

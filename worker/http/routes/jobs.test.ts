@@ -99,7 +99,7 @@ describe("POST /v2/jobs", () => {
       "a field of input that is not known",
       "input_not_valid",
       { input: { url: "http://127.0.0.1/", key: "k" } },
-      /input\.key/,
+      /`input` has no field `key`/,
     ],
     ["an input in a bucket without keys", "input_not_valid", { input: { service: "s3" } }, /input\.credentials/],
     ["too long an address", "input_url_not_valid", { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } }, /8192/],
@@ -118,7 +118,7 @@ describe("POST /v2/jobs", () => {
     [
       "an ill-typed parameter",
       "output_param_not_valid",
-      { outputs: { "mp4:240p": { ...video, duration: "5" } } },
+      { outputs: { "mp4:240p": { ...video, duration: "5s" } } },
       /mp4:240p\.duration/,
     ],
     [

@@ -1,0 +1,125 @@
+// Why a text is no JSON: what is wrong, and where. For texts that JSON.parse has refused; the grammar is RFC 8259.
+
+export type JsonFault = { readonly message: string; readonly line: number; readonly column: number };
+
+/** The first place where a text stops being JSON; null when it is JSON. */
+export function jsonFault(text: string): JsonFault | null {
+  const reader = new Reader(text);
+  const message = reader.document();
+  return message === null ? null : { message, ...placeOf(text, reader.at) };
+}
+
+function placeOf(text: string, at: number): { line: number; column: number } {
+  const before = text.slice(0, at).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
+const SPACE = /[ \t\n\r]*/y;
+const STRING = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
+const WORD = /[\p{L}\p{N}_$.+-]{1,20}/uy;
+
+/** Reads a text from its beginning; every step answers what is wrong, or null. */
+class Reader {
+  readonly #text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): string | null {
+    return this.#value() ?? (this.#skip() === undefined ? null : `${this.#found()} behind the end of the JSON`);
+  }
+
+  /** A value with all that is in it. Without recursion: texts nest deeper than calls may. */
+  #value(): string | null {
+    const closers: string[] = [];
+    for (;;) {
+      const begun = this.#beginning(closers);
+      if (begun === "open") continue;
+      if (begun !== "done") return begun;
+      const ended = this.#ending(closers);
+      if (ended !== "more") return ended === "done" ? null : ended;
+    }
+  }
+
+  /** A scalar, or the bracket that begins a list or an object, with the name of the first member. */
+  #beginning(closers: string[]): string {
+    const first = this.#skip();
+    if (first === "{" || first === "[") {
+      this.at += 1;
+      const closer = first === "{" ? "}" : "]";
+      if (this.#skip() === closer) return this.#closed();
+      closers.push(closer);
+      return closer === "}" ? (this.#name() ?? "open") : "open";
+    }
+    if (this.#take(STRING) || this.#take(SCALAR)) return "done";
+    return first === '"' ? this.#badString() : `${this.#found()} where a value must be`;
+  }
+
+  #closed(): "done" {
+    this.at += 1;
+    return "done";
+  }
+
+  /** What follows a value: brackets that close, then a comma and the next member's name, or the end. */
+  #ending(closers: string[]): string {
+    for (;;) {
+      const closer = closers.at(-1);
+      if (closer === undefined) return "done";
+      const next = this.#skip();
+      if (next === closer) {
+        this.at += 1;
+        closers.pop();
+      } else if (next === ",") {
+        return this.#comma(closer);
+      } else return `${this.#found()} where \`,\` or \`${closer}\` must be`;
+    }
+  }
+
+  #comma(closer: string): string {
+    this.at += 1;
+    if (this.#skip() === closer) return `unexpected \`${closer}\` after a comma`;
+    return closer === "}" ? (this.#name() ?? "more") : "more";
+  }
+
+  #name(): string | null {
+    const first = this.#skip();
+    if (!this.#take(STRING)) {
+      return first === '"' ? this.#badString() : `${this.#found()} where a name in double quotes must be`;
+    }
+    if (this.#skip() !== ":") return `${this.#found()} where \`:\` must be`;
+    this.at += 1;
+    return null;
+  }
+
+  /** A string that does not end, or holds what strings may not. */
+  #badString(): string {
+    const rest = this.#text.slice(this.at + 1).replaceAll(/\\["\\/bfnrt]/g, "xx");
+    const bad = /"|(?![\u007f-\u009f])\p{Cc}|\\(?!u[0-9a-fA-F]{4})/u.exec(rest);
+    if (!bad) return "a string that is never closed";
+    this.at += 1 + bad.index;
+    return bad[0] === "\\" ? "a backslash that begins no escape" : "a line break or control character in a string";
+  }
+
+  #take(pattern: RegExp): boolean {
+    pattern.lastIndex = this.at;
+    if (!pattern.test(this.#text)) return false;
+    this.at = pattern.lastIndex;
+    return true;
+  }
+
+  /** The next character that is no space; undefined at the end. */
+  #skip(): string | undefined {
+    this.#take(SPACE);
+    return this.#text[this.at];
+  }
+
+  #found(): string {
+    if (this.at >= this.#text.length) return "the text ends";
+    WORD.lastIndex = this.at;
+    const word = WORD.exec(this.#text)?.[0] ?? String.fromCodePoint(this.#text.codePointAt(this.at) ?? 0);
+    return `unexpected \`${word.toWellFormed()}\``;
+  }
+}

@@ -1,0 +1,46 @@
+// The known word that someone most likely meant by an unknown one.
+
+/** Beyond this, words are no typing mistakes of anything known here. */
+const MAX_CHARS = 40;
+
+/** The known word nearest to `word`, whatever its case; null when none is near. The first of several wins. */
+export function nearest(word: string, known: Iterable<string>): string | null {
+  if (word === "" || word.length > MAX_CHARS) return null;
+  const typed = word.toLowerCase();
+  let best: { word: string; distance: number } | null = null;
+  for (const candidate of known) {
+    const distance = editDistance(typed, candidate.toLowerCase());
+    if (distance <= allowance(typed, candidate) && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+      best = { word: candidate, distance };
+    }
+  }
+  return best?.word ?? null;
+}
+
+/** Mistakes that leave a word recognizable: one in three characters, and never all of them. */
+const allowance = (typed: string, known: string): number =>
+  Math.min(3, Math.floor(Math.max(typed.length, known.length) / 3), Math.min(typed.length, known.length) - 1);
+
+/**
+ * How many insertions, deletions, replacements and exchanges of neighbours make one text of the other
+ * (Damerau-Levenshtein, optimal string alignment).
+ */
+export function editDistance(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const same = one[row - 1] === other[column - 1];
+      const exchanged =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      const ways = [at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1)];
+      if (exchanged) ways.push(at(beforeLast, column - 2) + 1);
+      current.push(Math.min(...ways));
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return at(last, other.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY;

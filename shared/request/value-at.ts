@@ -1,0 +1,20 @@
+// Members of a request by their paths.
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+/** A copy of a value with another one at a path that it has. */
+export function withValueAt(root: unknown, path: readonly PropertyKey[], value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (typeof root !== "object" || root === null) return root;
+  const child = withValueAt((root as Record<PropertyKey, unknown>)[key], rest, value);
+  return Array.isArray(root) ? root.with(Number(key), child) : { ...root, [key]: child };
+}
