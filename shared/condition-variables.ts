@@ -1,6 +1,8 @@
 // The variables of conditions (api-v2 §6) and what they are for a probed input.
+
+import { chosenAudio, chosenVideo } from "./choose-streams.ts";
 import type { ConditionValue, Variables } from "./condition.ts";
-import { isMovingPicture, type MediaProbe, sourceFacts } from "./media-probe.ts";
+import { type MediaProbe, sourceFacts } from "./media-probe.ts";
 
 /** Without the `input.` in front. */
 export const CONDITION_VARIABLES = [
@@ -29,8 +31,8 @@ export function inputVariables(probe: MediaProbe): Variables {
 
 function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionValue | undefined>> {
   const { video, audio, durationMs } = sourceFacts(probe);
-  const picture = probe.streams.find(isMovingPicture);
-  const sound = probe.streams.find(({ codec_type }) => codec_type === "audio");
+  const picture = chosenVideo(probe.streams);
+  const sound = chosenAudio(probe.streams);
   return {
     width: video?.codedWidth,
     height: video?.codedHeight,

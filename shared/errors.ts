@@ -62,6 +62,7 @@ export const ERRORS = {
   input_address_not_allowed: final("client"),
   input_not_media: final("source"),
   input_codec_not_supported: final("source"),
+  input_encrypted: final("source"),
   input_too_large: final("source"),
   input_unreachable: retry("source"),
   input_timeout: retry("source"),

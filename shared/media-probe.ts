@@ -1,6 +1,7 @@
 // What ffprobe says of a file, and the few facts that planning needs from it.
 import * as z from "zod";
 import { MAX_INT32, MAX_STREAMS } from "./bounds.ts";
+import { chosenAudio, chosenVideo } from "./choose-streams.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
 import { timelineStartUs } from "./timeline-start.ts";
 
@@ -48,6 +49,7 @@ export const ProbedStream = z
     height: Count.optional(),
     sample_aspect_ratio: ProbeText.ratio,
     pix_fmt: ProbeText.name,
+    sample_fmt: ProbeText.name,
     field_order: ProbeText.fieldOrder,
     color_range: ProbeText.colourRange,
     color_space: ProbeText.colourMatrix,
@@ -113,10 +115,10 @@ export type SourceFacts = {
   audio: { sampleRateHz: number | null; channels: number | null } | null;
 };
 
-/** The facts of a source: of its first real video stream (cover art is none) and its first audio stream. */
+/** The facts of a source: of the video stream and the audio stream that are taken of it. */
 export function sourceFacts(probe: MediaProbe): SourceFacts {
-  const video = probe.streams.find(isMovingPicture);
-  const audio = probe.streams.find((stream) => stream.codec_type === "audio");
+  const video = chosenVideo(probe.streams);
+  const audio = chosenAudio(probe.streams);
   const seconds =
     packetSeconds(probe) ?? positive(probe.format.duration) ?? positive(video?.duration) ?? positive(audio?.duration);
   return {
@@ -133,11 +135,6 @@ function packetSeconds(probe: MediaProbe): number | null {
   if (times.length === 0 || times.some(({ cut_short }) => cut_short)) return null;
   const seconds = Math.max(...times.map(({ end }) => end)) - timelineStartUs(probe, read) / 1e6;
   return seconds > 0 ? seconds : null;
-}
-
-/** A video stream with a picture that moves: cover art is a video stream too, with the disposition `attached_pic`. */
-export function isMovingPicture(stream: ProbedStream): boolean {
-  return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
 }
 
 function videoFacts(stream: ProbedStream): VideoFacts {

@@ -20,7 +20,7 @@ import { MediaProbe } from "./media-probe.ts";
 import { OutputSpec } from "./output-spec.ts";
 import { ChunkSpan } from "./plan/chunk-span.ts";
 import { HARDWARE_NAMES } from "./plan/hardware.ts";
-import { DevicePath, Line, PartName } from "./reported-text.ts";
+import { DevicePath, EncoderNames, Line, PartName } from "./reported-text.ts";
 
 export const PROTOCOL_VERSION = 2;
 const MAX_PROTOCOL = 1_000_000;
@@ -303,7 +303,7 @@ export const OutputReport = z.discriminatedUnion("status", [
     probe: MediaProbe.nullable(),
     packages: StreamProbes.exactOptional(),
     /** Of its picture, or of its sound when it has none, by ffmpeg's name or `copy`; nodes leave it out for images. */
-    encoder: PartName.max(100).exactOptional(),
+    encoder: EncoderNames.exactOptional(),
     /** One sentence on how it was made, such as that hardware failed at it. */
     note: Line(500).exactOptional(),
   }),

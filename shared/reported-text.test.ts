@@ -9,7 +9,7 @@ const PROBE = {
 const SCRATCH = { output: 0, track: "video", name: "chunk-1-1/0-video.mp4", sizeBytes: 1, frames: 1 };
 const MADE = {
   ...{ status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 1, etags: ['"e"'] }] },
-  ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264", note: "n" },
+  ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264, libx265", note: "n" },
 };
 const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };
 const FILM = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, cuts: [] };

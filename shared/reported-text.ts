@@ -8,6 +8,12 @@ export const PartName = z
   .max(MAX_NAME_CHARS)
   .regex(/^[\w.+-]+$/, "not the name of a part of ffmpeg");
 
+/** The encoders of an output, which has several where its renditions differ in codec. */
+export const EncoderNames = z
+  .string()
+  .max(100)
+  .regex(/^[\w.+-]+(?:, [\w.+-]+)*$/, "not the names of encoders");
+
 /** Of a DRM render node. */
 export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not the path of a device");
 

@@ -115,12 +115,44 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "encoding_failed",
     "The encode failed: Tag xyz incompatible.",
   ],
+  [
+    "video without a frame, in ffmpeg 5's words",
+    "Error while decoding stream #0:0: Invalid data found\nCannot determine format of input stream 0:0 after EOF\nError marking filters as finished\n",
+    "exit",
+    "encoding_failed",
+    "The input's video or audio cannot be decoded; it may be damaged.",
+  ],
+  [
+    "video without a frame, in ffmpeg 7's words",
+    "Cannot determine format of input 0:0 after EOF\n[vf#0:0 @ 0x5] Task finished with error code: -1094995529 (Invalid data found)\n[vost#0:0/libx264 @ 0x5] Could not open encoder before EOF\n",
+    "exit",
+    "encoding_failed",
+    "The input's video cannot be decoded; it may be damaged.",
+  ],
+  [
+    "audio of which nothing can be decoded",
+    "[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Decode error rate 1 exceeds maximum 0.666667\n[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Task finished with error code: -1145393733\n",
+    "exit",
+    "encoding_failed",
+    "The input's audio cannot be decoded; it may be damaged.",
+  ],
+  ...[
+    "Decoder (codec none) not found for input stream #0:0",
+    "[vist#0:0/vvc @ 0x5] [dec:vvc @ 0x5] Error while opening decoder: Experimental feature",
+  ].map((words): [string, string, CommandFailure["reason"], ErrorCode, string] => [
+    `no decoder: ${words}`,
+    `${words}\nError binding filtergraph inputs/outputs: Experimental feature\n`,
+    "exit",
+    "input_codec_not_supported",
+    "The input has a stream that this node's ffmpeg cannot decode; convert it to a common codec first.",
+  ]),
   ["cancelled", "moov atom not found", "aborted", "cancelled", "The work was cancelled."],
 ])("%s", (_, stderrTail, reason, code, message) => {
   expect(explainFailure(stderrTail, { reason, exitCode: reason === "exit" ? 1 : null })).toEqual({ code, message });
 });
 
 test.each<[Partial<CommandFailure>, ErrorCode, RegExp]>([
+  [{ reason: "exit", exitCode: 69 }, "encoding_failed", /^Most of the input's video or audio cannot be decoded/],
   [{ reason: "frames" }, "encoding_failed", /far more frames than it announces/],
   [{ reason: "time" }, "encoding_failed", /far longer than work of this length may/],
   [{ reason: "file" }, "encoding_failed", /file far larger than its length explains/],

@@ -13,6 +13,18 @@ type Pattern = { readonly seen: RegExp; readonly code: ErrorCode; readonly messa
  */
 export const GAP_NOT_FILLED = /Failed to compensate for timestamp delta/;
 
+/** No frame came out of a decoder, or hardly any. */
+const UNDECODED = /Cannot determine format of input|Decode error rate [\d.]+ exceeds/;
+
+/** By which ffmpeg ends when more frames failed than `-max_error_rate` allows; version 5 says no word of it. */
+const MOSTLY_UNDECODED = 69;
+
+/** The same of one kind: from version 7 on lines begin with the part that they are of, such as `[vist#0:0/h264 @ 0x5]`. */
+function undecoded(kind: "v" | "a"): RegExp {
+  const part = `^\\[${kind}`;
+  return new RegExp(`${part}ist#[^\\n]*Decode error rate|Cannot determine format of input[^\\n]*\\n+${part}f#`, "m");
+}
+
 /** First match wins: what the machine lacks says more than what failed because of it. */
 const PATTERNS: readonly Pattern[] = [
   {
@@ -46,6 +58,19 @@ const PATTERNS: readonly Pattern[] = [
     seen: /Unknown encoder|Encoder not found|Cannot load libcuda|No (?:NVENC )?capable devices found|OpenEncodeSessionEx failed/i,
     code: "encoder_not_available",
     message: "The node's ffmpeg lacks an encoder that this output needs",
+  },
+  {
+    seen: /^Decoder \(codec [^)]*\) not found|Error while opening decoder: Experimental feature/m,
+    code: "input_codec_not_supported",
+    message: "The input has a stream that this node's ffmpeg cannot decode; convert it to a common codec first",
+  },
+  { seen: undecoded("v"), code: "encoding_failed", message: "The input's video cannot be decoded; it may be damaged" },
+  { seen: undecoded("a"), code: "encoding_failed", message: "The input's audio cannot be decoded; it may be damaged" },
+  {
+    // ffmpeg 5 and 6 name the stream by its number only.
+    seen: UNDECODED,
+    code: "encoding_failed",
+    message: "The input's video or audio cannot be decoded; it may be damaged",
   },
   {
     // Only of the input as a whole: single frames that cannot be decoded are said to hold invalid data, too.
@@ -90,6 +115,9 @@ const EMPTY_WORDS = new RegExp(
     "At least one output file",
     "Error (?:opening|parsing options for) (?:in|out)put file",
     "Error sending frames to consumers",
+    "Error marking filters as finished",
+    "Error binding filtergraph",
+    "Error submitting packet to decoder",
     "Error while (?:decoding|filtering|opening encoder)",
     "Error initializing (?:output stream|filters|a simple filtergraph|complex filters)",
     "Error selecting an encoder",
@@ -127,6 +155,10 @@ export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "o
       }
       return { code: "node_failed", message: "The encode was killed on its node, most likely for lack of memory." };
     case "exit": {
+      if (exit.exitCode === MOSTLY_UNDECODED) {
+        const message = "Most of the input's video or audio cannot be decoded; it may be damaged.";
+        return { code: "encoding_failed", message };
+      }
       const words = lastWords(stderrTail) ?? `exit code ${exit.exitCode ?? "unknown"}`;
       return { code: "encoding_failed", message: `The encode failed: ${words}.` };
     }

@@ -1,9 +1,11 @@
 // What a source is, with what only its frames and packets tell.
 import * as z from "zod";
-import { isMovingPicture, type MediaProbe } from "#shared/media-probe.ts";
+import { chosenVideo } from "#shared/choose-streams.ts";
+import type { MediaProbe } from "#shared/media-probe.ts";
 import type { Tool } from "../ffmpeg/locate.ts";
 import { withPacketTimes } from "./packet-times.ts";
-import { probeFile, runFfprobe } from "./probe.ts";
+import { runFfprobe } from "./probe.ts";
+import { probeDecodable } from "./probe-decodable.ts";
 
 /**
  * Codecs whose pictures may say themselves how to be turned: telephones write it into a JPEG's EXIF, some cameras into
@@ -18,20 +20,20 @@ const Frames = z.object({
 });
 
 /**
- * Probes a source like `probeFile`, and reads when its packets begin and end (`withPacketTimes`). A rotation that only its first picture has is added to the stream's side data. Decoding
- * that picture takes some 50 ms.
+ * Probes a source like `probeDecodable`, and reads when its packets begin and end (`withPacketTimes`). A rotation that only its
+ * first picture has is added to the stream's side data. Decoding that picture takes some 50 ms.
  */
 export async function probeSource(
   ffprobe: Tool,
   path: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<MediaProbe> {
-  const probe = await probeFile(ffprobe, path, signal);
+  const probe = await probeDecodable(ffprobe, path, signal);
   return withPacketTimes(ffprobe, path, await withRotation(ffprobe, path, probe, signal), signal);
 }
 
 async function withRotation(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
-  const picture = probe.streams.find(isMovingPicture);
+  const picture = chosenVideo(probe.streams);
   if (!picture || !TURNING_CODECS.has(picture.codec_name ?? "")) return probe;
   if (picture.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
   const rotation = await firstRotation(ffprobe, path, picture.index, signal);

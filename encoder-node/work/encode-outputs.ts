@@ -139,8 +139,8 @@ async function keepOrRepeat(
 
 function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: EquippedWork): Encoded {
   if ("failure" in encoded) return encoded;
-  const encoder = outputs.find(({ output }) => output === encoded.output)?.encoder;
-  const note = notes.get(encoded.output);
+  const { encoder, note: planned } = outputs.find(({ output }) => output === encoded.output) ?? {};
+  const note = [planned, notes.get(encoded.output)].filter((sentence) => sentence !== undefined).join(" ");
   return { ...encoded, ...(encoder ? { encoder } : {}), ...(note ? { note } : {}) };
 }
 

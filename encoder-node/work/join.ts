@@ -81,6 +81,9 @@ async function finishOutput(
   }
   const origin = { task, source: "" };
   return Promise.all(
-    outputs.map((planned) => checkOutput(planned, origin, work, publications.get(planned.output), deps)),
+    outputs.map(async (planned) => {
+      const checked = await checkOutput(planned, origin, work, publications.get(planned.output), deps);
+      return { ...checked, ...(planned.note && !("failure" in checked) ? { note: planned.note } : {}) };
+    }),
   );
 }

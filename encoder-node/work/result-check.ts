@@ -16,6 +16,10 @@ export async function madeFile(path: string): Promise<MadeFile> {
   return { path, sizeBytes: found.size };
 }
 
+/** ffmpeg ends well, too, when no frame of its input could be decoded: then the file is without content. */
+const UNREADABLE =
+  "The result is no readable file; the input may be damaged, or of a kind that this node's ffmpeg cannot decode";
+
 /** What is wrong with a result is said in other words than what is wrong with an input. */
 export async function probeResult(
   path: string,
@@ -26,9 +30,7 @@ export async function probeResult(
     return await probeFile(ffprobe, path, signal, demuxer);
   } catch (error) {
     const unreadable = error instanceof AppError && error.code === "input_not_media";
-    throw unreadable
-      ? new AppError("encoding_failed", "The encoder made a file that cannot be read", { cause: error })
-      : error;
+    throw unreadable ? new AppError("encoding_failed", UNREADABLE, { cause: error }) : error;
   }
 }
 

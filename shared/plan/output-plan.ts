@@ -21,6 +21,8 @@ export type PlannedOutput = {
   readonly encoder?: string;
   /** Whether that is hardware, which may fail where software does not. */
   readonly inHardware?: boolean;
+  /** What the owner should know of it, in one sentence. */
+  readonly note?: string;
   /** Files that no encoder makes, with their text; they are among `files`. */
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
   /** How far (ms on its own line) the source's picture must go for the pictures to be what they say; null: nobody knows. */

@@ -1,5 +1,6 @@
 // Pictures out of a film: which files an image output consists of, and how they are made.
 
+import { undecodableFailure } from "../choose-streams.ts";
 import { IMAGE_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { FrameSize } from "../format/format-spec.ts";
 import { MAX_MOVING_WIDTH } from "../format/presets.ts";
@@ -27,6 +28,7 @@ const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): PlanResult {
   const { video } = source;
   if (!video) return refuse("input_has_no_video");
+  if (video.undecodable) return { ok: false, failure: undecodableFailure(video.undecodable) };
   const noEncoder = encoderRefusal(asked.container, can);
   if (noEncoder) return { ok: false, failure: noEncoder };
   const spec = { ...asked, size: automaticSize(asked, video) };

@@ -1,4 +1,5 @@
 // A stream: every distinct track of its variants, encoded once, all from one decode.
+import { undecodableFailure } from "../choose-streams.ts";
 import type { HttpStreamOutput, VideoOutput } from "../output-spec.ts";
 import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
 import type { Can } from "./can.ts";
@@ -13,6 +14,7 @@ import { frameCount, isExact, lastEnd, lengthOf } from "./output-length.ts";
 import { type OutputPlan, type PlanResult, type Refusal, refuse } from "./output-plan.ts";
 import { type PlannedPicture, planPicture } from "./plan-picture.ts";
 import { planThumbnails } from "./plan-thumbnails.ts";
+import { lostSoundNote } from "./plan-video.ts";
 import type { StreamTrack } from "./planned-stream.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source-tracks.ts";
 import { streamArguments, streamFiles } from "./stream-muxers.ts";
@@ -21,6 +23,7 @@ import type { EncodedVideo } from "./video-encoders.ts";
 
 /** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
 export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Can): PlanResult {
+  const lost = source.video ? source.audio?.undecodable : null;
   const parts = planStreamParts(spec, source, can);
   if (!parts.ok) return parts;
   const { variants, pictures, sounds, thumbnails } = parts;
@@ -32,7 +35,16 @@ export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Ca
     variants: variants.map(({ video, audio }) => ({ video: video && nameOf(video), audio: audio && nameOf(audio) })),
     thumbnails: thumbnails?.thumbnails ?? null,
   };
-  return { ok: true, plan: assemble(spec, source, [...tracks, ...(thumbnails ? [thumbnails] : [])], stream) };
+  return {
+    ok: true,
+    plan: assemble(
+      spec,
+      source,
+      [...tracks, ...(thumbnails ? [thumbnails] : [])],
+      stream,
+      lost ? lostSoundNote(lost) : null,
+    ),
+  };
 }
 
 /** A stream in parts, any of which can be made by itself. */
@@ -50,10 +62,14 @@ export type StreamParts = {
  */
 export function planStreamParts(
   spec: HttpStreamOutput,
-  source: SourceTracks,
+  tracks: SourceTracks,
   can: Can,
   part: PictureSpan | "sound" | null = null,
 ): ({ readonly ok: true } & StreamParts) | Refusal {
+  const blind = (tracks.video ?? tracks.audio)?.undecodable;
+  if (blind) return { ok: false, failure: undecodableFailure(blind) };
+  // Sound that cannot be decoded is as good as none.
+  const source = tracks.audio?.undecodable ? { ...tracks, audio: null } : tracks;
   const variants = variantsFor(spec, source);
   if (variants.length === 0) return refuse(source.video ? "input_has_no_audio" : "input_has_no_video");
   const pictures = planPictures(spec, source.video, variants, can, part === "sound" ? null : part);
@@ -209,6 +225,7 @@ function assemble(
   source: SourceTracks,
   parts: readonly (Part | TrackPart)[],
   stream: NonNullable<OutputPlan["planned"]["stream"]>,
+  note: string | null,
 ): OutputPlan {
   const made = parts.filter((part): part is TrackPart => "track" in part);
   const kinds = (["video", "audio"] as const).filter((kind) => made.some(({ track }) => track.kind === kind));
@@ -226,6 +243,7 @@ function assemble(
       files: [],
       expectedDurationMs: lengthOf(WHOLE, tracks.filter(isExact)),
       holds: kinds,
+      ...(note === null ? {} : { note }),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),
       stream,

@@ -1,4 +1,6 @@
 // One file of tracks: a picture, sound, or both, each encoded or copied.
+
+import { type Undecodable, undecodableFailure } from "../choose-streams.ts";
 import type { Failure } from "../errors.ts";
 import type { VideoOutput } from "../output-spec.ts";
 import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
@@ -29,6 +31,8 @@ export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): Pl
   const video = spec.video ? source.video : null;
   if (spec.video && !video) return refuse("input_has_no_video");
   if (!spec.video && !source.audio) return refuse("input_has_no_audio");
+  const blind = undecodableNeed(spec, source);
+  if (blind) return { ok: false, failure: undecodableFailure(blind) };
   const cut = isCopyCut(spec) ? copyCut(spec) : cutOf(spec, source);
   if (isBeyondEnd(cut, video ?? source.audio)) return refuse("offset_beyond_end");
   const uncut = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyCutRefusal(source.format) : null;
@@ -38,10 +42,17 @@ export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): Pl
   if (picture && !picture.ok) return picture;
   const sound = audio ? planSoundTrack(spec, audio, can) : null;
   if (sound && !sound.ok) return sound;
-  return { ok: true, plan: assemble(spec, cut, { video, audio }, picture, sound) };
+  return { ok: true, plan: assemble(spec, cut, { video, audio, source }, picture, sound) };
 }
 
-type Chosen = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null };
+/** Why a track that the output is not made without cannot be decoded. What is copied need not be, but for decryption. */
+function undecodableNeed({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
+  const [asked, track] = video ? [video, source.video] : [audio, source.audio];
+  const why = track?.undecodable ?? null;
+  return asked?.codec === "copy" && why?.code !== "input_encrypted" ? null : why;
+}
+
+type Chosen = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null; readonly source: SourceTracks };
 type Picture = { readonly ok: true; readonly planned: PlannedPicture | null; readonly argv: readonly string[] };
 type Sound = { readonly ok: true; readonly encoder: string; readonly argv: readonly string[] };
 
@@ -83,7 +94,7 @@ const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is Encode
 function assemble(
   spec: VideoOutput,
   cut: Cut,
-  { video, audio }: Chosen,
+  { video, audio, source }: Chosen,
   picture: Picture | null,
   sound: Sound | null,
 ): OutputPlan {
@@ -107,7 +118,7 @@ function assemble(
   const firstPass = planned?.firstPass;
   return {
     ...part,
-    planned: plannedOutput(spec, cut, { video, audio }, planned, sound),
+    planned: plannedOutput(spec, cut, { video, audio, source }, planned, sound),
     seekMs: cut.seekMs,
     ...(planned?.device ? { device: planned.device } : {}),
     ...(firstPass
@@ -119,7 +130,7 @@ function assemble(
 function plannedOutput(
   spec: VideoOutput,
   cut: Cut,
-  { video, audio }: Chosen,
+  { video, audio, source }: Chosen,
   picture: PlannedPicture | null,
   sound: Sound | null,
 ): PlannedOutput {
@@ -130,6 +141,7 @@ function plannedOutput(
     files: [fileName(spec.index, spec.container)],
     expectedDurationMs: lengthOf(cut, tracks.filter(isExact)),
     holds: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
+    ...noteOf(spec, source),
     encoder: picture?.encoder ?? (video ? "copy" : (sound?.encoder ?? "copy")),
     ...(picture?.device ? { inHardware: true } : {}),
   };
@@ -153,12 +165,25 @@ const lengthArguments = ({ startMs, endMs }: Cut): string[] => (endMs === null ?
 const isBeyondEnd = ({ startMs }: Cut, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
-/** Sound that does not sound within the cut is as good as none, unless nothing else was asked for. */
+/** Sound that cannot be decoded, or does not sound within the cut, is as good as none, unless nothing else was asked for. */
 export function soundTrack(
   spec: Pick<VideoOutput, "video" | "audio">,
   cut: Cut,
   { audio }: SourceTracks,
 ): AudioTrack | null {
   const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
-  return spec.audio && !(beyond && spec.video) ? audio : null;
+  return spec.audio && !((beyond || isLostSound(spec, audio)) && spec.video) ? audio : null;
 }
+
+/** Whether sound is asked for beside a picture, and cannot be decoded. What is copied need not be, but for decryption. */
+const isLostSound = ({ audio: asked }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
+  !!track?.undecodable && (asked?.codec !== "copy" || track.undecodable.code === "input_encrypted");
+
+/** What the owner of an output with a picture should know of its sound. */
+const noteOf = (spec: VideoOutput, { audio }: SourceTracks): Pick<PlannedOutput, "note"> =>
+  spec.video && spec.audio && audio?.undecodable && isLostSound(spec, audio)
+    ? { note: lostSoundNote(audio.undecodable) }
+    : {};
+
+/** Of an output that has no sound because of that. */
+export const lostSoundNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

@@ -1,12 +1,6 @@
 // Which streams of a source are encoded, and when each ends.
-import {
-  fraction,
-  isMovingPicture,
-  type MediaProbe,
-  type ProbedStream,
-  sourceFacts,
-  type VideoFacts,
-} from "../media-probe.ts";
+import { chosenAudio, chosenVideo, type Undecodable, undecodable } from "../choose-streams.ts";
+import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
 import { microseconds, timelineStartUs } from "../timeline-start.ts";
 import { type SourceColour, sourceColour } from "./source-colour.ts";
 
@@ -15,6 +9,8 @@ export type Track = {
   readonly streamIndex: number;
   /** By ffprobe's name; null when ffprobe does not know it. */
   readonly codec: string | null;
+  /** Why it cannot be decoded; null when it can. */
+  readonly undecodable: Undecodable | null;
   readonly startMs: number;
   /** Null when neither the stream nor the file says. */
   readonly durationMs: number | null;
@@ -69,11 +65,11 @@ const MAX_CREDIBLE_FPS = 240;
 /** ffprobe's words for the order of fields. */
 const INTERLACED: ReadonlySet<string> = new Set(["tt", "bb", "tb", "bt"]);
 
-/** The video stream that `sourceFacts` speaks of, and the audio stream marked as default, else the first. */
+/** The streams that `sourceFacts` speaks of. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts } = sourceFacts(probe);
-  const picture = probe.streams.find(isMovingPicture);
-  const sound = chooseAudio(probe.streams);
+  const picture = chosenVideo(probe.streams);
+  const sound = chosenAudio(probe.streams);
   const used = [picture, sound].filter((stream) => stream !== undefined);
   const originUs = timelineStartUs(probe, used);
   const track = (stream: ProbedStream): Track => trackOf(stream, probe, originUs);
@@ -117,13 +113,6 @@ function isUsualRate(fps: number): boolean {
   return [fps, fps * 1.001].some((rate) => Math.abs(rate - Math.round(rate)) <= rate * 0.0002);
 }
 
-/** A stream without a codec name cannot be decoded (ffprobe leaves the name out): any other is better. */
-function chooseAudio(streams: readonly ProbedStream[]): ProbedStream | undefined {
-  const audio = streams.filter((stream) => stream.codec_type === "audio");
-  const known = audio.filter((stream) => stream.codec_name !== undefined);
-  return known.find((stream) => stream.disposition?.default === 1) ?? known[0] ?? audio[0];
-}
-
 function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: number): Track {
   const startMs = Math.max(0, Math.round(((microseconds(stream.start_time) ?? originUs) - originUs) / 1000));
   const { packets } = stream;
@@ -136,7 +125,8 @@ function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: number): Tra
         }
       : promisedLength(stream, probe, originUs, startMs);
   return {
-    ...{ streamIndex: stream.index, codec: stream.codec_name ?? null, startMs, durationMs, lengthFrom },
+    ...{ streamIndex: stream.index, codec: stream.codec_name ?? null, undecodable: undecodable(stream) },
+    ...{ startMs, durationMs, lengthFrom },
     endMs: durationMs === null ? null : startMs + durationMs,
   };
 }

@@ -1,7 +1,9 @@
 // Whether a film is made of chunks, of which outputs, and cut where: decided once its source was inspected.
+
+import { chosenVideo } from "#shared/choose-streams.ts";
 import { type ChunkedFilm, type Chunking, MIN_CHUNKED_MS } from "#shared/chunking.ts";
 import { type PossibleCut, packCuts, unpackCuts } from "#shared/frame-ledger.ts";
-import { isMovingPicture, sourceFacts } from "#shared/media-probe.ts";
+import { sourceFacts } from "#shared/media-probe.ts";
 import type { OutputSpec } from "#shared/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/can.ts";
 import { chooseCuts } from "#shared/plan/choose-cuts.ts";
@@ -71,7 +73,7 @@ const LENGTH_TOLERANCE = 0.1;
 /** Both are said by the node that inspected the source: what disagrees is not built upon. */
 function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedFilm): boolean {
   const ofFormat = (probe && sourceFacts(probe).durationMs) ?? 0;
-  const ofStream = 1000 * Number(probe?.streams.find(isMovingPicture)?.duration ?? Number.NaN);
+  const ofStream = 1000 * Number(chosenVideo(probe?.streams ?? [])?.duration ?? Number.NaN);
   const lengthMs = (endUs - startUs) / 1000;
   return [ofFormat, ofStream].some((ms) => Math.abs(lengthMs - ms) <= LENGTH_TOLERANCE * ms);
 }

@@ -49,6 +49,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   input_address_not_allowed: "The input's address leads to a network that encoder nodes may not ask.",
   input_not_media: "The input is no media file, or a broken one.",
   input_codec_not_supported: "The input uses a codec that cannot be decoded, or may not be.",
+  input_encrypted: "The input is encrypted, so it cannot be decoded.",
   input_too_large: "The input is larger than the node takes.",
   input_unreachable: "The input's server does not answer, or broke off.",
   input_timeout: "The input did not arrive in time.",

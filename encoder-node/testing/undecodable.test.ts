@@ -1,0 +1,134 @@
+// Sources that ffmpeg can make nothing of, or not all: what their clients are told.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import { closeServers } from "../input/range-source-server.ts";
+import { processSource } from "./process-source.ts";
+import { openWorkshop, type SourceWorkshop } from "./source-workshop.ts";
+
+let folder: string;
+let workshop: SourceWorkshop;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-undecodable-"));
+  workshop = openWorkshop(folder);
+  const tracks = "-f lavfi -i testsrc2=s=64x36:r=10:d=2 -f lavfi -i sine=d=2 -c:a aac -c:v libx264 -preset ultrafast";
+  await workshop.make("clear.mp4", `${tracks} -pix_fmt yuv420p -g 10`);
+});
+afterAll(async () => {
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The first place of each name, which has four characters as its replacement, within the table of sample entries. */
+const renamed =
+  (names: Readonly<Record<string, string>>) =>
+  (bytes: Buffer): Buffer => {
+    const changed = Buffer.from(bytes);
+    for (const [from, to] of Object.entries(names))
+      changed.write(to, changed.indexOf(from, changed.indexOf("moov")), "latin1");
+    return changed;
+  };
+
+/** All media data overwritten with bytes that no decoder takes. */
+const spoiled = (bytes: Buffer): Buffer => {
+  const at = bytes.indexOf("mdat");
+  const [from, to] = [at + 4, at - 4 + bytes.readUInt32BE(at - 4)];
+  return Buffer.from(bytes.map((byte, index) => (index >= from && index < to ? (index * 37 + 11) % 256 : byte)));
+};
+
+const box = (type: string, body: Buffer): Buffer => {
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(8 + body.length);
+  header.write(type, 4, "latin1");
+  return Buffer.concat([header, body]);
+};
+const HEIC = Buffer.concat([
+  box("ftyp", Buffer.from("heic\0\0\0\0mif1heic", "latin1")),
+  box("meta", Buffer.alloc(40)),
+  box("mdat", Buffer.alloc(99)),
+]);
+
+const key = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb";
+const kid = "-encryption_kid a7e61c373e219033c21091fa607bf3b8";
+const ENCRYPTED = "The input's video is encrypted; send the input without encryption or DRM.";
+
+it.each<[string, () => Promise<string>, string, string]>([
+  [
+    "Common Encryption",
+    () => workshop.make("cenc.mp4", `-i clear.mp4 -c copy ${key} ${kid}`),
+    "input_encrypted",
+    ENCRYPTED,
+  ],
+  [
+    "an encrypted sample entry without its original format",
+    () => workshop.edit("clear.mp4", "encv.mp4", renamed({ avc1: "encv", mp4a: "enca" })),
+    "input_encrypted",
+    ENCRYPTED,
+  ],
+  [
+    "an encrypted file that ffprobe cannot read",
+    () =>
+      workshop.edit("clear.mp4", "stts.mp4", (bytes) =>
+        renamed({ avc1: "encv", mdhd: "hdlr" })(bytes).subarray(0, -200),
+      ),
+    "input_encrypted",
+    ENCRYPTED,
+  ],
+  [
+    "audio alone with an encrypted sample entry",
+    async () => {
+      await workshop.make("sound.m4a", "-i clear.mp4 -vn -c copy");
+      return workshop.edit("sound.m4a", "enca.m4a", renamed({ mp4a: "enca" }));
+    },
+    "input_encrypted",
+    "The input's audio is encrypted; send the input without encryption or DRM.",
+  ],
+  [
+    "a HEIC image",
+    async () => {
+      await writeFile(join(folder, "image.heic"), HEIC);
+      return join(folder, "image.heic");
+    },
+    "input_codec_not_supported",
+    "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.",
+  ],
+])("%s fails the input at once", async (_, make, code, message) => {
+  const failure = await processSource(await make(), [{ format: "mp4" }]).catch((error: unknown) => error);
+  expect(failure).toEqual(new AppError(code as AppError["code"], message));
+  expect(failure).toHaveProperty("code", code);
+});
+
+const stream = { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:64x:48k"] } };
+
+it("names a video codec without decoder, and takes the audio alone where that is what was asked for", async () => {
+  const path = await workshop.edit("clear.mp4", "vvc1.mp4", renamed({ avc1: "vvc1" }));
+  const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "jpg:64x" }, stream, { format: "mp3" }]);
+  const message = expect.stringMatching(
+    /^The input's video is (vvc1|vvc), which cannot be decoded; convert it to a common codec/,
+  );
+  const refused = { ok: false, failure: { code: "input_codec_not_supported", message } };
+  expect(outputs).toEqual([refused, refused, refused, expect.objectContaining({ ok: true })]);
+});
+
+it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+  ["of an unknown codec", { mp4a: "ac-4", esds: "free" }, /^The input's audio is (ac-4|ac4), which cannot be decoded/],
+  ["encrypted", { mp4a: "enca" }, /^The input's audio is encrypted/],
+])("leaves out audio that cannot be decoded, and says so: %s", async (_, names, why) => {
+  const path = await workshop.edit("clear.mp4", `lost-${Object.values(names)[0]}.mp4`, renamed(names));
+  const { outputs } = await processSource(path, [{ format: "mp4" }, stream, { format: "jpg:64x" }, { format: "mp3" }]);
+  const note = expect.stringMatching(new RegExp(`${why.source}, so this output has no audio\\.$`));
+  expect(outputs.slice(0, 2)).toEqual([1, 1].map(() => ({ ok: true, files: [expect.any(String)], note })));
+  expect(outputs.slice(2)).toEqual([
+    { ok: true, files: [expect.any(String)] },
+    { ok: false, failure: { code: expect.stringMatching(/^input_/), message: expect.stringMatching(why) } },
+  ]);
+});
+
+it("says of damaged video that it cannot be decoded, whatever ffmpeg says last", async () => {
+  const path = await workshop.edit("clear.mp4", "spoiled.mp4", spoiled);
+  const { outputs } = await processSource(path, [{ format: "mp4::x" }, { format: "mp3" }]);
+  const message = expect.stringMatching(/^(The|Most of the) input's .*cannot be decoded; it may be damaged\.$/);
+  expect(outputs).toEqual([1, 1].map(() => ({ ok: false, failure: { code: "encoding_failed", message } })));
+});
