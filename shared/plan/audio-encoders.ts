@@ -95,6 +95,8 @@ function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
   if (source === null && has > 2) return [panOf(has, wanted), LIMITER];
   // A probe that knows no number of channels is not to be argued with: ffmpeg converts what comes.
   if (source === layout) return track.layout === layout ? [] : [`aformat=channel_layouts=${layout}`];
+  // ffmpeg's matrix would take 3 dB from each side.
+  if (source === "mono" && layout === "stereo") return ["pan=stereo|c0=c0|c1=c0"];
   const mixes = source !== null && channelsOf(source) > wanted;
   return mixes
     ? ["aformat=sample_fmts=fltp", `aformat=channel_layouts=${layout}`, LIMITER]

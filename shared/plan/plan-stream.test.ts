@@ -209,3 +209,11 @@ test("sound that only HEVC goes with is in fragmented MP4 only, too", () => {
   const inTs = output?.stream?.tracks.filter(({ ts }) => ts !== null).map(({ name }) => name);
   expect(inTs).toEqual(["240p", "audio-64k"]);
 });
+
+test("mono stays mono in the ladder, at its level and with half of the bits; what is asked for as stereo keeps its level", () => {
+  const mono = { ...SOUND, channels: 1, channel_layout: "mono" };
+  expect(choices([picture(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);
+  expect(plan([picture(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
+  const { argv } = plan([picture(426, 240), mono], { ...HLS, variants: ["mp4:240p:stereo"] });
+  expect(argv).toContain("pan=stereo|c0=c0|c1=c0,aresample=async=1:first_pts=0");
+});

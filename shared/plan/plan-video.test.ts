@@ -264,7 +264,7 @@ test.each<[format: string, layout: string | undefined, channels: number, filters
   ["mp4", "stereo", 2, undefined],
   ["mp4:::", undefined, 2, "aformat=channel_layouts=stereo"],
   ["mp4::mono", "stereo", 2, `${MIX}aformat=channel_layouts=mono${LIMIT}`],
-  ["mp4::stereo", "mono", 1, "aformat=channel_layouts=stereo"],
+  ["mp4::stereo", "mono", 1, "pan=stereo|c0=c0|c1=c0"],
   ["mp4::stereo", "5.1(side)", 6, `${MIX}aformat=channel_layouts=stereo${LIMIT}`],
   ["mp4", "5.1(side)", 6, "aformat=channel_layouts=5.1"],
   ["mp4::multi", "7.1", 8, undefined],

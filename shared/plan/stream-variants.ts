@@ -4,7 +4,7 @@ import type { FrameSize, VideoFormat } from "../format/format-spec.ts";
 import type { HttpStreamOutput } from "../output-spec.ts";
 import type { EncodedAudio } from "./audio-encoders.ts";
 import type { Size } from "./fit-frame.ts";
-import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
+import type { AudioTrack, SourceTracks, VideoTrack } from "./source-tracks.ts";
 import type { EncodedVideo } from "./video-encoders.ts";
 
 /** What one variant shows and sounds like; at least one of both. */
@@ -15,11 +15,11 @@ export type Variant = { readonly video: EncodedVideo | null; readonly audio: Enc
  *
  * No picture is padded: players do that, and a ladder with bars on some of its rungs would jump. So a box is one that the
  * picture fits into. Of the default ladder, which is made for lying pictures, an upright source gets the upright likeness,
- * rungs above the source are left out, and more than two channels become stereo, which 128k are enough for.
+ * rungs above the source are left out, more than two channels become stereo, which 128k are enough for, and mono stays mono.
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Variant[] {
   const asked = spec.variants.map((format) => variantOf(format, source)).filter((variant) => isPackaged(variant, spec));
-  const fitting = spec.dropsLargerVariants && source.video ? fitLadder(asked, source.video) : asked;
+  const fitting = spec.dropsLargerVariants && source.video ? fitLadder(asked, source.video, source.audio) : asked;
   const variants = fitting.filter(({ video, audio }) => video !== null || audio !== null).map(withoutPadding(source));
   const distinct = unique(variants);
   return [...distinct.filter(({ video }) => video !== null), ...distinct.filter(({ video }) => video === null)];
@@ -55,12 +55,12 @@ const slowestFps = ({ fps }: VideoTrack): string | null =>
 /** A rung may be larger than the source by so much: then it has the source's own size. */
 const NEARLY = 1.05;
 
-function fitLadder(ladder: readonly Variant[], track: VideoTrack): Variant[] {
+function fitLadder(ladder: readonly Variant[], track: VideoTrack, sound: AudioTrack | null): Variant[] {
   const source = sizeOf(track);
   const isUpright = source.height > source.width;
   const rungs = ladder.map(({ video, audio }) => ({
     video: video && { ...video, size: isUpright ? turned(video.size) : video.size },
-    audio: audio && { ...audio, channels: audio.channels ?? ("stereo" as const) },
+    audio: audio && laddered(audio, sound?.channels === 1),
   }));
   const growth = ({ video }: Variant): number => (video ? contained(video.size, source).height / source.height : 0);
   const smallest = Math.min(...rungs.map(growth).filter((factor) => factor > 0));
@@ -72,6 +72,13 @@ function fitLadder(ladder: readonly Variant[], track: VideoTrack): Variant[] {
         : rung,
     );
 }
+
+/** Mono stays mono, with half of the bits: as stereo it would be the same twice. More channels become two. */
+const laddered = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
+  ...audio,
+  channels: audio.channels ?? (isMono ? "mono" : "stereo"),
+  bitrateKbps: isMono && audio.bitrateKbps !== null ? audio.bitrateKbps / 2 : audio.bitrateKbps,
+});
 
 const withoutPadding =
   ({ video: track }: SourceTracks) =>
