@@ -4,23 +4,18 @@ import { inputVariables } from "./condition-variables.ts";
 import { type ProbedStream, sourceFacts } from "./media-probe.ts";
 import { chooseTracks } from "./plan/source-tracks.ts";
 
-const video = (width: number, height: number, more: Partial<ProbedStream> = {}): Omit<ProbedStream, "index"> => ({
-  ...{ codec_type: "video", codec_name: "h264", pix_fmt: "yuv420p", width, height },
+const video = (width: number, height: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
+  ...{ index: 0, codec_type: "video", codec_name: "h264", pix_fmt: "yuv420p", width, height },
   ...more,
 });
-const audio = (channels: number, more: Partial<ProbedStream> = {}): Omit<ProbedStream, "index"> => ({
-  ...{ codec_type: "audio", codec_name: "aac", sample_fmt: "fltp", sample_rate: "48000", channels },
+const audio = (channels: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
+  ...{ index: 0, codec_type: "audio", codec_name: "aac", sample_fmt: "fltp", sample_rate: "48000", channels },
   ...more,
 });
 const marked = { disposition: { default: 1 } };
 const cover = { disposition: { attached_pic: 1, default: 1 } };
 
-const rows: [
-  name: string,
-  streams: Omit<ProbedStream, "index">[],
-  video: number | undefined,
-  audio: number | undefined,
-][] = [
+const rows: [name: string, streams: ProbedStream[], video: number | undefined, audio: number | undefined][] = [
   ["the larger of two default videos", [video(320, 180, marked), video(480, 270, marked)], 1, undefined],
   ["the larger of two others", [video(480, 270), video(320, 180)], 0, undefined],
   ["a small default one before HD", [video(1920, 1080), video(320, 180, marked)], 1, undefined],
@@ -49,7 +44,7 @@ describe("of several streams everything takes", () => {
   });
 });
 
-it.each<[string, Omit<ProbedStream, "index">, string | null]>([
+it.each<[string, ProbedStream, string | null]>([
   ["a known codec, before anything of it is decoded", video(64, 36, { pix_fmt: undefined }), null],
   ["a codec with a decoder of another name", audio(2, { codec_name: "dts" }), null],
   [
@@ -70,6 +65,6 @@ it.each<[string, Omit<ProbedStream, "index">, string | null]>([
   ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
   ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
 ])("tells what cannot be decoded by its probe: %s", (_, stream, why) => {
-  const reason = undecodable({ ...stream, index: 0 })?.reason ?? null;
+  const reason = undecodable(stream)?.reason ?? null;
   expect(reason).toEqual(why === null ? null : expect.stringContaining(why));
 });

@@ -7,6 +7,7 @@ import { type ChunkPicture, chunkPicture, type PictureSpan } from "./chunk-pictu
 import { type Cut, cutFilters } from "./cut.ts";
 import { deinterlaceFilters } from "./deinterlace.ts";
 import type { Filter } from "./filter-graph.ts";
+import { quoted } from "./filter-text.ts";
 import type { Size } from "./fit-frame.ts";
 import { type FrameTiming, frameTiming } from "./frame-timing.ts";
 import { type HardwareDevice, uploadFilters } from "./hardware.ts";
@@ -99,7 +100,9 @@ export function planPicture(
 function ownFrames(track: VideoTrack, { seekMs }: Cut, { varies }: FrameTiming): string[] {
   // Behind a seek the timeline begins elsewhere, and what precedes the output is trimmed.
   const old = track.startsWithOldFrames && seekMs === 0 ? [`trim=start=-${SAME_TIME_SECONDS}`] : [];
-  const twice = varies ? [`select='isnan(prev_selected_t)+gte(t-prev_selected_t,${SAME_TIME_SECONDS})'`] : [];
+  const twice = varies
+    ? [`select=${quoted(`isnan(prev_selected_t)+gte(t-prev_selected_t,${SAME_TIME_SECONDS})`)}`]
+    : [];
   return [...old, ...twice];
 }
 
