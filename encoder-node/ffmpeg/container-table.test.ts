@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
-import { locateFfmpeg } from "./locate.ts";
+import { MAKER } from "./test-runs.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const VIDEO_ENCODERS: Readonly<Record<VideoCodec, string>> = {
@@ -51,8 +51,8 @@ const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
 };
 const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new RegExp(codec.replace("-", "_"));
 
-/** That a node would use. The build that npm brings has all encoders. */
-const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
+/** The build that npm brings, which has all encoders: the table is about muxers. */
+const FFMPEG = MAKER;
 
 let folder = "";
 const run = (argv: readonly string[]) =>

@@ -151,14 +151,20 @@ describe("answered with a reason when it is uncertain", () => {
     expect(await read(name, streamIndex)).toEqual({ ok: false, why });
   });
 
-  it.each<[string, () => Promise<Buffer>, string]>([
+  it.each<[string, () => Promise<Buffer>, string | RegExp]>([
+    // ffprobe complains of the second beginning, or of nothing: then its times give it away.
     ["cut-off.mp4", () => cutOff("25-first.mp4"), "it is damaged or cut off"],
     ["cut-off.mkv", () => cutOff("film.mkv"), "it is damaged or cut off"],
     ["begun-late.ts", async () => (await bytesOf("open.ts")).subarray(188 * 100), "it is damaged or cut off"],
-    ["anew.ts", async () => Buffer.concat([await bytesOf("again.ts"), await bytesOf("again.ts")]), "it is damaged"],
+    [
+      "anew.ts",
+      async () => Buffer.concat([await bytesOf("again.ts"), await bytesOf("again.ts")]),
+      /^it is damaged$|^its times jump$/,
+    ],
   ])("%s", async (name, make, why) => {
     await writeFile(join(folder, name), await make());
-    expect(await read(name, await pictureIndex(name))).toEqual({ ok: false, why });
+    const reading = { ok: false, why: typeof why === "string" ? why : expect.stringMatching(why) };
+    expect(await read(name, await pictureIndex(name))).toEqual(reading);
   });
 
   it("is not uncertain about a transport stream that ends anywhere", async () => {
