@@ -27,7 +27,8 @@ export default defineConfig({
                 ADMIN_TOKEN: "test-admin-token-of-32-characters",
                 FAULTS: process.env.COPRA_FAULTS ?? "1",
                 KEY_PEPPER: "test-pepper",
-                SEALING_KEYS: "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+                SEALING_KEYS:
+                  "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
                 ALLOW_PRIVATE: "loopback",
                 // Nobody: no test may reach Backblaze itself.
                 B2_API_URL: "http://127.0.0.1:9",

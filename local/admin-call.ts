@@ -1,14 +1,23 @@
 // What the words of `npm run admin` ask of the API.
 
-type Call = { method: string; path: string; body?: { name: string } };
+type Call = {
+  method: string;
+  path: string;
+  body?: Readonly<Record<string, string | number | null>>;
+  /** The answer is one part: the call is repeated with its `next_cursor` until that is null. */
+  inParts?: true;
+};
 
 /** What a command asks of the API; null when it is none. */
-export function callOf([noun, verb, name, ...rest]: readonly string[]): Call | null {
-  if (rest.length > 0) return null;
+export function callOf([noun, verb, name, value, ...rest]: readonly string[]): Call | null {
+  if (rest.length > 0 || (value !== undefined && `${noun} ${verb}` !== "accounts limit")) return null;
   const segment = encodeURIComponent(name ?? "");
   const routes: Record<string, Call | null> = {
     "accounts ": { method: "GET", path: "/accounts" },
     "accounts create": name ? { method: "POST", path: "/accounts", body: { name } } : null,
+    "accounts limit": name ? limitCall(segment, value) : null,
+    "accounts rotate-secret": name ? { method: "POST", path: `/accounts/${segment}/rotate-secret` } : null,
+    "reseal ": { method: "POST", path: "/reseal", body: {}, inParts: true },
     "keys create": name ? { method: "POST", path: `/accounts/${segment}/keys` } : null,
     "keys revoke": name ? { method: "DELETE", path: `/keys/${segment}` } : null,
     "node-tokens ": { method: "GET", path: "/node-tokens" },
@@ -19,4 +28,10 @@ export function callOf([noun, verb, name, ...rest]: readonly string[]): Call | n
   if (known !== undefined) return known;
   if (noun !== "keys" || !verb || name) return null;
   return { method: "GET", path: `/accounts/${encodeURIComponent(verb)}/keys` };
+}
+
+function limitCall(account: string, value: string | undefined): Call | null {
+  if (value !== "default" && !/^\d{1,6}$/.test(value ?? "")) return null;
+  const limit = value === "default" ? null : Number(value);
+  return { method: "POST", path: `/accounts/${account}/limits`, body: { max_unfinished_jobs: limit } };
 }

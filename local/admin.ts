@@ -10,6 +10,10 @@ const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token 
 
   accounts                     list accounts
   accounts create <name>       make one; shows its API key and webhook secret, once
+  accounts limit <account> <n> how many unfinished jobs it may have; "default" as the others
+  accounts rotate-secret <account>
+                               another webhook secret; the old one signs too for 24 hours
+  reseal                       seal all stored secrets with the first of SEALING_KEYS
   keys <account>               list an account's API keys
   keys create <account>        make another; shown once
   keys revoke <key id>         from now on it opens nothing
@@ -44,14 +48,18 @@ async function main(): Promise<void> {
   const call = callOf(positionals);
   if (!call) throw new Error(USAGE);
   const { api, token } = target(values);
-  const response = await fetch(`${api}/admin${call.path}`, {
-    method: call.method,
-    headers: { authorization: `Bearer ${token}` },
-    ...(call.body ? { body: JSON.stringify(call.body) } : {}),
-  });
-  const answer = JSON.parse(await response.text());
-  if (!response.ok) throw new Error(`${answer.message} (${answer.error_code})`);
-  console.log(JSON.stringify(answer, null, 2));
+  for (let { body } = call; ; ) {
+    const response = await fetch(`${api}/admin${call.path}`, {
+      method: call.method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const answer = JSON.parse(await response.text());
+    if (!response.ok) throw new Error(`${answer.message} (${answer.error_code})`);
+    console.log(JSON.stringify(answer, null, 2));
+    if (!call.inParts || answer.next_cursor === null) return;
+    body = { cursor: answer.next_cursor };
+  }
 }
 
 main().catch((error: unknown) => {

@@ -55,8 +55,10 @@ export const ERRORS = {
   body_too_large: answer(413),
   range_not_satisfiable: answer(416),
   rate_limited: answer(429),
+  too_many_jobs: answer(429),
   internal_error: answer(500, "platform"),
   service_unavailable: answer(503, "platform"),
+  sealing_key_missing: answer(503, "platform"),
 
   // Reasons why an input failed.
   input_address_not_allowed: final("client"),

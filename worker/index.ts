@@ -4,6 +4,7 @@ import type { Env } from "./env.ts";
 import { app } from "./http/app.ts";
 import { sweep } from "./sweep.ts";
 
+export { AccountObject } from "./account/account-object.ts";
 export { NodeHub } from "./dispatch/node-hub.ts";
 export { JobObject } from "./job/job-object.ts";
 

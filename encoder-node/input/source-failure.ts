@@ -1,7 +1,7 @@
 // What went wrong between this node and a source's server, in words that name the host and nothing else of the URL.
 import type { IncomingHttpHeaders } from "undici/types/header.js";
 import { AppError } from "#shared/errors.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { retryAfterMs } from "#shared/retry-after.ts";
 
 /** To ask the same address again is no use; another attempt, which is given its address anew, may do better. */
 export class DeadEnd extends AppError {}

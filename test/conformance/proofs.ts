@@ -257,6 +257,20 @@ const ELSEWHERE = new Map<string, Proof>([
       "too many requests with one key are answered with 429, and those of another key are not",
     ),
   ],
+  [
+    "too_many_jobs",
+    testNamed(
+      "worker/account/account-object.test.ts",
+      "are refused beyond its limit, but for those that were begun, and no other account's",
+    ),
+  ],
+  [
+    "sealing_key_missing",
+    testNamed(
+      "worker/http/routes/admin-rotation.test.ts",
+      "can be removed once everything was sealed again; before that an account says what is missing",
+    ),
+  ],
 ]);
 
 const event = ({ name }: Row): Proof =>

@@ -126,7 +126,11 @@ describe("while the database is down", () => {
 
 describe("a query that is wrong in itself", () => {
   it("is a fault of ours, told without the query's values", async () => {
-    const query = env.DB.prepare("INSERT INTO api_keys VALUES (?, 'nobody', 0, NULL)").bind("secret-digest").run();
+    const query = env.DB.prepare(
+      "INSERT INTO api_keys (digest, account_id, created_at, revoked_at) VALUES (?, 'nobody', 0, NULL)",
+    )
+      .bind("secret-digest")
+      .run();
     const error = await ask(query).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "Error", message: expect.stringMatching(/refused a query: .*FOREIGN KEY/) });
     expect(String(error)).not.toContain("secret-digest");

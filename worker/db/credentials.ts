@@ -1,84 +1,101 @@
-// Accounts, API keys and node tokens. Keys are stored as digests, so that a leaked database opens nothing.
-import { and, eq, gte, isNull, lt, sql } from "drizzle-orm";
+// API keys and node tokens. Keys are stored as digests, so that a leaked database opens nothing.
+import { and, eq, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { hex } from "../hex.ts";
 import { ask } from "./ask.ts";
 import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
-/** HMAC-SHA-256 of a key under the operator's pepper, in hex. Keys have full entropy, so that no slow hash is needed. */
-export async function digestOf(key: string, pepper: string): Promise<string> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const secret = await crypto.subtle.importKey("raw", encoder.encode(pepper), algorithm, false, ["sign"]);
-  return hex(await crypto.subtle.sign("HMAC", secret, encoder.encode(key)));
-}
-
-/** The account that an API key opens, or null. */
-export async function accountOfKey(db: D1Database, digest: string): Promise<Account | null> {
+/** The account that an API key opens, and by which of its digests; or null. */
+export async function accountOfKey(
+  db: D1Database,
+  digests: readonly string[],
+): Promise<{ account: Account; digest: string } | null> {
   const rows = await ask(
     drizzle(db)
-      .select({ account: accounts })
+      .select({ account: accounts, digest: apiKeys.digest })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-      .where(and(eq(apiKeys.digest, digest), isNull(apiKeys.revokedAt))),
+      .where(and(inArray(apiKeys.digest, [...digests]), isNull(apiKeys.revokedAt))),
   );
-  return rows[0]?.account ?? null;
+  return rows[0] ?? null;
 }
 
-/** Whether a digest is that of a node token that is not revoked. */
-export async function opensToNodes(db: D1Database, digest: string): Promise<boolean> {
-  const rows = await ask(
+/** The id of a node token that is not revoked, and which of its digests is stored; or null. */
+export async function nodeTokenOf(
+  db: D1Database,
+  digests: readonly string[],
+): Promise<{ id: string; digest: string } | null> {
+  const { digest, id } = nodeTokens;
+  const mine = and(inArray(digest, [...digests]), isNull(nodeTokens.revokedAt));
+  const row = (await ask(drizzle(db).select({ digest, id }).from(nodeTokens).where(mine)))[0];
+  return row ? { id: idOf(row), digest: row.digest } : null;
+}
+
+/** Whether the node token of this id is there and not revoked. */
+export async function isNodeTokenGood(db: D1Database, id: string): Promise<boolean> {
+  const mine = and(named(nodeTokens, id), isNull(nodeTokens.revokedAt));
+  return (await ask(drizzle(db).select({ name: nodeTokens.name }).from(nodeTokens).where(mine))).length > 0;
+}
+
+/** Stores a credential under its digest of the newest pepper; its id stays. */
+export async function storeAgain(
+  db: D1Database,
+  table: typeof apiKeys | typeof nodeTokens,
+  before: string,
+  after: { digest: string; pepper: string | null },
+): Promise<void> {
+  const id = sql<string>`coalesce(${table.id}, ${credentialId(before)})`;
+  await ask(
     drizzle(db)
-      .select({ name: nodeTokens.name })
-      .from(nodeTokens)
-      .where(and(eq(nodeTokens.digest, digest), isNull(nodeTokens.revokedAt))),
+      .update(table)
+      .set({ ...after, id })
+      .where(eq(table.digest, before)),
   );
-  return rows.length > 0;
 }
 
 /** Characters of a digest that name a credential to its operator: enough to tell thousands apart, of no use to anyone else. */
 const ID_CHARS = 12;
 export const credentialId = (digest: string): string => digest.slice(0, ID_CHARS);
 
-/** A credential without its secret. */
-export type CredentialView = { id: string; createdAt: number; revokedAt: number | null };
+/** A credential as the operator knows it: by the beginning of its first digest. */
+const idOf = ({ id, digest }: { id: string | null; digest: string }): string => id ?? credentialId(digest);
+
+/** A credential without its secret. `pepper` names what its digest was made with. */
+export type CredentialView = { id: string; createdAt: number; revokedAt: number | null; pepper: string | null };
+
+/** A new credential as it is stored. */
+export type NewCredential = { digest: string; pepper: string | null };
 
 /** Writes an account together with its first API key. */
-export async function insertAccount(db: D1Database, account: Account, keyDigest: string): Promise<void> {
+export async function insertAccount(
+  db: D1Database,
+  account: typeof accounts.$inferInsert,
+  key: NewCredential,
+): Promise<void> {
   const client = drizzle(db);
   await ask(
     client.batch([
       client.insert(accounts).values(account),
-      client.insert(apiKeys).values({ digest: keyDigest, accountId: account.id, createdAt: account.createdAt }),
+      client.insert(apiKeys).values({ ...key, accountId: account.id, createdAt: account.createdAt }),
     ]),
   );
 }
 
-export const listAccounts = (db: D1Database): Promise<{ id: string; name: string; createdAt: number }[]> =>
-  ask(
+export async function insertKey(db: D1Database, accountId: string, key: NewCredential, now: number): Promise<void> {
+  await ask(
     drizzle(db)
-      .select({ id: accounts.id, name: accounts.name, createdAt: accounts.createdAt })
-      .from(accounts)
-      .orderBy(accounts.createdAt),
+      .insert(apiKeys)
+      .values({ ...key, accountId, createdAt: now }),
   );
-
-export async function hasAccount(db: D1Database, id: string): Promise<boolean> {
-  const rows = await ask(drizzle(db).select({ id: accounts.id }).from(accounts).where(eq(accounts.id, id)));
-  return rows.length > 0;
-}
-
-export async function insertKey(db: D1Database, accountId: string, digest: string, now: number): Promise<void> {
-  await ask(drizzle(db).insert(apiKeys).values({ digest, accountId, createdAt: now }));
 }
 
 export async function listKeys(db: D1Database, accountId: string): Promise<CredentialView[]> {
   const rows = await ask(
     drizzle(db).select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(apiKeys.createdAt),
   );
-  return rows.map(({ digest, createdAt, revokedAt }) => ({ id: credentialId(digest), createdAt, revokedAt }));
+  return rows.map(({ createdAt, revokedAt, pepper, ...row }) => ({ id: idOf(row), createdAt, revokedAt, pepper }));
 }
 
 /** Revokes an API key for good; false when there is none of this id. */
@@ -86,25 +103,22 @@ export async function revokeKey(db: D1Database, id: string, now: number): Promis
   const revoked = drizzle(db)
     .update(apiKeys)
     .set({ revokedAt: firstOf(apiKeys.revokedAt, now) })
-    .where(startsWith(apiKeys.digest, id));
+    .where(named(apiKeys, id));
   return (await ask(revoked.returning({ digest: apiKeys.digest }))).length > 0;
 }
 
 export async function insertNodeToken(
   db: D1Database,
-  token: { digest: string; name: string; createdAt: number },
+  token: NewCredential & { name: string; createdAt: number },
 ): Promise<void> {
   await ask(drizzle(db).insert(nodeTokens).values(token));
 }
 
 export async function listNodeTokens(db: D1Database): Promise<(CredentialView & { name: string })[]> {
   const rows = await ask(drizzle(db).select().from(nodeTokens).orderBy(nodeTokens.createdAt));
-  return rows.map(({ digest, name, createdAt, revokedAt }) => ({
-    id: credentialId(digest),
-    name,
-    createdAt,
-    revokedAt,
-  }));
+  return rows.map(({ name, createdAt, revokedAt, pepper, ...row }) => {
+    return { id: idOf(row), name, createdAt, revokedAt, pepper };
+  });
 }
 
 /** Revokes a node token for good; false when there is none of this id. */
@@ -112,12 +126,13 @@ export async function revokeNodeToken(db: D1Database, id: string, now: number): 
   const revoked = drizzle(db)
     .update(nodeTokens)
     .set({ revokedAt: firstOf(nodeTokens.revokedAt, now) })
-    .where(startsWith(nodeTokens.digest, id));
+    .where(named(nodeTokens, id));
   return (await ask(revoked.returning({ digest: nodeTokens.digest }))).length > 0;
 }
 
 /** What is revoked once more was revoked the first time. */
 const firstOf = (revokedAt: SQLiteColumn, now: number) => sql<number>`coalesce(${revokedAt}, ${now})`;
 
-/** Digests of one id: a range of the primary key. `id` is hexadecimal, so that `g` comes after all that follows it. */
-const startsWith = (digest: SQLiteColumn, id: string) => and(gte(digest, id), lt(digest, `${id}g`));
+/** Credentials of one id: stored by it, or a range of the primary key. `id` is hexadecimal, so that `g` comes after it. */
+const named = ({ id, digest }: typeof apiKeys | typeof nodeTokens, wanted: string) =>
+  or(eq(id, wanted), and(isNull(id), gte(digest, wanted), lt(digest, `${wanted}g`)));

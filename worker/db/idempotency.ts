@@ -2,7 +2,7 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { ask } from "./ask.ts";
-import { idempotencyKeys } from "./schema.ts";
+import { idempotencyKeys, jobs } from "./schema.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 
@@ -25,6 +25,14 @@ export async function claimKey(db: D1Database, request: KeyedRequest): Promise<K
   const same = and(eq(idempotencyKeys.accountId, request.accountId), eq(idempotencyKeys.key, request.key));
   const rows = await ask(drizzle(db).select().from(idempotencyKeys).where(same));
   return rows[0] ?? request;
+}
+
+/** Whether a key that is remembered stands for a job that is in the index. */
+export async function keyHasJob(db: D1Database, accountId: string, key: string): Promise<boolean> {
+  const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
+  const job = eq(jobs.id, idempotencyKeys.jobId);
+  const found = drizzle(db).select({ id: jobs.id }).from(idempotencyKeys).innerJoin(jobs, job).where(same);
+  return (await ask(found)).length > 0;
 }
 
 /** Removes keys that are no longer remembered, the oldest first, `limit` of them at most. */

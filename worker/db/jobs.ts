@@ -1,5 +1,5 @@
 // The index of jobs.
-import { and, desc, eq, exists, getTableColumns, lt, lte, or, sql } from "drizzle-orm";
+import { and, desc, eq, exists, getTableColumns, gt, lt, lte, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { ask } from "./ask.ts";
 import { idempotencyKeys, jobs } from "./schema.ts";
@@ -62,6 +62,12 @@ export type JobToCheck = Omit<JobRow, "view">;
 export function jobsToCheck(db: D1Database, now: number, limit: number): Promise<JobToCheck[]> {
   const { view: _, ...columns } = getTableColumns(jobs);
   return ask(drizzle(db).select(columns).from(jobs).where(lte(jobs.checkAt, now)).orderBy(jobs.checkAt).limit(limit));
+}
+
+/** Some jobs by their ids, after a given one. */
+export function jobsAfter(db: D1Database, id: string, limit: number): Promise<Pick<JobRow, "id" | "checkAt">[]> {
+  const columns = { id: jobs.id, checkAt: jobs.checkAt };
+  return ask(drizzle(db).select(columns).from(jobs).where(gt(jobs.id, id)).orderBy(jobs.id).limit(limit));
 }
 
 /** Says of jobs when to look again; null: never, nothing is kept of them. */

@@ -2,15 +2,14 @@
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
+import { countUnfinished, findAccount, listAccounts } from "./accounts.ts";
 import {
   accountOfKey,
   credentialId,
-  hasAccount,
   insertKey,
-  listAccounts,
   listKeys,
   listNodeTokens,
-  opensToNodes,
+  nodeTokenOf,
   revokeKey,
   revokeNodeToken,
 } from "./credentials.ts";
@@ -38,6 +37,9 @@ const WRITTEN: Record<string, readonly string[]> = {
     `INSERT INTO jobs VALUES ('AAAAAAAAAAAAA2', 'acc', 'job.completed', 5, 200, 300, '{"id":"AAAAAAAAAAAAA2"}')`,
     `INSERT INTO jobs VALUES ('AAAAAAAAAAAAA3', 'acc', 'job.failed', 5, 300, ${Date.now() - DAY_MS}, '{}')`,
   ],
+  "0003_rotation_and_limits.sql": [
+    "INSERT INTO jobs VALUES ('AAAAAAAAAAAAA0', 'acc', 'job.starting', 1, 50, NULL, '{}', NULL)",
+  ],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
@@ -54,11 +56,15 @@ beforeEach(async () => {
 });
 
 it("opens to the same keys and tokens as before", async () => {
-  expect(await accountOfKey(env.DB, "aaaaaaaaaaaa01")).toMatchObject({ id: "acc", name: "Old" });
-  expect(await accountOfKey(env.DB, "bbbbbbbbbbbb02")).toBeNull();
-  expect(await opensToNodes(env.DB, "cccccccccccc03")).toBe(true);
-  expect([await hasAccount(env.DB, "acc"), (await listAccounts(env.DB)).length]).toEqual([true, 1]);
-  await insertKey(env.DB, "acc", "dddddddddddd04", 9);
+  expect(await accountOfKey(env.DB, ["new", "aaaaaaaaaaaa01"])).toMatchObject({
+    account: { id: "acc", name: "Old", maxUnfinishedJobs: null, sealedPreviousSecret: null },
+  });
+  expect(await accountOfKey(env.DB, ["bbbbbbbbbbbb02"])).toBeNull();
+  expect(await nodeTokenOf(env.DB, ["cccccccccccc03"])).toEqual({ id: "cccccccccccc", digest: "cccccccccccc03" });
+  expect([(await findAccount(env.DB, "acc"))?.name, (await listAccounts(env.DB)).length]).toEqual(["Old", 1]);
+  // Of its jobs two have not ended: one is alive, the other says nothing of its end.
+  expect([await countUnfinished(env.DB, "acc", 10), await countUnfinished(env.DB, "acc", 1)]).toEqual([2, 1]);
+  await insertKey(env.DB, "acc", { digest: "dddddddddddd04", pepper: "p2" }, 9);
   expect(await revokeKey(env.DB, credentialId("aaaaaaaaaaaa01"), 10)).toBe(true);
   expect((await listKeys(env.DB, "acc")).map(({ revokedAt }) => revokedAt)).toEqual([10, 4, null]);
   expect(await revokeNodeToken(env.DB, credentialId("cccccccccccc03"), 11)).toBe(true);
@@ -71,6 +77,7 @@ it("knows its jobs, and has the sweeper ask after those of which anything may be
     ["AAAAAAAAAAAAA3", "job.failed", 5],
     ["AAAAAAAAAAAAA2", "job.completed", 5],
     ["AAAAAAAAAAAAA1", "job.starting", 3],
+    ["AAAAAAAAAAAAA0", "job.starting", 1],
   ]);
   // What lives comes at once, what has ended between a day and eight from now, and what ended ages ago never.
   const [alive, ended, ...others] = await jobsToCheck(env.DB, Date.now() + 8 * DAY_MS, 10);

@@ -7,8 +7,21 @@ export const accounts = sqliteTable("accounts", {
   name: text("name").notNull(),
   /** Signs the account's notifications; sealed to `account:<id>`. */
   sealedWebhookSecret: text("sealed_webhook_secret").notNull(),
+  /** The one before, which signs beside it until then. */
+  sealedPreviousSecret: text("sealed_previous_secret"),
+  previousUntil: integer("previous_until"),
+  /** Null: as MAX_UNFINISHED_JOBS says. */
+  maxUnfinishedJobs: integer("max_unfinished_jobs"),
   createdAt: integer("created_at").notNull(),
 });
+
+/** Of credentials, whose digest changes when they are used after a change of the pepper. */
+const digestedAgain = {
+  /** What the operator calls it, once its digest no longer says that. */
+  id: text("id"),
+  /** Name of the pepper of the digest; null where that has none. */
+  pepper: text("pepper"),
+};
 
 export const apiKeys = sqliteTable("api_keys", {
   /** HMAC-SHA-256 of the key under the operator's pepper, in hex. */
@@ -18,6 +31,7 @@ export const apiKeys = sqliteTable("api_keys", {
     .references(() => accounts.id),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
+  ...digestedAgain,
 });
 
 export const nodeTokens = sqliteTable("node_tokens", {
@@ -25,6 +39,7 @@ export const nodeTokens = sqliteTable("node_tokens", {
   name: text("name").notNull(),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
+  ...digestedAgain,
 });
 
 /** Keys that clients gave to requests, so that one sent twice begins one job. */
@@ -60,5 +75,6 @@ export const jobs = sqliteTable(
   (table) => [
     index("jobs_by_account").on(table.accountId, table.createdAt),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
+    index("jobs_unfinished").on(table.accountId).where(sql`${table.completedAt} IS NULL`),
   ],
 );

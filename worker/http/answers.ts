@@ -127,13 +127,48 @@ export const NewAccount = z
 export type NewAccount = z.infer<typeof NewAccount>;
 
 export const AccountList = z
-  .object({ accounts: z.array(z.object({ id: z.string(), name: z.string(), created_at: ContractDate })) })
+  .object({
+    accounts: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        created_at: ContractDate,
+        max_unfinished_jobs: z.int().nullable().describe("Its own limit; null: the service's"),
+      }),
+    ),
+  })
   .describe("All accounts, oldest first");
 export type AccountList = z.infer<typeof AccountList>;
+
+export const AccountLimits = z
+  .object({ account_id: z.string(), max_unfinished_jobs: z.int().nullable() })
+  .describe("What an account may have; null: as the service's settings say");
+export type AccountLimits = z.infer<typeof AccountLimits>;
+
+export const RotatedSecret = z
+  .object({
+    account_id: z.string(),
+    webhook_secret: z.string().describe("The new one; shown this once"),
+    previous_until: ContractDate.describe("Until then notifications carry signatures of both"),
+  })
+  .describe("An account's new webhook secret");
+export type RotatedSecret = z.infer<typeof RotatedSecret>;
+
+export const Resealed = z
+  .object({
+    resealed: z.int().describe("Secrets that were under an older key; the others needed nothing"),
+    failed: z
+      .array(z.object({ id: z.string(), message: z.string() }))
+      .describe("Accounts or jobs that stay as they were"),
+    next_cursor: z.string().nullable().describe("What to send next; null when all is done"),
+  })
+  .describe("A part of what is sealed, under the newest key");
+export type Resealed = z.infer<typeof Resealed>;
 
 const credentialView = {
   id: z.string().describe("12 hexadecimal digits that name it"),
   created_at: ContractDate,
+  pepper: z.string().nullable().describe("Name of the pepper that it is stored under; null: that has none"),
   revoked_at: ContractDate.nullable().describe("Null while it is good"),
 };
 

@@ -4,44 +4,66 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
-import { type Account, accountOfKey, digestOf, opensToNodes } from "../db/credentials.ts";
-import { type Env, settingsOf } from "../env.ts";
+import { messageOf } from "#shared/log.ts";
+import { type Account, accountOfKey, type NewCredential, nodeTokenOf, storeAgain } from "../db/credentials.ts";
+import { digestsOf } from "../db/peppers.ts";
+import { apiKeys, nodeTokens } from "../db/schema.ts";
+import { type Env, log, settingsOf } from "../env.ts";
 import { basicPair, keyFault } from "./key-fault.ts";
 import { judgeAdminToken, whatOpens } from "./refusals.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
-export type NodeEnv = { Bindings: Env; Variables: { tokenDigest: string } };
+export type NodeEnv = { Bindings: Env; Variables: { tokenId: string } };
 export type AdminEnv = { Bindings: Env };
 
 /** Lets clients with a valid API key through, at a bearable rate, and names their account. */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const key = basicUser(context.req.header("authorization"));
-  const digest = key !== null && isApiKey(key) ? await digestOf(key, settingsOf(context.env).keyPepper) : null;
-  if (digest !== null && !(await context.env.CLIENT_RATE.limit({ key: digest })).success) {
+  const { peppers } = settingsOf(context.env);
+  const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
+  if (digests !== null && !(await context.env.CLIENT_RATE.limit({ key: digests[0] })).success) {
     throw new AppError("rate_limited", "Too many requests came with this API key; please wait a moment");
   }
   const { DB } = context.env;
-  const account = digest === null ? null : await whatOpens(context, digest, () => accountOfKey(DB, digest));
-  if (!account) {
+  const found = digests === null ? null : await whatOpens(context, digests[0], () => accountOfKey(DB, digests));
+  if (!digests || !found) {
     throw refused(context, "Basic", keyFault(context.req.header("authorization")));
   }
-  context.set("account", account);
+  await keepUpToDate(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
+  context.set("account", found.account);
   await next();
 };
 
-/** Lets nodes with a valid token through, and names its digest. */
+/** Lets nodes with a valid token through, and names its id. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
-  const digest = token !== null && isNodeToken(token) ? await digestOf(token, settingsOf(context.env).keyPepper) : null;
+  const { peppers } = settingsOf(context.env);
+  const digests = token !== null && isNodeToken(token) ? await digestsOf(token, peppers) : null;
   const { DB } = context.env;
-  const lookUp = async (known: string) => (await opensToNodes(DB, known)) || null;
-  const opens = digest === null ? null : await whatOpens(context, digest, () => lookUp(digest));
-  if (digest === null || !opens) {
+  const found = digests === null ? null : await whatOpens(context, digests[0], () => nodeTokenOf(DB, digests));
+  if (!digests || !found) {
     throw refused(context, "Bearer", "The node token is missing or not valid");
   }
-  context.set("tokenDigest", digest);
+  await keepUpToDate(DB, nodeTokens, found.digest, { digest: digests[0], pepper: peppers[0].name });
+  context.set("tokenId", found.id);
   await next();
 };
+
+/** A credential that was stored under an older pepper is stored under the newest: then the older one may be removed. */
+async function keepUpToDate(
+  db: D1Database,
+  table: typeof apiKeys | typeof nodeTokens,
+  stored: string,
+  newest: NewCredential,
+): Promise<void> {
+  if (stored === newest.digest) return;
+  try {
+    await storeAgain(db, table, stored, newest);
+  } catch (error) {
+    // It is good all the same, and the next request tries again.
+    log.warn("Credential not stored under the newest pepper", { error: messageOf(error) });
+  }
+}
 
 /** Lets the operator through. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {

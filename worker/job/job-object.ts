@@ -28,11 +28,11 @@ import { cancelJob, retryJob } from "./client-moves.ts";
 import { EffectRunner } from "./effect-runner.ts";
 import { withAddresses } from "./extra-addresses.ts";
 import { grantUploads } from "./grant-uploads.ts";
-import { type Answer, conflict, REFUSED } from "./job-answer.ts";
+import { type Answer, conflict, REFUSED, replayedBefore } from "./job-answer.ts";
 import { indexBehind } from "./job-effects.ts";
 import { JobEvents } from "./job-events.ts";
 import { JobMemory } from "./job-memory.ts";
-import { openJobSecrets } from "./job-secrets.ts";
+import { openJobSecrets, resealJobSecrets } from "./job-secrets.ts";
 import { JobSpec, type JobState, newJob } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import {
@@ -221,7 +221,12 @@ export class JobObject extends DurableObject<Env> {
   async metadata(): Promise<Answer<string>> {
     const { state } = this.#memory;
     if (!state) return REFUSED.unknownJob;
-    return { ok: true, value: JSON.stringify(viewMetadata(state, await madeKeys(state.spec, settingsOf(this.env)))) };
+    try {
+      return { ok: true, value: JSON.stringify(viewMetadata(state, await madeKeys(state.spec, settingsOf(this.env)))) };
+    } catch (error) {
+      if (error instanceof AppError) return { ok: false, code: error.code, message: error.message };
+      throw error;
+    }
   }
 
   /** Ends the job by its client's will. */
@@ -256,8 +261,26 @@ export class JobObject extends DurableObject<Env> {
     if (!state) return REFUSED.unknownJob;
     const again = replay(state.outbox, id, Date.now());
     if (!again) return REFUSED.unknownNotification;
+    if ("waitMs" in again) return replayedBefore(again.waitMs);
     this.#commit({ ...state, outbox: again.outbox });
     return { ok: true, value: viewDelivery(again.replayed) };
+  }
+
+  /** Seals the job's secrets with the newest key; false when they were or the job is no longer kept. */
+  async reseal(): Promise<Answer<boolean>> {
+    const before = this.#memory.state;
+    if (!before) return { ok: true, value: false };
+    try {
+      const sealedSecrets = await resealJobSecrets(before.spec, settingsOf(this.env).sealingKeys);
+      // Others may have changed the job meanwhile, but not its secrets.
+      const { state } = this.#memory;
+      if (!state || sealedSecrets === state.spec.sealedSecrets) return { ok: true, value: false };
+      this.#commit({ ...state, spec: { ...state.spec, sealedSecrets } });
+      return { ok: true, value: true };
+    } catch (error) {
+      if (error instanceof AppError) return { ok: false, code: error.code, message: error.message };
+      throw error;
+    }
   }
 
   /**

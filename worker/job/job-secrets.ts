@@ -5,7 +5,7 @@ import type { RandomBytes } from "#shared/ids.ts";
 import { AccessKeys, AccessSecret, NotificationSecret } from "#shared/request/storage-spec.ts";
 import type { AskedStreamKey } from "#shared/request/stream-keys.ts";
 import { hex } from "../hex.ts";
-import { type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
+import { reseal, type SealingKeys, seal, unseal } from "../storage/sealed-secret.ts";
 import { ExtraAddresses } from "./extra-addresses.ts";
 import type { JobSpec } from "./job-state.ts";
 
@@ -36,6 +36,10 @@ export const sealJobSecrets = (
   secrets: z.input<typeof JobSecrets>,
   keys: SealingKeys,
 ): Promise<string> => seal(JSON.stringify(secrets), contextOf(jobId), keys);
+
+/** The job's secrets under the newest key. */
+export const resealJobSecrets = ({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<string> =>
+  reseal(sealedSecrets, contextOf(id), keys);
 
 export async function openJobSecrets({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<JobSecrets> {
   return JobSecrets.parse(JSON.parse(await unseal(sealedSecrets, contextOf(id), keys)));

@@ -115,6 +115,7 @@ export const Delivery = z.object({
   /** When the next attempt is due. */
   nextAt: Time,
   lastResult: z.string().nullable(),
+  replayedAt: Time.exactOptional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 

@@ -3,13 +3,12 @@ import { AppError, assertNever, errorTraits, type Failure } from "#shared/errors
 import { checkAgain, upsertJob } from "../db/jobs.ts";
 import type { TicketOffer } from "../dispatch/tickets.ts";
 import { type Env, hubOf, settingsOf } from "../env.ts";
-import { deliver } from "../notify/deliver.ts";
-import { afterAttempt } from "../notify/outbox.ts";
 import { removeObjects } from "../storage/builtin-store.ts";
 import { type ObjectStore, openStore } from "../storage/object-store.ts";
 import { openScratch } from "../storage/scratch.ts";
 import { isUploadLost } from "../storage/upload-gone.ts";
 import { activeWork } from "./chunk-work.ts";
+import { tryDelivery } from "./deliver-effect.ts";
 import {
   advertised,
   type Effect,
@@ -65,17 +64,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     }
     case "index":
       return index(deps);
-    case "deliver": {
-      const secrets = await openSecrets(deps);
-      const { id: jobId, notification } = deps.state().spec;
-      const attempt = { jobId, secrets, settings: settingsOf(deps.env), now: deps.now() };
-      const result = await deliver(effect.delivery, notification, attempt);
-      const after = afterAttempt(effect.delivery, result, deps.now());
-      return deps.apply((state) => ({
-        ...state,
-        outbox: state.outbox.map((delivery) => (delivery.id === after.id ? after : delivery)),
-      }));
-    }
+    case "deliver":
+      return tryDelivery(effect.delivery, deps);
     case "clear-storage": {
       // A bucket that the operator took away took the objects with it.
       if (deps.env.STORAGE) await removeObjects(deps.env.STORAGE, deps.state().spec.id);

@@ -11,7 +11,9 @@ import { postWebhook } from "./webhook.ts";
 /** What an attempt needs beside the delivery. */
 export type DeliveryDeps = {
   readonly jobId: string;
-  readonly secrets: Pick<JobSecrets, "webhook" | "notification">;
+  readonly secrets: Pick<JobSecrets, "notification">;
+  /** Webhook secrets: the account's newest, and while it is being changed the one before. */
+  readonly signWith: readonly string[];
   readonly settings: Pick<Settings, "allowPrivate" | "snsEndpoint">;
   /** ms since 1970. */
   readonly now: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { retryDelays } from "#shared/notification.ts";
 import type { Delivery } from "../job/job-state.ts";
-import { afterAttempt, type DeliveryResult, replay, viewDelivery } from "./outbox.ts";
+import { afterAttempt, type DeliveryResult, postponed, replay, viewDelivery } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
 import { PENDING } from "./test-delivery.ts";
 
@@ -9,7 +9,7 @@ describe("signatures", () => {
   it("are those of Standard Webhooks (the specification's own example)", async () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const headers = await signatureHeaders(
-      secret,
+      [secret],
       "msg_p5jXN8AQM9LWM0D4loKWxJek",
       1614265330_000,
       '{"test": 2432232314}',
@@ -19,6 +19,12 @@ describe("signatures", () => {
       "webhook-timestamp": "1614265330",
       "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     });
+  });
+
+  it("are one for each secret, the newest first", async () => {
+    const [one, other] = [newWebhookSecret(new Uint8Array(32)), newWebhookSecret(new Uint8Array(32).fill(1))];
+    const of = async (...secrets: string[]) => (await signatureHeaders(secrets, "m", 0, "{}"))["webhook-signature"];
+    expect(await of(one, other)).toBe(`${await of(one)} ${await of(other)}`);
   });
 
   it("have secrets of 32 bytes", () => {
@@ -39,6 +45,9 @@ describe("deliveries", () => {
       { state: "due", nextAt: 1000 + 5000, lastResult: "HTTP 403 AuthorizationError" },
     ],
     ["500", { status: 500 }, { state: "due", nextAt: 1000 + 5000, lastResult: "HTTP 500" }],
+    ["503 that asks for less than the schedule", { status: 503, retryAfterMs: 1 }, { nextAt: 1000 + 5000 }],
+    ["503 that asks for more", { status: 503, retryAfterMs: 60_000 }, { nextAt: 1000 + 60_000 }],
+    ["503 that asks for a day", { status: 503, retryAfterMs: 86_400_000 }, { nextAt: 1000 + 3_600_000 }],
     [
       "no answer",
       { error: "No answer: refused" },
@@ -67,7 +76,13 @@ describe("deliveries", () => {
 
   it("that are replayed begin the schedule anew, and the log counts on", () => {
     const abandoned = { ...PENDING, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
-    const replayed = replay([abandoned], PENDING.id, 500)?.replayed ?? PENDING;
+    const sent = replay([abandoned], PENDING.id, 500);
+    const replayed = sent && "replayed" in sent ? sent.replayed : PENDING;
+    expect(replay([replayed], PENDING.id, 30_500)).toEqual({ waitMs: 30_000 });
+    expect(replay([replayed], PENDING.id, 60_500)).toHaveProperty("replayed");
+    // What is put off was not tried.
+    expect(postponed(replayed, 9000)).toEqual({ ...replayed, nextAt: 9000 });
+    expect(postponed({ ...replayed, nextAt: 9000 }, 8000).nextAt).toBe(9000);
     expect(viewDelivery(replayed)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });
     const again = afterAttempt(replayed, { status: 500 }, 1000);
     expect(again).toMatchObject({ state: "due", attempts: 11, nextAt: 1000 + 5000 });

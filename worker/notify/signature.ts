@@ -5,17 +5,24 @@ const PREFIX = "whsec_";
 /** A new secret as receivers are given it: `whsec_` and 32 random bytes in base64. */
 export const newWebhookSecret = (random: Uint8Array): string => PREFIX + btoa(String.fromCharCode(...random));
 
-/** The headers of one attempt: id, time in unix seconds, and `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`. */
+/**
+ * The headers of one attempt: id, time in unix seconds, and for each secret `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`,
+ * separated by spaces: receivers take a request of which one signature is right.
+ */
 export async function signatureHeaders(
-  secret: string,
+  secrets: readonly string[],
   id: string,
   timeMs: number,
   body: string,
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(timeMs / 1000));
+  const signatures = await Promise.all(secrets.map((secret) => sign(secret, `${id}.${timestamp}.${body}`)));
+  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+}
+
+async function sign(secret: string, text: string): Promise<string> {
   const bytes = Uint8Array.from(atob(secret.slice(PREFIX.length)), (char) => char.charCodeAt(0));
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const mac = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(`${id}.${timestamp}.${body}`));
-  const signature = `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`;
-  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+  const mac = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text));
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`;
 }

@@ -73,7 +73,7 @@ describe("an attempt to publish", () => {
       earlierAttempts: 0,
       nextAt: 0,
     } as const;
-    const deps = { jobId: spec.id, secrets, settings, now: Date.now() };
+    const deps = { jobId: spec.id, secrets, signWith: [secrets.webhook], settings, now: Date.now() };
     return deliver({ ...delivery, state: "due", lastResult: null }, spec.notification, deps);
   };
 

@@ -15,13 +15,24 @@ const SECRET = newWebhookSecret(new Uint8Array(32));
 
 function deliverTo(url: string, changes: Partial<Settings> = {}) {
   const target = { type: "http", url, events: false, metadata: false } as const;
-  const secrets = { webhook: SECRET, notification: { url } };
-  const deps = { jobId: "job", secrets, settings: { ...settingsOf(env), ...changes }, now: Date.now() };
+  const secrets = { notification: { url } };
+  const deps = {
+    jobId: "job",
+    secrets,
+    signWith: [SECRET],
+    settings: { ...settingsOf(env), ...changes },
+    now: Date.now(),
+  };
   return deliver(PENDING, target, deps);
 }
 
 it.each<[string, string, unknown]>([
   ["is taken", answering({ status: 204 }), { status: 204 }],
+  [
+    "comes too soon",
+    answering({ status: 429, headers: { "retry-after": "120" } }),
+    { status: 429, retryAfterMs: 120_000 },
+  ],
   ["is refused", answering({ status: 500, body: "x".repeat(10_000) }), { status: 500 }],
   [
     "takes the address's user along",

@@ -1,6 +1,7 @@
 // Notifications of type `http`: a POST signed as Standard Webhooks says.
 import { checkUrl } from "#shared/address-policy.ts";
 import { userOf } from "#shared/request/user-of.ts";
+import { retryAfterMs } from "#shared/retry-after.ts";
 import type { Delivery } from "../job/job-state.ts";
 import { basicHeader } from "../storage/basic-header.ts";
 import type { DeliveryDeps } from "./deliver.ts";
@@ -8,10 +9,13 @@ import type { DeliveryResult } from "./outbox.ts";
 import { send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
 
+/** Statuses that go with `Retry-After` (RFC 6585 §4, RFC 9110 §15.6.4). */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+
 /** POSTs a delivery to the client's address; the answer's body is not read. */
 export async function postWebhook(
   { id, body }: Delivery,
-  { secrets, settings, now }: DeliveryDeps,
+  { secrets, signWith, settings, now }: DeliveryDeps,
 ): Promise<DeliveryResult> {
   if (!("url" in secrets.notification)) throw new Error("A webhook needs its address");
   const checked = checkUrl(secrets.notification.url, settings.allowPrivate);
@@ -23,10 +27,12 @@ export async function postWebhook(
     "content-type": "application/json; charset=utf-8",
     "user-agent": "copra-notify/1",
     ...(user ? { authorization: basicHeader(user) } : {}),
-    ...(await signatureHeaders(secrets.webhook, id, now, body)),
+    ...(await signatureHeaders(signWith, id, now, body)),
   };
   return send(new Request(url, { method: "POST", headers, body }), async (response) => {
     await response.body?.cancel();
-    return { status: response.status };
+    const { status, headers: answered } = response;
+    const retryAfter = BUSY.has(status) ? retryAfterMs(answered.get("retry-after") ?? undefined, Date.now()) : null;
+    return retryAfter === null ? { status } : { status, retryAfterMs: retryAfter };
   });
 }

@@ -1,4 +1,5 @@
 // Secrets at rest: AES-256-GCM under a key of the operator, bound to the context that they belong to.
+import { AppError } from "#shared/errors.ts";
 
 /** Keys by id; the first seals, all open, so that keys can be rotated. */
 export type SealingKeys = readonly { id: string; bytes: Uint8Array<ArrayBuffer> }[];
@@ -27,15 +28,29 @@ export async function seal(plain: string, context: string, keys: SealingKeys): P
   return `${FORMAT}.${key.id}.${toBase64(new Uint8Array([...nonce, ...new Uint8Array(sealed)]))}`;
 }
 
-/** Opens what `seal` made. Throws when the key is not known, the context is another, or the text was changed. */
+/**
+ * Opens what `seal` made. Throws AppError(sealing_key_missing) when the key is not known, and an error when the context is
+ * another or the text was changed.
+ */
 export async function unseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
   const [format, keyId = "", payload = ""] = sealed.split(".");
   const key = keys.find(({ id }) => id === keyId);
-  if (format !== FORMAT || !key) throw new Error(`No sealing key "${keyId}" is configured`);
+  if (format !== FORMAT || !key) {
+    throw new AppError(
+      "sealing_key_missing",
+      `The service has no sealing key \`${keyId}\` any more: its operator must put it back into SEALING_KEYS`,
+    );
+  }
   const bytes = fromBase64(payload);
   const algorithm = { name: "AES-GCM", iv: bytes.slice(0, 12), additionalData: associated(keyId, context) };
   const plain = await crypto.subtle.decrypt(algorithm, await importKey(key.bytes), bytes.slice(12));
   return new TextDecoder().decode(plain);
+}
+
+/** The same secret, sealed with the newest key; the same text when it is already. Throws as `unseal` does. */
+export async function reseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
+  if (sealed.split(".")[1] === keys[0]?.id) return sealed;
+  return await seal(await unseal(sealed, context, keys), context, keys);
 }
 
 const associated = (keyId: string, context: string): Uint8Array =>

@@ -15,6 +15,7 @@ import { VideoParams } from "#shared/request/video-params.ts";
 import { DeliveryView } from "../../notify/outbox.ts";
 import * as answers from "../answers.ts";
 import { NamedBody } from "../routes/admin.ts";
+import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
 
@@ -35,6 +36,9 @@ export const ANSWERS = {
   NewNodeToken: answers.NewNodeToken,
   NodeTokenList: answers.NodeTokenList,
   Revoked: answers.Revoked,
+  AccountLimits: answers.AccountLimits,
+  RotatedSecret: answers.RotatedSecret,
+  Resealed: answers.Resealed,
   Error: answers.ErrorBody,
 } as const satisfies Record<string, z.ZodType>;
 
@@ -42,7 +46,7 @@ export const ANSWERS = {
 export const PAYLOADS = { InputPayload, OutputPayload, JobPayload } as const satisfies Record<string, z.ZodType>;
 
 /** Bodies of requests; that of a job has a parser of its own, which reports what is wrong section by section. */
-export type RequestName = "JobRequest" | "Named";
+export type RequestName = "JobRequest" | "Named" | "Limits" | "Reseal";
 export type AnswerName = keyof typeof ANSWERS;
 export type PayloadName = keyof typeof PAYLOADS;
 
@@ -69,6 +73,8 @@ const requests = () => ({
   Notification: NotificationBody.describe("Who is told of the job's events, and how"),
   ...members("Notification", NotificationBody.options),
   Named: NamedBody.describe("What a new account or token is called"),
+  Limits: LimitsBody.describe("What an account may have"),
+  Reseal: ResealBody.describe("Where to go on"),
 });
 
 /** All of them as JSON Schema, requests first. */

@@ -42,9 +42,12 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   body_too_large: "The body is larger than 1 MiB.",
   range_not_satisfiable: "The object has no such range of bytes.",
   rate_limited: "Too many requests; `Retry-After` says for how many seconds to wait.",
+  too_many_jobs: "The account has as many unfinished jobs as it may have; `Retry-After` says when to try again.",
   internal_error: "Something went wrong inside the service.",
   service_unavailable:
     "The service, or one that it depends on, cannot answer now; `Retry-After` says when to try again.",
+  sealing_key_missing:
+    "What is stored for the account is sealed with a key that the service no longer has; its operator must put it back.",
 
   input_address_not_allowed: "The input's address leads to a network that encoder nodes may not ask.",
   input_not_media: "The input is no media file, or a broken one.",

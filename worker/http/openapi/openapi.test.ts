@@ -6,6 +6,7 @@ import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../test-jobs.ts";
 import { app } from "../app.ts";
 import { NamedBody } from "../routes/admin.ts";
+import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
 import { ANSWERS, type AnswerName } from "./components.ts";
 import { openApiDocument } from "./document.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
@@ -76,11 +77,13 @@ describe("examples", () => {
     expect(ANSWERS[name].parse(example)).toEqual(example);
   });
 
+  const BODIES = { Named: NamedBody, Limits: LimitsBody, Reseal: ResealBody };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );
   it.each(bodies)("of the request to %s are taken by its parser: %s", (_, _summary, name, value) => {
-    const isTaken = name === "JobRequest" ? parseJobRequest(value, "none") : { ok: NamedBody.safeParse(value).success };
+    const isTaken =
+      name === "JobRequest" ? parseJobRequest(value, "none") : { ok: BODIES[name].safeParse(value).success };
     expect(isTaken).toMatchObject({ ok: true });
   });
 

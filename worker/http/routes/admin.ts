@@ -6,20 +6,19 @@ import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job-view.ts";
 import { text } from "#shared/request/parse-section.ts";
 import { strictObject } from "#shared/strict-object.ts";
+import { listAccounts } from "../../db/accounts.ts";
 import {
   type CredentialView,
   credentialId,
-  digestOf,
-  hasAccount,
   insertAccount,
   insertKey,
   insertNodeToken,
-  listAccounts,
   listKeys,
   listNodeTokens,
   revokeKey,
   revokeNodeToken,
 } from "../../db/credentials.ts";
+import { digestNew } from "../../db/peppers.ts";
 import { hubOf, settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { randomBytes } from "../../random-bytes.ts";
@@ -28,46 +27,51 @@ import type { AccountList, KeyList, NewAccount, NewKey, NewNodeToken, NodeTokenL
 import { type AdminEnv, adminAuth } from "../auth.ts";
 import { answer } from "../problem.ts";
 import { readBody } from "../read-body.ts";
+import { knownAccount, rotation } from "./admin-rotation.ts";
 
 export const NamedBody = strictObject({
   name: text(100).describe("For the operator's eyes: 1 to 100 characters"),
 });
 
-const viewCredential = ({ id, createdAt, revokedAt }: CredentialView) => ({
+const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) => ({
   id,
+  pepper,
   created_at: contractDate(createdAt),
   revoked_at: revokedAt === null ? null : contractDate(revokedAt),
 });
 
 export const admin = new Hono<AdminEnv>({ strict: false })
   .use(adminAuth)
+  .route("/", rotation)
   .post("/accounts", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
-    const { keyPepper, sealingKeys } = settingsOf(context.env);
+    const { peppers, sealingKeys } = settingsOf(context.env);
     const id = randomText(14, randomBytes);
     const apiKey = newApiKey(randomBytes);
     const webhookSecret = newWebhookSecret(randomBytes(32));
     const sealedWebhookSecret = await seal(webhookSecret, `account:${id}`, sealingKeys);
     const account = { id, name, sealedWebhookSecret, createdAt: Date.now() };
-    await insertAccount(context.env.DB, account, await digestOf(apiKey, keyPepper));
+    await insertAccount(context.env.DB, account, await digestNew(apiKey, peppers));
     const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
     return answer(context, made, 201);
   })
   .get("/accounts", async (context) => {
     const accounts = await listAccounts(context.env.DB);
-    const views = accounts.map(({ id, name, createdAt }) => ({ id, name, created_at: contractDate(createdAt) }));
+    const views = accounts.map(({ id, name, createdAt, maxUnfinishedJobs }) => {
+      return { id, name, created_at: contractDate(createdAt), max_unfinished_jobs: maxUnfinishedJobs };
+    });
     return answer(context, { accounts: views } satisfies AccountList);
   })
   .post("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
-    const digest = await digestOf(apiKey, settingsOf(context.env).keyPepper);
-    await insertKey(context.env.DB, account, digest, Date.now());
-    return answer(context, { id: credentialId(digest), api_key: apiKey } satisfies NewKey, 201);
+    const key = await digestNew(apiKey, settingsOf(context.env).peppers);
+    await insertKey(context.env.DB, account.id, key, Date.now());
+    return answer(context, { id: credentialId(key.digest), api_key: apiKey } satisfies NewKey, 201);
   })
   .get("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
-    const keys = (await listKeys(context.env.DB, account)).map(viewCredential);
+    const keys = (await listKeys(context.env.DB, account.id)).map(viewCredential);
     return answer(context, { keys } satisfies KeyList);
   })
   .delete("/keys/:id", async (context) => {
@@ -79,9 +83,9 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   .post("/node-tokens", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const token = newNodeToken(randomBytes);
-    const digest = await digestOf(token, settingsOf(context.env).keyPepper);
-    await insertNodeToken(context.env.DB, { digest, name, createdAt: Date.now() });
-    return answer(context, { id: credentialId(digest), node_token: token } satisfies NewNodeToken, 201);
+    const made = await digestNew(token, settingsOf(context.env).peppers);
+    await insertNodeToken(context.env.DB, { ...made, name, createdAt: Date.now() });
+    return answer(context, { id: credentialId(made.digest), node_token: token } satisfies NewNodeToken, 201);
   })
   .get("/node-tokens", async (context) => {
     const tokens = await listNodeTokens(context.env.DB);
@@ -97,11 +101,6 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     await hubOf(context.env).revokeToken(id);
     return answer(context, { id, revoked: true } satisfies Revoked);
   });
-
-async function knownAccount(db: D1Database, id: string): Promise<string> {
-  if (!(await hasAccount(db, id))) throw new AppError("account_not_found", "There is no account with this id");
-  return id;
-}
 
 function credentialIdOf(text: string): string {
   if (/^[0-9a-f]{12}$/.test(text)) return text;

@@ -6,9 +6,9 @@ import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
 import { messageOf } from "#shared/log.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { digestOf } from "../../db/credentials.ts";
 import { claimKey } from "../../db/idempotency.ts";
 import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
+import { digestsOf } from "../../db/peppers.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
 import { hex } from "../../hex.ts";
 import { endedEvents } from "../../job/event-text.ts";
@@ -25,6 +25,7 @@ import { parseDryRun } from "../assumed-source.ts";
 import { type ClientEnv, clientAuth } from "../auth.ts";
 import { dryRun } from "../dry-run.ts";
 import { eventStream } from "../event-stream.ts";
+import { requireRoom } from "../job-quota.ts";
 import { cursorOf, parseListQuery } from "../list-query.ts";
 import { answer, problem } from "../problem.ts";
 import { parseJson, readBytes } from "../read-body.ts";
@@ -42,6 +43,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const storage = await resolveStorage(request.storage, { env: context.env, origin, keys: secrets.storage });
     if (assumedSource) return answer(context, dryRun({ ...request, storage }, assumedSource));
     const account = context.get("account");
+    await requireRoom(context, context.req.header("idempotency-key") ?? null);
     const { id, createdAt } = await identify(context, bytes);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
@@ -84,6 +86,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   })
   .post("/:id/retry", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
+    await requireRoom(context, null);
     const begun = await jobOf(context.env, row.id).retry();
     if (!begun.ok) {
       const gone = begun.code === "job_not_found";
@@ -114,7 +117,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     if (sent.ok) return answer(context, sent.value);
     return sent.code === "job_not_found"
       ? problem(context, ...NO_NOTIFICATIONS)
-      : problem(context, sent.code, sent.message);
+      : problem(context, sent.code, sent.message, sent.retryAfterSeconds ?? null);
   });
 
 /** Of a job whose row is left alone. */
@@ -133,11 +136,11 @@ async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<
     throw new AppError("idempotency_key_not_valid", "The Idempotency-Key must be 1 to 255 visible ASCII characters");
   }
   const accountId = context.get("account").id;
-  const { keyPepper } = settingsOf(context.env);
+  const { peppers } = settingsOf(context.env);
   // Under the pepper, because passwords in a body may be weak enough to be guessed by a plain digest of it.
-  const bodyDigest = await digestOf(hex(await crypto.subtle.digest("SHA-256", body)), keyPepper);
-  const holder = await claimKey(context.env.DB, { accountId, key, bodyDigest, jobId: id, createdAt });
-  if (holder.bodyDigest !== bodyDigest) {
+  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), peppers);
+  const holder = await claimKey(context.env.DB, { accountId, key, bodyDigest: digests[0], jobId: id, createdAt });
+  if (!digests.includes(holder.bodyDigest)) {
     throw new AppError(
       "idempotency_key_reused",
       "This Idempotency-Key came with another body within the last 24 hours",

@@ -36,6 +36,7 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
 async function metadataOf(context: Context<ClientEnv>, id: string): Promise<JobMetadata["metadata"]> {
   await ownJob(context, id);
   const known = await jobOf(context.env, id).metadata();
+  if (!known.ok && known.code !== "job_not_found") throw new AppError(known.code, known.message);
   if (!known.ok) throw new AppError("metadata_not_found", "The metadata of this job is no longer kept");
   return Metadata.parse(JSON.parse(known.value));
 }

@@ -11,7 +11,7 @@ import {
   ScratchRequest,
   UploadsRequest,
 } from "#shared/protocol.ts";
-import { credentialId, opensToNodes } from "../../db/credentials.ts";
+import { isNodeTokenGood } from "../../db/credentials.ts";
 import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
 import { hubOf, jobOf } from "../../env.ts";
 import { type Answer, REFUSED } from "../../job/job-answer.ts";
@@ -28,12 +28,12 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
       throw new AppError("report_not_valid", "This address is for WebSocket connections of encoder nodes");
     }
     const hub = hubOf(context.env);
-    const digest = context.get("tokenDigest");
+    const token = context.get("tokenId");
     const request = new Request(context.req.raw);
-    request.headers.set(TOKEN_HEADER, credentialId(digest));
+    request.headers.set(TOKEN_HEADER, token);
     const answered = await hub.fetch(request);
     // It may have been revoked after it was checked, and the hub have closed the token's sockets before this one came.
-    if (!(await opensToNodes(context.env.DB, digest))) await hub.revokeToken(credentialId(digest));
+    if (!(await isNodeTokenGood(context.env.DB, token))) await hub.revokeToken(token);
     return answered;
   })
   .post("/leases/:lease/uploads", async (context) => {

@@ -3,6 +3,7 @@
 
 import { env } from "cloudflare:workers";
 import { AsyncLocalStorage } from "node:async_hooks";
+import { AccountObject } from "../../account/account-object.ts";
 import { NodeHub } from "../../dispatch/node-hub.ts";
 import { JobObject } from "../job-object.ts";
 
@@ -121,7 +122,8 @@ function kill(life: Life): never {
 function lifeOf(ctx: DurableObjectState, object: object): Life {
   const known = lives.get(ctx);
   if (known && !known.isOver) return known;
-  const Class = (object instanceof JobObject ? JobObject : NodeHub) as new (...args: unknown[]) => object;
+  const classes = [JobObject, NodeHub, AccountObject];
+  const Class = classes.find((one) => object instanceof one) as new (...args: unknown[]) => object;
   const life = { ctx, object: known ? new Class(ctx, env) : object, isOver: false };
   lives.set(ctx, life);
   return life;
@@ -181,10 +183,13 @@ function watchCalls(): void {
   const prototype = Object.getPrototypeOf(env.JOB) as { getByName: (name: string) => object };
   const { getByName } = prototype;
   prototype.getByName = function (asked) {
-    const callee = asked.startsWith("hub:") ? "hub" : "job";
-    const name = callee === "hub" ? wire.hub : asked;
+    const [callee, name] = asked.startsWith("hub:")
+      ? (["hub", wire.hub] as const)
+      : asked.startsWith("account:")
+        ? (["account", `${asked}:${wire.hub}`] as const)
+        : (["job", asked] as const);
     const stub = getByName.call(this, name) as Record<string, Method>;
-    const methods = callee === "hub" ? NodeHub.prototype : JobObject.prototype;
+    const methods = { hub: NodeHub, account: AccountObject, job: JobObject }[callee].prototype;
     return new Proxy(stub, {
       get(target, method: string) {
         const isCall = Object.hasOwn(methods, method) && method !== "fetch";
@@ -245,6 +250,7 @@ function watchFrames(): void {
 export function watchEverything(): void {
   watchObjects(JobObject.prototype);
   watchObjects(NodeHub.prototype);
+  watchObjects(AccountObject.prototype);
   watchCalls();
   watchFetch();
   watchDatabase();

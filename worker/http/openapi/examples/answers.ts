@@ -100,7 +100,7 @@ const STREAM_METADATA: HttpStreamMetadata = {
 };
 
 type Answers = { readonly [Name in keyof typeof ANSWERS]: z.infer<(typeof ANSWERS)[Name]> };
-const KEY = { id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
+const KEY = { pepper: null, id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 /** One of each kind. */
@@ -162,12 +162,21 @@ export const ANSWER_EXAMPLES: Answers = {
     api_key: MASKED_KEY,
     webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
   },
-  AccountList: { accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at }] },
+  AccountList: {
+    accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, max_unfinished_jobs: null }],
+  },
   NewKey: { id: KEY.id, api_key: MASKED_KEY },
   KeyList: { keys: [KEY] },
   NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA" },
   NodeTokenList: { node_tokens: [{ ...KEY, name: "rack" }] },
   Revoked: { id: KEY.id, revoked: true },
+  AccountLimits: { account_id: "Q2hhbmdlTWVOb3", max_unfinished_jobs: 100 },
+  RotatedSecret: {
+    account_id: "Q2hhbmdlTWVOb3",
+    webhook_secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=",
+    previous_until: "2026-11-22 05:23:27 +0000",
+  },
+  Resealed: { resealed: 12, failed: [], next_cursor: "jobs:" },
   Error: {
     message: "Unknown container `mp5`; allowed: mp4, webm and others",
     error_code: "output_format_not_valid",

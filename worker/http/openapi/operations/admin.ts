@@ -39,6 +39,42 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
   {
     ...admin,
     method: "post",
+    path: "/v2/admin/accounts/:id/limits",
+    id: "setAccountLimits",
+    summary: "Set an account's limits",
+    parameters: [ACCOUNT],
+    body: { json: "Limits", examples: { limits: { summary: "A hundred", value: { max_unfinished_jobs: 100 } } } },
+    answers: [success(200, "The limits", "AccountLimits")],
+    codes: ["json_not_valid", "request_not_valid", "body_too_large", "account_not_found"],
+  },
+  {
+    ...admin,
+    method: "post",
+    path: "/v2/admin/accounts/:id/rotate-secret",
+    id: "rotateWebhookSecret",
+    summary: "Change an account's webhook secret",
+    description:
+      "For 24 hours notifications carry a signature of the old one too. Rotated again meanwhile, only the last two.",
+    parameters: [ACCOUNT],
+    answers: [success(200, "The new secret", "RotatedSecret")],
+    codes: ["account_not_found"],
+  },
+  {
+    ...admin,
+    method: "post",
+    path: "/v2/admin/reseal",
+    id: "reseal",
+    summary: "Seal stored secrets with the newest key",
+    description:
+      "A part of accounts and jobs at a time: repeat it with `next_cursor` until that is null. Then keys that are no longer the " +
+      "first of SEALING_KEYS seal nothing any more, but for what is in `failed`.",
+    body: { json: "Reseal", examples: { first: { summary: "The first part", value: {} } } },
+    answers: [success(200, "What was done", "Resealed")],
+    codes: ["json_not_valid", "request_not_valid", "body_too_large"],
+  },
+  {
+    ...admin,
+    method: "post",
     path: "/v2/admin/accounts/:id/keys",
     id: "createKey",
     summary: "Create another API key of an account",

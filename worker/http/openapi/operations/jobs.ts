@@ -48,6 +48,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       ...(["output_condition_not_valid", "output_key_not_unique", "output_path_not_unique"] as const),
       ...(["outputs_out_of_range", "notification_not_valid", "settings_not_valid", "query_not_valid"] as const),
       ...(["idempotency_key_not_valid", "idempotency_key_reused", "body_too_large"] as const),
+      ...(["too_many_jobs", "sealing_key_missing"] as const),
     ],
   },
   {
@@ -91,7 +92,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     description: "Begins an ended job anew for what it did not finish. Finished and skipped outputs stay as they are.",
     parameters: [ID],
     answers: [{ status: 200, description: "The job, begun anew", content: { json: "Job", example: STARTING_JOB } }],
-    codes: ["job_not_found", "job_state_conflict"],
+    codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
   {
     ...job,

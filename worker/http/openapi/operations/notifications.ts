@@ -28,7 +28,9 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs/:id/notifications/:nid/replay",
     id: "replayNotification",
     summary: "Send a notification again",
-    description: "The same bytes under the same id. The schedule of attempts begins anew, and the log counts on.",
+    description:
+      "The same bytes under the same id. The schedule of attempts begins anew, and the log counts on. " +
+      "Once a minute for each notification.",
     parameters: [ID, pathParameter("nid", "The notification's id", ANSWER_EXAMPLES.Delivery.id)],
     answers: [
       {

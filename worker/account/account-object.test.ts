@@ -1,0 +1,124 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { accountOf, jobOf } from "../env.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../test-jobs.ts";
+import { judgeJob } from "./job-count.ts";
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+const admin = (path: string, body: unknown = {}) =>
+  send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
+
+describe("an account's jobs", () => {
+  const post = (key: string, headers: Record<string, string> = {}, query = "") =>
+    send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: { ...basic(key), ...headers } });
+
+  it("are refused beyond its limit, but for those that were begun, and no other account's", async () => {
+    const full = await newAccount();
+    expect(await admin(`/accounts/${full.id}/limits`, { max_unfinished_jobs: 1 })).toMatchObject({
+      status: 200,
+      body: { account_id: full.id, max_unfinished_jobs: 1 },
+    });
+    const first = await post(full.key, { "idempotency-key": "one" });
+    expect(first.status).toBe(201);
+    const second = await post(full.key, { "idempotency-key": "two" });
+    expect([second.status, second.body.error_code, second.headers.get("retry-after")]).toEqual([
+      429,
+      "too_many_jobs",
+      "5",
+    ]);
+    expect(second.body.message).toBe(
+      "The account has 1 unfinished jobs, which is its limit; try again when some have ended",
+    );
+    expect((await post(full.key, { "idempotency-key": "one" })).body).toEqual(first.body);
+    expect((await post(full.key, {}, "?dry_run=true")).status).toBe(200);
+    expect((await post(account.key)).status).toBe(201);
+    // A retry begins a job again.
+    await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(full.key) });
+    const again = await send(`/v2/jobs/${first.body.id}/retry`, { method: "POST", headers: basic(full.key) });
+    expect([again.status, again.body.error_code]).toEqual([429, "too_many_jobs"]);
+    await admin(`/accounts/${full.id}/limits`, { max_unfinished_jobs: null });
+    expect((await post(full.key)).status).toBe(201);
+  });
+
+  const at = 1_000_000;
+  it.each<[string, Parameters<typeof judgeJob>[0], number, string]>([
+    ["were never counted", null, at, "count"],
+    ["are few", { counted: 3, begun: 1, at }, at + 60_000, "admit"],
+    ["were counted long ago", { counted: 3, begun: 1, at }, at + 60_001, "count"],
+    ["are as many as may be", { counted: 3, begun: 2, at }, at + 5000, "refuse"],
+    ["were as many a while ago", { counted: 3, begun: 2, at }, at + 5001, "count"],
+  ])("that %s", (_, count, now, verdict) => {
+    expect(judgeJob(count, 5, now)).toBe(verdict);
+  });
+
+  it.each([{}, { max_unfinished_jobs: 0 }, { max_unfinished_jobs: 1.5 }, { max_unfinished_jobs: "5" }, { jobs: 5 }])(
+    "have no limit such as %j",
+    async (body) => {
+      const refused = await admin(`/accounts/${account.id}/limits`, body);
+      expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
+    },
+  );
+
+  it("have limits in accounts that exist only", async () => {
+    expect(await admin("/accounts/nobody/limits", { max_unfinished_jobs: 5 })).toMatchObject({
+      status: 404,
+      body: { error_code: "account_not_found" },
+    });
+  });
+});
+
+describe("an account's receivers", () => {
+  it("are left alone after ten failures in a row, each by itself, also by a new object", async () => {
+    const object = accountOf(env, "receivers");
+    for (let at = 0; at < 10; at++) {
+      expect((await object.admitDelivery("down.test")).go).toBe(true);
+      await object.deliveryEnded("down.test", false);
+    }
+    expect(await object.admitDelivery("down.test")).toMatchObject({ go: false });
+    expect((await object.admitDelivery("up.test")).go).toBe(true);
+    expect((await accountOf(env, "another").admitDelivery("down.test")).go).toBe(true);
+  });
+
+  it("get twenty deliveries at a time, and the others come one after the other", async () => {
+    const object = accountOf(env, "crowd");
+    for (let at = 0; at < 20; at++) expect((await object.admitDelivery("a.test")).go).toBe(true);
+    const [one, other] = [await object.admitDelivery("a.test"), await object.admitDelivery("a.test")];
+    if (one.go || other.go) throw new Error("They should wait");
+    expect(other.at).toBeGreaterThanOrEqual(one.at + 50);
+    await object.deliveryEnded("a.test", true);
+    expect((await object.admitDelivery("a.test")).go).toBe(true);
+  });
+
+  it("lose no notification: it is put off, none of its schedule is used up, and it goes when they are back", async () => {
+    const host = "down-for-jobs.test:8080";
+    const notification = { type: "http", url: `http://${host}/hook`, events: true };
+    const sent = vi.spyOn(globalThis, "fetch");
+    const object = accountOf(env, account.id);
+    for (let at = 0; at < 10; at++) {
+      await object.admitDelivery(host);
+      await object.deliveryEnded(host, false);
+    }
+    const { body } = await send("/v2/jobs", {
+      method: "POST",
+      body: jobBody({ notification }),
+      headers: basic(account.key),
+    });
+    const path = `/v2/jobs/${body.id}`;
+    await send(path, { method: "DELETE", headers: basic(account.key) });
+    await jobOf(env, body.id).replay(`msg_${body.id}_1`);
+    const log = async () =>
+      (await send(`${path}/notifications`, { headers: basic(account.key) })).body.notifications[0];
+    await vi.waitFor(
+      async () => expect(Date.parse((await log())?.next_attempt_at)).toBeGreaterThan(Date.now() + 5000),
+      {
+        timeout: 10_000,
+      },
+    );
+    expect(await log()).toMatchObject({ status: "due", attempts: 0 });
+    expect(sent).not.toHaveBeenCalled();
+    sent.mockRestore();
+  });
+});

@@ -1,0 +1,153 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { accountOf, jobOf, settingsOf } from "../../env.ts";
+import { openJobSecrets, sealJobSecrets } from "../../job/job-secrets.ts";
+import { signatureHeaders } from "../../notify/signature.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../test-jobs.ts";
+import { app } from "../app.ts";
+
+const admin = (path: string, body?: unknown) =>
+  send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
+
+/** The Worker with other settings. */
+const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) => {
+  const answer = await app.request(path, init, { ...env, ...changes });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
+  return { status: answer.status, body: (await answer.json()) as any };
+};
+
+describe("a webhook secret that is rotated", () => {
+  it("signs at once, for jobs of before too, and the one before signs beside it for a day", async () => {
+    const { id, key, webhookSecret: old } = await newAccount();
+    const headers = basic(key);
+    const notification = { type: "http", url: "http://receiver.test/hook", events: true };
+    const sent: { headers: Headers; body: string }[] = [];
+    const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
+      const { headers: signed } = request as Request;
+      sent.push({ headers: new Headers([...signed]), body: await (request as Request).text() });
+      return new Response();
+    });
+    const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody({ notification }), headers });
+    // The account's object has the old one in its memory.
+    expect((await accountOf(env, id).admitDelivery("a.test")) satisfies object).toEqual({ go: true, signWith: [old] });
+    const { body: rotated, status } = await admin(`/accounts/${id}/rotate-secret`);
+    expect(status).toBe(200);
+    expect(rotated).toEqual({
+      account_id: id,
+      webhook_secret: expect.stringMatching(/^whsec_.{44}$/),
+      previous_until: expect.stringMatching(/ \+0000$/),
+    });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers });
+    await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 10_000 });
+    const [request] = sent;
+    if (!request) throw new Error("Nothing was sent");
+    const at = Number(request.headers.get("webhook-timestamp")) * 1000;
+    const expected = await signatureHeaders([rotated.webhook_secret, old], `msg_${job.id}_1`, at, request.body);
+    expect(request.headers.get("webhook-signature")).toBe(expected["webhook-signature"]);
+    fetched.mockRestore();
+    // When the day is over, and however often it is rotated meanwhile, the oldest signs no more.
+    const { body: third } = await admin(`/accounts/${id}/rotate-secret`);
+    const signWith = [third.webhook_secret, rotated.webhook_secret];
+    expect(await accountOf(env, id).admitDelivery("a.test")).toEqual({ go: true, signWith });
+    await env.DB.prepare("UPDATE accounts SET previous_until = ? WHERE id = ?").bind(Date.now(), id).run();
+    await accountOf(env, id).forgetSecrets();
+    expect(await accountOf(env, id).admitDelivery("a.test")).toEqual({ go: true, signWith: [third.webhook_secret] });
+  });
+
+  it("is that of an account", async () => {
+    expect(await admin("/accounts/nobody/rotate-secret")).toMatchObject({
+      status: 404,
+      body: { error_code: "account_not_found" },
+    });
+  });
+});
+
+describe("a pepper that is changed", () => {
+  const both = { KEY_PEPPER: "p2:the-second-pepper, test-pepper" };
+  const second = { KEY_PEPPER: "p2:the-second-pepper" };
+
+  it("keeps keys and tokens good while it is in the list, and those that were used meanwhile for good", async () => {
+    const [used, unused, token] = [await newAccount(), await newAccount(), await newNodeToken()];
+    const list = (settings: Partial<typeof env>, key: string) =>
+      withSettings(settings, "/v2/jobs", { headers: basic(key) });
+    const connect = (settings: Partial<typeof env>) =>
+      withSettings(settings, "/v2/nodes/connect", { headers: bearer(token) });
+    const keyOf = async () =>
+      (await withSettings({}, `/v2/admin/accounts/${used.id}/keys`, { headers: bearer(ADMIN) })).body.keys[0];
+    const before = await keyOf();
+    expect([(await list(both, used.key)).status, (await connect(both)).status]).toEqual([200, 400]);
+    expect(await keyOf()).toEqual({ ...before, pepper: "p2" });
+    expect(before.pepper).toBeNull();
+    expect([(await list(second, used.key)).status, (await connect(second)).status]).toEqual([200, 400]);
+    expect((await list(second, unused.key)).status).toBe(401);
+    // By the id that it always had it can be revoked.
+    const revoke = { method: "DELETE", headers: bearer(ADMIN) };
+    expect((await withSettings(second, `/v2/admin/keys/${before.id}`, revoke)).status).toBe(200);
+    expect((await list(second, used.key)).status).toBe(401);
+  });
+
+  it("leaves the Idempotency-Keys of before what they were", async () => {
+    const { key } = await newAccount();
+    const init = {
+      method: "POST",
+      headers: { ...basic(key), "idempotency-key": "k" },
+      body: JSON.stringify(jobBody()),
+    };
+    const first = await withSettings({}, "/v2/jobs", init);
+    expect((await withSettings(both, "/v2/jobs", init)).body.id).toBe(first.body.id);
+  });
+
+  it.each(["", "short", "test-pepper,", "p2:good-enough,x"])("is none when it is %j", (pepper) => {
+    expect(() => settingsOf({ ...env, KEY_PEPPER: pepper })).toThrow(/KEY_PEPPER must have at least 8 characters/);
+  });
+});
+
+describe("a sealing key that is changed", () => {
+  const next = `t2:${btoa("x".repeat(32))}`;
+  const post = (settings: Partial<typeof env>, key: string) =>
+    withSettings(settings, "/v2/jobs", { method: "POST", headers: basic(key), body: JSON.stringify(jobBody()) });
+  const resealAll = async (settings: Partial<typeof env>) => {
+    const failed: { id: string; message: string }[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const init = { method: "POST", headers: bearer(ADMIN), body: JSON.stringify(cursor ? { cursor } : {}) };
+      const { status, body } = await withSettings(settings, "/v2/admin/reseal", init);
+      expect(status).toBe(200);
+      failed.push(...body.failed);
+      cursor = body.next_cursor;
+    }
+    return failed;
+  };
+
+  it("can be removed once everything was sealed again; before that an account says what is missing", async () => {
+    const { key } = await newAccount();
+    const lacking = await post({ SEALING_KEYS: next }, key);
+    expect([lacking.status, lacking.body.error_code]).toEqual([503, "sealing_key_missing"]);
+    expect(lacking.body.message).toBe(
+      "The service has no sealing key `t1` any more: its operator must put it back into SEALING_KEYS",
+    );
+    expect(await resealAll({ SEALING_KEYS: `${next},${env.SEALING_KEYS}` })).toEqual([]);
+    expect((await post({ SEALING_KEYS: next }, key)).status).toBe(201);
+  });
+
+  it("is replaced in jobs, and those that cannot be opened are named", async () => {
+    const { sealingKeys } = settingsOf(env);
+    const [older, lost] = [await newSpec(), await newSpec()];
+    const secrets = await openJobSecrets(older, sealingKeys);
+    const sealedBy = (id: string, keys: typeof sealingKeys) => sealJobSecrets(id, secrets, keys);
+    const elsewhere = [{ id: "gone", bytes: new Uint8Array(32) }];
+    await jobOf(env, older.id).create({ ...older, sealedSecrets: await sealedBy(older.id, sealingKeys.slice(1)) });
+    await jobOf(env, lost.id).create({ ...lost, sealedSecrets: await sealedBy(lost.id, elsewhere) });
+    expect(await jobOf(env, older.id).reseal()).toEqual({ ok: true, value: true });
+    expect(await jobOf(env, older.id).reseal()).toEqual({ ok: true, value: false });
+    expect(await jobOf(env, lost.id).reseal()).toMatchObject({ ok: false, code: "sealing_key_missing" });
+    expect(await jobOf(env, "AAAAAAAAAAAAAA").reseal()).toEqual({ ok: true, value: false });
+  });
+
+  it.each([{ cursor: "x" }, { cursor: "jobs:../" }, { cursor: 5 }, { next: "" }])(
+    "is not to be gone on with at %j",
+    async (body) => {
+      const refused = await admin("/reseal", body);
+      expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
+    },
+  );
+});

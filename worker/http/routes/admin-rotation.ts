@@ -1,0 +1,144 @@
+// What the operator changes without anyone noticing: an account's limit, its webhook secret, the key that secrets are sealed with.
+import { Hono } from "hono";
+import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
+import { contractDate } from "#shared/job-view.ts";
+import { messageOf } from "#shared/log.ts";
+import { strictObject } from "#shared/strict-object.ts";
+import { accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
+import type { Account } from "../../db/credentials.ts";
+import { jobsAfter } from "../../db/jobs.ts";
+import { accountOf, type Env, jobOf, log, settingsOf } from "../../env.ts";
+import { newWebhookSecret } from "../../notify/signature.ts";
+import { randomBytes } from "../../random-bytes.ts";
+import { reseal, seal } from "../../storage/sealed-secret.ts";
+import type { AccountLimits, Resealed, RotatedSecret } from "../answers.ts";
+import type { AdminEnv } from "../auth.ts";
+import { answer } from "../problem.ts";
+import { readBody } from "../read-body.ts";
+
+export const LimitsBody = strictObject({
+  max_unfinished_jobs: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .describe("Jobs that have not ended which the account may have; null: as the service's MAX_UNFINISHED_JOBS says"),
+});
+
+export const ResealBody = strictObject({
+  cursor: z
+    .string()
+    .max(40)
+    .nullable()
+    .exactOptional()
+    .describe("Where to go on: `next_cursor` of the answer before; null or absent: from the beginning"),
+});
+
+/** How long the secret before signs beside the new one. */
+const OVERLAP_MS = 24 * 60 * 60_000;
+/** Jobs or accounts that one request seals again: an invocation may ask so many objects and more (Workers limits). */
+const PAGE = 200;
+const AT_A_TIME = 20;
+
+export const rotation = new Hono<AdminEnv>({ strict: false })
+  .post("/accounts/:id/limits", async (context) => {
+    const { max_unfinished_jobs } = await readBody(context.req, LimitsBody, "request_not_valid");
+    const account = await knownAccount(context.env.DB, context.req.param("id"));
+    await changeAccount(context.env.DB, account.id, { maxUnfinishedJobs: max_unfinished_jobs });
+    return answer(context, { account_id: account.id, max_unfinished_jobs } satisfies AccountLimits);
+  })
+  .post("/accounts/:id/rotate-secret", async (context) => {
+    const account = await knownAccount(context.env.DB, context.req.param("id"));
+    const webhookSecret = newWebhookSecret(randomBytes(32));
+    const previousUntil = Date.now() + OVERLAP_MS;
+    await changeAccount(context.env.DB, account.id, {
+      sealedWebhookSecret: await seal(webhookSecret, sealedFor(account), settingsOf(context.env).sealingKeys),
+      sealedPreviousSecret: account.sealedWebhookSecret,
+      previousUntil,
+    });
+    await tellObject(context.env, account.id);
+    const until = contractDate(previousUntil);
+    return answer(context, {
+      account_id: account.id,
+      webhook_secret: webhookSecret,
+      previous_until: until,
+    } satisfies RotatedSecret);
+  })
+  .post("/reseal", async (context) => {
+    const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
+    const [what = "accounts", after = ""] = (cursor ?? "").split(":");
+    if (cursor !== null && !/^(accounts|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
+      throw new AppError("request_not_valid", "`cursor`: must be the `next_cursor` of an answer");
+    }
+    const page = what === "jobs" ? await resealJobs(context.env, after) : await resealAccounts(context.env, after);
+    return answer(context, page satisfies Resealed);
+  });
+
+export async function knownAccount(db: D1Database, id: string): Promise<Account> {
+  const account = await findAccount(db, id);
+  if (!account) throw new AppError("account_not_found", "There is no account with this id");
+  return account;
+}
+
+const sealedFor = ({ id }: Account): string => `account:${id}`;
+
+/** It reads the secrets again within a minute even when this call is lost. */
+async function tellObject(env: Env, account: string): Promise<void> {
+  try {
+    await accountOf(env, account).forgetSecrets();
+  } catch (error) {
+    log.warn("The account's object does not answer", { account, error: messageOf(error) });
+  }
+}
+
+async function resealAccounts(env: Env, after: string): Promise<Resealed> {
+  const page = await accountsAfter(env.DB, after, PAGE);
+  const { sealingKeys } = settingsOf(env);
+  const done = await eachOf(page, async (account) => {
+    const { sealedWebhookSecret, sealedPreviousSecret } = account;
+    const current = await reseal(sealedWebhookSecret, sealedFor(account), sealingKeys);
+    const previous = sealedPreviousSecret && (await reseal(sealedPreviousSecret, sealedFor(account), sealingKeys));
+    if (current === sealedWebhookSecret && previous === sealedPreviousSecret) return false;
+    await changeAccount(env.DB, account.id, { sealedWebhookSecret: current, sealedPreviousSecret: previous });
+    return true;
+  });
+  const last = page.length === PAGE ? page.at(-1) : undefined;
+  return { ...done, next_cursor: last ? `accounts:${last.id}` : "jobs:" };
+}
+
+async function resealJobs(env: Env, after: string): Promise<Resealed> {
+  const page = await jobsAfter(env.DB, after, PAGE);
+  const done = await eachOf(
+    // Of the others nothing is kept but the row.
+    page.filter(({ checkAt }) => checkAt !== null),
+    async ({ id }) => {
+      const resealed = await jobOf(env, id).reseal();
+      if (!resealed.ok) throw new AppError(resealed.code, resealed.message);
+      return resealed.value;
+    },
+  );
+  const last = page.length === PAGE ? page.at(-1) : undefined;
+  return { ...done, next_cursor: last ? `jobs:${last.id}` : null };
+}
+
+/** Seals some again, a few at a time; one that fails is named and does not keep the others. */
+async function eachOf<Item extends { id: string }>(
+  items: readonly Item[],
+  resealOne: (item: Item) => Promise<boolean>,
+): Promise<Pick<Resealed, "resealed" | "failed">> {
+  let resealed = 0;
+  const failed: Resealed["failed"] = [];
+  for (let at = 0; at < items.length; at += AT_A_TIME) {
+    const some = items.slice(at, at + AT_A_TIME).map(async (item) => {
+      try {
+        if (await resealOne(item)) resealed += 1;
+      } catch (error) {
+        failed.push({ id: item.id, message: error instanceof AppError ? error.message : "It cannot be opened" });
+        log.warn("A secret cannot be sealed again", { id: item.id, error: messageOf(error) });
+      }
+    });
+    await Promise.all(some);
+  }
+  return { resealed, failed };
+}
