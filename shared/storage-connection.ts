@@ -1,8 +1,14 @@
 // Why a storage gave no answer at all, in a sentence that names its origin and nothing else of the URL. Pure.
 import { AppError } from "./errors.ts";
 
-/** What became of the connection. `refused`, `unknown host` and `certificate` seldom pass by themselves. */
-export type NoAnswer = "refused" | "unknown host" | "certificate" | "timeout" | "broken";
+/** What became of the connection. All but `timeout` and `broken` seldom pass by themselves. */
+export type NoAnswer =
+  | "refused"
+  | "unknown host"
+  | "certificate"
+  | "unknown host or certificate"
+  | "timeout"
+  | "broken";
 
 /** How the client names the place: by `storage.url` (an upload URL), or by a service with a bucket. */
 export type StoragePlace = "bucket" | "form";
@@ -31,6 +37,7 @@ const SENTENCES = {
   refused: (field) => `refuses connections; check ${field} and its port`,
   "unknown host": (field) => `cannot be found; check the host in ${field}, or the bucket and region that it is made of`,
   certificate: (field) => `has no valid certificate; check ${field}, or renew the certificate`,
+  "unknown host or certificate": (field) => `cannot be found, or has no valid certificate; check the host in ${field}`,
   timeout: (field) => `does not answer; check ${field}, or try again later`,
   broken: () => "closed the connection before it answered; try again later",
 } as const satisfies Record<NoAnswer, (field: string) => string>;

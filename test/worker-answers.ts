@@ -21,6 +21,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => void> {
   const server = createServer((request, response) => {
     const [, encoded = ""] = (request.url ?? "").split("/");
+    if (encoded === "") return void response.writeHead(404).end();
     const answer = JSON.parse(Buffer.from(encoded, "base64url").toString()) as Answer;
     const { status, headers = {}, body = "", authorization } = answer;
     request.resume().once("end", () => {

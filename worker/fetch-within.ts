@@ -8,10 +8,14 @@ export async function fetchWithin<Value>(
   read: (response: Response) => Promise<Value>,
 ): Promise<Value> {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+  const timer = setTimeout(() => abort.abort(new NoAnswerInTime(`no answer within ${limitMs / 1000} s`)), limitMs);
   try {
     return await read(await fetch(request, { signal: abort.signal, redirect: "manual" }));
   } finally {
     clearTimeout(timer);
   }
 }
+
+class NoAnswerInTime extends Error {}
+
+export const isNoAnswerInTime = (error: unknown): boolean => error instanceof NoAnswerInTime;

@@ -1,5 +1,6 @@
 // What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
 import { env, exports } from "cloudflare:workers";
+import { inject } from "vitest";
 import type { Chunking } from "#shared/chunking.ts";
 import { packCuts } from "#shared/frame-ledger.ts";
 import { newJobId } from "#shared/ids.ts";
@@ -7,7 +8,7 @@ import type { MediaProbe } from "#shared/media-probe.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { settingsOf } from "./env.ts";
 import { sealJobSecrets, settleStreamKeys } from "./job/job-secrets.ts";
-import type { JobSpec } from "./job/job-state.ts";
+import { type JobSpec, type JobState, newJob } from "./job/job-state.ts";
 import { newWebhookSecret } from "./notify/signature.ts";
 import { randomBytes } from "./random-bytes.ts";
 import { resolveStorage } from "./storage/resolve-storage.ts";
@@ -45,17 +46,26 @@ export async function newNodeToken(): Promise<string> {
 
 export const SECRET_KEY = "very-secret-storage-key";
 
-/** A valid body of POST /v2/jobs; nothing listens at its addresses. */
+/** A storage where nobody listens: a job that was just asked for fails by it. */
+export const NOWHERE = {
+  service: "s3other",
+  endpoint: "http://127.0.0.1:9",
+  bucket: "bucket",
+  region: "us-east-1",
+  force_path_style: true,
+  credentials: { access_key_id: "AKID", secret_access_key: SECRET_KEY },
+};
+
+/** A storage whose answers to a trial prove nothing. */
+const somewhere = (): object => ({ ...NOWHERE, endpoint: `${inject("answers")}/${btoa('{"status":200}')}` });
+
+/** A job that has begun, with its storage found to be good. */
+export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), storageCheck: null });
+
+/** A valid body of POST /v2/jobs; nothing listens at its other addresses. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   input: { url: "https://media.example.com/film.mp4" },
-  storage: {
-    service: "s3other",
-    endpoint: "http://127.0.0.1:9",
-    bucket: "bucket",
-    region: "us-east-1",
-    force_path_style: true,
-    credentials: { access_key_id: "AKID", secret_access_key: SECRET_KEY },
-  },
+  storage: somewhere(),
   outputs: { "mp4:240p": { path: "/out/240p.mp4" }, "jpg:320x": { path: "/out/%02d.jpg", number: 2 } },
   notification: { type: "http", url: "http://127.0.0.1:9/hook" },
   ...changes,
@@ -63,7 +73,7 @@ export const jobBody = (changes: Record<string, unknown> = {}): Record<string, u
 
 /** A job's specification as the Worker makes it. */
 export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
-  const parsed = parseJobRequest(jobBody(changes), "loopback");
+  const parsed = parseJobRequest(jobBody({ storage: NOWHERE, ...changes }), "loopback");
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   const { secrets, ...request } = parsed.value;
   const origin = "https://copra.test";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { basic, jobBody, newAccount, SECRET_KEY, send } from "../test-jobs.ts";
+import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../test-jobs.ts";
 import { DryRunPlan } from "./answers.ts";
 
 let own: Record<string, string>;
@@ -9,7 +9,11 @@ beforeAll(async () => {
 });
 
 const dryRun = (query: string, changes: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
-  send(`/v2/jobs?dry_run=true${query}`, { method: "POST", body: jobBody(changes), headers: { ...own, ...headers } });
+  send(`/v2/jobs?dry_run=true${query}`, {
+    method: "POST",
+    body: jobBody({ storage: NOWHERE, ...changes }),
+    headers: { ...own, ...headers },
+  });
 /** 240 lines of a picture of 16:9, and of 9:16. */
 const [WIDE, TALL] = [/scale=42\d:240/, /scale=13\d:240/];
 const count = async (table: string) =>

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from "vitest";
-import { newSpec } from "../test-jobs.ts";
+import { checkedJob, newSpec } from "../test-jobs.ts";
 import { pendingEffects } from "./job-effects.ts";
-import { type JobState, newJob, newTask, RETENTION_MS } from "./job-state.ts";
+import { type JobState, newTask, RETENTION_MS } from "./job-state.ts";
 
 const NOW = 1_000_000;
 const READVERTISE_MS = 5 * 60_000;
 let begun: JobState;
 beforeAll(async () => {
-  begun = newJob(await newSpec());
+  begun = checkedJob(await newSpec());
 });
 
 /** Encodes whose times come so much later than now; the hub was told of what there was to tell `advertisedAt`. */

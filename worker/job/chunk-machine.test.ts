@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { SeamReceipt } from "#shared/chunking.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Assignment, LEASE_MS, type OutputReport, type TaskOf, type TaskResult } from "#shared/protocol.ts";
-import { filmChunking, filmProbe, newSpec, PROBE } from "../test-jobs.ts";
+import { checkedJob, filmChunking, filmProbe, newSpec, PROBE } from "../test-jobs.ts";
 import { activeWork } from "./chunk-work.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "./job-state.ts";
 import { viewJob, viewMetadata } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, runnableTasks } from "./leases.ts";
 import { completeTask, recordUpload } from "./reports.ts";
@@ -44,7 +44,7 @@ function claim(state: JobState, nodeId = "a", now = NOW, chunking: typeof CHUNKI
 
 /** A job whose source was inspected. */
 function inspected(of = spec, { seconds = SECONDS, chunking = filmChunking(seconds) as unknown, slots = 2 } = {}) {
-  const { state, id } = claim(newJob(of));
+  const { state, id } = claim(checkedJob(of));
   const result = { kind: "inspect", probe: filmProbe(seconds), ...(chunking ? { chunking } : {}) } as TaskResult;
   return completeTask(state, id, result, NOW, slots);
 }
@@ -231,7 +231,7 @@ describe("a film in chunks", () => {
     ["each slot but the one that encodes the sound of small pictures", "mp4:240p", 320, 5],
     ["each slot when there is no sound", "mp4:240p:x:metadata=0", 320, 6],
   ])("has a chunk for %s", async (_, format, width, chunks) => {
-    const { state, id } = claim(newJob(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } })));
+    const { state, id } = claim(checkedJob(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } })));
     const probe = filmProbe(180);
     const small = {
       ...probe,
@@ -242,7 +242,7 @@ describe("a film in chunks", () => {
   });
 
   it("is encoded in one piece without a scratch bucket, and without a word where chunks were not asked for", async () => {
-    const { state, given } = claim(newJob(spec), "a", NOW, null);
+    const { state, given } = claim(checkedJob(spec), "a", NOW, null);
     expect(given.task).toMatchObject({ chunking: null });
     const result = { kind: "inspect" as const, probe: filmProbe(SECONDS), chunking: filmChunking(SECONDS) };
     expect(viewJob(completeTask(state, "inspect", result, NOW)).ultrafast?.reason).toMatch(/no scratch storage/);
@@ -468,21 +468,21 @@ describe("the scratch folder", () => {
   it("is kept while a retry could use it, and removed at once when not", () => {
     const failed = deniedAt(joining());
     const cancelled = cancelJob(joining(), NOW);
-    const noMedia = failTask(claim(newJob(spec)).state, "inspect", { code: "input_not_media", message: "No" }, NOW);
+    const noMedia = failTask(claim(checkedJob(spec)).state, "inspect", { code: "input_not_media", message: "No" }, NOW);
     const rows: [string, JobState | null, { folder: number; dueAt: number }[]][] = [
       ["running", joining(), []],
       ["completed", run(joining()), [{ folder: 0, dueAt: 0 }]],
       ["failed", failed, [{ folder: 0, dueAt: NOW + KEEP_MS }]],
       ["failed without chunks", noMedia, [{ folder: 0, dueAt: 0 }]],
       ["cancelled", cancelled, [{ folder: 0, dueAt: 0 }]],
-      ["never used", cancelJob(newJob(spec), NOW), []],
+      ["never used", cancelJob(checkedJob(spec), NOW), []],
     ];
     for (const [name, state, due] of rows) expect(state && scratchToClear(state), name).toEqual(due);
     expect(pendingEffects(failed, RETENTION_MS).map(({ name }) => name)).toContain("clear-scratch:0");
   });
 
   it("serves a retry of the failed job: what is done is not done again", () => {
-    const begun = retryJob(deniedAt(joining()));
+    const begun = retryJob(deniedAt(joining()), 0);
     if (!begun) throw new Error("not begun");
     expect([kindsOf(begun), viewJob(begun).ultrafast, activeWork(begun)]).toEqual([[], undefined, null]);
     const inspect = claim(begun);
@@ -510,8 +510,8 @@ describe("the scratch folder", () => {
       { ...other, cuts: other.cuts.map(([a, b, c, d, e]) => [a, b, c, d, e + 1]) },
     ],
   ])("is of no use when %s", (_, change, chunking) => {
-    const begun = retryJob(change(deniedAt(joining())));
-    const inspect = claim(begun ?? newJob(spec));
+    const begun = retryJob(change(deniedAt(joining())), 0);
+    const inspect = claim(begun ?? checkedJob(spec));
     const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking } as TaskResult;
     const again = completeTask(inspect.state, inspect.id, report, NOW, 2);
     expect(kindsOf(again).sort()).toEqual([...ALL.map((n) => `chunk-${n}-r1`), "sound-1"]);
@@ -524,7 +524,7 @@ describe("the scratch folder", () => {
     const fallen = failTask(state, id, { code: "watermark_failed", message: "It is no picture" }, NOW);
     const failed = deniedAt(fallen);
     expect(failed.status).toBe("job.failed");
-    const begun = claim(retryJob(failed) ?? newJob(spec));
+    const begun = claim(retryJob(failed, 0) ?? checkedJob(spec));
     const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking: other } as TaskResult;
     const again = completeTask(begun.state, begun.id, report, NOW);
     expect(kindsOf(again)).toEqual(["sound-1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
@@ -539,6 +539,6 @@ it("ends the work on chunks when the job is cancelled", () => {
   expect(cancelled.revoked).toEqual([given.lease]);
   expect(kindsOf(cancelled)).toEqual([]);
   expect(judge(cancelled, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
-  const begun = claim(retryJob(closeScratch(cancelled, 0)) ?? newJob(spec));
+  const begun = claim(retryJob(closeScratch(cancelled, 0), 0) ?? checkedJob(spec));
   expect(begun.given.lease).toBe(`${spec.id}.inspect-1.1`);
 });

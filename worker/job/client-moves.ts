@@ -2,7 +2,7 @@
 import { isTerminalJob, moveJob } from "#shared/job-status.ts";
 import { record } from "./job-ending.ts";
 import { bump, demand, leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
-import { type JobState, newTask } from "./job-state.ts";
+import { checkOf, type JobState, newTask } from "./job-state.ts";
 import { moveTask } from "./task-table.ts";
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled" } as const;
@@ -29,7 +29,7 @@ export function cancelJob(state: JobState, now: number): JobState | null {
  * Begins an ended job anew for what it did not finish: finished and skipped outputs stay as they are, the source is
  * inspected again, and chunks that are still there are used again. Null when the job runs, has nothing left to do, or has lost its finished outputs with its storage.
  */
-export function retryJob(state: JobState): JobState | null {
+export function retryJob(state: JobState, now: number): JobState | null {
   const status = moveJob(state.status, "retry");
   if (!status || state.storageCleared) return null;
   const round = state.round + 1;
@@ -39,5 +39,6 @@ export function retryJob(state: JobState): JobState | null {
   const tasks = [newTask(round, "inspect", [])];
   const chunks = state.chunks && { ...state.chunks, isActive: false };
   const begun = { ...next, status, round, input, tasks, chunks, ultrafast: null, completedAt: null, shownPercent: 0 };
-  return demand(bump(begun), "inspect");
+  const checked = { ...begun, storageCheck: checkOf(state.spec, now) };
+  return demand(bump(checked), "inspect");
 }

@@ -9,11 +9,14 @@ import type { Delivery, JobState, MultipartUpload, TaskState } from "./job-state
 import { runnableTasks } from "./leases.ts";
 import { type MadeReport, madeReports } from "./owed-outputs.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
+import { startOf } from "./storage-check.ts";
 import { twinsDue } from "./twins.ts";
 
 export type Effect =
   /** Tell the hub how many tasks of a class wait. */
   | { kind: "advertise"; slotClass: SlotClass }
+  /** Ask the storage whether it takes files, before anything is encoded. */
+  | { kind: "check-storage" }
   /** Have the storage complete the multipart uploads of an output that a node has made. */
   | { kind: "publish"; task: TaskState; report: MadeReport }
   /** Tell the nodes whose leases ended under their hands. */
@@ -57,6 +60,9 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     const dueAt = advertiseDueAt(state, slotClass);
     if (dueAt !== null) pending.push(owed(`advertise:${slotClass}`, dueAt, { kind: "advertise", slotClass }));
   }
+  if (state.storageCheck && !isTerminalJob(state.status)) {
+    pending.push(owed("check-storage", 0, { kind: "check-storage" }));
+  }
   for (const task of state.tasks) {
     for (const report of madeReports(task)) {
       pending.push(owed(publishName(task, report), 0, { kind: "publish", task, report }));
@@ -91,7 +97,7 @@ export const publishName = ({ id }: TaskState, { output }: MadeReport): string =
 
 function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   const advertisedAt = state.advertisedAt[slotClass] ?? null;
-  const startTimes = runnableTasks(state, slotClass).map((task) => task.notBefore);
+  const startTimes = runnableTasks(state, slotClass).map((task) => startOf(state, task));
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
   // Tasks that had to wait then were not told of: each is when its time comes.

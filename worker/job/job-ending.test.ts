@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { newSpec, PROBE } from "../test-jobs.ts";
+import { checkedJob, newSpec, PROBE } from "../test-jobs.ts";
 import { endIfDone } from "./job-ending.ts";
-import { type JobState, newJob } from "./job-state.ts";
+import type { JobState } from "./job-state.ts";
 
 const SNS = {
   type: "sns",
@@ -21,7 +21,7 @@ async function lastBody(notification: unknown, titleChars: number, pictures: boo
   const spec = await newSpec({ notification, ...(pictures ? PICTURES : {}) });
   const probe = { ...PROBE, format: { ...PROBE.format, tags: { title: "é".repeat(titleChars) } } };
   const state: JobState = {
-    ...newJob(spec),
+    ...checkedJob(spec),
     input: { status: "input.transferred", failure: null, probe },
     outputs: spec.outputs.map(() => ({
       phase: "done",

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import type { JobView } from "#shared/job-view.ts";
-import { newSpec } from "../test-jobs.ts";
+import { checkedJob, newSpec } from "../test-jobs.ts";
 import { JobEvents } from "./job-events.ts";
-import { newJob } from "./job-state.ts";
+
 import { viewJob } from "./job-view.ts";
 
 /** A job that changes when it is told to, and those who follow it. */
 async function followed() {
-  let view: JobView | null = viewJob(newJob(await newSpec()));
+  let view: JobView | null = viewJob(checkedJob(await newSpec()));
   const events = new JobEvents(() => view);
   const change = (next: Partial<JobView> | null): void => {
     view = next && view && { ...view, ...next };

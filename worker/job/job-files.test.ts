@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { newSpec, PROBE } from "../test-jobs.ts";
+import { checkedJob, newSpec, PROBE } from "../test-jobs.ts";
 import { fileToStore, neededFiles } from "./job-files.ts";
-import { type JobState, newJob } from "./job-state.ts";
+import type { JobState } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { claimTasks } from "./leases.ts";
 import { completeTask } from "./reports.ts";
@@ -20,7 +20,7 @@ const claim = {
 
 /** The job whose input was transferred and probed. */
 function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
-  const { state } = claimTasks(newJob(spec), { ...claim, tokens: [...claim.tokens] }, NOW);
+  const { state } = claimTasks(checkedJob(spec), { ...claim, tokens: [...claim.tokens] }, NOW);
   return completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
 }
 

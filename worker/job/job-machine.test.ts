@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { JOB_STATUSES, type JobMove, moveJob } from "#shared/job-status.ts";
 import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
-import { AUDIO_PROBE, newSpec, PROBE } from "../test-jobs.ts";
+import { AUDIO_PROBE, checkedJob, newSpec, PROBE } from "../test-jobs.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 import { nextAlarmAt, pendingEffects } from "./job-effects.ts";
 import { fileOfKey } from "./job-files.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "./job-state.ts";
 import { jobPercent, viewJob } from "./job-view.ts";
 import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
 import { settlePublished } from "./output-reports.ts";
@@ -45,7 +45,7 @@ const claim = (
 
 /** A job whose source was inspected, and whose encode task a node has taken with token `t2`. */
 function encoding(of: JobSpec = spec): JobState {
-  const inspecting = claim(newJob(of), "t1", NOW, "node-a", "inspect").state;
+  const inspecting = claim(checkedJob(of), "t1", NOW, "node-a", "inspect").state;
   return claim(completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW), "t2").state;
 }
 
@@ -96,7 +96,7 @@ describe("tables", () => {
 
 describe("the way of a job", () => {
   it("begins as the contract says, with one inspection to do", () => {
-    const view = viewJob(newJob(spec));
+    const view = viewJob(checkedJob(spec));
     expect(view).toEqual({
       id: spec.id,
       created_at: "2026-01-02 03:04:05 +0000",
@@ -109,14 +109,14 @@ describe("the way of a job", () => {
         { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },
       ],
     });
-    expect(pendingEffects(newJob(spec), RETENTION_MS).map(({ name }) => name)).toEqual(["advertise:inspect"]);
+    expect(pendingEffects(checkedJob(spec), RETENTION_MS).map(({ name }) => name)).toEqual(["advertise:inspect"]);
   });
 
   it("goes from inspection through encoding to its end, and announces each step", async () => {
     const eager = await newSpec({
       notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true },
     });
-    const inspecting = claim(newJob(eager), "t1", NOW, "node-a", "inspect");
+    const inspecting = claim(checkedJob(eager), "t1", NOW, "node-a", "inspect");
     expect(inspecting.assignments).toEqual([
       {
         lease: `${eager.id}.inspect.1`,
@@ -179,7 +179,7 @@ describe("the way of a job", () => {
 
   it("fails outputs that the source cannot give as soon as it is known, and does the others", async () => {
     const mixed = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4" }, "mp4:x:64k": { path: "a.m4a" } } });
-    const inspecting = claim(newJob(mixed), "t1", NOW, "node-a", "inspect").state;
+    const inspecting = claim(checkedJob(mixed), "t1", NOW, "node-a", "inspect").state;
     const state = completeTask(inspecting, "inspect", { kind: "inspect", probe: AUDIO_PROBE }, NOW);
     expect(viewJob(state).outputs.map(({ status, error_code }) => [status, error_code])).toEqual([
       ["video.failed", "input_has_no_video"],
@@ -194,7 +194,7 @@ describe("the way of a job", () => {
       "mp4:1080p": { path: "b.mp4", if: "{{ input.width }} >= 1920" },
       "jpg:100x": { path: "c.jpg", if: "{{ input.is_audio_only }}" },
     };
-    const inspecting = claim(newJob(await newSpec({ outputs })), "t1", NOW, "node-a", "inspect").state;
+    const inspecting = claim(checkedJob(await newSpec({ outputs })), "t1", NOW, "node-a", "inspect").state;
     const state = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
     expect(viewJob(state).outputs.map(({ status }) => status)).toEqual([
       "video.queued",
@@ -204,7 +204,7 @@ describe("the way of a job", () => {
     expect(claim(state, "t2").assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
 
     const none = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4", if: "false" } } });
-    const begun = claim(newJob(none), "t1", NOW, "node-a", "inspect").state;
+    const begun = claim(checkedJob(none), "t1", NOW, "node-a", "inspect").state;
     const ended = completeTask(begun, "inspect", { kind: "inspect", probe: PROBE }, NOW);
     expect(viewJob(ended)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.skipped" }] });
   });
@@ -215,7 +215,7 @@ describe("the way of a job", () => {
       "mp4:720p": { path: "a.mp4", if: "{{ input.channels }} = 2" },
       "mp4:x:64k": { path: "a.mp4", if: "{{ input.width }} > 1000 OR {{ input.channels }} = 2" },
     };
-    const shared = newJob(await newSpec({ outputs }));
+    const shared = checkedJob(await newSpec({ outputs }));
     const inspected = (state: JobState, probe: typeof PROBE) =>
       completeTask(
         claim(state, "t1", NOW, "node-a", "inspect").state,
@@ -244,7 +244,7 @@ describe("the way of a job", () => {
     const ended = completeTask(encoding, "encode", { kind: "encode", outputs: [made] }, NOW);
     expect(viewJob(ended).status).toBe("job.failed");
     // A retry does not write over what the first one has stored.
-    const again = retryJob(ended);
+    const again = retryJob(ended, 0);
     expect(again && viewJob(inspected(again, PROBE)).outputs).toMatchObject([
       { status: "video.skipped" },
       { status: "video.encoded" },
@@ -253,7 +253,7 @@ describe("the way of a job", () => {
   });
 
   it("fails the input and the job when the source is no media, without a second try", () => {
-    const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const inspecting = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
     const state = failTask(inspecting, "inspect", { code: "input_not_media", message: "This is no media file" }, NOW);
     expect(viewJob(state)).toMatchObject({
       status: "job.failed",
@@ -323,9 +323,9 @@ describe("failures of the work", () => {
 
 describe("leases", () => {
   it("grants a task once", () => {
-    const first = claim(newJob(spec), "t1", NOW, "node-a", "inspect");
+    const first = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect");
     expect(claim(first.state, "t2", NOW, "node-b", "inspect").assignments).toEqual([]);
-    expect(claim(newJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
+    expect(claim(checkedJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
   });
 
   it("knows a current report from a stale and from a repeated one", () => {
@@ -495,7 +495,7 @@ describe("a job that is retried", () => {
     const uploads = recordUploads(encoding(), "encode", UPLOADS);
     const reports = [failed(0, "storage_denied"), madeImages];
     const ended = completeTask(uploads, "encode", { kind: "encode", outputs: reports }, NOW);
-    const begun = retryJob({ ...ended, shownPercent: 99 });
+    const begun = retryJob({ ...ended, shownPercent: 99 }, 0);
     if (!begun) throw new Error("not begun");
     expect(viewJob(begun)).toMatchObject({
       status: "job.starting",
@@ -518,24 +518,24 @@ describe("a job that is retried", () => {
   });
 
   it("begins again after a failed input or a cancel, but not while it runs or when all is done", () => {
-    const inspecting = claim(newJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const inspecting = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
     const failedInput = failTask(inspecting, "inspect", { code: "input_not_media", message: "No" }, NOW);
-    const begun = retryJob(failedInput);
+    const begun = retryJob(failedInput, 0);
     expect(begun && viewJob(begun)).toMatchObject({
       input: { status: "input.starting" },
       outputs: [{ status: "video.waiting" }, {}],
     });
     expect(begun && viewJob(begun).input).not.toHaveProperty("error");
     const cancelled = cancelJob(inspecting, NOW);
-    expect(cancelled && retryJob(cancelled)?.status).toBe("job.starting");
-    expect(retryJob(inspecting)).toBeNull();
+    expect(cancelled && retryJob(cancelled, 0)?.status).toBe("job.starting");
+    expect(retryJob(inspecting, 0)).toBeNull();
     const done = completeTask(
       recordUploads(encoding(), "encode", UPLOADS),
       "encode",
       { kind: "encode", outputs: [madeVideo, madeImages] },
       NOW,
     );
-    expect(retryJob(done)).toBeNull();
+    expect(retryJob(done, 0)).toBeNull();
   });
 });
 

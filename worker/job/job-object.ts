@@ -243,7 +243,7 @@ export class JobObject extends DurableObject<Env> {
   async retry(): Promise<Answer<{ view: JobView; version: number }>> {
     const { state } = this.#memory;
     if (!state) return REFUSED.unknownJob;
-    const begun = retryJob(state);
+    const begun = retryJob(state, Date.now());
     if (!begun) return conflict(`The job cannot be retried: ${state.status}`);
     this.#commit(begun);
     return { ok: true, value: { view: viewJob(begun), version: begun.version } };

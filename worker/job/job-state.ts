@@ -147,6 +147,8 @@ export const JobState = z.object({
   /** Multipart uploads of grants that came to nothing, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
+  /** Until when (ms since 1970) encoding waits for the trial of the storage; null: it is over, or not needed. */
+  storageCheck: z.object({ until: Time }).nullable().default(null),
   /** Whether the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean().default(false),
   /** Effects that failed: how often, and when to try again. Keyed by the effect's name. */
@@ -182,10 +184,18 @@ export function newJob(spec: JobSpec): JobState {
     revoked: [],
     orphans: [],
     outbox: [],
+    storageCheck: checkOf(spec, spec.createdAt),
     storageCleared: false,
     retries: {},
   };
 }
+
+/** How long encoding waits for the trial of the storage, at the most. */
+const STORAGE_CHECK_MS = 20_000;
+
+/** The trial of a job's storage when the job is begun; the service's own needs none. */
+export const checkOf = ({ storage }: JobSpec, now: number): JobState["storageCheck"] =>
+  storage.kind === "builtin" ? null : { until: now + STORAGE_CHECK_MS };
 
 /** A task of a job's round; no lease of an earlier round can be taken for one of it. `name` is its kind unless given. */
 export function newTask(

@@ -16,6 +16,7 @@ import { leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask
 import type { JobState, TaskState } from "./job-state.ts";
 import { type TaskSecrets, taskFor } from "./node-task.ts";
 import { madeReports, owedOutputs } from "./owed-outputs.ts";
+import { startOf } from "./storage-check.ts";
 import { loseTask } from "./task-ends.ts";
 import { moveTask } from "./task-table.ts";
 
@@ -37,7 +38,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   for (const task of welcomeTasks(state, claim)) {
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
-    if (task.notBefore > now || isOvertaking(next, task, claim.nodeId)) continue;
+    if (startOf(state, task) > now || isOvertaking(next, task, claim.nodeId)) continue;
     const grant = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS, since: now };
     const fresh = { attempt: task.attempt + 1, grant, stage: null, fraction: 0, reports: madeReports(task) };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };

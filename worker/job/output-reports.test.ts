@@ -2,11 +2,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import { LEASE_MS, type OutputReport } from "#shared/protocol.ts";
-import { newSpec, PROBE } from "../test-jobs.ts";
+import { checkedJob, newSpec, PROBE } from "../test-jobs.ts";
 import { cancelJob } from "./client-moves.ts";
 import { pendingEffects } from "./job-effects.ts";
 import { taskOf } from "./job-moves.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, newJob, RETENTION_MS } from "./job-state.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "./job-state.ts";
 import { viewJob } from "./job-view.ts";
 import { claimTasks, expireLeases, recordProgress } from "./leases.ts";
 import { settlePublished, takeOutputs } from "./output-reports.ts";
@@ -38,7 +38,7 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
 
 /** All is being encoded; uploads of the outputs named are in parts. */
 function encoding(...inParts: number[]): JobState {
-  const inspecting = claim(newJob(spec), "inspect").state;
+  const inspecting = claim(checkedJob(spec), "inspect").state;
   const inspected = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
   return granted(claim(inspected, "encode").state, ...inParts);
 }
@@ -78,7 +78,7 @@ const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.
 it("end as they are reported, and events count them; skipped ones are not counted", () => {
   const { lease, token } =
     claim(
-      completeTask(claim(newJob(spec), "inspect").state, "inspect", { kind: "inspect", probe: PROBE }, NOW),
+      completeTask(claim(checkedJob(spec), "inspect").state, "inspect", { kind: "inspect", probe: PROBE }, NOW),
       "encode",
     ).assignments[0] ?? {};
   const started = recordProgress(encoding(), { lease, token, stage: "encoding", fraction: 0.5 } as never, NOW).state;

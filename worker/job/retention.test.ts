@@ -3,9 +3,9 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { findJob } from "../db/jobs.ts";
 import { jobOf, settingsOf } from "../env.ts";
-import { basic, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../test-jobs.ts";
+import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../test-jobs.ts";
 import { CHECK_AFTER_MS, pendingEffects } from "./job-effects.ts";
-import { type Delivery, type JobState, newJob } from "./job-state.ts";
+import type { Delivery, JobState } from "./job-state.ts";
 import { loadState, saveState } from "./job-store.ts";
 import { runEffect } from "./run-effect.ts";
 import { forgottenAnswers } from "./test-forgotten-answers.ts";
@@ -28,7 +28,7 @@ describe("RETENTION_DAYS", () => {
     ["30", 30],
   ])("%s keeps an ended job for %i days", async (set, days) => {
     const { retentionMs } = settingsOf({ ...env, ...(set === undefined ? {} : { RETENTION_DAYS: set }) });
-    const ended: JobState = { ...newJob(await newSpec()), status: "job.completed", completedAt: 1000 };
+    const ended: JobState = { ...checkedJob(await newSpec()), status: "job.completed", completedAt: 1000 };
     expect(purgeAt(ended, retentionMs)).toBe(1000 + days * DAY_MS);
   });
 
@@ -40,7 +40,7 @@ describe("RETENTION_DAYS", () => {
 describe("a job that has ended", () => {
   it("is forgotten after what it left was removed or a day later, and no sooner than its client is told or in four days", async () => {
     const spec = await newSpec({ storage: { service: "coconut" } });
-    const ended: JobState = { ...newJob(spec), status: "job.completed", completedAt: 0 };
+    const ended: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: 0 };
     expect(purgeAt(ended)).toBe(2 * DAY_MS);
     const cleared = { ...ended, storageCleared: true };
     expect(purgeAt(cleared)).toBe(DAY_MS);
@@ -59,7 +59,7 @@ describe("a job that has ended", () => {
   it("is asked after once it is to have been forgotten", async () => {
     const spec = await newSpec();
     const now = 1000;
-    let state: JobState = { ...newJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
+    let state: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
     const apply = (change: (before: JobState) => JobState) => {
       state = change(state);
     };

@@ -26,7 +26,9 @@ import { viewJob } from "./job-view.ts";
 import { runnableTasks } from "./leases.ts";
 import { settlePublished } from "./output-reports.ts";
 import type { MadeReport } from "./owed-outputs.ts";
+import { checkStorage } from "./run-storage-check.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
+import { startOf } from "./storage-check.ts";
 
 export interface EffectDeps {
   readonly env: Env;
@@ -49,6 +51,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
   switch (effect.kind) {
     case "advertise":
       return advertise(effect, deps);
+    case "check-storage":
+      return checkStorage(() => storeOf(deps), deps);
     case "publish":
       return publish(effect, deps);
     case "revoke": {
@@ -98,7 +102,7 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
     jobId: state.spec.id,
     accountId: state.spec.accountId,
     slotClass,
-    count: tasks.filter(({ notBefore }) => notBefore <= now).length,
+    count: tasks.filter((task) => startOf(state, task) <= now).length,
     since: state.spec.createdAt,
     // Chunks are for all nodes alike.
     prefer: activeWork(state) ? null : state.sourceNode,

@@ -1,19 +1,19 @@
 // A container of Azure Blob Storage: nodes put blobs or blocks by signed addresses, the lists of blocks are committed here.
 import { AppError } from "#shared/errors.ts";
 import { newToken } from "#shared/ids.ts";
-import { messageOf } from "#shared/log.ts";
 import { joinPath } from "#shared/object-name.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
-import { storageRefusal } from "#shared/storage-failure.ts";
+import { StorageRefusal, storageRefusal } from "#shared/storage-failure.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { readLimited } from "../read-limited.ts";
 import { writeSas } from "./azure-sas.ts";
 import { encodePath } from "./encode-path.ts";
-import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
 import { SIGNED_MS } from "./signed-life.ts";
+import { StorageSilence } from "./storage-silence.ts";
 
 type Container = { storage: StorageOf<"azure">; keys: AccessKeys };
 
@@ -22,6 +22,7 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys): Objec
   const container = { storage, keys };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
+    tryOut: (file) => tryContainer(container, file),
     // Blocks need no beginning: the id only keeps those of one upload apart from those of others.
     begin: async ({ sizeBytes }) => (partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes)),
     sign: (file, uploadId) => signParts(container, file, uploadId),
@@ -93,15 +94,29 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
   await send(new Request(url, { method: "PUT", headers, body }));
 }
 
-async function send(request: Request): Promise<void> {
+/** No blob has this ETag, so that Azure checks all but the content of a Put Blob, and then refuses it. */
+const NEVER = '"0x0"';
+
+/** Throws as Azure refuses the signature or the container. A condition that fails comes after those, and is fine. */
+async function tryContainer(container: Container, file: FileToStore): Promise<null> {
+  const url = await signedUrl(container, file.objectName);
+  const headers = { ...blobHeaders(container, file), "if-match": NEVER };
   try {
-    await fetchWithin(COMMIT_LIMIT_MS, request, async (response) => {
+    await send(new Request(url, { method: "PUT", headers, body: "" }), TRIAL_LIMIT_MS);
+  } catch (error) {
+    if (!(error instanceof StorageRefusal) || error.said !== "ConditionNotMet") throw error;
+  }
+  return null;
+}
+
+async function send(request: Request, limitMs: number = COMMIT_LIMIT_MS): Promise<void> {
+  try {
+    await fetchWithin(limitMs, request, async (response) => {
       const body = await readLimited(response.body, MAX_ANSWER_BYTES);
       if (!response.ok) throw storageRefusal({ status: response.status, body: new TextDecoder().decode(body) });
     });
   } catch (error) {
     if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
-    const words = `The storage ${new URL(request.url).host} cannot be reached: ${messageOf(error)}`;
-    throw new AppError("storage_unreachable", words, { cause: error });
+    throw new StorageSilence(request.url, error);
   }
 }

@@ -24,6 +24,8 @@ export type BuiltinFolder = {
 /** A job's storage in the Worker's own bucket. */
 export function builtinStore(folder: BuiltinFolder): ObjectStore {
   return {
+    // The bucket is the service's own.
+    tryOut: async () => null,
     partSizes: sizesOf,
     begin: (file) => begin(folder, file),
     sign: (file, uploadId, holder) => signParts(folder, file, uploadId, holder),

@@ -3,9 +3,11 @@ import type { JobId } from "#shared/ids.ts";
 import { joinPath } from "#shared/object-name.ts";
 import type { UploadForm, UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
+import { fetchWithin } from "../fetch-within.ts";
 import { basicHeader } from "./basic-header.ts";
 import { encodePath } from "./encode-path.ts";
-import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
+import { StorageSilence } from "./storage-silence.ts";
 
 /** The field that the file is in (api-v2 §7). */
 const FIELD = "encoded_video";
@@ -21,6 +23,7 @@ type Target = {
 export function httpStore(target: Target): ObjectStore {
   return {
     partSizes: (sizeBytes) => [sizeBytes],
+    tryOut: () => askHost(target.storage.url),
     begin: async () => null,
     sign: async (file) => [partOf(target, file)],
     // There is nothing to put together or to take back: each POST stands for itself.
@@ -55,4 +58,20 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
   const ofVideo = type === "video" ? { video_id: key, encoded_video_id: key } : {};
   const values = { job_id: jobId, output_key: key, output_type: type, ...ofVideo };
   return Object.entries(values).map(([name, value]) => ({ name, value }));
+}
+
+/** Any answer is good: what the server does with a POST shows by a POST alone. Throws StorageSilence without one. */
+async function askHost(url: string): Promise<null> {
+  const request = new Request(`${new URL(url).origin}/`, {
+    method: "HEAD",
+    headers: { "user-agent": "copra-upload/1" },
+  });
+  try {
+    return await fetchWithin(TRIAL_LIMIT_MS, request, async (response) => {
+      await response.body?.cancel();
+      return null;
+    });
+  } catch (error) {
+    throw new StorageSilence(url, error, "form");
+  }
 }

@@ -23,7 +23,15 @@ export type FileToStore = {
   readonly output: { readonly key: string; readonly type: OutputType };
 };
 
+/** How long a storage may take to answer a trial: encoding waits for it. */
+export const TRIAL_LIMIT_MS = 10_000;
+
 export interface ObjectStore {
+  /**
+   * Asks whether such a file could be stored, and stores nothing: answers the upload that it had to begin for that, or null.
+   * Throws AppError(storage_*).
+   */
+  tryOut(file: FileToStore): Promise<string | null>;
   /** Sizes in bytes of the parts that a file goes up in, in order, when its upload was begun. */
   partSizes(sizeBytes: number): number[];
   /** Begins an upload and answers its id, or null when its only part stores it. Throws AppError(storage_*). */

@@ -1,11 +1,11 @@
 // Requests to a bucket that speaks S3: signed for nodes, or signed and sent from here.
 import { AwsClient } from "aws4fetch";
 import { AppError } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage-spec.ts";
 import { storageRefusal } from "#shared/storage-failure.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { readLimited } from "../read-limited.ts";
+import { StorageSilence } from "./storage-silence.ts";
 
 /** Of the bucket, only what is signed: its addresses are s3-target.ts's affair. */
 export type Signer = {
@@ -76,9 +76,6 @@ async function send<Value>(
     return await fetchWithin(limitMs, await clientOf(signer).sign(url, init), read);
   } catch (error) {
     if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
-    const { host } = new URL(url);
-    throw new AppError("storage_unreachable", `The storage ${host} cannot be reached: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new StorageSilence(url, error);
   }
 }

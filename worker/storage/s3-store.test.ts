@@ -160,7 +160,11 @@ describe("a refusal", () => {
       "storage_denied",
       "the secret does not belong",
     ],
-    [{ endpoint: "http://127.0.0.1:9" }, "storage_unreachable", "The storage 127.0.0.1:9 cannot be reached"],
+    [
+      { endpoint: "http://127.0.0.1:9" },
+      "storage_unreachable",
+      "The storage at http://127.0.0.1:9 refuses connections",
+    ],
   ])("by a real server says what is wrong: %j", async (changes, code, words) => {
     const refused = begin(local(changes));
     await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });

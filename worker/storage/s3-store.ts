@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
-import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
 import { ask, presignPut, type Signer, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-target.ts";
@@ -16,6 +16,8 @@ export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys): ObjectStore
   const bucket: Bucket = { storage, keys, region: storage.region, derivedKeys: new Map() };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
+    // It needs the same permission as a PUT, and its options are those of the object.
+    tryOut: (file) => beginMultipart(bucket, file, TRIAL_LIMIT_MS),
     begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
     sign: (file, uploadId) => signParts(bucket, file, uploadId),
     complete: (file, uploadId, etags) => completeMultipart(bucket, file, uploadId, etags),
@@ -65,9 +67,9 @@ async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | n
 }
 
 /** Begins a multipart upload and answers its id. Throws AppError(storage_*). */
-async function beginMultipart(bucket: Bucket, file: FileToStore): Promise<string> {
+async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
   const url = `${urlOf(bucket, file.objectName)}?uploads=`;
-  const answer = await ask(bucket, url, { method: "POST", headers: objectHeaders(bucket, file) });
+  const answer = await ask(bucket, url, { method: "POST", headers: objectHeaders(bucket, file) }, limitMs);
   const uploadId = xmlText(answer, "UploadId");
   if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS)
     throw new AppError("storage_unreachable", "The storage began no multipart upload");

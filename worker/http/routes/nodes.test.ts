@@ -26,7 +26,8 @@ async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
   if (slotClass === "inspect") return inspect;
   const body = { token: inspect.token, result: { kind: "inspect", probe: PROBE } };
   await send(`/v2/nodes/leases/${inspect.lease}/complete`, { method: "POST", body, headers: node });
-  return claim(id, "encode");
+  // Encoding waits for the trial of the storage.
+  return vi.waitFor(() => claim(id, "encode"));
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease> {

@@ -1,0 +1,50 @@
+// What a job makes of the trial of its storage, which runs beside the inspection. Pure: (state, …) → next state.
+import type { Failure } from "#shared/errors.ts";
+import { isTerminalJob } from "#shared/job-status.ts";
+import { contentTypeOf, objectName } from "#shared/object-name.ts";
+import { playlistsOf } from "#shared/output-files.ts";
+import { isTerminalOutput } from "#shared/output-status.ts";
+import { slotClassOf } from "#shared/protocol.ts";
+import type { FileToStore } from "../storage/object-store.ts";
+import { endIfDone } from "./job-ending.ts";
+import { bump, demand, failOutput, leaseOf, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
+import type { JobState, MultipartUpload, TaskState } from "./job-state.ts";
+import { moveTask } from "./task-table.ts";
+
+/** When a task may be given to a node: encoding waits for the storage's trial, which is soon over in any case. */
+export const startOf = ({ storageCheck }: JobState, task: TaskState): number =>
+  storageCheck && slotClassOf(task) === "encode" ? Math.max(task.notBefore, storageCheck.until) : task.notBefore;
+
+/** A file of the first output, by which the storage is tried; null when there is none. */
+export function trialFile({ spec }: JobState): FileToStore | null {
+  const [output] = spec.outputs;
+  if (!output) return null;
+  const name = output.type === "httpstream" ? playlistsOf(output)[0]?.path : objectName(output.path, 1);
+  if (name === undefined) return null;
+  const { key, type } = output;
+  const contentType = contentTypeOf(output, name);
+  return { objectName: name, contentType, cacheControl: null, sizeBytes: 0, output: { key, type } };
+}
+
+/** The trial is over: encoding may begin. An upload that was begun for it is aborted. */
+export function storageTried(state: JobState, begun: MultipartUpload | null): JobState {
+  const orphans = begun ? [...state.orphans, begun] : state.orphans;
+  return demand({ ...state, storageCheck: null, orphans }, "encode");
+}
+
+/** The storage takes nothing: all outputs that have not ended fail at once, and nothing is encoded any more. */
+export function storageRefused(state: JobState, failure: Failure, now: number): JobState {
+  let next: JobState = { ...state, storageCheck: null };
+  if (isTerminalJob(state.status)) return next;
+  for (const task of state.tasks) {
+    if (!moveTask(task.phase, "abandon")) continue;
+    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
+    next = moveTaskTo(next, task.id, "abandon");
+    if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
+  }
+  if (next.chunks) next = { ...next, chunks: { ...next.chunks, isActive: false } };
+  for (const [index, { phase }] of state.outputs.entries()) {
+    if (!isTerminalOutput(phase)) next = failOutput(next, index, failure, now);
+  }
+  return endIfDone(bump(next), now);
+}
