@@ -66,6 +66,7 @@ export const ERRORS = {
   input_codec_not_supported: final("source"),
   input_encrypted: final("source"),
   input_too_large: final("source"),
+  input_host_not_found: final("source"),
   input_unreachable: retry("source"),
   input_timeout: retry("source"),
 

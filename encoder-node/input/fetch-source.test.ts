@@ -231,7 +231,7 @@ describe("refusals", () => {
       message: `The host \`${origin.slice("http://".length)}\` of the input refuses connections; check the URL and its port.`,
     });
     await expect(fetchTo("http://no-such-host.invalid/?token=secret")).rejects.toMatchObject({
-      code: "input_unreachable",
+      code: "input_host_not_found",
       message: "The host `no-such-host.invalid` of the input cannot be found; check the URL.",
     });
   });

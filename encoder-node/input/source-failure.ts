@@ -17,7 +17,7 @@ export class HttpRefusal extends AppError {
   }
 }
 
-const NAME_ERRORS = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NODATA", "EAI_NONAME"]);
+const NAME_ERRORS = new Set(["ENOTFOUND", "EAI_NODATA", "EAI_NONAME"]);
 const TIMEOUTS = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 const NO_WAY = new Set(["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
 
@@ -33,9 +33,11 @@ export function connectionFailure(error: unknown, host: string): AppError {
   return new AppError(kind, `The host \`${host}\` of the input ${words}.`, { cause: error });
 }
 
-function explain(code: string): ["input_unreachable" | "input_timeout", string] {
+function explain(code: string): ["input_unreachable" | "input_host_not_found" | "input_timeout", string] {
   if (TIMEOUTS.has(code)) return ["input_timeout", "did not answer or stopped sending; try again later"];
-  if (NAME_ERRORS.has(code)) return ["input_unreachable", "cannot be found; check the URL"];
+  if (NAME_ERRORS.has(code)) return ["input_host_not_found", "cannot be found; check the URL"];
+  // The name server gave no answer, which says nothing of the name.
+  if (code === "EAI_AGAIN") return ["input_unreachable", "cannot be looked up; check the URL, or try again later"];
   if (code === "ECONNREFUSED") return ["input_unreachable", "refuses connections; check the URL and its port"];
   if (NO_WAY.has(code)) return ["input_unreachable", "cannot be reached from this node; check the URL"];
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)) {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { ErrorCode } from "#shared/errors.ts";
 import { JOB_STATUSES, type JobMove, moveJob } from "#shared/job-status.ts";
 import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol.ts";
 import { AUDIO_PROBE, checkedJob, newSpec, PROBE } from "../test-jobs.ts";
@@ -295,6 +296,26 @@ describe("failures of the work", () => {
     const [film, images] = viewJob(done).outputs;
     expect(film).toMatchObject({ status: "video.encoded", encoder: "libx264", note });
     expect(images).not.toHaveProperty("encoder");
+  });
+
+  it("waits longer and longer for a source that is away, for some 40 s, and for nothing else", () => {
+    const pauses = (code: ErrorCode): number[] => {
+      let state = claim(checkedJob(spec), "t0", NOW, "node-a", "inspect").state;
+      const waited: number[] = [];
+      for (let now = NOW; ; ) {
+        state = failTask(state, "inspect", { code, message: "away" }, now);
+        const [task] = state.tasks;
+        if (task?.phase !== "pending") return waited;
+        waited.push(task.notBefore - now);
+        now = task.notBefore;
+        state = claim(state, `t${now}`, now, "node-a", "inspect").state;
+      }
+    };
+    expect(pauses("input_unreachable")).toEqual([5000, 10_000, 20_000]);
+    expect(pauses("input_http_503")).toEqual([5000, 10_000, 20_000]);
+    expect(pauses("input_timeout")).toEqual([1000]);
+    expect(pauses("input_http_404")).toEqual([]);
+    expect(pauses("input_host_not_found")).toEqual([]);
   });
 
   it("does not try again what cannot get better", () => {

@@ -1,6 +1,6 @@
 // How a task ends without a result: it failed, its node was lost or handed it back; another node takes it, or it is given up.
 // Pure: (state, what, now) → next state.
-import { errorTraits, type Failure } from "#shared/errors.ts";
+import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
 import { slotClassOf } from "#shared/protocol.ts";
 import { countRetry, dropTask, fallBack } from "./chunk-reports.ts";
 import { activeWork, avoiding, isPart, twinOf } from "./chunk-work.ts";
@@ -21,6 +21,11 @@ import { madeReports, owedOutputs } from "./owed-outputs.ts";
 
 /** How long a task rests after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
+/**
+ * The same after each failure of a source that may be back soon, such as a web server that is restarted: some 40 s in all,
+ * beside what each attempt takes. Nothing is held meanwhile.
+ */
+const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
 /** Grants of a task after which each that is handed back counts as a loss, lest ever new nodes pass it on for ever. */
 const FREE_GRANTS = 50;
 
@@ -38,7 +43,7 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
   if (inPair) return inPair;
   if (isOdd) return endIfDone(forgetGrant(passOn(state, task, failure, now), taskId), now);
   const next = mayRetry(task, failure)
-    ? retryTask(state, taskId, task.outputs, now)
+    ? retryTask(state, taskId, task.outputs, now, failure)
     : abandonTask(state, taskId, failure, now);
   return endIfDone(bump(next), now);
 }
@@ -80,17 +85,30 @@ export const unjoinable = ({ message }: Failure): string =>
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
   const { retryable, blame } = errorTraits(code);
-  return retryable && blame !== "storage" && task.failures + 1 < MAX_FAILURES;
+  const most = isAway(code) ? SOURCE_PAUSES_MS.length + 1 : MAX_FAILURES;
+  return retryable && blame !== "storage" && task.failures + 1 < most;
 }
 
+/** Whether a source's server was not there, or in trouble. */
+const isAway = (code: ErrorCode): boolean => code === "input_unreachable" || /^input_http_5\d\d$/.test(code);
+
+const pauseAfter = ({ failures }: TaskState, { code }: Failure): number =>
+  (isAway(code) ? SOURCE_PAUSES_MS[failures] : undefined) ?? FAILURE_PAUSE_MS;
+
 /** Puts a task back for the outputs that are still wanted; the grant is void, so late words of its node are stale. */
-export function retryTask(state: JobState, taskId: string, outputs: number[], now: number): JobState {
+export function retryTask(
+  state: JobState,
+  taskId: string,
+  outputs: number[],
+  now: number,
+  failure: Failure | null = null,
+): JobState {
   const task = taskOf(state, taskId);
   const next = moveTaskTo(orphanUploads(state, taskId), taskId, "release", {
     ...{ grant: null, stage: null, fraction: 0, reports: madeReports(task), outputs },
     avoid: avoidHolder(task),
     failures: task.failures + 1,
-    notBefore: now + FAILURE_PAUSE_MS,
+    notBefore: now + (failure ? pauseAfter(task, failure) : FAILURE_PAUSE_MS),
   });
   return demand(putBack(next, task, owedOutputs(next, taskOf(next, taskId))), slotClassOf(task));
 }

@@ -54,6 +54,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   input_codec_not_supported: "The input uses a codec that cannot be decoded, or may not be.",
   input_encrypted: "The input is encrypted, so it cannot be decoded.",
   input_too_large: "The input is larger than the node takes.",
+  input_host_not_found: "The host of the input's URL does not exist.",
   input_unreachable: "The input's server does not answer, or broke off.",
   input_timeout: "The input did not arrive in time.",
   input_has_no_video: "The output needs a picture, and the input has none.",

@@ -1,0 +1,59 @@
+// Outputs end one by one: in what order files are stored and events sent; and what a storage costs where nobody answers.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let webhooks: WebhookReceiver;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-order-"));
+  sources = await startSourceServer(folder);
+  webhooks = await startWebhookReceiver();
+  stack = await startTestStack();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await webhooks?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it("images are stored and announced before the videos, and a dead storage delays nobody", async () => {
+  const input = { url: sources.urlOf(await makeLongClip(folder, 8)) };
+  const nowhere = { ...stack.storage, endpoint: "http://127.0.0.1:9" };
+  const dead = await stack.submit({ input, storage: nowhere, outputs: { "mp4:1080p": { path: "dead.mp4" } } });
+  const outputs = {
+    httpstream: { path: "order", hls: { path: "hls" }, variants: ["mp4:240p"] },
+    "mp4:720p": { path: "order/film.mp4" },
+    "jpg:160x": { path: "order/poster.jpg" },
+  };
+  const notification = { type: "http", url: webhooks.url, events: true };
+  const { id } = await stack.submit({ input, outputs, notification });
+
+  const [failed, job] = await Promise.all([stack.waitForJob(dead.id), stack.waitForJob(id)]);
+  expect(job).toMatchObject({ status: "job.completed" });
+  expect(failed.outputs).toMatchObject([
+    {
+      ...{ status: "video.failed", error_code: "storage_unreachable" },
+      error: "The storage at http://127.0.0.1:9 refuses connections; check `storage.endpoint` and its port.",
+    },
+  ]);
+  expect(stack.log("node-1")).not.toContain(`${dead.id}.encode`);
+
+  await webhooks.waitFor(({ body }) => body?.event === "job.completed");
+  const sent = webhooks.received.map(({ body, at }) => ({ event: body?.event, data: Object(body?.data), at }));
+  const ended = sent.filter(({ event }) => event === "output.completed");
+  expect(ended.map(({ data }) => data.progress)).toEqual(["33%", "66%", "100%"]);
+  expect(ended[0]?.data.key).toBe("jpg:160x");
+  const s3 = stack.log("s3");
+  const at = (name: string): number => s3.search(new RegExp(`"?PUT"?.*order/${name}`));
+  expect(at("poster.jpg")).toBeGreaterThan(-1);
+  expect(at("poster.jpg")).toBeLessThan(at("film.mp4"));
+});
