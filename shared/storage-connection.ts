@@ -2,13 +2,7 @@
 import { AppError } from "./errors.ts";
 
 /** What became of the connection. All but `timeout` and `broken` seldom pass by themselves. */
-export type NoAnswer =
-  | "refused"
-  | "unknown host"
-  | "certificate"
-  | "unknown host or certificate"
-  | "timeout"
-  | "broken";
+export type NoAnswer = "refused" | "unknown host" | "certificate" | "no connection" | "timeout" | "broken";
 
 /** How the client names the place: by `storage.url` (an upload URL), or by a service with a bucket. */
 export type StoragePlace = "bucket" | "form";
@@ -37,7 +31,8 @@ const SENTENCES = {
   refused: (field) => `refuses connections; check ${field} and its port`,
   "unknown host": (field) => `cannot be found; check the host in ${field}, or the bucket and region that it is made of`,
   certificate: (field) => `has no valid certificate; check ${field}, or renew the certificate`,
-  "unknown host or certificate": (field) => `cannot be found, or has no valid certificate; check the host in ${field}`,
+  "no connection": (field) =>
+    `refuses connections, cannot be found, or has no valid certificate; check ${field} and its port`,
   timeout: (field) => `does not answer; check ${field}, or try again later`,
   broken: () => "closed the connection before it answered; try again later",
 } as const satisfies Record<NoAnswer, (field: string) => string>;

@@ -16,10 +16,10 @@ export class StorageSilence extends AppError {
 }
 
 /**
- * workerd has two sentences for all that can go wrong: a connection that was refused or broke is `Network connection
- * lost.`, a name that leads nowhere and a certificate that is not valid are an `internal error`.
+ * workerd says little of what went wrong: a connection that was refused or broke is `Network connection lost.`, unless it
+ * is an `internal error`, as are a name that leads nowhere and a certificate that is not valid.
  */
 function whyOf(error: unknown): NoAnswer {
   if (isNoAnswerInTime(error)) return "timeout";
-  return messageOf(error).startsWith("Network connection lost") ? "refused" : "unknown host or certificate";
+  return messageOf(error).startsWith("Network connection lost") ? "refused" : "no connection";
 }
