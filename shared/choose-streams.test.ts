@@ -62,6 +62,16 @@ it.each<[string, ProbedStream, string | null]>([
     audio(2, { codec_name: undefined, codec_tag_string: "[0][0][0][0]" }),
     "audio has an unknown codec",
   ],
+  [
+    "Dolby Vision without a base layer for others",
+    video(64, 36, { side_data_list: [{ dv_profile: 5, dv_bl_signal_compatibility_id: 0 }] }),
+    "video is Dolby Vision profile 5, whose colours",
+  ],
+  [
+    "Dolby Vision over HLG",
+    video(64, 36, { side_data_list: [{ dv_profile: 8, dv_bl_signal_compatibility_id: 4 }] }),
+    null,
+  ],
   ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
   ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
 ])("tells what cannot be decoded by its probe: %s", (_, stream, why) => {

@@ -71,12 +71,33 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
     const reason = `The input's ${kind} is encrypted`;
     return { code: "input_encrypted", reason, remedy: "send the input without encryption or DRM" };
   }
+  const dolby = baselessDolbyVision(stream);
+  if (dolby !== null) {
+    const reason = `The input's video is Dolby Vision profile ${dolby}, whose colours only Dolby's decoders know`;
+    return {
+      code: "input_codec_not_supported",
+      reason,
+      remedy: "export it as HDR10, HLG or Dolby Vision profile 8 first",
+    };
+  }
   const hasFormat = (codec_type === "audio" ? sample_fmt : pix_fmt) !== undefined;
   if (codec_name !== undefined && (hasFormat || DECODERS.has(codec_name))) return null;
   const name = codecOf(stream);
   const reason = `The input's ${kind} ${name === null ? "has an unknown codec" : `is ${name}`}, which cannot be decoded`;
   return { code: "input_codec_not_supported", reason, remedy: "convert it to a common codec first" };
 }
+
+/**
+ * The profile of Dolby Vision whose base layer is in colours of its own (IPT): compatibility 0 of Dolby's profiles 5 and 10.
+ * Its pictures would come out in green and purple. Null for all else, which is taken for its base layer.
+ */
+function baselessDolbyVision({ side_data_list = [] }: ProbedStream): number | null {
+  const record = side_data_list.find(({ dv_profile }) => typeof dv_profile === "number");
+  const profile = Number(record?.dv_profile);
+  return record?.dv_bl_signal_compatibility_id === 0 && BASELESS_PROFILES.has(profile) ? profile : null;
+}
+
+const BASELESS_PROFILES: ReadonlySet<number> = new Set([5, 10]);
 
 export const undecodableFailure = ({ code, reason, remedy }: Undecodable): Failure => ({
   code,

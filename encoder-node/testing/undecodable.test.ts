@@ -132,3 +132,32 @@ it("says of damaged video that it cannot be decoded, whatever ffmpeg says last",
   const message = expect.stringMatching(/^(The|Most of the) input's .*cannot be decoded; it may be damaged\.$/);
   expect(outputs).toEqual([1, 1].map(() => ({ ok: false, failure: { code: "encoding_failed", message } })));
 });
+
+/** A `dvcC` box (Dolby Vision streams within ISOBMFF §3.1) in the sample entry: profile 5, level 1, a base layer for Dolby only. */
+const dolbyVision = (bytes: Buffer): Buffer => {
+  const record = Buffer.alloc(24);
+  record.set([1, 0, 5 << 1, (1 << 3) | 0b101, 0]);
+  const extra = box("dvcC", record);
+  const entry = bytes.indexOf("hev1", bytes.indexOf("stsd")) - 4;
+  const end = entry + bytes.readUInt32BE(entry);
+  const changed = Buffer.concat([bytes.subarray(0, end), extra, bytes.subarray(end)]);
+  // All boxes around it grow; the media data is before them.
+  for (const type of ["moov", "trak", "mdia", "minf", "stbl", "stsd", "hev1"]) {
+    const at = changed.lastIndexOf(type, entry + 8) - 4;
+    changed.writeUInt32BE(changed.readUInt32BE(at) + extra.length, at);
+  }
+  return changed;
+};
+
+it("refuses Dolby Vision whose colours it does not know, and takes its audio", async () => {
+  await workshop.make("hevc.mp4", "-i clear.mp4 -c:v libx265 -x265-params log-level=none -c:a copy -tag:v hev1");
+  const path = await workshop.edit("hevc.mp4", "dolby.mp4", dolbyVision);
+  const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "mp3" }]);
+  const message =
+    "The input's video is Dolby Vision profile 5, whose colours only Dolby's decoders know; " +
+    "export it as HDR10, HLG or Dolby Vision profile 8 first.";
+  expect(outputs).toEqual([
+    { ok: false, failure: { code: "input_codec_not_supported", message } },
+    { ok: true, files: [expect.any(String)] },
+  ]);
+});

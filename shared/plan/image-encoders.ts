@@ -11,6 +11,8 @@ export type ImageEncoding = {
   readonly extension: string;
   /** From RGB to what the encoder takes. */
   readonly filters: readonly Filter[];
+  /** The same from RGB with alpha; left out: the format, or its encoder, has none. */
+  readonly alphaFilters?: readonly Filter[];
   readonly argv: readonly string[];
 };
 
@@ -44,11 +46,12 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     filters: toYuv("pc", "yuvj420p"),
     argv: ["-q:v", "2"],
   },
-  png: { encoder: "png", extension: "png", filters: ["format=rgb24"], argv: [] },
+  png: { encoder: "png", extension: "png", filters: ["format=rgb24"], alphaFilters: ["format=rgba"], argv: [] },
   webp: {
     encoder: "libwebp",
     extension: "webp",
     filters: toYuv("tv", "yuv420p"),
+    alphaFilters: toYuv("tv", "yuva420p"),
     argv: ["-quality", "80"],
   },
   avif: {
@@ -62,12 +65,14 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     encoder: "gif",
     extension: "gif",
     filters: [OWN_PALETTE],
+    alphaFilters: [OWN_PALETTE],
     argv: ["-loop", "0", "-final_delay", String(100 / MOVING_FPS)],
   },
   webp_anim: {
     encoder: "libwebp_anim",
     extension: "webp",
     filters: toYuv("tv", "yuv420p"),
+    alphaFilters: toYuv("tv", "yuva420p"),
     argv: ["-loop", "0", "-quality", "75"],
   },
 };

@@ -63,7 +63,9 @@ export type OutputPlan = CommandPart & {
 export type PickedPictures = {
   /** The moments that they show. */
   readonly strides: readonly Stride[];
-  /** What is done to each picture; it is RGB afterwards. */
+  /** RGB, with alpha or without, by ffmpeg's name. */
+  readonly pixelFormat: string;
+  /** What is done to each picture; it is of that format afterwards. */
   readonly filters: readonly Filter[];
   /** From there to what the encoder takes. */
   readonly finish: readonly Filter[];

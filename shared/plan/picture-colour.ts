@@ -93,10 +93,14 @@ function rgbSteps(
   hasAlpha: boolean,
 ): ColourSteps {
   const working = hasAlpha ? "gbrap" : "gbrp";
+  // Each pixel weighed by its alpha: what is hidden would shine through at the edges.
+  const scale = hasAlpha
+    ? ["format=gbrap", "premultiply=inplace=1", scaleTo(size), "unpremultiply=inplace=1"]
+    : [scaleTo(size)];
   // In RGB first: planes of half the size, which odd sides have, are more than `zscale` takes.
   const mapped = maps ? ["format=gbrp12le", ...toneMapFilters(source, "gbr")] : [];
   return {
-    toWorking: [...before, scaleTo(size), ...mapped, `format=${working}`],
+    toWorking: [...before, ...scale, ...mapped, `format=${working}`],
     working: { pixelFormat: working, tags: BT709 },
     toTarget: [
       // Straight from YUV, 7.0 would keep the source's matrix.

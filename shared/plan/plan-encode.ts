@@ -153,13 +153,16 @@ export function runOf(
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
 
+const decoderArguments = ({ video }: SourceTracks): string[] =>
+  video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : [];
+
 const sourceInput = (
   { source, sourceOptions }: RunInputs,
   tracks: SourceTracks,
   options: readonly string[],
 ): PlannedInput => ({
   path: source,
-  options: [...options, ...resizingArguments(tracks)],
+  options: [...options, ...decoderArguments(tracks), ...resizingArguments(tracks)],
   ...(sourceOptions ? { served: sourceOptions } : {}),
 });
 

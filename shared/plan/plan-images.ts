@@ -23,6 +23,11 @@ import { DEFAULT_CELL_WIDTH, layOut, type SheetLayout, sheetRefusal, tileFilter 
  * with 7.0, and `pad` and `tile` in 4:2:0 would round odd sizes down.
  */
 const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
+const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
+
+/** What images of a source are drawn in. Alpha beside HDR, whose conversion has no room for it, is next to unknown. */
+const workingFormat = ({ container }: ImageOutput, { colour }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
+  IMAGE_ENCODINGS[container].alphaFilters && colour.hasAlpha && colour.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
 
 /** Plans one image output: `<index>-00001.jpg` and so on, one file of what moves, and a WebVTT file after them. */
 export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): PlanResult {
@@ -32,19 +37,22 @@ export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): 
   const noEncoder = encoderRefusal(asked.container, can);
   if (noEncoder) return { ok: false, failure: noEncoder };
   const spec = { ...asked, size: automaticSize(asked, video) };
+  const working = workingFormat(spec, video);
   const moments = chooseMoments(spec.selection, video, spec.sprite !== null);
   if (!moments.ok) return moments;
-  const picture = pictureChain(spec, video, IN_RGB, can);
+  const picture = pictureChain(spec, video, working, can);
   if (!picture.ok) return picture;
   const { frame, filters: chain } = picture.chain;
   const layout = spec.sprite && layOut(spec.sprite, countMoments(moments.strides), frame);
   const tooLarge = layout && sheetRefusal(spec.container, layout);
   if (tooLarge) return { ok: false, failure: tooLarge };
   const label = `v${spec.index}`;
-  const { filters: encoderFormat } = IMAGE_ENCODINGS[spec.container];
+  const encoding = IMAGE_ENCODINGS[spec.container];
+  const encoderFormat = (working === WITH_ALPHA ? encoding.alphaFilters : null) ?? encoding.filters;
   const { strides } = moments;
   const pictures: PickedPictures = {
     strides,
+    pixelFormat: working.pixelFormat,
     filters: chain,
     finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat],
     eachIsAFile: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,

@@ -72,7 +72,11 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
   // Lossless files in between, out of which a last run makes sheets, or what moves.
   const parts = `${plan.planned.output}-part-%05d.png`;
   const writes = { filters, argv: ["-fps_mode", "passthrough", "-c:v", "png", "-f", "image2", parts] };
-  const joined = branchGraph("[0:v]", { label, filters: ["format=gbrp", ...SPREAD_OUT, ...finish] }, new Map());
+  const joined = branchGraph(
+    "[0:v]",
+    { label, filters: [`format=${pictures.pixelFormat}`, ...SPREAD_OUT, ...finish] },
+    new Map(),
+  );
   const last = [
     ...headArguments([{ path: parts, kind: "parts", options: ["-framerate", String(MOVING_FPS)] }]),
     "-filter_complex",

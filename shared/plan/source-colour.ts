@@ -46,6 +46,13 @@ const HD = { width: 1280, height: 720 };
 /** The lines of PAL, and of half of it (VCD). */
 const LINES_625 = new Set([576, 288]);
 
+/** WebM keeps alpha beside the pictures (`BlockAdditional`), where ffmpeg's own decoders of VP8 and VP9 do not look. */
+const ALPHA_DECODERS: Readonly<Record<string, string>> = { vp8: "libvpx", vp9: "libvpx-vp9" };
+
+/** The decoder that a stream needs for its alpha, by ffmpeg's name; null when any does. */
+export const alphaDecoder = ({ codec_name = "", tags = {} }: ProbedStream): string | null =>
+  (tags.alpha_mode ?? tags.ALPHA_MODE) === "1" ? (ALPHA_DECODERS[codec_name] ?? null) : null;
+
 /** Reads the tags of a video stream. */
 export function sourceColour(stream: ProbedStream): SourceColour {
   const format = stream.pix_fmt ?? "";
@@ -74,7 +81,7 @@ export function sourceColour(stream: ProbedStream): SourceColour {
     peakNits: peakOf(stream),
     isRgb,
     isFullRange: isRgb || stream.color_range === "pc" || /^(yuvj|gray|ya8|mono)/.test(format),
-    hasAlpha: /^(yuva|rgba|bgra|argb|abgr|gbrap|ya|pal8)/.test(format),
+    hasAlpha: /^(yuva|rgba|bgra|argb|abgr|gbrap|ya|pal8)/.test(format) || alphaDecoder(stream) !== null,
     isDeep: /(le|be)$/.test(format),
   };
 }

@@ -2,7 +2,7 @@
 import { chosenAudio, chosenVideo, type Undecodable, undecodable } from "../choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
 import { microseconds, timelineStartUs } from "../timeline-start.ts";
-import { type SourceColour, sourceColour } from "./source-colour.ts";
+import { alphaDecoder, type SourceColour, sourceColour } from "./source-colour.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
 export type Track = {
@@ -25,6 +25,8 @@ export type Track = {
 export type VideoTrack = Track & {
   readonly facts: VideoFacts;
   readonly colour: SourceColour;
+  /** By ffmpeg's name; null: the one that ffmpeg takes by itself. */
+  readonly decoder: string | null;
   /** Mean frames per second; null when unknown or not to be believed. */
   readonly fps: number | null;
   readonly constantRate: boolean;
@@ -81,6 +83,7 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
             ...rateOf(picture, facts),
             facts,
             colour: sourceColour(picture),
+            decoder: alphaDecoder(picture),
             interlaced: INTERLACED.has(picture.field_order ?? ""),
             frames: frameCount(picture),
             startsWithOldFrames: startsWithOldFrames(picture, originUs),

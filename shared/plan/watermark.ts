@@ -31,6 +31,7 @@ const FORMATS: Readonly<Record<string, readonly [overlay: string, mark: string]>
   yuv420p10le: ["yuv420p10", "yuva420p10le"],
   yuv422p10le: ["yuv422p10", "yuva422p10le"],
   gbrp: ["gbrp", "gbrap"],
+  gbrap: ["gbrp", "gbrap"],
 };
 
 /** Lays the first picture of a mark's file over a picture. */
