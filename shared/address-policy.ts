@@ -103,12 +103,12 @@ const BUCKET_SCHEMES: Readonly<Record<string, string>> = { s3: "s3", gs: "gcs", 
 /** What is said of texts that are often taken for URLs; null for others. It repeats host and port at the most. */
 function reasonFor(text: string): string | null {
   if (/^(?:\/(?!\/)|\.{1,2}\/|~\/|[a-z]:[\\/]|file:)/i.test(text)) {
-    return "This is a path on a computer, which the service cannot read; give an http or https URL";
+    return "The URL is a path on a computer, which the service cannot read; give an http or https URL";
   }
   const scheme = /^(s3|gs|gcs|r2|b2):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined) {
     const service = BUCKET_SCHEMES[scheme];
-    return `\`${scheme}://\` is not a URL of the web; name the bucket by \`service\` (\`${service}\`), \`bucket\` and credentials`;
+    return `The scheme \`${scheme}\` is not supported; name the bucket by \`service\` (\`${service}\`), \`bucket\` and credentials`;
   }
   const [, host, port = ""] =
     /^((?:[a-z0-9-]+\.)+[a-z0-9-]+|localhost|[a-z0-9-]+(?=:\d))(:\d{1,5})?(?=[/?#]|$)/i.exec(text) ?? [];

@@ -137,32 +137,32 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { storage: { url: "s3://bucket/path" } },
     "storage_not_valid",
-    "`storage.url`: `s3://` is not a URL of the web; name the bucket by `service` (`s3`), `bucket` and credentials",
+    "`storage.url`: The scheme `s3` is not supported; name the bucket by `service` (`s3`), `bucket` and credentials",
   ],
   [
     { input: { url: "/home/me/film.mp4" } },
     "input_url_not_valid",
-    "`input.url`: This is a path on a computer, which the service cannot read; give an http or https URL",
+    "`input.url`: The URL is a path on a computer, which the service cannot read; give an http or https URL",
   ],
   [
     { input: { url: "C:\\films\\a.mp4" } },
     "input_url_not_valid",
-    "`input.url`: This is a path on a computer, which the service cannot read; give an http or https URL",
+    "`input.url`: The URL is a path on a computer, which the service cannot read; give an http or https URL",
   ],
   [
     { input: { url: "file:///home/me/film.mp4" } },
     "input_url_not_valid",
-    "`input.url`: This is a path on a computer, which the service cannot read; give an http or https URL",
+    "`input.url`: The URL is a path on a computer, which the service cannot read; give an http or https URL",
   ],
   [
     { input: { url: "s3://bucket/film.mp4" } },
     "input_url_not_valid",
-    "`input.url`: `s3://` is not a URL of the web; name the bucket by `service` (`s3`), `bucket` and credentials",
+    "`input.url`: The scheme `s3` is not supported; name the bucket by `service` (`s3`), `bucket` and credentials",
   ],
   [
     { input: { url: "gs://bucket/film.mp4" } },
     "input_url_not_valid",
-    "`input.url`: `gs://` is not a URL of the web; name the bucket by `service` (`gcs`), `bucket` and credentials",
+    "`input.url`: The scheme `gs` is not supported; name the bucket by `service` (`gcs`), `bucket` and credentials",
   ],
   [
     { input: { url: "example.com/film.mp4" } },

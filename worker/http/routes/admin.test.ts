@@ -33,7 +33,7 @@ describe("/v2/admin", () => {
   });
 
   it.each([
-    [{}, "`name`: must be a string"],
+    [{}, "`name` is missing"],
     [{ name: " " }, "`name`: must not be empty"],
     [{ name: "x".repeat(101) }, "`name`: at most 100 characters"],
     [{ name: "a\ud800" }, "`name`: must be text in Unicode, without halves of characters"],
