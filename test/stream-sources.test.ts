@@ -62,7 +62,8 @@ beforeAll(async () => {
     if (clip === "film.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
   }
   await submit("truncated.mp4", { variants: WHOLE });
-});
+  // All clips are made here; their drawings take minutes on a busy machine.
+}, 400_000);
 afterAll(async () => {
   await stack?.stop();
   await sources?.close();
