@@ -11,7 +11,7 @@ describe("readConfig", () => {
       workFolder: ".copra-node",
       name: null,
       allowPrivate: "none",
-      slots: { inspect: 4, encode: 1 },
+      slots: { inspect: 32, encode: 1 },
       hw: "auto",
       isolation: process.platform === "linux" ? "required" : "best-effort",
       maxSourceBytes: 100 * 2 ** 30,

@@ -5,10 +5,10 @@ import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/isolation-start.ts";
 import { readTokenFile } from "./token.ts";
 
-/** Inspecting waits for the network far more than for the processor. */
-const INSPECT_SLOTS = 4;
-/** A hello names all that runs, which is at most 64. */
-const MAX_ENCODE_SLOTS = 64 - INSPECT_SLOTS;
+/** Transfers, which wait for the network; of those that have come a few at a time are looked at (node.ts). */
+const INSPECT_SLOTS = 32;
+/** A hello names all that runs (MAX_LEASES): transfers, encodes, and what they left to upload. */
+const MAX_ENCODE_SLOTS = 60;
 
 const Config = z.object({
   url: z.url({ protocol: /^https?$/, error: "--url must be the http or https address of the control plane" }),

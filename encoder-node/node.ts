@@ -14,6 +14,7 @@ import { openLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { storageAddressRefusal } from "./upload/storage-failure.ts";
 import { createRangedSources } from "./work/chunk-source.ts";
+import { limiter } from "./work/in-parallel.ts";
 import { createLeases } from "./work/leases.ts";
 import { createProgressBoard } from "./work/progress.ts";
 import { createSlots } from "./work/slots.ts";
@@ -36,6 +37,9 @@ export type NodeSetup = {
   tools: { ffmpeg: Tool; ffprobe: Tool };
   log: Logger;
 };
+
+/** Sources that are looked at, one process of ffprobe each, at the same time. */
+const PROBES = 4;
 
 export interface EncoderNode {
   /** Takes nothing new and resolves when all that runs has ended. */
@@ -91,6 +95,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       hello: () => ({ ...identity, capabilities, slots: slots.free(), running: leases.running() }),
       assign: leases.start,
       cancel: leases.cancel,
+      yield: leases.yield,
       drain: () => void drain().catch(logged("Node not drained cleanly")),
       welcome: (progressEveryMs) => board.every(progressEveryMs),
     },
@@ -116,6 +121,7 @@ async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promis
     ...tools,
     capabilities,
     sources: createSourceCache(sources),
+    probing: limiter(PROBES),
     rangedSources: createRangedSources(ranged, allowPrivate),
     workFolder: tasks,
     storages: guardedAgent({ allow: allowPrivate, refuse: storageAddressRefusal }),

@@ -90,6 +90,9 @@ export const ERRORS = {
   storage_unreachable: retry("storage"),
   node_failed: retry("node"),
   node_lost: retry("node"),
+  // By these a node gives a task back that it has nothing against: no attempt is lost.
+  node_busy: retry("node"),
+  turn_over: retry("node"),
   cancelled: final("client"),
 } as const satisfies Record<string, ErrorTraits>;
 

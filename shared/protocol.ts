@@ -166,6 +166,11 @@ export const NodeFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("slots"), grant: SlotCounts, released: z.array(LeaseIdText).max(MAX_LEASES) }),
   /** Lossy; also renews the leases it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
+  /**
+   * The source of this lease comes slowly, and has for long; what has come can be kept. The hub answers `yield` if others
+   * wait for a slot of its class, else nothing.
+   */
+  z.object({ type: z.literal("slow"), lease: LeaseIdText }),
   /** The node drains: it wants no more work on this connection. */
   z.object({ type: z.literal("bye") }),
 ]);
@@ -177,6 +182,8 @@ export const HubFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("assign"), assignment: Assignment }),
   /** The job no longer wants this grant's work: stop it and forget it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
+  /** Others wait: give this lease back (`turn_over`), and keep what has come of its source. */
+  z.object({ type: z.literal("yield"), lease: LeaseIdText }),
   /** Finish what runs, take nothing new. */
   z.object({ type: z.literal("drain") }),
 ]);

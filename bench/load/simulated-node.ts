@@ -133,6 +133,7 @@ export function startSimulatedNode(
       }),
       assign,
       cancel: (lease) => ledger.cancelled(lease),
+      yield: () => undefined,
       drain: () => undefined,
       welcome: () => ledger.connected(nodeId),
     },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { FILM, fetchTo, folder, removeFetched, sendFilm, WHOLE } from "./fetch-source-film.ts";
 import { closeServers, serve } from "./range-source-server.ts";
-import type { Room } from "./source-disk.ts";
+import { type Room, SourceDisk } from "./source-disk.ts";
 
 afterEach(closeServers);
 afterAll(removeFetched);
@@ -53,5 +53,54 @@ describe("a disk without room for", () => {
     expect(seen.length).toBe(1);
     expect(kept()).toBeGreaterThan(31 * MIB);
     expect(kept()).toBeLessThan(33 * MIB);
+  });
+});
+
+describe("a disk that several sources are on", () => {
+  const BUSY = { code: "node_busy" };
+
+  it("keeps for one what was announced of it, until that has come or is gone", async () => {
+    let free = 100;
+    const disk = new SourceDisk(async () => free);
+    const [one, other, late] = [disk.open(folder), disk.open(folder), disk.open(folder)];
+    await one.need(70);
+    await expect(other.need(40)).rejects.toMatchObject(BUSY);
+    await other.need(30);
+    await expect(late.need(1)).rejects.toMatchObject(BUSY);
+    // What has come is on the disk, and no longer to come.
+    free = 50;
+    await one.need(20);
+    await late.need(0);
+    one.settle();
+    await late.need(20);
+    other.close();
+    await late.need(50);
+  });
+
+  it("is too small for what has no room when there is nothing else on it", async () => {
+    const disk = new SourceDisk(async () => 100);
+    const one = disk.open(folder);
+    await expect(one.need(101)).rejects.toMatchObject({ code: "node_failed" });
+    const other = disk.open(folder);
+    await expect(one.need(101)).rejects.toMatchObject(BUSY);
+    other.close();
+    await expect(one.need(101)).rejects.toMatchObject({ code: "node_failed" });
+  });
+
+  it("gives one of two that come at once all of its room", async () => {
+    const disk = new SourceDisk(async () => 100);
+    const fits = await Promise.allSettled([disk.open(folder).need(60), disk.open(folder).need(60)]);
+    expect(fits.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  });
+
+  it("turns a source away before a byte of it is written, and lets it in when there is room", async () => {
+    const { origin } = await serve(sendFilm);
+    const disk = new SourceDisk(async () => FILM.length + 10);
+    const other = disk.open(folder);
+    await other.need(11);
+    await expect(fetchTo(origin, { disk: disk.open(folder) })).rejects.toMatchObject(BUSY);
+    expect(statSync(join(folder, "input")).size).toBe(0);
+    other.close();
+    expect(await fetchTo(origin, { disk: disk.open(folder) })).toEqual(WHOLE);
   });
 });

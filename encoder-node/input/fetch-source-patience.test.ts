@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { noPart } from "./fetch-source.ts";
 import { FILM, fetchTo, QUICK, removeFetched, sendFilm, VERSION, WHOLE } from "./fetch-source-film.ts";
 import { closeServers, serve } from "./range-source-server.ts";
 
@@ -157,4 +158,54 @@ it("gives up on a server that falls silent", async () => {
   const patience = { ...QUICK, stallMs: 300 };
   await expect(fetchTo(origin, { patience })).rejects.toMatchObject({ code: "input_timeout" });
   expect(seen.length).toBe(6);
+});
+
+describe("a source that comes slowly for long", () => {
+  const SLOW = { ...QUICK, slow: { bytesPerSecond: 1e9, windowMs: 5, budgetMs: 20 } };
+  /** Half of the film at once, the rest in drops. */
+  const dripping = (headers: Record<string, string>) =>
+    serve((request, response) => {
+      if (request.headers.range) return sendFilm(request, response, { headers });
+      response.writeHead(200, { ...headers, "content-length": FILM.length });
+      response.write(FILM.subarray(0, FILM.length / 2));
+      let at = FILM.length / 2;
+      const drip = setInterval(() => {
+        response.write(FILM.subarray(at, at + 10));
+        at += 10;
+      }, 5);
+      response.on("close", () => clearInterval(drip));
+    });
+
+  it("says so when it can go on later, and does, with what has come", async () => {
+    const { origin, seen } = await dripping({ ...VERSION, "accept-ranges": "bytes" });
+    const part = noPart();
+    const stop = new AbortController();
+    const slow = { patience: SLOW, part, onSlow: () => stop.abort("others wait") };
+    await expect(fetchTo(origin, { ...slow, signal: stop.signal })).rejects.toBe("others wait");
+    expect(part.received).toBeGreaterThanOrEqual(FILM.length / 2);
+    const { received, spentMs } = part;
+    expect(spentMs).toBeGreaterThan(20);
+    expect(await fetchTo(origin, { part })).toEqual(WHOLE);
+    expect(seen.map(({ headers }) => headers.range)).toEqual([undefined, `bytes=${received}-`]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["names no versions", { "accept-ranges": "bytes" }],
+    ["does no ranges", VERSION],
+    ["names versions that may differ", { etag: 'W/"v1"', "accept-ranges": "bytes" }],
+  ])("goes on without a word when its host %s", async (_, headers) => {
+    const { origin } = await dripping(headers);
+    const onSlow = vi.fn();
+    const signal = AbortSignal.timeout(300);
+    await expect(fetchTo(origin, { patience: SLOW, onSlow, signal })).rejects.toThrow(/timeout/);
+    expect(onSlow).not.toHaveBeenCalled();
+  });
+
+  it("has no more time for being fetched in parts", async () => {
+    const { origin } = await dripping({ ...VERSION, "accept-ranges": "bytes" });
+    const part = { ...noPart(), spentMs: 1000 };
+    await expect(fetchTo(origin, { part, patience: { ...QUICK, limitMs: 1000 } })).rejects.toMatchObject({
+      code: "input_timeout",
+    });
+  });
 });

@@ -7,7 +7,7 @@ import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import { guardedAgent } from "./address-guard.ts";
 import { type Known, readAnswer, validatorOf } from "./read-answer.ts";
-import { checkRoom, diskFailure, type Room, writeAt } from "./source-disk.ts";
+import { checkRoom, type DiskShare, diskFailure, type Room, writeAt } from "./source-disk.ts";
 import {
   addressRefusal,
   brokenOff,
@@ -17,19 +17,25 @@ import {
   mayBeExpired,
   TooSlow,
 } from "./source-failure.ts";
-import { mayTryAgain, PATIENCE, type Patience, pauseMs, watchRate, watchTime } from "./source-patience.ts";
+import { mayTryAgain, PATIENCE, type Patience, pauseMs, watchRate, watchSlow, watchTime } from "./source-patience.ts";
 import { requestSource, type SourceAnswer } from "./source-request.ts";
 
 export type Fetch = {
   readonly url: string;
-  /** File to write; what it held is lost. After a failure it holds a part. */
+  /** File to write; what it held is lost, unless `part` describes it. After a failure it holds a part. */
   readonly destination: string;
+  /** What an earlier fetch left in the destination. It is kept up to date, so that a later one can go on. */
+  readonly part?: SourcePart | undefined;
   readonly allow: AllowPrivate;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** Falls back to 0 when a server cannot resume; `totalBytes` is null when it does not say. */
   readonly onProgress?: ((receivedBytes: number, totalBytes: number | null) => void) | undefined;
+  /** Called every few seconds once the source has come slowly for long, if a later fetch could go on where this one ends. */
+  readonly onSlow?: (() => void) | undefined;
   readonly patience?: Patience | undefined;
+  /** What the source may take of a disk that it shares with others; `room` is not asked then. */
+  readonly disk?: DiskShare | undefined;
   /** For tests; else what the disk has free, less a reserve. */
   readonly room?: Room | undefined;
 };
@@ -41,44 +47,62 @@ const PROGRESS_BYTES = 1024 * 1024;
 
 /** What the requests of one fetch go through, and how often a connection of it was reset. */
 type Line = { readonly agent: Dispatcher; readonly resets: () => number };
-type Transfer = {
+/** How far a source has come. */
+export type SourcePart = {
   received: number;
   totalBytes: number | null;
   validator: string | null;
+  /** Whether its host names versions and answers range requests: then nothing is lost when the transfer stops. */
+  canResume: boolean;
+  /** All fetches of it together. */
+  spentMs: number;
+};
+type Transfer = SourcePart & {
   host: string;
   /** Whether the server has begun to give the file, be it lost by now. */
   hasAnswered: boolean;
   readonly checkTime: ReturnType<typeof watchTime>;
+  readonly checkSlow: ReturnType<typeof watchSlow>;
 };
+
+export const noPart = (): SourcePart => ({
+  ...{ received: 0, totalBytes: null, validator: null, canResume: false, spentMs: 0 },
+});
 
 /**
  * Downloads a source and answers its size, which is checked against what the server announced.
  * Throws AppError: `input_http_<status>`, `input_unreachable`, `input_timeout` (silent or too slow), `input_too_large`,
- * `input_address_not_allowed`, `node_failed` (the disk fails, or has no room). An abort rejects with the signal's reason.
+ * `input_address_not_allowed`, `node_failed` (the disk fails, or has no room), `node_busy` (none beside other sources). An
+ * abort rejects with the signal's reason.
  */
 export async function fetchSource(fetch: Fetch): Promise<{ sizeBytes: number }> {
   fetch.signal.throwIfAborted();
-  const file = await open(fetch.destination, "w", 0o600).catch(diskFailure);
+  const { part = noPart() } = fetch;
+  const file = await open(fetch.destination, part.received > 0 ? "r+" : "w", 0o600).catch(diskFailure);
+  const since = performance.now();
   let resets = 0;
   const onReset = (): void => {
     resets += 1;
   };
   const agent = guardedAgent({ allow: fetch.allow, refuse: addressRefusal, onReset });
   try {
-    return { sizeBytes: await download(file, { agent, resets: () => resets }, fetch) };
+    return { sizeBytes: await download(file, { agent, resets: () => resets }, { ...fetch, part }) };
   } finally {
+    part.spentMs += performance.now() - since;
+    fetch.disk?.settle();
     await agent.destroy();
     await file.close();
   }
 }
 
-async function download(file: FileHandle, line: Line, fetch: Fetch): Promise<number> {
-  const { signal, patience = PATIENCE } = fetch;
-  const checkTime = watchTime(patience);
-  const nothing = { received: 0, totalBytes: null, validator: null, host: "", hasAnswered: false };
-  const transfer: Transfer = { ...nothing, checkTime };
-  let furthest = 0;
-  let credited = 0;
+async function download(file: FileHandle, line: Line, fetch: Fetch & { readonly part: SourcePart }): Promise<number> {
+  const { signal, patience = PATIENCE, part } = fetch;
+  const checkTime = watchTime(patience, part.spentMs);
+  const checkSlow = watchSlow(patience, () => part.canResume && fetch.onSlow?.());
+  const hasAnswered = part.received > 0;
+  const transfer: Transfer = Object.assign(part, { host: "", hasAnswered, checkTime, checkSlow });
+  let furthest = transfer.received;
+  let credited = transfer.received;
   for (let failures = 1; ; failures++) {
     try {
       await attempt(transfer, file, line, fetch);
@@ -151,6 +175,8 @@ async function takeAnswer(answer: SourceAnswer, transfer: Transfer, file: FileHa
     transfer.validator = validatorOf(answer.headers);
   }
   transfer.totalBytes = reading.totalBytes ?? transfer.totalBytes;
+  const doesRanges = answer.statusCode === 206 || /\bbytes\b/.test(String(answer.headers["accept-ranges"]));
+  transfer.canResume = transfer.validator !== null && doesRanges;
 }
 
 async function takeBody(answer: SourceAnswer, transfer: Transfer, file: FileHandle, fetch: Fetch): Promise<void> {
@@ -161,8 +187,10 @@ async function takeBody(answer: SourceAnswer, transfer: Transfer, file: FileHand
   };
   refuseAbove(transfer.totalBytes ?? 0);
   const folder = dirname(fetch.destination);
-  const lookAtDisk = (): Promise<void> =>
-    checkRoom(folder, (transfer.totalBytes ?? transfer.received) - transfer.received, fetch.room);
+  const lookAtDisk = (): Promise<void> => {
+    const needed = (transfer.totalBytes ?? transfer.received) - transfer.received;
+    return fetch.disk ? fetch.disk.need(needed) : checkRoom(folder, needed, fetch.room);
+  };
   await lookAtDisk();
   let unseenBytes = 0;
   onProgress?.(transfer.received, transfer.totalBytes);
@@ -177,6 +205,7 @@ async function takeBody(answer: SourceAnswer, transfer: Transfer, file: FileHand
     await writeAt(file, chunk, transfer.received);
     transfer.received += chunk.length;
     checkRate(chunk.length);
+    transfer.checkSlow(chunk.length);
     transfer.checkTime(answer.host);
     onProgress?.(transfer.received, transfer.totalBytes);
   }

@@ -11,7 +11,10 @@ export type Patience = {
   readonly least?: LeastRate;
   /** How long a whole file may take, all tries together. */
   readonly limitMs?: number;
+  readonly slow?: SlowRate;
 };
+/** Who is slower than this in windows of so long, for so long in all, gives way to others (`onSlow`). */
+export type SlowRate = { readonly bytesPerSecond: number; readonly windowMs: number; readonly budgetMs: number };
 export type LeastRate = { readonly bytes: number; readonly windowMs: number };
 
 export const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
@@ -22,6 +25,9 @@ export const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, ma
 const LEAST: LeastRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** As long as the address of a source in a bucket is signed for (worker/storage/source-url.ts). */
 const LIMIT_MS = 12 * 60 * 60 * 1000;
+
+/** A transfer that brings less keeps its slot for minutes of nothing but waiting. */
+const SLOW: SlowRate = { bytesPerSecond: 1024 * 1024, windowMs: 10_000, budgetMs: 5 * 60_000 };
 
 /** Tries after the first, in a row, of a source whose server has answered, and of one that never has. */
 const RETRIES = 5;
@@ -55,9 +61,28 @@ export function watchRate({ least = LEAST }: Patience, host: string): (bytes: nu
   };
 }
 
-/** Begins to watch a whole file. What it answers throws AppError `input_timeout` when the time is over, for good. */
-export function watchTime({ limitMs = LIMIT_MS }: Patience): (host: string) => void {
-  const since = performance.now();
+/** Begins to watch how long a file is slow. What it answers is told of each arrival, and tells at each slow window too many. */
+export function watchSlow({ slow = SLOW }: Patience, tell: () => void): (bytes: number) => void {
+  const { bytesPerSecond, windowMs, budgetMs } = slow;
+  let [since, inWindow, slowMs] = [performance.now(), 0, 0];
+  return (bytes) => {
+    inWindow += bytes;
+    const tookMs = performance.now() - since;
+    if (tookMs < windowMs) return;
+    const isSlow = (inWindow * 1000) / tookMs < bytesPerSecond;
+    if (isSlow) slowMs += tookMs;
+    since = performance.now();
+    inWindow = 0;
+    if (isSlow && slowMs >= budgetMs) tell();
+  };
+}
+
+/**
+ * Begins to watch a whole file, for which `spentMs` were spent before. What it answers throws AppError `input_timeout` when
+ * the time is over, for good.
+ */
+export function watchTime({ limitMs = LIMIT_MS }: Patience, spentMs = 0): (host: string) => void {
+  const since = performance.now() - spentMs;
   return (host) => {
     if (performance.now() - since >= limitMs) throw tooLong(host, limitMs);
   };

@@ -50,6 +50,7 @@ function handlers(running: string[] = []): LinkHandlers {
     }),
     assign: vi.fn(),
     cancel: vi.fn(),
+    yield: vi.fn(),
     drain: vi.fn(),
     welcome: vi.fn(),
   };

@@ -21,6 +21,7 @@ export interface LinkHandlers {
   hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
   assign(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
+  yield(lease: LeaseId): void;
   drain(): void;
   welcome(progressEveryMs: number): void;
 }
@@ -123,6 +124,8 @@ function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
       return handlers.assign(frame.assignment);
     case "cancel":
       return handlers.cancel(frame.lease);
+    case "yield":
+      return handlers.yield(frame.lease);
     case "drain":
       return handlers.drain();
     default:

@@ -72,11 +72,11 @@ export const isTooLong = (cuts: PackedCuts, probe: MediaProbe): boolean =>
 
 const cannot = (why: string): Error => new Error(`The film cannot be cut, because ${why}.`);
 
-async function chunkable({ path, probe }: Film, { ffprobe, signal }: TaskDeps): Promise<ChunkFilm> {
+async function chunkable({ path, probe }: Film, { ffprobe, probing, signal }: TaskDeps): Promise<ChunkFilm> {
   const track = chooseTracks(probe).video;
   if (!track) throw cannot("it has no moving picture");
   if (track.startsWithOldFrames) throw cannot("it begins with frames from before its beginning");
-  const reading = await readFrameLedger(ffprobe, { path }, track.streamIndex, signal);
+  const reading = await probing(() => readFrameLedger(ffprobe, { path }, track.streamIndex, signal));
   if (!reading.ok) throw cannot(reading.why);
   const film = chunkFilm(reading.ledger, probe);
   if (film.endUs - film.startUs <= MIN_CHUNKED_MS * 1000) {

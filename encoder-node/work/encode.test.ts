@@ -145,6 +145,8 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       ...{ lease: "AAAAAAAAAAAAAA.encode.1", token: "t", jobId: "AAAAAAAAAAAAAA", task },
     }),
     signal: new AbortController().signal,
+    turn: { over: new AbortController().signal, slow: () => undefined },
+    probing: (work) => work(),
     progress: () => undefined,
     encoded: () => undefined,
     report: async () => false,

@@ -13,6 +13,7 @@ import { inspect } from "./inspect.ts";
 import { scratchSource } from "./scratch-source.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-test-bucket.ts";
 import { startTestNode, type TestNode, tools } from "./scratch-test-deps.ts";
+import { TURN_OVER } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 let folder: string;
@@ -90,6 +91,22 @@ it("names a web page that is answered in place of a media file", async () => {
       /^The host answered with a web page \(text\/html\), not with a media file; check that/,
     ),
   });
+});
+
+it("gives way while it waits for its source, and not any more once it has come", async () => {
+  const turn = new AbortController();
+  turn.abort(TURN_OVER);
+  const waiting = { turn: { over: turn.signal, slow: () => undefined } };
+  await expect(inspected("ranges/film.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
+  const later = new AbortController();
+  const probing: TaskDeps["probing"] = (work) => {
+    later.abort(TURN_OVER);
+    return work();
+  };
+  const { probe } = await inspected("ranges/film.mp4", null, {
+    ...{ turn: { over: later.signal, slow: () => undefined }, probing },
+  });
+  expect(probe).toMatchObject({ format: { format_name: expect.stringContaining("mp4") } });
 });
 
 it("finds the cuts of a film, and brings it to the scratch bucket", async () => {

@@ -11,7 +11,8 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
     task.chunking ? (stage, fraction) => deps.progress(stage, from + fraction / 2) : deps.progress;
   const source = await acquireSource(task.sourceUrl, { ...deps, progress: half(0) });
   try {
-    const probe = await probeSource(deps.ffprobe, source.path, deps.signal).catch(async (error: unknown) => {
+    const probing = deps.probing(() => probeSource(deps.ffprobe, source.path, deps.signal));
+    const probe = await probing.catch(async (error: unknown) => {
       throw await explainNotMedia(error, source.path);
     });
     if (!task.chunking) return { kind: "inspect", probe };

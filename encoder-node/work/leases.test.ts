@@ -56,6 +56,7 @@ function open(reports: Reports): Leases {
       const deps: TaskDeps = {
         ...{ ...own, log, ffmpeg: tool, ffprobe: tool, allowPrivate: "loopback", maxSourceBytes: 1e6 },
         ...{ sources: createSourceCache(folder), workFolder: folder, storages: new Agent() },
+        probing: (work) => work(),
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
         rangedSources: createRangedSources(join(folder, "ranged"), "loopback"),
         askUploads: () => Promise.reject(new Error("nothing to upload")),

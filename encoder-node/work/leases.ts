@@ -16,6 +16,7 @@ import type { Reports } from "../link/reports.ts";
 import type { ProgressBoard } from "./progress.ts";
 import { runTask, type StopReason } from "./run-task.ts";
 import type { Slots } from "./slots.ts";
+import { TURN_OVER } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 import type { UploadSlots } from "./upload-slots.ts";
 
@@ -23,6 +24,8 @@ export interface Leases {
   /** Starts the work on an assignment; after `drain` it is refused at once. */
   start(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
+  /** Others wait: a task that only waits for its source gives way to them. */
+  yield(lease: LeaseId): void;
   running(): LeaseProof[];
   /** Stops what runs and hands it back. */
   handBack(): void;
@@ -38,10 +41,11 @@ export interface LeasesDeps {
   readonly reports: Reports;
   readonly log: Logger;
   send(frame: NodeFrame): void;
-  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress" | "report" | "encoded">): TaskDeps;
+  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress" | "turn" | "report" | "encoded">): TaskDeps;
 }
 
-type Running = { assignment: Assignment; abort: AbortController; done: Promise<unknown> };
+type Running = { assignment: Assignment; abort: AbortController; turn: AbortController; done: Promise<unknown> };
+type Work = (signal: AbortSignal, turnOver: AbortSignal) => Promise<unknown>;
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and takes no new work" };
 
@@ -50,13 +54,13 @@ export function createLeases(deps: LeasesDeps): Leases {
   const leases = new Map<LeaseId, Running>();
   let draining = false;
 
-  const keep = (assignment: Assignment, work: (signal: AbortSignal) => Promise<unknown>): void => {
+  const keep = (assignment: Assignment, work: Work): void => {
     const { lease } = assignment;
-    const abort = new AbortController();
-    const done = work(abort.signal)
+    const [abort, turn] = [new AbortController(), new AbortController()];
+    const done = work(abort.signal, turn.signal)
       .catch((error: unknown) => log.error("Lease ended badly", { lease, error: messageOf(error) }))
       .finally(() => leases.delete(lease));
-    leases.set(lease, { assignment, abort, done });
+    leases.set(lease, { assignment, abort, turn, done });
   };
   const refuse = ({ lease, token }: Assignment): Promise<boolean> =>
     reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } });
@@ -68,9 +72,10 @@ export function createLeases(deps: LeasesDeps): Leases {
       if (leases.has(assignment.lease)) return deps.send(granting(slotClass, draining ? 0 : 1, []));
       if (draining) return keep(assignment, () => refuse(assignment));
       slots.take(slotClass);
-      keep(assignment, (signal) => work(assignment, signal, deps));
+      keep(assignment, (signal, turnOver) => work(assignment, signal, turnOver, deps));
     },
     cancel: (lease) => leases.get(lease)?.abort.abort("cancelled" satisfies StopReason),
+    yield: (lease) => leases.get(lease)?.turn.abort(TURN_OVER),
     running: () => [...leases.values()].map(({ assignment: { lease, token } }) => ({ lease, token })),
     handBack: () => {
       for (const { abort } of leases.values()) abort.abort("handed-back" satisfies StopReason);
@@ -85,7 +90,12 @@ export function createLeases(deps: LeasesDeps): Leases {
 }
 
 /** The work on one lease, from the slot taken to the slot given back, which may be long before its end. */
-async function work(assignment: Assignment, signal: AbortSignal, deps: LeasesDeps): Promise<void> {
+async function work(
+  assignment: Assignment,
+  signal: AbortSignal,
+  turnOver: AbortSignal,
+  deps: LeasesDeps,
+): Promise<void> {
   const { board, reports, uploads } = deps;
   const { lease, token } = assignment;
   const end = new AbortController();
@@ -104,7 +114,8 @@ async function work(assignment: Assignment, signal: AbortSignal, deps: LeasesDep
     reports.send({ lease, verb: "outputs", body: { token, outputs } });
   progress("transferring", 0);
   try {
-    const own = { assignment, signal, progress, report, encoded: () => void encoded().catch(() => undefined) };
+    const turn = { over: turnOver, slow: () => deps.send({ type: "slow", lease }) };
+    const own = { assignment, signal, progress, turn, report, encoded: () => void encoded().catch(() => undefined) };
     await runTask(deps.taskDeps(own), reports);
   } finally {
     end.abort();

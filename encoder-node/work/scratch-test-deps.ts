@@ -42,6 +42,8 @@ export function startTestNode(folder: string): TestNode {
         ...{ workFolder: join(folder, "tasks"), allowPrivate: "loopback", maxSourceBytes: 1e9, task: assignment.task },
         log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
         signal: new AbortController().signal,
+        turn: { over: new AbortController().signal, slow: () => undefined },
+        probing: (work) => work(),
         progress: (stage, fraction) => void told.push({ stage, fraction }),
         encoded: () => undefined,
         report: async () => false,

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createSourceCache, type FetchTo, type SourceCache } from "./source-cache.ts";
+import { createSourceCache, type FetchTo, type SourceCache, TURN_OVER } from "./source-cache.ts";
 
 let folder: string;
 let cache: SourceCache;
@@ -78,4 +78,52 @@ it("tells all who wait how far the fetch is, and nobody who has given up", async
   arrived.resolve();
   await Promise.all(waiting);
   expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
+});
+
+it("keeps what has come of a source whose turn is over for its next one, if it can go on", async () => {
+  const seen: [path: string, received: number][] = [];
+  const slow =
+    (canResume: boolean): FetchTo =>
+    (path, signal, _, { part, onSlow }) => {
+      seen.push([path, part.received]);
+      Object.assign(part, { received: part.received + 5, canResume });
+      onSlow();
+      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+  const oneTurn = async (canResume: boolean): Promise<void> => {
+    const turn = new AbortController();
+    const fetching = cache.acquire("job", slow(canResume), turn.signal, undefined, () => turn.abort(TURN_OVER));
+    await expect(fetching).rejects.toBe(TURN_OVER);
+    // What is left is put aside once the transfer has stopped.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await oneTurn(true);
+  await oneTurn(true);
+  await oneTurn(false);
+  const held = await cache.acquire(
+    "job",
+    async (path, _signal, _tell, { part }) => {
+      seen.push([path, part.received]);
+      await writeFile(path, "film");
+    },
+    never,
+  );
+  held.release();
+  const [first] = seen.map(([path]) => path);
+  expect(seen.map(([, received]) => received)).toEqual([0, 5, 10, 0]);
+  expect(seen.map(([path]) => path === first)).toEqual([true, true, true, false]);
+});
+
+it("stops a slow transfer for those only whose turn is over", async () => {
+  const turn = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const fetchTo: FetchTo = async (path) => {
+    await promise;
+    await writeFile(path, "film");
+  };
+  const [one, other] = [cache.acquire("job", fetchTo, turn.signal), cache.acquire("job", fetchTo, never)];
+  turn.abort(TURN_OVER);
+  await expect(one).rejects.toBe(TURN_OVER);
+  resolve();
+  expect(await readFile((await other).path, "utf8")).toBe("film");
 });

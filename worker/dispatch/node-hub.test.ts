@@ -97,6 +97,21 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
+  it("has a slow source give way when others wait for its slot, and only then", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    await newJob();
+    const { lease } = (await node.next("assign")).assignment;
+    node.say({ type: "slow", lease });
+    await settle();
+    expect(node.frames).toEqual([]);
+    await newJob();
+    await settle();
+    node.say({ type: "slow", lease: "BBBBBBBBBBBBBB.inspect.1" });
+    node.say({ type: "slow", lease });
+    expect((await node.next("yield")).lease).toBe(lease);
+    expect(node.frames).toEqual([]);
+  });
+
   it("tells the node at once when its job is cancelled", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();

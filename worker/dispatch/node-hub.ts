@@ -24,7 +24,7 @@ import {
   TOO_MANY_SOCKETS,
 } from "./admission.ts";
 import { choose, type Offer } from "./choose.ts";
-import { addSlots, ConnectedNode, encodesOf, holding, Roster } from "./roster.ts";
+import { addSlots, ConnectedNode, classOf, encodesOf, holding, Roster } from "./roster.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 import { isStale, loadTickets, saveTickets, type TicketOffer } from "./tickets.ts";
 
@@ -161,6 +161,11 @@ export class NodeHub extends DurableObject<Env> {
       }
       case "progress":
         return this.#forEachJob(node, frame.items, (job, items) => job.progress(items));
+      case "slow":
+        if (node.leases.includes(frame.lease) && this.#queue.hasWaiting(classOf(frame.lease))) {
+          this.#send(node, { type: "yield", lease: frame.lease });
+        }
+        return;
       case "bye":
         return this.#update(node, { free: { inspect: 0, encode: 0 }, draining: true });
       default:

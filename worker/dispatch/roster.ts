@@ -33,7 +33,7 @@ export function addSlots(
 }
 
 /** The class of slot that a lease took, known by the name of its task. */
-const classOf = (lease: string): SlotClass =>
+export const classOf = (lease: string): SlotClass =>
   /^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect") ? "inspect" : "encode";
 
 /** Encodes that a node can do at the same time, those that it does now included. */

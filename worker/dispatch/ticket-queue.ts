@@ -62,6 +62,11 @@ export class TicketQueue {
     this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore });
   }
 
+  /** Whether any task of a class waits. */
+  hasWaiting(slotClass: SlotClass): boolean {
+    return this.#turns[slotClass].size > 0;
+  }
+
   /** The accounts in turn, each with its tickets of a class in the order of offers; nothing may change meanwhile. */
   accounts(slotClass: SlotClass): Iterable<[accountId: string, tickets: Iterable<Ticket>]> {
     return this.#turns[slotClass];

@@ -70,6 +70,39 @@ const failed = (
 });
 const UPLOADS = { "0/1": upload(), "1/1": upload(), "1/2": upload() };
 
+describe("a task that its node gives back", () => {
+  const GIVEN = { message: "m" } as const;
+
+  it("waits at the end of the turn, for the node that has a part of its source, and has lost no attempt", () => {
+    const taken = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const back = failTask(taken, "inspect", { ...GIVEN, code: "turn_over" }, NOW + 5);
+    expect(back.tasks[0]).toMatchObject({
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: [], turnAt: NOW + 5, notBefore: NOW + 5, grant: null },
+    });
+    expect([back.sourceNode, back.advertisedAt.inspect]).toEqual(["node-a", null]);
+  });
+
+  it("goes to another node, or comes later, when there was no room for its source", () => {
+    const back = failTask(encoding(), "encode", { ...GIVEN, code: "node_busy" }, NOW);
+    expect(back.tasks.find(({ id }) => id === "encode")).toMatchObject({
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: ["node-a"], turnAt: 0, notBefore: NOW + 15_000 },
+    });
+    expect(back.outputs.map(({ phase }) => phase)).toEqual(["queued", "queued"]);
+  });
+
+  it.each(["turn_over", "node_busy"] as const)("is not given back for ever: %s", (code) => {
+    let state = checkedJob(spec);
+    let [now, grants] = [NOW, 0];
+    while (state.tasks[0]?.phase === "pending") {
+      state = claim(state, `t${grants}`, now, "node-a", "inspect").state;
+      grants += 1;
+      state = failTask(state, "inspect", { ...GIVEN, code }, now);
+      now += 60_000;
+    }
+    expect([state.status, grants]).toEqual(["job.failed", 202]);
+  });
+});
+
 describe("tables", () => {
   it("moves a task and a job only as their tables say", () => {
     const moves: TaskMove[] = ["claim", "renew", "release", "publish", "finish", "abandon"];

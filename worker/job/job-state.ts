@@ -75,6 +75,8 @@ export const TaskState = z.object({
   /** Nodes that failed or lost this task; others come first. */
   avoid: z.array(z.string()),
   notBefore: Time,
+  /** When it gave way to others, at whose end of the turn it waits since then; 0: never. */
+  turnAt: Time.default(0),
   uploads: z.record(z.string(), GrantedUpload),
   /**
    * What nodes reported and is not settled: outputs whose multipart uploads the storage still has to complete, which an
@@ -217,6 +219,7 @@ export function newTask(
     failures: 0,
     avoid: [],
     notBefore: 0,
+    turnAt: 0,
     uploads: {},
     reports: [],
     chunk: null,

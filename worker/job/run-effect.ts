@@ -41,6 +41,8 @@ export interface EffectDeps {
 
 /** How long the node that has the source is waited for before any other may take its work. */
 const PREFERENCE_MS = 2000;
+/** How long the node is waited for that has a part of the source and gave way to others; it keeps that for 30 minutes. */
+const PART_PREFERENCE_MS = 10 * 60_000;
 /** How long a node that failed or lost a task is passed by while others are connected. */
 const AVOID_MS = 5 * 60_000;
 /** Attempts, over several minutes, to have the storage complete uploads before their outputs are given up. */
@@ -98,15 +100,16 @@ async function advertise({ slotClass }: Effect & { kind: "advertise" }, deps: Ef
   const now = deps.now();
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
+  const turnAt = Math.min(...tasks.map((task) => task.turnAt));
   const offer: TicketOffer = {
     jobId: state.spec.id,
     accountId: state.spec.accountId,
     slotClass,
     count: tasks.filter((task) => startOf(state, task) <= now).length,
-    since: state.spec.createdAt,
+    since: Math.max(state.spec.createdAt, turnAt),
     // Chunks are for all nodes alike.
     prefer: activeWork(state) ? null : state.sourceNode,
-    preferUntil: now + PREFERENCE_MS,
+    preferUntil: Math.max(now + PREFERENCE_MS, turnAt > 0 ? turnAt + PART_PREFERENCE_MS : 0),
     // A node that one task avoids may still have the others.
     avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,

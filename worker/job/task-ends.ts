@@ -29,9 +29,19 @@ const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
 /** Grants of a task after which each that is handed back counts as a loss, lest ever new nodes pass it on for ever. */
 const FREE_GRANTS = 50;
 
-/** The whole task failed on its node, or the node hands it back (`node_lost`), which is nobody's failure. */
+/** Grants of a task that nodes may give back: at 5 minutes of slow time each, more than a source may take. */
+const MAX_GIVEN_BACK = 200;
+/** How long a task rests for which a node had no room: other work must end first. */
+const NO_ROOM_PAUSE_MS = 15_000;
+
+/**
+ * The whole task failed on its node, or the node hands it back (`node_lost`, `node_busy`, `turn_over`), which is nobody's
+ * failure.
+ */
 export function failTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
+  const isGivenBack = failure.code === "node_busy" || failure.code === "turn_over";
+  if (isGivenBack && !isPart(task) && task.attempt <= MAX_GIVEN_BACK) return giveBack(state, task, failure, now);
   // Its node is on its way out: what it still says by the socket must not take the task back.
   if (failure.code === "node_lost") {
     const next = dropOfPair(state, task, false) ?? passOn(state, task, NODE_LOST, now);
@@ -58,6 +68,20 @@ function passOn(state: JobState, task: TaskState, failure: Failure, now: number)
   const next = patchTask(state, task.id, { avoid: avoidHolder(task), notBefore: now });
   const released = moveTaskTo(next, task.id, "release", { stage: null, fraction: 0 });
   return demand(putBack(released, task, owedOutputs(state, task)), slotClassOf(task));
+}
+
+/**
+ * Puts a task back that its node has nothing against. One that gave way to others waits at the end of the turn, for the node
+ * that has a part of its source; one for which there was no room goes to another node, or comes later.
+ */
+function giveBack(state: JobState, task: TaskState, { code }: Failure, now: number): JobState {
+  const isTurn = code === "turn_over";
+  const released = moveTaskTo(orphanUploads(state, task.id), task.id, "release", {
+    ...{ grant: null, stage: null, fraction: 0, reports: madeReports(task) },
+    ...(isTurn ? { turnAt: now, notBefore: now } : { avoid: avoidHolder(task), notBefore: now + NO_ROOM_PAUSE_MS }),
+  });
+  const next = isTurn ? { ...released, sourceNode: task.grant?.nodeId ?? released.sourceNode } : released;
+  return bump(demand(putBack(next, task, owedOutputs(next, taskOf(next, task.id))), slotClassOf(task)));
 }
 
 /** What its node still says is stale from now on. */

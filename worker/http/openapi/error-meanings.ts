@@ -77,5 +77,7 @@ export const ERROR_MEANINGS: Readonly<Record<keyof typeof ERRORS, string>> = {
   storage_unreachable: "The storage does not answer, or broke off.",
   node_failed: "The node could not do the work, for a reason of its own.",
   node_lost: "Nodes that had the work were lost, too often.",
+  node_busy: "The node had no room for the input then, and gave the work back.",
+  turn_over: "The input came slowly while others waited, and the node gave the work back.",
   cancelled: "The job was cancelled.",
 };
