@@ -35,10 +35,18 @@ export function guardedOutbound(allow: AllowPrivate): (request: Request) => Prom
       await answer.body.dump();
       return new Response(null, { status: answer.statusCode, headers: returned });
     } catch (error) {
-      return new Response(null, { status: 502, headers: { [FAILED_HEADER]: encodeURIComponent(messageOf(error)) } });
+      return new Response(null, { status: 502, headers: { [FAILED_HEADER]: encodeURIComponent(reasonOf(error)) } });
     }
   };
 }
+
+const LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+/** As workerd says it where it connects itself, so that the Worker reads the same from both (storage-silence.ts). */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && LOST.has(String(error.code))
+    ? `Network connection lost. (${error.code})`
+    : messageOf(error);
 
 const withoutNames = (pairs: [string, string][], names: ReadonlySet<string>): Record<string, string> =>
   Object.fromEntries(pairs.filter(([name]) => !names.has(name.toLowerCase())));

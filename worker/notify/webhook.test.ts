@@ -55,7 +55,11 @@ it.each([301, 302, 303, 307, 308])("a webhook is not led elsewhere by %d", async
 it.each(ALLOW_SETTINGS)("a webhook is brought to no hostile address under %s", async (allowPrivate) => {
   const urls = HOSTILE_ADDRESSES.filter((row) => isRefused(row, allowPrivate)).map(([url]) => url);
   const results = await Promise.all(urls.map((url) => deliverTo(url, { allowPrivate })));
-  expect(results).toEqual(urls.map(() => ({ error: expect.stringMatching(/^The (host|scheme|URL) .*not /) })));
+  expect(results).toEqual(
+    urls.map(() => ({
+      error: expect.stringMatching(/^The (host|scheme|URL) .*not |^`s3:\/\/` is not|^This is a path on a computer/),
+    })),
+  );
 });
 
 it.each([

@@ -1,4 +1,5 @@
 // A container of Azure Blob Storage: nodes put blobs or blocks by signed addresses, the lists of blocks are committed here.
+import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import { newToken } from "#shared/ids.ts";
 import { joinPath } from "#shared/object-name.ts";
@@ -8,6 +9,7 @@ import { StorageRefusal, storageRefusal } from "#shared/storage-failure.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { randomBytes } from "../random-bytes.ts";
 import { readLimited } from "../read-limited.ts";
+import { requireAllowed } from "./allowed-address.ts";
 import { writeSas } from "./azure-sas.ts";
 import { encodePath } from "./encode-path.ts";
 import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
@@ -15,11 +17,11 @@ import { partSizes } from "./part-sizes.ts";
 import { SIGNED_MS } from "./signed-life.ts";
 import { StorageSilence } from "./storage-silence.ts";
 
-type Container = { storage: StorageOf<"azure">; keys: AccessKeys };
+type Container = { storage: StorageOf<"azure">; keys: AccessKeys; allow: AllowPrivate };
 
 /** A job's storage in a container of Azure Blob Storage. */
-export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys): ObjectStore {
-  const container = { storage, keys };
+export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
+  const container = { storage, keys, allow };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     tryOut: (file) => tryContainer(container, file),
@@ -91,7 +93,7 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
   url.searchParams.set("comp", "blocklist");
   const headers = { "content-type": "application/xml", ...propertiesOf(container.storage, file) };
   const body = `<?xml version="1.0" encoding="utf-8"?><BlockList>${latest}</BlockList>`;
-  await send(new Request(url, { method: "PUT", headers, body }));
+  await send(container, new Request(url, { method: "PUT", headers, body }));
 }
 
 /** No blob has this ETag, so that Azure checks all but the content of a Put Blob, and then refuses it. */
@@ -102,14 +104,15 @@ async function tryContainer(container: Container, file: FileToStore): Promise<nu
   const url = await signedUrl(container, file.objectName);
   const headers = { ...blobHeaders(container, file), "if-match": NEVER };
   try {
-    await send(new Request(url, { method: "PUT", headers, body: "" }), TRIAL_LIMIT_MS);
+    await send(container, new Request(url, { method: "PUT", headers, body: "" }), TRIAL_LIMIT_MS);
   } catch (error) {
     if (!(error instanceof StorageRefusal) || error.said !== "ConditionNotMet") throw error;
   }
   return null;
 }
 
-async function send(request: Request, limitMs: number = COMMIT_LIMIT_MS): Promise<void> {
+async function send({ allow }: Container, request: Request, limitMs: number = COMMIT_LIMIT_MS): Promise<void> {
+  requireAllowed(request.url, allow);
   try {
     await fetchWithin(limitMs, request, async (response) => {
       const body = await readLimited(response.body, MAX_ANSWER_BYTES);

@@ -1,9 +1,11 @@
 // A client's own upload address: one POST of multipart/form-data per file, which nodes send themselves.
+import type { AllowPrivate } from "#shared/address-policy.ts";
 import type { JobId } from "#shared/ids.ts";
 import { joinPath } from "#shared/object-name.ts";
 import type { UploadForm, UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
 import { fetchWithin } from "../fetch-within.ts";
+import { requireAllowed } from "./allowed-address.ts";
 import { basicHeader } from "./basic-header.ts";
 import { encodePath } from "./encode-path.ts";
 import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
@@ -17,13 +19,15 @@ type Target = {
   readonly storage: StorageOf<"http">;
   /** The user and password of its Basic header, if it wants one. */
   readonly keys: AccessKeys | null;
+  /** Where requests may go. */
+  readonly allow: AllowPrivate;
 };
 
 /** A job's storage behind an upload address. */
 export function httpStore(target: Target): ObjectStore {
   return {
     partSizes: (sizeBytes) => [sizeBytes],
-    tryOut: () => askHost(target.storage.url),
+    tryOut: () => askHost(target.storage.url, target.allow),
     begin: async () => null,
     sign: async (file) => [partOf(target, file)],
     // There is nothing to put together or to take back: each POST stands for itself.
@@ -61,7 +65,8 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
 }
 
 /** Any answer is good: what the server does with a POST shows by a POST alone. Throws StorageSilence without one. */
-async function askHost(url: string): Promise<null> {
+async function askHost(url: string, allow: AllowPrivate): Promise<null> {
+  requireAllowed(url, allow);
   const request = new Request(`${new URL(url).origin}/`, {
     method: "HEAD",
     headers: { "user-agent": "copra-upload/1" },

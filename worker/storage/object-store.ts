@@ -56,15 +56,15 @@ type Stored = { readonly id: JobId; readonly storage: StorageSpec };
 export function openStore({ id, storage }: Stored, keys: AccessKeys | null, env: Env): ObjectStore {
   switch (storage.kind) {
     case "s3":
-      return s3Store(storage, needed(keys));
+      return s3Store(storage, needed(keys), settingsOf(env).allowPrivate);
     case "azure":
-      return azureStore(storage, needed(keys));
+      return azureStore(storage, needed(keys), settingsOf(env).allowPrivate);
     case "builtin": {
       if (!env.STORAGE) throw new AppError("storage_unreachable", "The service's own storage is no longer offered");
       return builtinStore({ bucket: env.STORAGE, jobId: id, storage, keys: settingsOf(env).sealingKeys });
     }
     case "http":
-      return httpStore({ jobId: id, storage, keys });
+      return httpStore({ jobId: id, storage, keys, allow: settingsOf(env).allowPrivate });
     default:
       return assertNever(storage);
   }

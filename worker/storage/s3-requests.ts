@@ -1,10 +1,12 @@
 // Requests to a bucket that speaks S3: signed for nodes, or signed and sent from here.
 import { AwsClient } from "aws4fetch";
+import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage-spec.ts";
 import { storageRefusal } from "#shared/storage-failure.ts";
 import { fetchWithin } from "../fetch-within.ts";
 import { readLimited } from "../read-limited.ts";
+import { requireAllowed } from "./allowed-address.ts";
 import { StorageSilence } from "./storage-silence.ts";
 
 /** Of the bucket, only what is signed: its addresses are s3-target.ts's affair. */
@@ -13,6 +15,12 @@ export type Signer = {
   readonly keys: AccessKeys;
   /** Where the keys that are derived for a day are kept between requests. */
   readonly derivedKeys?: Map<string, ArrayBuffer>;
+};
+
+/** Who sends requests from here, too. */
+export type Asker = Signer & {
+  /** Where requests may go; null: anywhere, the address is the operator's own. */
+  readonly allow: AllowPrivate | null;
 };
 
 const REQUEST_LIMIT_MS = 30_000;
@@ -46,7 +54,7 @@ export const presignPut = (
   presign(signer, address, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
 
 /** Asks the storage and answers the body. Throws StorageRefusal, and AppError(storage_unreachable) without an answer. */
-export async function ask(signer: Signer, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
+export async function ask(signer: Asker, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
   return await send(signer, url, init, limitMs, async (response) => {
     const body = new TextDecoder().decode(await readLimited(response.body, MAX_ANSWER_BYTES));
     // CompleteMultipartUpload may answer 200 and tell of a failure in the body (API reference).
@@ -57,7 +65,7 @@ export async function ask(signer: Signer, url: string, init: RequestInit, limitM
 }
 
 /** Size in bytes of an object, or null when it cannot be seen. */
-export async function storedSize(signer: Signer, url: string): Promise<number | null> {
+export async function storedSize(signer: Asker, url: string): Promise<number | null> {
   const size = async (response: Response): Promise<number | null> => {
     const length = response.headers.get("content-length");
     return response.ok && length !== null ? Number(length) : null;
@@ -66,12 +74,13 @@ export async function storedSize(signer: Signer, url: string): Promise<number | 
 }
 
 async function send<Value>(
-  signer: Signer,
+  signer: Asker,
   url: string,
   init: RequestInit,
   limitMs: number,
   read: (response: Response) => Promise<Value>,
 ): Promise<Value> {
+  if (signer.allow !== null) requireAllowed(url, signer.allow);
   try {
     return await fetchWithin(limitMs, await clientOf(signer).sign(url, init), read);
   } catch (error) {

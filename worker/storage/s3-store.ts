@@ -1,19 +1,20 @@
 // A bucket that speaks S3: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
+import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
 import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
 import { partSizes } from "./part-sizes.ts";
-import { ask, presignPut, type Signer, storedSize } from "./s3-requests.ts";
+import { type Asker, ask, presignPut, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-target.ts";
 import { SIGNED_MS } from "./signed-life.ts";
 import { isUploadGone } from "./upload-gone.ts";
 
-type Bucket = Signer & { readonly storage: StorageOf<"s3"> };
+type Bucket = Asker & { readonly storage: StorageOf<"s3"> };
 
 /** A job's storage in a bucket that speaks S3. */
-export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys): ObjectStore {
-  const bucket: Bucket = { storage, keys, region: storage.region, derivedKeys: new Map() };
+export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
+  const bucket: Bucket = { storage, keys, allow, region: storage.region, derivedKeys: new Map() };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     // It needs the same permission as a PUT, and its options are those of the object.

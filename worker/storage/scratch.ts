@@ -3,7 +3,7 @@ import type { ScratchName } from "#shared/chunking.ts";
 import { AppError } from "#shared/errors.ts";
 import type { JobId } from "#shared/ids.ts";
 import type { UploadPart } from "#shared/protocol.ts";
-import { ask, presign, presignPut, type Signer } from "./s3-requests.ts";
+import { type Asker, ask, presign, presignPut } from "./s3-requests.ts";
 import { keyUrl } from "./s3-target.ts";
 import type { ScratchSettings } from "./scratch-settings.ts";
 import { SIGNED_MS } from "./signed-life.ts";
@@ -24,7 +24,7 @@ const PAGE_KEYS = 100;
 
 /** Folders are numbered within a job: one that is being removed is never written to again. */
 export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobId, folder: number): ScratchStore {
-  const signer: Signer = { region: bucket.region, keys, derivedKeys: new Map() };
+  const signer: Asker = { region: bucket.region, keys, allow: null, derivedKeys: new Map() };
   const root = `${prefix}/${job}/${folder}/`;
   const urlOf = (name: string): string => keyUrl(bucket, root + name);
   const seconds = SIGNED_MS / 1000;
@@ -47,7 +47,7 @@ export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobI
 }
 
 /** Some keys that begin so (ListObjects: of its second version only the tokens for further pages are new). */
-async function listKeys(signer: Signer, bucketUrl: string, prefix: string): Promise<string[]> {
+async function listKeys(signer: Asker, bucketUrl: string, prefix: string): Promise<string[]> {
   const query = new URLSearchParams({ "max-keys": String(PAGE_KEYS), prefix });
   const xml = await ask(signer, `${bucketUrl}?${query}`, { method: "GET" });
   const keys = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
@@ -59,7 +59,7 @@ async function listKeys(signer: Signer, bucketUrl: string, prefix: string): Prom
 }
 
 /** DeleteObjects, whose body must come with its MD5; of a quiet answer only errors are left, and `ask` throws those. */
-async function deleteKeys(signer: Signer, bucketUrl: string, keys: readonly string[]): Promise<void> {
+async function deleteKeys(signer: Asker, bucketUrl: string, keys: readonly string[]): Promise<void> {
   const objects = keys.map((key) => `<Object><Key>${key}</Key></Object>`).join("");
   const body = `<?xml version="1.0" encoding="UTF-8"?><Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${objects}</Delete>`;
   const digest = await crypto.subtle.digest("MD5", new TextEncoder().encode(body));
