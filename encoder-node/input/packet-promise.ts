@@ -4,16 +4,17 @@ import { toleranceMs } from "#shared/plan/output-length.ts";
 import { ownLengthMs } from "#shared/plan/source-tracks.ts";
 import type { PacketReading, StreamPackets } from "./packet-times.ts";
 
-/** The demuxer that says so when the file ends before its last element does. */
-const REPORTS_ITS_END = "matroska,webm";
+/** Demuxers that say so when the file ends before its last element or sample does. */
+const REPORT_MISSING_BYTES: ReadonlySet<string> = new Set(["matroska,webm", "mov,mp4,m4a,3gp,3g2,mj2"]);
 
 /**
  * A header counts from the first packet on, also from those that an edit list hides or that an encoder put before the
  * beginning: the packets may come as far, or be as long. Where a stream says nothing of its own, the file's length counts, which
- * any of its streams may have. A complete Matroska file may promise more: how long its last frame stands is in its header alone.
+ * any of its streams may have. A complete file may promise more: in Matroska how long the last frame stands is in the header
+ * alone, and in MP4 lengths go by the order of decoding.
  */
 export function isCutShort(stream: ProbedStream, probe: MediaProbe, { streams, isClean }: PacketReading): boolean {
-  if (probe.format.format_name === REPORTS_ITS_END && isClean) return false;
+  if (isClean && REPORT_MISSING_BYTES.has(probe.format.format_name ?? "")) return false;
   const ownMs = ownLengthMs(stream);
   const start = Number(stream.start_time ?? probe.format.start_time ?? 0);
   const read = streams.get(stream.index);

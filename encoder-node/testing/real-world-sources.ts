@@ -84,3 +84,25 @@ export const longPreSkip: RealWorldSource = async ({ make, edit }) => {
     return changed;
   });
 };
+
+/** A screen recording: frames where something happens, the last of them for 1.5 s. 23 frames in 5.9 s. */
+export const screenRecording: RealWorldSource = async ({ make }) => {
+  const uneven = "select=lt(n\\,20)+eq(n\\,25)+eq(n\\,44)";
+  const once = VIDEO.replace("geq", `${uneven},geq`);
+  await make("uneven.mp4", `${once} ${X264} -fps_mode vfr -enc_time_base 1/1000`);
+  return make("screen.mp4", "-i uneven.mp4 -c copy -bsf:v setts=duration=if(eq(N\\,21)\\,DURATION*15\\,DURATION)");
+};
+export const screenRecordingInMatroska: RealWorldSource = async (workshop) => {
+  await screenRecording(workshop);
+  return workshop.make("screen.mkv", "-i screen.mp4 -c copy");
+};
+
+/** Two frames of one time, and two a fraction of a millisecond apart. */
+export const framesAtOneTime: RealWorldSource = async ({ make }) => {
+  await make(
+    "apart.mp4",
+    `${VIDEO.replace("geq", "select=not(eq(n\\,30)),geq")} ${X264} -fps_mode vfr -enc_time_base 1/90000`,
+  );
+  const near = "if(eq(N\\,10)+eq(N\\,20)\\,PREV_OUTPTS+3\\,TS)";
+  return make("near.mp4", `-i apart.mp4 -c copy -bsf:v setts=ts=${near}`);
+};

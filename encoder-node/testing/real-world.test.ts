@@ -11,7 +11,10 @@ import {
   browserRecording,
   clockRollover,
   earlyDataStream,
+  framesAtOneTime,
   longPreSkip,
+  screenRecording,
+  screenRecordingInMatroska,
   trimmedWithoutKeyframe,
   truncatedMatroska,
   truncatedRecording,
@@ -119,5 +122,41 @@ describe("times that a header counts otherwise than packets do", () => {
     const { outputs } = await processSource(path, [{ format: "m4a" }, { format: "mp3" }]);
     // 6.0065 s of packets less 65,535 samples at 48 kHz.
     for (const output of outputs) expect(await fileSeconds(filesOf(output)[0] ?? "")).toBeCloseTo(4.64, 1);
+  });
+});
+
+describe("a video without a constant rate", () => {
+  const formats = ["mp4", "webm:vp8", "mkv", "mov", "mp4:15fps"].map((format) => ({ format }));
+  it.each([screenRecording, screenRecordingInMatroska])(
+    "holds its last frame as long as the source: %o",
+    async (make) => {
+      const path = await make(openWorkshop(folder));
+      const { outputs } = await processSource(path, [...formats, { format: "mpegts" }, STREAM]);
+      const own = await shownFrames(path);
+      for (const [at, output] of outputs.entries()) {
+        const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
+        const shown = await shownFrames(file);
+        // Constant rates repeat frames; formats without lengths of frames show the last one again.
+        if (at < 4) expect(shown, file).toHaveLength(own.length);
+        expect(Math.abs((await fileSeconds(file)) - 5.9), `${file} ${await fileSeconds(file)}`).toBeLessThan(0.11);
+        for (const { seconds, level } of own) {
+          expect(Math.abs(frameAt(shown, seconds + 0.05).level - level), `${file} at ${seconds}`).toBeLessThan(
+            SAME_FRAME,
+          );
+        }
+      }
+    },
+  );
+
+  it("has no two frames of one time in any output", async () => {
+    const path = await framesAtOneTime(openWorkshop(folder));
+    const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
+    const own = await shownFrames(path);
+    for (const output of outputs) {
+      const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
+      const times = (await shownFrames(file)).map(({ seconds }) => seconds);
+      expect(times).toHaveLength(own.length - 2);
+      expect(new Set(times).size).toBe(times.length);
+    }
   });
 });

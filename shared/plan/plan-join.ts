@@ -5,12 +5,14 @@ import { checkedArguments } from "./checked-arguments.ts";
 import { chunkFile, soundFile } from "./chunk-muxers.ts";
 import { WHOLE } from "./cut.ts";
 import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
+import { frameTiming } from "./frame-timing.ts";
+import { heldFrame } from "./last-frame.ts";
 import { fileArguments } from "./muxers.ts";
 import type { PlannedOutput } from "./output-plan.ts";
 import { PICTURE_TRACK } from "./plan-chunk.ts";
 import { type EncodeRequest, planOutput } from "./plan-encode.ts";
 import { tagsFile } from "./plan-sound.ts";
-import { soundTrack } from "./plan-video.ts";
+import { isEncodedVideo, soundTrack } from "./plan-video.ts";
 import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
 import { STREAM_START_SECONDS, type StreamTrack } from "./planned-stream.ts";
 import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
@@ -71,9 +73,17 @@ function filmArguments(spec: VideoOutput, source: SourceTracks): string[] {
     ...headArguments(inputs),
     ...["-map", "0:v:0", ...(sound ? ["-map", "1:a:0"] : []), "-c", "copy"],
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, spec.container) : []),
+    ...endingArguments(spec, source),
     ...(spec.keepsMetadata ? tagArguments(inputs.length - 1, sound !== null) : []),
     ...fileArguments(index, spec),
   ];
+}
+
+/** Fragments do not say how long the last frame lasts. */
+function endingArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+  if (!video || !track || !isEncodedVideo(video)) return [];
+  const timing = frameTiming(video, container, track);
+  return heldFrame(track, WHOLE, { codec: video.codec, container, isStream: false, isLast: true, timing }).ending;
 }
 
 /** The film's own tags and those of its sound; not what the file of the picture track says of itself. */

@@ -12,6 +12,7 @@ import type { Size } from "./fit-frame.ts";
 import { type FrameTiming, frameTiming } from "./frame-timing.ts";
 import { type HardwareDevice, uploadFilters } from "./hardware.ts";
 import { type HardwarePicture, hardwareArguments, hardwareFor } from "./hardware-encoders.ts";
+import { type HeldFrame, heldFrame } from "./last-frame.ts";
 import { levelRefusal } from "./levels.ts";
 import { isTooSmallForDnxhr } from "./mastering-profiles.ts";
 import type { Refusal } from "./output-plan.ts";
@@ -67,7 +68,10 @@ export function planPicture(
   const { chain } = planned;
   const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
   if (failure) return { ok: false, failure };
-  const chunk = part && chunkPicture(part, timing);
+  const isLast = part === null || part.span.to === null;
+  const hold = { codec: spec.codec, container: output.container, isStream: gridSeconds !== null, isLast, timing };
+  const held = heldFrame(track, cut, hold);
+  const chunk = part && withRepeated(chunkPicture(part, timing), held);
   const coding = part && chunk ? { sinceStart: chunk.sinceStart, share: part.span.share } : null;
   const passLog = part?.passLog ?? `${output.index}-pass`;
   const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds, chunk: coding };
@@ -75,6 +79,7 @@ export function planPicture(
   if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
   const before = [
     ...ownFrames(track, cut, timing),
+    ...held.filters,
     ...cutFilters(cut),
     ...(output.deinterlace ? deinterlaceFilters(track, can) : []),
   ];
@@ -82,6 +87,7 @@ export function planPicture(
     ok: true,
     picture: {
       ...encoded,
+      argv: [...encoded.argv, ...held.coding, ...held.ending],
       timing,
       frame,
       chunk,
@@ -95,6 +101,10 @@ export function planPicture(
     },
   };
 }
+
+/** A frame that is shown again is one more. */
+const withRepeated = (chunk: ChunkPicture, { repeats }: HeldFrame): ChunkPicture =>
+  chunk.frames === null ? chunk : { ...chunk, frames: chunk.frames + repeats };
 
 /** What the source shows: no frames from before its beginning, and no two at one time. */
 function ownFrames(track: VideoTrack, { seekMs }: Cut, { varies }: FrameTiming): string[] {

@@ -2,6 +2,7 @@
 import { chosenAudio, chosenVideo, type Undecodable, undecodable } from "../choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../media-probe.ts";
 import { microseconds, timelineStartUs } from "../timeline-start.ts";
+import type { LastFrame } from "./last-frame.ts";
 import { alphaDecoder, type SourceColour, sourceColour } from "./source-colour.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
@@ -39,6 +40,8 @@ export type VideoTrack = Track & {
    * ffmpeg would show the last of them first.
    */
   readonly startsWithOldFrames: boolean;
+  /** Null where the rate is constant, or nobody knows. */
+  readonly lastFrame: LastFrame | null;
 };
 
 export type AudioTrack = Track & {
@@ -76,23 +79,46 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   const originUs = timelineStartUs(probe, used);
   const track = (stream: ProbedStream): Track => trackOf(stream, probe, originUs);
   return {
-    video:
-      picture && facts
-        ? {
-            ...track(picture),
-            ...rateOf(picture, facts),
-            facts,
-            colour: sourceColour(picture),
-            decoder: alphaDecoder(picture),
-            interlaced: INTERLACED.has(picture.field_order ?? ""),
-            frames: frameCount(picture),
-            startsWithOldFrames: startsWithOldFrames(picture, originUs),
-          }
-        : null,
+    video: picture && facts ? videoTrack(picture, facts, track(picture), probe, originUs) : null,
     audio: sound ? { ...track(sound), ...soundOf(sound) } : null,
     format: probe.format.format_name ?? "",
   };
 }
+
+function videoTrack(
+  picture: ProbedStream,
+  facts: VideoFacts,
+  track: Track,
+  probe: MediaProbe,
+  originUs: number,
+): VideoTrack {
+  const rate = rateOf(picture, facts);
+  const lastFrame = rate.constantRate ? null : lastFrameOf(picture, track, probe, originUs);
+  const endMs = lastFrame ? Math.round(lastFrame.endMs) : track.endMs;
+  return {
+    ...{ ...track, endMs, durationMs: endMs === null ? null : endMs - track.startMs, ...rate, facts, lastFrame },
+    colour: sourceColour(picture),
+    decoder: alphaDecoder(picture),
+    interlaced: INTERLACED.has(picture.field_order ?? ""),
+    frames: frameCount(picture),
+    startsWithOldFrames: startsWithOldFrames(picture, originUs),
+  };
+}
+
+/** In Matroska the length of the track alone may say how long its last frame is shown: packets need no length of their own. */
+function lastFrameOf(
+  { packets, ...stream }: ProbedStream,
+  track: Track,
+  probe: MediaProbe,
+  originUs: number,
+): LastFrame | null {
+  if (!packets || track.lengthFrom !== "packets") return null;
+  const saidMs = probe.format.format_name === MATROSKA ? ownLengthMs(stream) : null;
+  const endMs = Math.max(packets.end * 1000 - originUs / 1000, track.startMs + (saidMs ?? 0));
+  return { startMs: packets.last * 1000 - originUs / 1000, endMs };
+}
+
+const MATROSKA = "matroska,webm";
 
 const soundOf = ({ channels, channel_layout, sample_rate }: ProbedStream) => ({
   channels: channels ?? null,
