@@ -57,7 +57,10 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "plan-runs-"));
   for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
   // What a browser records: streamed webm, without a length or a frame rate in its header.
-  await make("jitter.webm", "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -live 1");
+  await make(
+    "jitter.webm",
+    "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -enc_time_base 1/1000 -live 1",
+  );
 });
 beforeAll(async () => {
   const small = await readFile(path.join(folder, "small.ts"));
