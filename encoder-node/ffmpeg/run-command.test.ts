@@ -137,5 +137,5 @@ it.each(ends)("takes running commands along when its own process ends by %s", as
   await expect.poll(() => isAlive(`sleep ${marker}`), { timeout: 20_000 }).toBe(true);
   child.stdin.write("end");
   await once(child, "exit");
-  await expect.poll(() => isAlive(marker)).toBe(false);
+  await expect.poll(() => isAlive(marker), { timeout: 10_000 }).toBe(false);
 });
