@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { TaskOf } from "#shared/protocol.ts";
+import { withoutSandbox } from "../ffmpeg/isolation.ts";
 import { closeServers, noise, sendRange, serve } from "../input/range-source-server.ts";
 import { openRanged } from "./chunk-source.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-test-bucket.ts";
@@ -20,6 +21,8 @@ const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
   sizeBytes,
 }));
 beforeAll(async () => {
+  // The proxy is to listen where this process reaches it.
+  await withoutSandbox();
   folder = await mkdtemp(join(tmpdir(), "copra-ranged-"));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
