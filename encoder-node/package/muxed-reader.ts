@@ -92,9 +92,12 @@ function audioQueue() {
     },
     /** When what has come so far ends, in ticks. */
     end: (): number => end,
-    /** What begins before this time, in ticks. */
+    /**
+     * What ends by this time, in ticks. A packet of several frames that goes on behind it is for the next segment: where
+     * players begin with that, they have audio from its first frame on.
+     */
     before(ticks: number): PesSpan[] {
-      const count = waiting.findIndex(({ shownAt }) => shownAt >= ticks);
+      const count = waiting.findIndex((_, at) => (waiting[at + 1]?.shownAt ?? end) > ticks);
       return count < 0 ? [...waiting] : waiting.slice(0, count);
     },
     async drop(count: number): Promise<void> {

@@ -240,10 +240,10 @@ it("goes on with audio alone where the video of HLS version 3 ends early", async
   await store.save(home);
   const segments = String(store.objects.get("hls/run/90p.m3u8")).match(/(?<=#EXTINF:)[\d.]+/g) ?? [];
   expect(segments.map((seconds) => Math.round(Number(seconds)))).toEqual([2, 1, 2, 2, 1]);
-  const [own, alone] = ["90p.m3u8", "audio-128k.m3u8"].map((input) =>
-    decode(join(home, "hls/run"), ["-i", input], "0:a"),
-  );
-  expect((await own)?.audio).toBe((await alone)?.audio);
+  const inHls = join(home, "hls/run");
+  const own = await decode(inHls, ["-i", "90p.m3u8"], "0:a");
+  const alone = await decode(inHls, ["-i", "audio-128k.m3u8"], "0:a");
+  expect(own.audio).toBe(alone.audio);
 });
 
 it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
