@@ -150,7 +150,7 @@ it.runIf(isLong)(
 
 /** ffmpeg, which is killed amid an encode as often as the file of `killNext` has letters. */
 const killedOnCommand = (ffmpeg: string): string => `#!/bin/sh
-case "$*" in *" -stats_period "*)
+case "$*" in *" -stats_period "*" -map "*)
   if [ -s ${TOOLS}/kills-left ]; then
     left=$(cat ${TOOLS}/kills-left)
     printf %s "\${left#k}" > ${TOOLS}/kills-left

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type Fault, once, type ProxiedRequest, trap } from "./fault-proxy.ts";
 import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
-import { expectKept, grantsOf } from "./promises.ts";
+import { expectKept, forgetTrials, grantsOf } from "./promises.ts";
 
 let world: FaultWorld;
 let clip: string;
@@ -92,6 +92,8 @@ describe("the control plane is killed", () => {
     const done = killed(killControlPlane, id.promise);
     id.resolve(await begin(folder));
     await done;
+    await world.stack.waitForJob(await id.promise);
+    await forgetTrials(world);
     await kept(await id.promise, folder);
     expect(grantsOf(world, await id.promise)).toEqual(ONE_GO);
   });

@@ -1,5 +1,5 @@
 // What must be true after every fault, whatever it was.
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { expect } from "vitest";
@@ -89,6 +89,19 @@ export async function multipartUploads({ stack }: FaultWorld): Promise<string[]>
     if (error.code === "ENOENT") return [];
     throw error;
   });
+}
+
+/**
+ * Removes the multipart uploads without a part: by these storages are tried before the encode, and one whose id is lost
+ * because the control plane is killed between the storage's answer and its record stays (docs/promises.md).
+ */
+export async function forgetTrials(world: FaultWorld): Promise<void> {
+  const { stack } = world;
+  const uploads = join(stack.home, "s3", stack.s3.bucket, "._S3rver_uploads");
+  for (const id of await multipartUploads(world)) {
+    const files = await readdir(join(uploads, id));
+    if (!files.some((name) => /^\d+/.test(name))) await rm(join(uploads, id), { recursive: true });
+  }
 }
 
 /** The grants of a job that have been reported on or uploaded for so far, such as `encode.1`, in the order of their first request. */

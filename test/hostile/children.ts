@@ -24,11 +24,17 @@ type Child = { readonly pid: string; readonly name: string; readonly memoryMiB: 
 
 /** The living children of this process that have such a name; none where there is no `/proc`. */
 export async function childrenNamed(name: RegExp): Promise<Child[]> {
-  const threads = await readdir("/proc/self/task").catch(() => []);
-  const lists = await Promise.all(threads.map((thread) => textOf(`/proc/self/task/${thread}/children`)));
-  const pids = lists.flatMap((list) => list.split(" ").filter((pid) => pid !== ""));
+  const pids = await descendants("self");
   const children = await Promise.all(pids.map(async (pid) => parse(pid, await textOf(`/proc/${pid}/status`))));
   return children.flatMap((child) => (child && name.test(child.name) ? [child] : []));
+}
+
+/** In a sandbox, tools are children of its shell. */
+async function descendants(of: string): Promise<string[]> {
+  const threads = await readdir(`/proc/${of}/task`).catch(() => []);
+  const lists = await Promise.all(threads.map((thread) => textOf(`/proc/${of}/task/${thread}/children`)));
+  const pids = lists.flatMap((list) => list.split(" ").filter((pid) => pid !== ""));
+  return [...pids, ...(await Promise.all(pids.map(descendants))).flat()];
 }
 
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
