@@ -169,8 +169,8 @@ describe("locateFfmpeg", () => {
     expect(found.ffprobe).toMatchObject({ path: elsewhere.path, origin: "env" });
   });
 
-  it("mends a packaged binary whose run bit is missing", async () => {
-    const bare = await fakeTool("package", "bare", { mode: 0o644 });
+  it.each([0o644, 0o744])("lets every user run a packaged binary of mode %o", async (mode) => {
+    const bare = await fakeTool("package", `bare-${mode}`, { mode });
     const found = await locateFfmpeg({}, undefined, { ffmpeg: [bare], ffprobe: [bare] });
     expect(found.ffmpeg.path).toBe(bare.path);
     expect((await stat(bare.path)).mode & 0o777).toBe(0o755);

@@ -1,7 +1,7 @@
 // Gives a packaged binary its run bit: some npm tarballs lack it, and the install scripts that set it may not have run.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { access, chmod, constants, copyFile, mkdir, rename } from "node:fs/promises";
+import { access, chmod, constants, copyFile, mkdir, rename, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -14,11 +14,12 @@ type Env = Readonly<Record<string, string | undefined>>;
  * Throws what the file system says when neither works.
  */
 export async function makeRunnable(path: string, env: Env): Promise<string> {
-  if (await isRunnable(path)) return path;
+  if (await isRunnableByAll(path)) return path;
   try {
     await chmod(path, 0o755);
     return path;
   } catch {
+    if (await isRunnable(path)) return path;
     return copyToCache(path, join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "copra", "bin"));
   }
 }
@@ -37,6 +38,12 @@ async function copyToCache(path: string, cache: string): Promise<string> {
   // Two nodes may start at once: a rename shows each a whole file or none.
   await rename(unfinished, copy);
   return copy;
+}
+
+/** Runs in the sandbox have a user of their own; npm unpacks some programs for their owner alone. */
+async function isRunnableByAll(path: string): Promise<boolean> {
+  const { mode } = await stat(path);
+  return (mode & 0o555) === 0o555;
 }
 
 async function isRunnable(path: string): Promise<boolean> {
