@@ -1,3 +1,4 @@
+// One stream on its way to the storage: its segments while ffmpeg writes them, the rest when it has ended.
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/output-spec.ts";

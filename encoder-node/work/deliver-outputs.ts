@@ -1,6 +1,5 @@
 // Brings finished outputs into the client's storage, each as soon as it is encoded, and reports it as soon as it is stored.
 import type { Failure } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
 import type { OutputReport } from "#shared/protocol.ts";
 import type { FailedOutput, MadeOutput } from "./check-output.ts";
 import { limiter } from "./in-parallel.ts";
@@ -77,7 +76,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
       return rest;
     },
     async stop() {
-      stopping.abort(new Error(messageOf("The delivery was stopped")));
+      stopping.abort(new Error("The delivery was stopped"));
       await idle();
     },
   };

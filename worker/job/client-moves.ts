@@ -1,9 +1,8 @@
 // What a client can do to a job: end it, and begin it anew. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job-status.ts";
 import { record } from "./job-ending.ts";
-import { bump, demand, leaseOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
+import { abandonTasks, bump, demand, moveInputTo, moveOutputs } from "./job-moves.ts";
 import { checkOf, type JobState, newTask } from "./job-state.ts";
-import { moveTask } from "./task-table.ts";
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled" } as const;
 
@@ -11,17 +10,8 @@ const CANCELLED = { code: "cancelled", message: "The job was cancelled" } as con
 export function cancelJob(state: JobState, now: number): JobState | null {
   const status = moveJob(state.status, "abort");
   if (isTerminalJob(state.status) || !status) return null;
-  let next = state;
-  for (const task of state.tasks) {
-    if (!moveTask(task.phase, "abandon")) continue;
-    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
-    next = moveTaskTo(next, task.id, "abandon");
-    if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
-  }
-  // Chunks are of no use any more: a retry of a cancelled job begins anew.
-  if (next.chunks) next = { ...next, chunks: { ...next.chunks, isActive: false } };
   const all = state.spec.outputs.map(({ index }) => index);
-  next = moveOutputs(next, all, "abort", { failure: CANCELLED });
+  const next = moveOutputs(abandonTasks(state), all, "abort", { failure: CANCELLED });
   return record(bump({ ...next, status, completedAt: now }), "job.aborted", null, now);
 }
 

@@ -90,3 +90,18 @@ export function orphanUploads(state: JobState, taskId: string): JobState {
     uploads: Object.fromEntries(kept),
   });
 }
+
+/**
+ * Ends all work that is under way, with its uploads and leases. Chunks are of no use any more: a retry of the job begins
+ * anew.
+ */
+export function abandonTasks(state: JobState): JobState {
+  let next = state;
+  for (const task of state.tasks) {
+    if (!moveTask(task.phase, "abandon")) continue;
+    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
+    next = moveTaskTo(next, task.id, "abandon");
+    if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
+  }
+  return next.chunks ? { ...next, chunks: { ...next.chunks, isActive: false } } : next;
+}

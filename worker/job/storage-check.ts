@@ -7,9 +7,8 @@ import { isTerminalOutput } from "#shared/output-status.ts";
 import { slotClassOf } from "#shared/protocol.ts";
 import type { FileToStore } from "../storage/object-store.ts";
 import { endIfDone } from "./job-ending.ts";
-import { bump, demand, failOutput, leaseOf, moveTaskTo, orphanUploads, patchTask } from "./job-moves.ts";
+import { abandonTasks, bump, demand, failOutput } from "./job-moves.ts";
 import type { JobState, MultipartUpload, TaskState } from "./job-state.ts";
-import { moveTask } from "./task-table.ts";
 
 /** When a task may be given to a node: encoding waits for the storage's trial, which is soon over in any case. */
 export const startOf = ({ storageCheck }: JobState, task: TaskState): number =>
@@ -34,15 +33,9 @@ export function storageTried(state: JobState, begun: MultipartUpload | null): Jo
 
 /** The storage takes nothing: all outputs that have not ended fail at once, and nothing is encoded any more. */
 export function storageRefused(state: JobState, failure: Failure, now: number): JobState {
-  let next: JobState = { ...state, storageCheck: null };
-  if (isTerminalJob(state.status)) return next;
-  for (const task of state.tasks) {
-    if (!moveTask(task.phase, "abandon")) continue;
-    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
-    next = moveTaskTo(next, task.id, "abandon");
-    if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
-  }
-  if (next.chunks) next = { ...next, chunks: { ...next.chunks, isActive: false } };
+  const tried: JobState = { ...state, storageCheck: null };
+  if (isTerminalJob(state.status)) return tried;
+  let next = abandonTasks(tried);
   for (const [index, { phase }] of state.outputs.entries()) {
     if (!isTerminalOutput(phase)) next = failOutput(next, index, failure, now);
   }
