@@ -5,12 +5,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
-import { parseOutputs } from "#shared/request/outputs-section.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
-import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
-import { probeFile } from "../encoder-node/input/probe.ts";
+import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { probeFile } from "../encoder-node/source/probe/probe.ts";
 
 const run = promisify(execFile);
 const env = toolEnvironment();

@@ -1,7 +1,7 @@
 // How this node was started: flags, with the environment behind them.
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/hardware.ts";
+import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/isolation-start.ts";
 import { readTokenFile } from "./token.ts";
 

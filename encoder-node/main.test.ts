@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { USAGE } from "./config.ts";
-import { lockFolder } from "./work/folder-lock.ts";
+import { lockFolder } from "./task/folder-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "copra-main-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

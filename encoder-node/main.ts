@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { createLogger, type Logger, logCrash, messageOf } from "#shared/log.ts";
 import { type NodeConfig, readConfig, USAGE } from "./config.ts";
-import { probeCapabilities } from "./ffmpeg/capabilities.ts";
+import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
+import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { startIsolated } from "./ffmpeg/isolation-start.ts";
-import { locateFfmpeg } from "./ffmpeg/locate.ts";
 import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
+import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
-import { lockFolder } from "./work/folder-lock.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" });
 

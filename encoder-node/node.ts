@@ -2,25 +2,25 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Logger, messageOf } from "#shared/log.ts";
-import type { Capabilities } from "#shared/protocol.ts";
+import type { Capabilities } from "#shared/protocol/protocol.ts";
+import { limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
+import type { Tool } from "./ffmpeg/build/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
-import type { Tool } from "./ffmpeg/locate.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
-import { guardedAgent } from "./input/address-guard.ts";
 import { askScratch, askUploads } from "./link/asks.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
 import { openLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
+import { guardedAgent } from "./source/fetch/address-guard.ts";
+import { createProgressBoard } from "./task/progress.ts";
+import { createRangedSources } from "./task/ranged-sources.ts";
+import { createSlots } from "./task/slots.ts";
+import { createSourceCache } from "./task/source-cache.ts";
+import type { NodeDeps } from "./task/task-deps.ts";
+import { createUploadSlots, type UploadSlots } from "./task/upload-slots.ts";
+import { createLeases } from "./tasks/leases.ts";
 import { storageAddressRefusal } from "./upload/storage-failure.ts";
-import { createRangedSources } from "./work/chunk-source.ts";
-import { limiter } from "./work/in-parallel.ts";
-import { createLeases } from "./work/leases.ts";
-import { createProgressBoard } from "./work/progress.ts";
-import { createSlots } from "./work/slots.ts";
-import { createSourceCache } from "./work/source-cache.ts";
-import type { NodeDeps } from "./work/task-deps.ts";
-import { createUploadSlots, type UploadSlots } from "./work/upload-slots.ts";
 
 /** Tasks that upload after they gave their encoder back. */
 const UPLOAD_SLOTS = 8;

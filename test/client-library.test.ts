@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import coconut, { type Metadata } from "coconutjs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { JobView } from "#shared/job-view.ts";
+import type { JobView } from "#shared/job/job-view.ts";
 import { makeClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;

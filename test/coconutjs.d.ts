@@ -1,6 +1,6 @@
 // The part of the client library that the tests use; it brings no types of its own.
 declare module "coconutjs" {
-  import type { JobView } from "#shared/job-view.ts";
+  import type { JobView } from "#shared/job/job-view.ts";
 
   interface CoconutError extends Error {
     readonly error_code: string;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { makePickyFfmpeg, PICKY_VARIABLES } from "./picky-ffmpeg.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { makePickyFfmpeg, PICKY_VARIABLES } from "./services/limited-ffmpeg.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;

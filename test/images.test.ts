@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JobView } from "../local/demo/api-client.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;

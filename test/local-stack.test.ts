@@ -8,9 +8,9 @@ import * as z from "zod";
 import { isSigned } from "../local/demo/webhook-signature.ts";
 import { startStack } from "../local/stack/stack.ts";
 import { makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
 let folder: string;
 let stack: TestStack;

@@ -5,10 +5,10 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type MediaProbe, type ProbedStream, sourceFacts } from "#shared/media-probe.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
-import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
-import { probeFile } from "../encoder-node/input/probe.ts";
+import { type MediaProbe, type ProbedStream, sourceFacts } from "#shared/media/media-probe.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { probeFile } from "../encoder-node/source/probe/probe.ts";
 
 const run = promisify(execFile);
 const tools = await locateFfmpeg(process.env);

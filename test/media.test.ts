@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
-import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { type ClipName, makeClip } from "./media.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "copra-media-"));

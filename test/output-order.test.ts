@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
 let folder: string;
 let stack: TestStack;

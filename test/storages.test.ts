@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JobView } from "../local/demo/api-client.ts";
-import { type Azurite, startAzurite } from "./azurite.ts";
-import { type FormReceiver, startFormReceiver } from "./form-receiver.ts";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type Azurite, startAzurite } from "./services/azurite.ts";
+import { type FormReceiver, startFormReceiver } from "./services/form-receiver.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;

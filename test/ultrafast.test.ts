@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
-import { UltrafastView } from "#shared/job-view.ts";
-import { UltrafastReceipt } from "#shared/metadata.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/locate.ts";
-import { toolEnvironment } from "../encoder-node/ffmpeg/tool-environment.ts";
+import { UltrafastView } from "#shared/job/job-view.ts";
+import { UltrafastReceipt } from "#shared/job/metadata.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { SCRATCH_BUCKET } from "../local/stack/places.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { type SourceServer, startSourceServer } from "./source-server.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const SECONDS = 80;

@@ -1,14 +1,14 @@
 // The Worker's bindings and settings.
 
 import * as z from "zod";
-import type { AllowPrivate } from "#shared/address-policy.ts";
 import { createLogger, type Logger } from "#shared/log.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { AccountObject } from "./account/account-object.ts";
 import { type Peppers, parsePeppers } from "./db/peppers.ts";
 import type { NodeHub } from "./dispatch/node-hub.ts";
 import type { JobObject } from "./job/job-object.ts";
-import { RETENTION_MS } from "./job/job-state.ts";
-import { type ScratchSettings, ScratchVariables, scratchSettings } from "./storage/scratch-settings.ts";
+import { RETENTION_MS } from "./job/state/job-state.ts";
+import { type ScratchSettings, ScratchVariables, scratchSettings } from "./storage/scratch/scratch-settings.ts";
 import { parseSealingKeys, type SealingKeys } from "./storage/sealed-secret.ts";
 
 export type Env = {

@@ -2,7 +2,7 @@
 // asking anyone whether a report can be of a lease of ours: one that cannot makes no object for a job that there never was.
 import { createHmac } from "node:crypto";
 import { type JobId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
-import type { LeaseProof } from "#shared/protocol.ts";
+import type { LeaseProof } from "#shared/protocol/protocol.ts";
 import { hasJob } from "./db/jobs.ts";
 import { type Env, settingsOf } from "./env.ts";
 import type { SealingKeys } from "./storage/sealed-secret.ts";

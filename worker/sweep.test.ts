@@ -6,15 +6,15 @@ import {
 } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { JobView } from "#shared/job-view.ts";
+import { JobView } from "#shared/job/job-view.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
 import { type Env, jobOf } from "./env.ts";
 import worker from "./index.ts";
-import type { JobState } from "./job/job-state.ts";
-import { loadState, saveState } from "./job/job-store.ts";
-import { forgottenAnswers } from "./job/test-forgotten-answers.ts";
+import type { JobState } from "./job/state/job-state.ts";
+import { loadState, saveState } from "./job/state/job-store.ts";
 import { sweep as round } from "./sweep.ts";
-import { basic, jobBody, newAccount, send } from "./test-jobs.ts";
+import { forgottenAnswers } from "./testing/forgotten-answers.ts";
+import { basic, jobBody, newAccount, send } from "./testing/jobs.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -4,8 +4,8 @@ import { messageOf } from "#shared/log.ts";
 import { forgetKeys } from "./db/idempotency.ts";
 import { checkAgain, endLostJob, findJob, type JobToCheck, jobsToCheck } from "./db/jobs.ts";
 import { type Env, jobOf, log } from "./env.ts";
-import { CHECK_AFTER_MS } from "./job/job-effects.ts";
-import { lostView } from "./job/lost-view.ts";
+import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
+import { lostView } from "./job/views/lost-view.ts";
 
 /**
  * Objects that one round asks, and for how long. A job that lives is asked after every 10 to 15 minutes, so that with a

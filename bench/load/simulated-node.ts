@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { createLogger } from "#shared/log.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/can.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
 import {
   type Assignment,
   type Capabilities,
@@ -13,11 +13,11 @@ import {
   slotClassOf,
   type TaskOf,
   type TaskResult,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 import { askUploads } from "../../encoder-node/link/asks.ts";
 import { controlPlaneAt, type PostAnswer } from "../../encoder-node/link/control-plane.ts";
 import { openLink } from "../../encoder-node/link/node-link.ts";
-import { createSlots } from "../../encoder-node/work/slots.ts";
+import { createSlots } from "../../encoder-node/task/slots.ts";
 import type { Ledger } from "./ledger.ts";
 
 export type NodeOptions = {

@@ -1,9 +1,9 @@
 // Turns the last words of a failed command into a code of the error table and one plain sentence.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
-import { REFUSED_DECODER, refusedDecoderMessage } from "#shared/plan/decoders.ts";
+import { REFUSED_DECODER, refusedDecoderMessage } from "#shared/media/decoders.ts";
 import type { Breach } from "./limits.ts";
 import type { CommandFailure } from "./run-command.ts";
-import { NOT_STARTED } from "./sandbox.ts";
+import { NOT_STARTED } from "./sandbox/sandbox.ts";
 
 type Pattern = { readonly seen: RegExp; readonly code: ErrorCode; readonly message: string };
 

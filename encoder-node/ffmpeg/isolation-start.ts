@@ -2,14 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
-import type { NodeIsolation } from "#shared/protocol.ts";
-import type { RunNetwork } from "./confine.ts";
+import type { NodeIsolation } from "#shared/protocol/protocol.ts";
+import type { Tool } from "./build/locate.ts";
 import { lastWords } from "./explain-failure.ts";
-import { findIsolation, type Isolation, isolationLevel } from "./isolation.ts";
-import type { Tool } from "./locate.ts";
-import { openLoopback } from "./loopback-network.ts";
 import { type CommandResult, runCommand } from "./run-command.ts";
-import { TOOL_FOLDERS_VARIABLE } from "./sandbox-mounts.ts";
+import type { RunNetwork } from "./sandbox/confine.ts";
+import { findIsolation, type Isolation, isolationLevel } from "./sandbox/isolation.ts";
+import { openLoopback } from "./sandbox/loopback-network.ts";
+import { TOOL_FOLDERS_VARIABLE } from "./sandbox/sandbox-mounts.ts";
 
 /** `required`: all or no start; `best-effort`: what works here, and a warning about the rest. */
 export const ISOLATION_CHOICES = ["required", "best-effort"] as const;

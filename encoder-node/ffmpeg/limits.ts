@@ -1,5 +1,5 @@
 // How much a run of ffmpeg or ffprobe may take before it is ended: more than honest work needs, and never without end. Pure.
-import { HARDWARE_NAMES } from "#shared/plan/hardware.ts";
+import { HARDWARE_NAMES } from "#shared/plan/encoders/hardware.ts";
 
 export type RunLimits = {
   /** From start to end. */

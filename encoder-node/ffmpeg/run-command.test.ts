@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
+import { locateFfmpeg } from "./build/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { locateFfmpeg } from "./locate.ts";
 import type { Progress } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
 

@@ -3,13 +3,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
-import { type ConfinedRun, confine, type RunNetwork } from "./confine.ts";
 import { GAP_NOT_FILLED } from "./explain-failure.ts";
 import { type Breach, DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
 import { freeBytes, thisMachine } from "./machine.ts";
 import { forgetGroup, killGroup, rememberGroup } from "./process-group.ts";
 import { type Progress, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
-import type { End } from "./sandbox.ts";
+import { type ConfinedRun, confine, type RunNetwork } from "./sandbox/confine.ts";
+import type { End } from "./sandbox/sandbox.ts";
 
 export type Command = {
   readonly path: string;

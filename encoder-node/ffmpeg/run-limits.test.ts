@@ -4,11 +4,11 @@ import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
+import { locateFfmpeg } from "./build/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { findIsolation } from "./isolation.ts";
 import type { RunLimits } from "./limits.ts";
-import { locateFfmpeg } from "./locate.ts";
 import { type Command, runCommand } from "./run-command.ts";
+import { findIsolation } from "./sandbox/isolation.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);
 const isolation = await findIsolation();

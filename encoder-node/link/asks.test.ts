@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { type JobId, leaseId } from "#shared/ids.ts";
-import { ScratchRequest } from "#shared/protocol.ts";
+import { ScratchRequest } from "#shared/protocol/protocol.ts";
 import { askScratch, askUploads, type Line } from "./asks.ts";
 import { controlPlaneAt } from "./control-plane.ts";
 

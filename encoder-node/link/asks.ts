@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import { ScratchAnswer, type ScratchRequest, UploadsAnswer, type UploadsRequest } from "#shared/protocol.ts";
+import { ScratchAnswer, type ScratchRequest, UploadsAnswer, type UploadsRequest } from "#shared/protocol/protocol.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 /** One grant's line to the control plane. */

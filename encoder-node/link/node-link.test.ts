@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createLogger } from "#shared/log.ts";
-import { PROTOCOL_VERSION } from "#shared/protocol.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/protocol.ts";
 import { type LinkHandlers, type NodeLink, openLink, reconnectMs } from "./node-link.ts";
 
 const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });

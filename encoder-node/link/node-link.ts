@@ -13,7 +13,7 @@ import {
   type NodeFrameOf,
   PING,
   PROTOCOL_VERSION,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 
 /** What the link needs to know and whom it tells. */
 export interface LinkHandlers {

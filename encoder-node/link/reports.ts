@@ -7,7 +7,7 @@ import { backoffMs } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol.ts";
+import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/protocol.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export type Report =

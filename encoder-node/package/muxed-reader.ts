@@ -1,5 +1,5 @@
 // A variant whose MPEG-TS segments hold video and audio: made of the segments of both tracks as these become complete.
-import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type MuxedSegment, writeMuxed } from "./mpegts/mux-segment.ts";
 import { indexPes, type PesIndex, type PesSpan } from "./mpegts/pes-index.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";

@@ -1,6 +1,6 @@
 // The names of a package's files: the entry files at fixed addresses, and all else in the stream's folder beside them.
 
-import type { SegmentFormat } from "#shared/output-spec.ts";
+import type { SegmentFormat } from "#shared/job/output-spec.ts";
 
 /** A playlist, manifest or text track: `file` is its name below the package's folder. */
 export type PackageText = { readonly file: string; readonly text: string };

@@ -1,5 +1,5 @@
 // Stretches of a track's time, and the seconds that playlists give them.
-import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { segmentNumber } from "./package-files.ts";
 import type { PackagedTrack, Segment } from "./segment.ts";
 

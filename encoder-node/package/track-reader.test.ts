@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { TrackKind } from "#shared/plan/output-plan.ts";
-import { FFMPEG, FFPROBE, makeClip } from "../ffmpeg/test-runs.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { FFMPEG, FFPROBE, makeClip } from "../testing/plan-runs.ts";
 import { fmp4Reader, type ReadySegment, type TrackHeader, type TrackReader, tsReader } from "./track-reader.ts";
 
 const SEGMENT_SECONDS = 4;

@@ -3,15 +3,15 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { TrackKind } from "#shared/plan/output-plan.ts";
-import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { CodecDescription } from "./codecs/codec-strings.ts";
-import { type CutSegment, cutSegments, gridRule } from "./cut-segments.ts";
 import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
 import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
 import { readTsSegment, type TsSegment } from "./mpegts/ts-segments.ts";
 import type { Segment } from "./segment.ts";
+import { type CutSegment, cutSegments, gridRule } from "./segment-boundaries.ts";
 
 /** A segment that is complete, and where its bytes lie. */
 export type ReadySegment = {

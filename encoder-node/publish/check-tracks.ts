@@ -1,8 +1,8 @@
 // Whether the tracks of a stream are what was planned. Pure.
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
-import type { StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { endMs } from "../package/spans.ts";
-import { isLongEnough, missingTrack, tooShort } from "../work/result-check.ts";
+import { isLongEnough, missingTrack, tooShort } from "../upload/made-file.ts";
 import type { TrackFeed } from "./track-feed.ts";
 
 /**

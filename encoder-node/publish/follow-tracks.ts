@@ -1,6 +1,6 @@
 // Follows the tracks of a stream while ffmpeg writes them, and hands each segment to the storage as soon as it is there.
 import { setTimeout as sleep } from "node:timers/promises";
-import { inParallel } from "../work/in-parallel.ts";
+import { inParallel } from "../async/in-parallel.ts";
 import type { StreamStorage } from "./stream-storage.ts";
 import type { TrackFeed } from "./track-feed.ts";
 

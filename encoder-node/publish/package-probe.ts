@@ -1,7 +1,7 @@
 // What ffprobe would say of a whole package, were it to play it: of each track by its first bytes, and by what was
 // measured of its segments. Pure.
-import type { MediaProbe, ProbedStream } from "#shared/media-probe.ts";
-import type { StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
+import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
 import type { PackagedTrack } from "../package/segment.ts";
 import type { MadeTrack } from "./track-feed.ts";

@@ -10,12 +10,12 @@ import { runInNewContext } from "node:vm";
 import { AwsClient } from "aws4fetch";
 import { expect, it } from "vitest";
 import * as z from "zod";
-import type { UploadPart } from "#shared/protocol.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import { guardedAgent } from "../input/address-guard.ts";
+import { guardedAgent } from "../source/fetch/address-guard.ts";
+import { ffmpeg, planFilm, tools } from "../testing/stream-encode.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
 import { openPublication, type PublicationDeps } from "./publication.ts";
-import { ffmpeg, planFilm, tools } from "./test-film.ts";
 
 const SERVER = new URL("../../local/s3/s3-server.ts", import.meta.url).pathname;
 const Secrets = z.object({ s3: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }) });

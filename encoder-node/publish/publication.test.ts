@@ -6,12 +6,12 @@ import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
-import { guardedAgent } from "../input/address-guard.ts";
-import { probeFile } from "../input/probe.ts";
+import { guardedAgent } from "../source/fetch/address-guard.ts";
+import { probeFile } from "../source/probe/probe.ts";
+import { ffmpeg, type PlannedFilm, planFilm, tools } from "../testing/stream-encode.ts";
+import { type Refuse, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
 import { storageAddressRefusal } from "../upload/storage-failure.ts";
 import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
-import { ffmpeg, type PlannedFilm, planFilm, tools } from "./test-film.ts";
-import { type Refuse, startTestStorage, type TestStorage } from "./test-storage.ts";
 
 const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
 const FRAMES = 300;

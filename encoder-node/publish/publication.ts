@@ -1,12 +1,12 @@
 // One stream on its way to the storage: its segments while ffmpeg writes them, the rest when it has ended.
 import { AppError, type Failure } from "#shared/errors.ts";
+import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
-import type { HttpStreamOutput, SegmentFormat } from "#shared/output-spec.ts";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
-import type { PlannedStream } from "#shared/plan/planned-stream.ts";
-import type { StreamProbes, UploadedFile } from "#shared/protocol.ts";
-import { probeResult } from "../work/result-check.ts";
-import type { TaskDeps } from "../work/task-deps.ts";
+import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
+import type { StreamProbes, UploadedFile } from "#shared/protocol/protocol.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
+import { probeResult } from "../upload/made-file.ts";
 import { checkTracks } from "./check-tracks.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { packageProbe } from "./package-probe.ts";

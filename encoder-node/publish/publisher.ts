@@ -1,9 +1,9 @@
 // The streams of a task on their way to the storage: each run of ffmpeg begins another publication, in a folder of its own.
 import { AppError } from "#shared/errors.ts";
-import type { HttpStreamOutput } from "#shared/output-spec.ts";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
-import { streamFolder } from "#shared/stream-files.ts";
-import type { TaskDeps } from "../work/task-deps.ts";
+import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import { streamFolder } from "#shared/job/stream-files.ts";
+import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 import type { SubtitleFile } from "./store-subtitles.ts";
 

@@ -1,7 +1,7 @@
 // Which tracks a package of a stream has, and what players choose from there: tracks apart, or video and audio together.
 import { join } from "node:path";
-import type { HttpStreamOutput, SegmentFormat } from "#shared/output-spec.ts";
-import type { StreamTrack, StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
+import type { StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { muxedReader } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
 import { sharedReaders } from "../package/shared-reader.ts";

@@ -1,14 +1,14 @@
 // What a package of a stream holds beside its segments: playlists, manifest, text tracks, thumbnails.
 import { join } from "node:path";
-import type { HttpStreamOutput } from "#shared/output-spec.ts";
-import type { StreamThumbnails, StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import { dashTexts } from "../package/dash/dash-texts.ts";
 import { hlsTexts } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type PackageText, thumbnailFile } from "../package/package-files.ts";
 import { thumbnailText } from "../package/text/thumbnail-cues.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
-import { madeFile } from "../work/result-check.ts";
+import { madeFile } from "../upload/made-file.ts";
 import { segmentFormatOf } from "./stream-feeds.ts";
 import type { StreamFile } from "./stream-storage.ts";
 import type { MadeTrack } from "./track-feed.ts";

@@ -1,12 +1,12 @@
 // Brings the many small files of one stream into the storage while it is made: a queue, a few senders, tickets in batches.
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { UploadedFile, UploadTicket } from "#shared/protocol.ts";
+import type { UploadedFile, UploadTicket } from "#shared/protocol/protocol.ts";
+import { untilAborted } from "../async/until-aborted.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
 import { askTicket } from "../upload/ask-ticket.ts";
 import type { Content } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
-import type { TaskDeps } from "../work/task-deps.ts";
-import { untilAborted } from "../work/until-aborted.ts";
 
 export type StreamFile = {
   /** Its name in the protocol: package, stream folder, and so on. */

@@ -1,7 +1,8 @@
 // One track of one package while it is made: which of its segments are there, and what becomes of them.
-import type { MediaProbe } from "#shared/media-probe.ts";
-import type { SegmentFormat } from "#shared/output-spec.ts";
-import type { StreamTrack } from "#shared/plan/planned-stream.ts";
+
+import type { SegmentFormat } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
 import { initFile, inStreamFolder, segmentFile, segmentNumber } from "../package/package-files.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
 import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-reader.ts";

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { MAKER } from "../ffmpeg/test-runs.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
-import { closeServers } from "../input/range-source-server.ts";
+import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { MAKER } from "./plan-runs.ts";
 import { processSource } from "./process-source.ts";
+import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;

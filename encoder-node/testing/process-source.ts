@@ -4,15 +4,15 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Failure } from "#shared/errors.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/can.ts";
-import { type Ask, specOf } from "#shared/plan/test-output.ts";
-import type { OutputReport, UploadsRequest } from "#shared/protocol.ts";
-import { serve } from "../input/range-source-server.ts";
-import { encode } from "../work/encode.ts";
-import { inspect } from "../work/inspect.ts";
-import { startTestNode, tools } from "../work/scratch-test-deps.ts";
-import type { TaskDeps } from "../work/task-deps.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import type { OutputReport, UploadsRequest } from "#shared/protocol/protocol.ts";
+import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
+import { encode } from "../tasks/encode/encode.ts";
+import { inspect } from "../tasks/inspect/inspect.ts";
+import { serve } from "./range-server.ts";
+import { startTestNode, tools } from "./task-deps.ts";
 
 export type ProcessedOutput =
   | { readonly ok: true; readonly files: readonly string[]; readonly note?: string }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ask } from "#shared/plan/test-output.ts";
-import { closeServers } from "../input/range-source-server.ts";
+import type { Ask } from "#shared/testing/output-specs.ts";
 import { type ProcessedOutput, processSource } from "./process-source.ts";
+import { closeServers } from "./range-server.ts";
 import {
   animatedPng,
   browserRecording,

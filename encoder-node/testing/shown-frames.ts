@@ -1,8 +1,8 @@
 // What a viewer of a file sees when, as ffmpeg decodes it.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { FFPROBE, MAKER } from "../ffmpeg/test-runs.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { FFPROBE, MAKER } from "./plan-runs.ts";
 
 const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 } as const;
 const run = promisify(execFile);

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { MAKER } from "../ffmpeg/test-runs.ts";
-import { toolEnvironment } from "../ffmpeg/tool-environment.ts";
+import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { MAKER } from "./plan-runs.ts";
 
 const run = promisify(execFile);
 

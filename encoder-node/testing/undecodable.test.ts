@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import { closeServers } from "../input/range-source-server.ts";
 import { processSource } from "./process-source.ts";
+import { closeServers } from "./range-server.ts";
 import { openWorkshop, type SourceWorkshop } from "./source-workshop.ts";
 
 let folder: string;

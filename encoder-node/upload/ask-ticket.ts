@@ -1,6 +1,6 @@
 // Has one upload signed anew.
 import { AppError } from "#shared/errors.ts";
-import type { UploadsAnswer, UploadsRequest, UploadTicket } from "#shared/protocol.ts";
+import type { UploadsAnswer, UploadsRequest, UploadTicket } from "#shared/protocol/protocol.ts";
 
 type Ask = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
 

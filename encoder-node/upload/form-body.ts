@@ -1,5 +1,5 @@
 // A file in a multipart/form-data body (RFC 7578): what goes around it. Pure.
-import type { UploadForm } from "#shared/protocol.ts";
+import type { UploadForm } from "#shared/protocol/protocol.ts";
 
 /** The bytes before and after the file, and the content type that tells them apart. */
 export type FormFrame = { readonly head: Buffer; readonly tail: Buffer; readonly contentType: string };

@@ -1,6 +1,6 @@
 // What the refusal of a client's own upload address means, in words that hold no URL. Pure.
 import { AppError, type ErrorCode } from "#shared/errors.ts";
-import { isPassingStatus } from "#shared/storage-failure.ts";
+import { isPassingStatus } from "#shared/network/storage-failure.ts";
 
 /** A refusal as AppError. `status` is any HTTP status but success; redirects are none, they are not followed. */
 export function formFailure(status: number): AppError {

@@ -1,4 +1,4 @@
-// What this node itself refuses of a storage; the storage's own refusals are read by #shared/storage-failure.ts.
+// What this node itself refuses of a storage; the storage's own refusals are read by #shared/network/storage-failure.ts.
 import { AppError } from "#shared/errors.ts";
 
 /** A storage at an address that must not be reached. */

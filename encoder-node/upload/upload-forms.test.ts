@@ -1,8 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { afterAll, afterEach, describe, expect, it, test } from "vitest";
-import type { UploadPart } from "#shared/protocol.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
+import {
+  closeStorages,
+  endUploads,
+  FILM,
+  filmPath,
+  type Received,
+  storage,
+  upload,
+} from "../testing/upload-storage.ts";
 import { fileContent } from "./content.ts";
-import { closeStorages, endUploads, FILM, filmPath, type Received, storage, upload } from "./test-storage.ts";
 
 afterEach(closeStorages);
 afterAll(endUploads);

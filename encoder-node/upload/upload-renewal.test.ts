@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import type { UploadPart } from "#shared/protocol.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
+import { closeStorages, endUploads, FILM, md5, partsOf, storage, upload } from "../testing/upload-storage.ts";
 import { bytesContent } from "./content.ts";
-import { closeStorages, endUploads, FILM, md5, partsOf, storage, upload } from "./test-storage.ts";
 
 afterEach(closeStorages);
 afterAll(endUploads);

@@ -1,10 +1,20 @@
 import { createDecipheriv } from "node:crypto";
 import { appendFile, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { guardedAgent } from "../input/address-guard.ts";
+import { guardedAgent } from "../source/fetch/address-guard.ts";
+import {
+  closeStorages,
+  endUploads,
+  FILM,
+  filmPath,
+  loopback,
+  md5,
+  partsOf,
+  storage,
+  upload,
+} from "../testing/upload-storage.ts";
 import { bytesContent, encryptedContent, fileContent, rangeContent } from "./content.ts";
 import { storageAddressRefusal } from "./storage-failure.ts";
-import { closeStorages, endUploads, FILM, filmPath, loopback, md5, partsOf, storage, upload } from "./test-storage.ts";
 
 afterEach(closeStorages);
 afterAll(endUploads);

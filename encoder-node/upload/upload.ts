@@ -1,11 +1,11 @@
 // Executes upload tickets: signed requests for the ranges of one object. Knows no storage service.
 import type { Dispatcher } from "undici";
 import { AppError } from "#shared/errors.ts";
-import type { UploadPart, UploadTicket } from "#shared/protocol.ts";
-import { StorageRefusal } from "#shared/storage-failure.ts";
+import { StorageRefusal } from "#shared/network/storage-failure.ts";
+import type { UploadPart, UploadTicket } from "#shared/protocol/protocol.ts";
+import { renewable } from "../async/renewable.ts";
 import type { Content } from "./content.ts";
 import { type Patience, putPart } from "./put-part.ts";
-import { renewable } from "./renewable.ts";
 
 export type Ticket = Pick<UploadTicket, "parts">;
 

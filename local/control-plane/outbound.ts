@@ -4,10 +4,10 @@
 import { Readable } from "node:stream";
 import { type Request, Response } from "miniflare";
 import { request as ask } from "undici";
-import type { AllowPrivate } from "#shared/address-policy.ts";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { guardedAgent } from "../../encoder-node/input/address-guard.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import { guardedAgent } from "../../encoder-node/source/fetch/address-guard.ts";
 
 /** Names why a request failed, on an answer that stands for no answer (worker-options.ts). */
 export const FAILED_HEADER = "copra-outbound-failed";

@@ -5,7 +5,7 @@ import { build, stop as stopEsbuild } from "esbuild";
 import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
-import type { AllowPrivate } from "#shared/address-policy.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../stack/places.ts";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";

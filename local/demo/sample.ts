@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/locate.ts";
-import { toolEnvironment } from "../../encoder-node/ffmpeg/tool-environment.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
 

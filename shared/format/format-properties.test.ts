@@ -1,7 +1,7 @@
 // What holds of every format: any text is answered, and what is printed is parsed to the same format again.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { formatSpecs, formatTexts } from "./arbitrary-format.ts";
+import { formatSpecs, formatTexts } from "../testing/arbitrary-format.ts";
 import { IMAGE_CONTAINER_TRAITS } from "./containers.ts";
 import { FormatHash } from "./format-hash.ts";
 import { ImageFormat, VideoFormat } from "./format-spec.ts";

@@ -1,18 +1,18 @@
 // A probe is made by one node, and others plan by it what their ffmpeg does: none of its texts may get into that.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { MediaProbe, type ProbedStream } from "../media-probe.ts";
-import { ALL_SOFTWARE, type Can } from "./can.ts";
-import { checkedArguments } from "./checked-arguments.ts";
-import { spansOf } from "./choose-cuts.ts";
-import { chunkFilm } from "./chunk-film.ts";
-import { branchGraph } from "./filter-graph.ts";
+import { MediaProbe, type ProbedStream } from "../media/media-probe.ts";
+import { evenly, ledgerOf, probeOf } from "../testing/frame-indexes.ts";
+import { type Ask, specOf } from "../testing/output-specs.ts";
+import { spansOf } from "./chunks/choose-split-points.ts";
+import { chunkFilm } from "./chunks/chunked-source.ts";
+import { ALL_SOFTWARE, type Can } from "./command/capabilities.ts";
+import { checkedArguments } from "./command/checked-arguments.ts";
+import { branchGraph } from "./command/filter-graph.ts";
+import { planSound } from "./plan-audio.ts";
 import { planChunk } from "./plan-chunk.ts";
 import { planEncode } from "./plan-encode.ts";
 import { planJoin } from "./plan-join.ts";
-import { planSound } from "./plan-sound.ts";
-import { evenly, ledgerOf, probeOf } from "./test-film.ts";
-import { type Ask, specOf } from "./test-output.ts";
 
 const watermark = { url: "https://example.com/mark.png", position: "topleft" };
 const ENCODES: readonly Ask[] = [

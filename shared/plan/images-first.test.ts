@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { MediaProbe } from "../media-probe.ts";
-import { ALL_SOFTWARE } from "./can.ts";
+import type { MediaProbe } from "../media/media-probe.ts";
+import { type Ask, specOf } from "../testing/output-specs.ts";
+import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
-import { type Ask, specOf } from "./test-output.ts";
 
 const source = (seconds: number, formatName: string): MediaProbe => ({
   streams: [

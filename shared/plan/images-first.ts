@@ -1,7 +1,7 @@
 // Which images are made by runs of their own before the videos, so that a poster need not wait for an hour of video.
-import { INDEXED_DEMUXERS } from "./demuxers.ts";
-import type { OutputPlan, PickedPictures } from "./output-plan.ts";
-import { MAX_SEEKS, seekCost } from "./seek-pictures.ts";
+import { INDEXED_DEMUXERS } from "../media/demuxers.ts";
+import type { OutputPlan, PickedPictures } from "./command/output-plan.ts";
+import { MAX_SEEKS, seekCost } from "./thumbnails/seek-thumbnails.ts";
 
 /**
  * What images may cost beside a video, in ms of video that is decoded a second time: as much as the first minute (3 s of

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import type { MediaProbe } from "../media-probe.ts";
-import { ALL_SOFTWARE } from "./can.ts";
-import { spansOf } from "./choose-cuts.ts";
-import { chunkFilm } from "./chunk-film.ts";
-import type { ChunkSpan } from "./chunk-span.ts";
-import { ALLOWED_DECODERS } from "./decoders.ts";
+import { ALLOWED_DECODERS } from "../media/decoders.ts";
+import type { MediaProbe } from "../media/media-probe.ts";
+import type { ChunkSpan } from "../protocol/chunk-span.ts";
+import { evenly, ledgerOf, probeOf } from "../testing/frame-indexes.ts";
+import { type Ask, specOf } from "../testing/output-specs.ts";
+import { spansOf } from "./chunks/choose-split-points.ts";
+import { chunkFilm } from "./chunks/chunked-source.ts";
+import { ALL_SOFTWARE } from "./command/capabilities.ts";
+import { planSound } from "./plan-audio.ts";
 import { type ChunkPlan, planChunk } from "./plan-chunk.ts";
 import { planJoin } from "./plan-join.ts";
-import { planSound } from "./plan-sound.ts";
-import { evenly, ledgerOf, probeOf } from "./test-film.ts";
-import { type Ask, specOf } from "./test-output.ts";
 
 const NTSC = 30000 / 1001;
 const MP4: Ask = { format: "mp4:500k" };

@@ -1,23 +1,23 @@
 // A chunk of the film for all outputs that have one: the normal command, kept to the chunk's frames.
 import type { Failure } from "../errors.ts";
-import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../output-spec.ts";
-import type { Can } from "./can.ts";
-import { chunkArguments, chunkFile, NOWHERE } from "./chunk-muxers.ts";
-import type { ChunkPicture, PictureSpan } from "./chunk-picture.ts";
-import type { ChunkSpan } from "./chunk-span.ts";
-import { leadOf } from "./chunkable.ts";
-import { WHOLE } from "./cut.ts";
-import { slotRate } from "./frame-slots.ts";
-import type { HardwareDevice } from "./hardware.ts";
-import { type CommandPart, type Refusal, refuse } from "./output-plan.ts";
+import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
+import type { ChunkSpan } from "../protocol/chunk-span.ts";
+import { chunkArguments, chunkFile, NOWHERE } from "./chunks/chunk-muxers.ts";
+import type { ChunkPicture, PictureSpan } from "./chunks/chunk-video.ts";
+import { leadOf } from "./chunks/chunkable.ts";
+import { slotRate } from "./chunks/frame-slots.ts";
+import type { Can } from "./command/capabilities.ts";
+import { type CommandPart, type Refusal, refuse } from "./command/output-plan.ts";
+import type { PlannedRun } from "./command/planned-command.ts";
+import { seconds } from "./command/progress-ticks.ts";
+import type { HardwareDevice } from "./encoders/hardware.ts";
 import { devicesArguments, type EncodeRequest, type RunInputs, runOf } from "./plan-encode.ts";
-import { planPicture } from "./plan-picture.ts";
+import { isEncodedVideo } from "./plan-file.ts";
 import { planStreamParts } from "./plan-stream.ts";
-import { isEncodedVideo } from "./plan-video.ts";
-import type { PlannedRun } from "./planned-command.ts";
-import { seconds } from "./progress-ticks.ts";
-import { lineArguments, lineStartUs } from "./source-line.ts";
-import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
+import { planPicture } from "./plan-video-track.ts";
+import { lineArguments, lineStartUs } from "./source/pts-origin.ts";
+import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
+import { WHOLE } from "./source/trim.ts";
 
 export type ChunkRequest = RunInputs &
   Pick<EncodeRequest, "probe" | "outputs"> & {

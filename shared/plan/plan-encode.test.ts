@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { MediaProbe, ProbedStream } from "../media-probe.ts";
-import { ALL_SOFTWARE } from "./can.ts";
-import { ALLOWED_DECODERS } from "./decoders.ts";
-import { ALLOWED_DEMUXERS } from "./demuxers.ts";
+import { ALLOWED_DECODERS } from "../media/decoders.ts";
+import { ALLOWED_DEMUXERS } from "../media/demuxers.ts";
+import type { MediaProbe, ProbedStream } from "../media/media-probe.ts";
+import { type Ask, specOf } from "../testing/output-specs.ts";
+import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
-import { type Ask, specOf } from "./test-output.ts";
 
 const BT709 = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
 const PICTURE = {

@@ -1,21 +1,21 @@
 // From what a source is and what was asked for to the ffmpeg commands that make all outputs.
 import { assertNever, type Failure } from "../errors.ts";
-import type { MediaProbe } from "../media-probe.ts";
-import type { OutputSpec } from "../output-spec.ts";
-import type { Can } from "./can.ts";
-import { checkedArguments } from "./checked-arguments.ts";
-import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
-import { type Branch, branchGraph, marksOf } from "./filter-graph.ts";
-import { deviceArguments, type HardwareDevice } from "./hardware.ts";
+import type { OutputSpec } from "../job/output-spec.ts";
+import type { MediaProbe } from "../media/media-probe.ts";
+import type { Can } from "./command/capabilities.ts";
+import { checkedArguments } from "./command/checked-arguments.ts";
+import { headArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
+import { type Branch, branchGraph, marksOf } from "./command/filter-graph.ts";
+import type { CommandPart, OutputPlan, PlanResult } from "./command/output-plan.ts";
+import type { PlannedCommand, PlannedRun } from "./command/planned-command.ts";
+import { progressGoal, progressTicks, seconds } from "./command/progress-ticks.ts";
+import { deviceArguments, type HardwareDevice } from "./encoders/hardware.ts";
 import { imagesFirst } from "./images-first.ts";
-import type { CommandPart, OutputPlan, PlanResult } from "./output-plan.ts";
+import { planVideo } from "./plan-file.ts";
 import { planImages } from "./plan-images.ts";
 import { planStream } from "./plan-stream.ts";
-import { planVideo } from "./plan-video.ts";
-import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
-import { progressGoal, progressTicks, seconds } from "./progress-ticks.ts";
-import { type Opens, seekedCommand, seekers } from "./seek-pictures.ts";
-import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
+import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
+import { type Opens, seekedCommand, seekers } from "./thumbnails/seek-thumbnails.ts";
 
 export type EncodePlan = {
   /** Independent of each other; none when every output was refused. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { MediaProbe } from "../media-probe.ts";
-import { ALL_SOFTWARE } from "./can.ts";
-import { ALLOWED_DECODERS } from "./decoders.ts";
-import { ALLOWED_DEMUXERS } from "./demuxers.ts";
+import { ALLOWED_DECODERS } from "../media/decoders.ts";
+import { ALLOWED_DEMUXERS } from "../media/demuxers.ts";
+import type { MediaProbe } from "../media/media-probe.ts";
+import { type Ask, specOf } from "../testing/output-specs.ts";
+import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
-import { type Ask, specOf } from "./test-output.ts";
 
 /** 640×360 in 4:2:0 at 25 frames a second, upright, of so many seconds. */
 const film = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaProbe => ({

@@ -1,22 +1,22 @@
 // Pictures out of a film: which files an image output consists of, and how they are made.
 
-import { undecodableFailure } from "../choose-streams.ts";
 import { IMAGE_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { FrameSize } from "../format/format-spec.ts";
 import { MAX_MOVING_WIDTH } from "../format/presets.ts";
-import type { ImageOutput } from "../output-spec.ts";
-import type { Can } from "./can.ts";
-import { encoderRefusal, IMAGE_ENCODINGS } from "./image-encoders.ts";
-import { isExact } from "./output-length.ts";
-import type { PickedPictures, PlannedOutput, PlanResult } from "./output-plan.ts";
-import { refuse } from "./output-plan.ts";
-import { pickFilters, SPREAD_OUT } from "./pick-pictures.ts";
-import { pictureChain } from "./picture-chain.ts";
-import { vttText } from "./picture-cues.ts";
-import { fittedShape } from "./picture-geometry.ts";
-import { chooseMoments, countMoments, lastMoment, type Stride } from "./picture-moments.ts";
-import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
-import { DEFAULT_CELL_WIDTH, layOut, type SheetLayout, sheetRefusal, tileFilter } from "./sprite-sheet.ts";
+import type { ImageOutput } from "../job/output-spec.ts";
+import { undecodableFailure } from "../media/choose-streams.ts";
+import type { Can } from "./command/capabilities.ts";
+import type { PickedPictures, PlannedOutput, PlanResult } from "./command/output-plan.ts";
+import { refuse } from "./command/output-plan.ts";
+import { encoderRefusal, IMAGE_ENCODINGS } from "./encoders/image-encoders.ts";
+import { fittedShape } from "./filters/frame-geometry.ts";
+import { pictureChain } from "./filters/video-filters.ts";
+import { isExact } from "./source/output-length.ts";
+import type { SourceTracks, VideoTrack } from "./source/source-tracks.ts";
+import { pickFilters, SPREAD_OUT } from "./thumbnails/select-frames.ts";
+import { DEFAULT_CELL_WIDTH, layOut, type SheetLayout, sheetRefusal, tileFilter } from "./thumbnails/sprite-sheet.ts";
+import { vttText } from "./thumbnails/thumbnail-cues.ts";
+import { chooseMoments, countMoments, lastMoment, type Stride } from "./thumbnails/thumbnail-timestamps.ts";
 
 /**
  * Everything between picking and encoding happens in RGB: scaling straight to an encoder's format keeps the source's matrix

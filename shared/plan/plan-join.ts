@@ -1,23 +1,23 @@
 // Outputs whose pictures were made in chunks, put together: nothing is encoded any more.
 
-import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../output-spec.ts";
-import { checkedArguments } from "./checked-arguments.ts";
-import { chunkFile, soundFile } from "./chunk-muxers.ts";
-import { WHOLE } from "./cut.ts";
-import { headArguments, type PlannedInput } from "./ffmpeg-arguments.ts";
-import { frameTiming } from "./frame-timing.ts";
-import { heldFrame } from "./last-frame.ts";
-import { fileArguments } from "./muxers.ts";
-import type { PlannedOutput } from "./output-plan.ts";
+import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
+import { chunkFile, soundFile } from "./chunks/chunk-muxers.ts";
+import { checkedArguments } from "./command/checked-arguments.ts";
+import { headArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
+import { fileArguments } from "./command/muxers.ts";
+import type { PlannedOutput } from "./command/output-plan.ts";
+import type { PlannedCommand, PlannedRun } from "./command/planned-command.ts";
+import { fourCharacterCode } from "./encoders/video-encoders.ts";
+import { frameTiming } from "./filters/frame-timing.ts";
+import { heldFrame } from "./filters/last-frame.ts";
+import { tagsFile } from "./plan-audio.ts";
 import { PICTURE_TRACK } from "./plan-chunk.ts";
 import { type EncodeRequest, planOutput } from "./plan-encode.ts";
-import { tagsFile } from "./plan-sound.ts";
-import { isEncodedVideo, soundTrack } from "./plan-video.ts";
-import type { PlannedCommand, PlannedRun } from "./planned-command.ts";
-import { STREAM_START_SECONDS, type StreamTrack } from "./planned-stream.ts";
-import { chooseTracks, type SourceTracks } from "./source-tracks.ts";
-import { streamArguments } from "./stream-muxers.ts";
-import { fourCharacterCode } from "./video-encoders.ts";
+import { isEncodedVideo, soundTrack } from "./plan-file.ts";
+import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
+import { WHOLE } from "./source/trim.ts";
+import { STREAM_START_SECONDS, type StreamTrack } from "./streams/planned-stream.ts";
+import { streamArguments } from "./streams/stream-muxers.ts";
 
 export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "can">;
 

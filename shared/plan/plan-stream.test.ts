@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { MediaProbe, ProbedStream } from "../media-probe.ts";
-import { ALL_SOFTWARE } from "./can.ts";
+import type { MediaProbe, ProbedStream } from "../media/media-probe.ts";
+import { specOf } from "../testing/output-specs.ts";
+import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
-import { specOf } from "./test-output.ts";
 
 const picture = (width: number, height: number, more: object = {}) => ({
   ...{ codec_type: "video", codec_name: "h264", width, height, r_frame_rate: "25/1", avg_frame_rate: "25/1" },

@@ -1,25 +1,26 @@
 // A stream: every distinct track of its variants, encoded once, all from one decode.
-import { undecodableFailure } from "../choose-streams.ts";
-import type { HttpStreamOutput, VideoOutput } from "../output-spec.ts";
-import { audioArguments, type EncodedAudio } from "./audio-encoders.ts";
-import type { Can } from "./can.ts";
-import { audioEncoder, noEncoder } from "./choose-encoder.ts";
-import { chunkArguments, chunkFile, NOWHERE, streamSoundArguments } from "./chunk-muxers.ts";
-import type { PictureSpan } from "./chunk-picture.ts";
-import { WHOLE } from "./cut.ts";
-import type { Branch } from "./filter-graph.ts";
-import type { HardwareDevice } from "./hardware.ts";
-import { gridSeconds } from "./keyframe-grid.ts";
-import { frameCount, isExact, lastEnd, lengthOf } from "./output-length.ts";
-import { type OutputPlan, type PlanResult, type Refusal, refuse } from "./output-plan.ts";
-import { type PlannedPicture, planPicture } from "./plan-picture.ts";
-import { planThumbnails } from "./plan-thumbnails.ts";
-import { lostSoundNote } from "./plan-video.ts";
-import type { StreamTrack } from "./planned-stream.ts";
-import type { AudioTrack, SourceTracks, VideoTrack } from "./source-tracks.ts";
-import { streamArguments, streamFiles } from "./stream-muxers.ts";
-import { hasFragments, hasMpegTs, type Variant, variantsFor } from "./stream-variants.ts";
-import type { EncodedVideo } from "./video-encoders.ts";
+
+import type { HttpStreamOutput, VideoOutput } from "../job/output-spec.ts";
+import { undecodableFailure } from "../media/choose-streams.ts";
+import { chunkArguments, chunkFile, NOWHERE, streamSoundArguments } from "./chunks/chunk-muxers.ts";
+import type { PictureSpan } from "./chunks/chunk-video.ts";
+import type { Can } from "./command/capabilities.ts";
+import type { Branch } from "./command/filter-graph.ts";
+import { type OutputPlan, type PlanResult, type Refusal, refuse } from "./command/output-plan.ts";
+import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
+import { audioEncoder, noEncoder } from "./encoders/choose-encoder.ts";
+import type { HardwareDevice } from "./encoders/hardware.ts";
+import { gridSeconds } from "./encoders/keyframe-grid.ts";
+import type { EncodedVideo } from "./encoders/video-encoders.ts";
+import { lostSoundNote } from "./plan-file.ts";
+import { type PlannedPicture, planPicture } from "./plan-video-track.ts";
+import { frameCount, isExact, lastEnd, lengthOf } from "./source/output-length.ts";
+import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
+import { WHOLE } from "./source/trim.ts";
+import type { StreamTrack } from "./streams/planned-stream.ts";
+import { streamArguments, streamFiles } from "./streams/stream-muxers.ts";
+import { planThumbnails } from "./streams/stream-thumbnails.ts";
+import { hasFragments, hasMpegTs, type Variant, variantsFor } from "./streams/stream-variants.ts";
 
 /** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
 export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Can): PlanResult {

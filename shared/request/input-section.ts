@@ -1,12 +1,12 @@
 // The `input` section of a job request: where the source comes from.
 import * as z from "zod";
-import { type AllowPrivate, checkUrl } from "../address-policy.ts";
-import { publicUrl } from "../metadata.ts";
+import { publicUrl } from "../job/metadata.ts";
+import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
 import { strictObject, unknownField } from "../strict-object.ts";
 import { isObject, type Parsed, refuse } from "./parse-section.ts";
-import { S3_SERVICES } from "./s3-services.ts";
-import { type AccessSecret, S3Bucket } from "./storage-spec.ts";
-import { unknownService } from "./unknown-service.ts";
+import { S3_SERVICES } from "./storage/s3-services.ts";
+import { type AccessSecret, S3Bucket } from "./storage/storage-spec.ts";
+import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
   /** An address as it may be shown: what is secret in it lies in the `AccessSecret`. */

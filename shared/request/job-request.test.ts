@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isErrorCode } from "../errors.ts";
-import { arbitraryBody } from "./arbitrary-body.ts";
+import { arbitraryBody } from "../testing/arbitrary-body.ts";
 import { parseJobRequest } from "./job-request.ts";
 
 const BODY = {

@@ -1,18 +1,18 @@
 // The body of POST /v2/jobs: one section after the other, in the order in which errors are answered (api-v2 §2).
 import * as z from "zod";
-import type { AllowPrivate } from "../address-policy.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { OutputSpec } from "../output-spec.ts";
+import type { OutputSpec } from "../job/output-spec.ts";
+import type { AllowPrivate } from "../network/address-policy.ts";
 import { strictObject } from "../strict-object.ts";
 import { type InputSpec, parseInput } from "./input-section.ts";
 import { withOtherName } from "./missing-section.ts";
-import { checkNameLengths } from "./name-lengths.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
-import { parseOutputs } from "./outputs-section.ts";
+import { checkNameLengths } from "./outputs/name-lengths.ts";
+import { parseOutputs } from "./outputs/outputs-section.ts";
+import { type AskedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
 import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
-import { parseStorage } from "./storage-section.ts";
-import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage-spec.ts";
-import { type AskedStreamKey, takeStreamKeys } from "./stream-keys.ts";
+import { parseStorage } from "./storage/storage-section.ts";
+import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage/storage-spec.ts";
 import { illFormedField, UNICODE_RULE } from "./well-formed.ts";
 
 export const SettingsSpec = z.object({ ultrafast: z.boolean() });

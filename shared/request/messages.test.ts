@@ -1,6 +1,6 @@
 // What people get wrong in requests, and what they read then: exact, but for lists of what is allowed.
 import { expect, it } from "vitest";
-import { bodyFault } from "./body-fault.ts";
+import { bodyFault } from "./body-error.ts";
 import { parseJobRequest } from "./job-request.ts";
 
 const credentials = { access_key_id: "AKID", secret_access_key: "secret" };

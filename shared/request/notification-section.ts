@@ -1,12 +1,12 @@
 // The `notification` section of a job request: who is told of the job's events, and how.
 import * as z from "zod";
-import { type AllowPrivate, checkUrl } from "../address-policy.ts";
-import { publicUrl } from "../metadata.ts";
+import { publicUrl } from "../job/metadata.ts";
 import { nearest } from "../nearest.ts";
+import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
 import { strictObject } from "../strict-object.ts";
 import { isObject, type Parsed, parseSection, refuse, text } from "./parse-section.ts";
-import type { NotificationSecret } from "./storage-spec.ts";
-import { userOf } from "./user-of.ts";
+import type { NotificationSecret } from "./storage/storage-spec.ts";
+import { userOf } from "./storage/user-of.ts";
 
 const told = {
   /** Whether events before the end are sent too. */

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { JobView } from "../../local/demo/api-client.ts";
 import { makeClip, tagged } from "../media.ts";
-import type { SourceServer } from "../source-server.ts";
+import type { SourceServer } from "../services/source-server.ts";
+import type { WebhookReceiver } from "../services/webhook-receiver.ts";
 import type { Answer, TestStack } from "../stack.ts";
-import type { WebhookReceiver } from "../webhook-receiver.ts";
 import { ERROR_REQUESTS } from "./error-requests.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: evidence is looked at as a client would

@@ -248,12 +248,12 @@ const errorCode = (code: string, http: string): Proof =>
 
 /** Codes that a healthy service does not answer with. */
 const ELSEWHERE = new Map<string, Proof>([
-  ["internal_error", testNamed("worker/http/problem.test.ts", "an error of our own")],
-  ["service_unavailable", testNamed("worker/http/problem.test.ts", "an overloaded object")],
+  ["internal_error", testNamed("worker/http/responses/problem.test.ts", "an error of our own")],
+  ["service_unavailable", testNamed("worker/http/responses/problem.test.ts", "an overloaded object")],
   [
     "rate_limited",
     testNamed(
-      "worker/http/problem.test.ts",
+      "worker/http/responses/problem.test.ts",
       "too many requests with one key are answered with 429, and those of another key are not",
     ),
   ],

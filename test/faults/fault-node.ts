@@ -47,7 +47,7 @@ export type NodeSettings = {
 type Place = NodeSettings & { name: string; url: string; token: string; home: string };
 
 const LOOK_EVERY_MS = 50;
-/** Sources are kept for two minutes after their last use (encoder-node/work/source-cache.ts). */
+/** Sources are kept for two minutes after their last use (encoder-node/task/source-cache.ts). */
 const KEPT = /^(?:node-id|encoders\.json|node\.lock|sources\/.*)$/;
 
 /** Ends the node when the test run is killed. */

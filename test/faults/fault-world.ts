@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobView } from "../../local/demo/api-client.ts";
-import { type SourceServer, startSourceServer } from "../source-server.ts";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../webhook-receiver.ts";
 import { type FaultNode, type LogLine, type NodeSettings, startFaultNode } from "./fault-node.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 

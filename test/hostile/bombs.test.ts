@@ -2,10 +2,10 @@
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Ask } from "#shared/plan/test-output.ts";
+import type { Ask } from "#shared/testing/output-specs.ts";
 import { BOMBS } from "./bombs.ts";
 import { type Lab, openLab } from "./lab.ts";
-import { movie } from "./small-films.ts";
+import { movie } from "./small-clips.ts";
 
 /** What no file may make ffmpeg take. Without limits some take gigabytes, or hours. */
 const MOST_MIB = 1500;

@@ -1,7 +1,7 @@
 // Small files that promise much: pictures, tracks, times and tables beyond all measure.
 import { deflateSync, gzipSync } from "node:zlib";
 import { box, element, fullBox, join, le32, number, png, u8, u16, u32 } from "./forge.ts";
-import { matroska, movie, trackEntry } from "./small-films.ts";
+import { matroska, movie, trackEntry } from "./small-clips.ts";
 
 export type Make = (name: string, options: string) => Promise<Buffer>;
 export type Bomb = {

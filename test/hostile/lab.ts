@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { type Ask, specOf } from "#shared/plan/test-output.ts";
-import type { TaskOf } from "#shared/protocol.ts";
+import type { TaskOf } from "#shared/protocol/protocol.ts";
+import { type Ask, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
-import { startTestStorage, type TestStorage } from "../../encoder-node/publish/test-storage.ts";
-import { encode } from "../../encoder-node/work/encode.ts";
-import { inspect } from "../../encoder-node/work/inspect.ts";
-import { startTestNode, type TestNode, tools } from "../../encoder-node/work/scratch-test-deps.ts";
-import type { TaskDeps } from "../../encoder-node/work/task-deps.ts";
+import type { TaskDeps } from "../../encoder-node/task/task-deps.ts";
+import { encode } from "../../encoder-node/tasks/encode/encode.ts";
+import { inspect } from "../../encoder-node/tasks/inspect/inspect.ts";
+import { startTestStorage, type TestStorage } from "../../encoder-node/testing/stream-storage.ts";
+import { startTestNode, type TestNode, tools } from "../../encoder-node/testing/task-deps.ts";
 import { childrenNamed, watchChildren } from "./children.ts";
 
 /** Of all that was made of a file: each of its outputs, or the input itself that failed. */

@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { headArguments } from "#shared/plan/ffmpeg-arguments.ts";
-import { toolEnvironment } from "../../encoder-node/ffmpeg/tool-environment.ts";
-import { tools } from "../../encoder-node/work/scratch-test-deps.ts";
+import { headArguments } from "#shared/plan/command/ffmpeg-arguments.ts";
+import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { tools } from "../../encoder-node/testing/task-deps.ts";
 import { type Lab, openLab } from "./lab.ts";
-import { movie } from "./small-films.ts";
+import { movie } from "./small-clips.ts";
 import { type Bait, STRAYS } from "./strays.ts";
 
 let lab: Lab;

@@ -1,7 +1,7 @@
 // Files that name others, on this machine or in the network, in the hope that whoever opens them opens those, too.
 import { basename } from "node:path";
 import { element, join, le32, u8, u16, u32 } from "./forge.ts";
-import { aviWithText, matroska, movie } from "./small-films.ts";
+import { aviWithText, matroska, movie } from "./small-clips.ts";
 
 /** What must not be opened: `url` of a server, `path` of a film on this machine's disk. */
 export type Bait = { readonly url: string; readonly path: string };

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { accountOf, jobOf } from "../env.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../test-jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../testing/jobs.ts";
 import { judgeJob } from "./job-count.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;

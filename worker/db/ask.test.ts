@@ -9,12 +9,12 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { type Env, jobOf } from "../env.ts";
 import worker from "../index.ts";
-import { EffectRunner } from "../job/effect-runner.ts";
-import { JobMemory } from "../job/job-memory.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../test-jobs.ts";
+import { EffectRunner } from "../job/effects/effect-runner.ts";
+import { JobMemory } from "../job/state/job-memory.ts";
+import { type Fault, faultyDatabase } from "../testing/faulty-database.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
 import { ask } from "./ask.ts";
 import { findJob } from "./jobs.ts";
-import { type Fault, faultyDatabase } from "./test-faulty-database.ts";
 
 const withFaults = (faultOf: (call: number) => Fault | null): Env => ({ ...env, DB: faultyDatabase(env.DB, faultOf) });
 const DOWN = withFaults(() => "refuses");

@@ -2,16 +2,16 @@
 import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { MAX_LEASES, MAX_SLOTS } from "#shared/bounds.ts";
 import { newJobId } from "#shared/ids.ts";
+import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
 import { hubOf, jobOf } from "../env.ts";
 import { JobObject } from "../job/job-object.ts";
-import { ADMIN, bearer, newNodeToken, PROBE, send } from "../test-jobs.ts";
+import { ADMIN, bearer, newNodeToken, PROBE, send } from "../testing/jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { MAX_SOCKETS_PER_TOKEN } from "./admission.ts";
 import { TOKEN_HEADER } from "./node-hub.ts";
 import { NodeNames } from "./node-names.ts";
 import { addSlots } from "./roster.ts";
-import { connect, hello, joined, newJob, settle, useNodes } from "./test-nodes.ts";
 
 useNodes();
 

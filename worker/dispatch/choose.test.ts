@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SlotClass } from "#shared/protocol.ts";
+import type { SlotClass } from "#shared/protocol/protocol.ts";
 import { choose, shareOf } from "./choose.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
 import { TicketQueue } from "./ticket-queue.ts";

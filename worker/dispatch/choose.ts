@@ -1,5 +1,5 @@
 // Which node is offered which ticket next. Pure.
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/protocol.ts";
 import type { ConnectedNode, Roster } from "./roster.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";

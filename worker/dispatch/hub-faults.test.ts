@@ -2,14 +2,14 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { LeaseProof } from "#shared/protocol.ts";
+import type { LeaseProof } from "#shared/protocol/protocol.ts";
 import { hubOf, jobOf } from "../env.ts";
 import { JobObject } from "../job/job-object.ts";
-import type { JobSpec } from "../job/job-state.ts";
-import { loadState } from "../job/job-store.ts";
-import { newSpec } from "../test-jobs.ts";
+import type { JobSpec } from "../job/state/job-state.ts";
+import { loadState } from "../job/state/job-store.ts";
+import { newSpec } from "../testing/jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { NodeHub } from "./node-hub.ts";
-import { connect, hello, joined, newJob, settle, useNodes } from "./test-nodes.ts";
 
 useNodes();
 afterEach(() => {

@@ -2,9 +2,9 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { hubOf, jobOf } from "../env.ts";
-import { loadState } from "../job/job-store.ts";
-import { PROBE } from "../test-jobs.ts";
-import { connect, hello, joined, newJob, settle, useNodes } from "./test-nodes.ts";
+import { loadState } from "../job/state/job-store.ts";
+import { PROBE } from "../testing/jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 
 useNodes();
 

@@ -12,7 +12,7 @@ import {
   PING,
   PONG,
   PROTOCOL_VERSION,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 import { type Env, jobOf, log, settingsOf } from "../env.ts";
 import { isLeaseToken, mayBeLease } from "../lease-token.ts";
 import {

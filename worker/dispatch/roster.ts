@@ -1,9 +1,9 @@
 // What the hub knows of the connected nodes, and how it finds one without looking at all of them.
 
 import * as z from "zod";
-import { MAX_LEASES, MAX_SLOTS } from "#shared/bounds.ts";
 import { type JobId, parseLeaseId } from "#shared/ids.ts";
-import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol.ts";
+import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/protocol.ts";
+import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
 
 /** It lies in the socket's attachment, so that it outlives hibernation. */
 export const ConnectedNode = z.object({

@@ -1,5 +1,5 @@
 // The tickets in the order in which they are offered: accounts take turns, and of each its oldest job comes first.
-import type { SlotClass } from "#shared/protocol.ts";
+import type { SlotClass } from "#shared/protocol/protocol.ts";
 import { type Ticket, ticketKey } from "./tickets.ts";
 
 /** No question asked of it walks over all tickets, but for `values`. */

@@ -1,7 +1,7 @@
 // Tickets: "job J has about k runnable tasks of class C". Advice, not truth: a claim is what the job decides.
 
 import * as z from "zod";
-import { SLOT_CLASSES } from "#shared/protocol.ts";
+import { SLOT_CLASSES } from "#shared/protocol/protocol.ts";
 
 export const Ticket = z.object({
   jobId: z.string(),

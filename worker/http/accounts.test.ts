@@ -3,9 +3,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { jobOf } from "../env.ts";
-import { loadState } from "../job/job-store.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../test-jobs.ts";
-import { type Audience, fill, ROUTES, type TestRoute } from "./test-routes.ts";
+import { loadState } from "../job/state/job-store.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../testing/jobs.ts";
+import { type Audience, fill, ROUTES, type TestRoute } from "../testing/routes.ts";
 
 const NOBODYS_JOB = "AAAAAAAAAAAAAA";
 

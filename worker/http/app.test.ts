@@ -1,8 +1,8 @@
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../test-jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, send } from "../testing/jobs.ts";
+import { fill, ROUTES } from "../testing/routes.ts";
 import { app } from "./app.ts";
-import { fill, ROUTES } from "./test-routes.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 let nodeToken: string;

@@ -1,10 +1,10 @@
 // The HTTP surface: every route of the service, and the answer to what is none.
 import { Hono } from "hono";
 import type { Env } from "../env.ts";
-import { allowedMethods } from "./allowed-methods.ts";
-import { answerHeaders } from "./answer-headers.ts";
-import { discardBody } from "./discard-body.ts";
-import { onError, problem } from "./problem.ts";
+import { discardBody } from "./body/discard-body.ts";
+import { answerHeaders } from "./response-headers.ts";
+import { allowedMethods } from "./responses/allowed-methods.ts";
+import { onError, problem } from "./responses/problem.ts";
 import { admin } from "./routes/admin.ts";
 import { docs, home } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";

@@ -2,8 +2,8 @@ import { exports } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isErrorCode } from "#shared/errors.ts";
-import { arbitraryBody } from "#shared/request/arbitrary-body.ts";
-import { basic, newAccount } from "../test-jobs.ts";
+import { arbitraryBody } from "#shared/testing/arbitrary-body.ts";
+import { basic, newAccount } from "../testing/jobs.ts";
 
 it("answers any body with a plan or with an error in the contract's shape", async () => {
   const { key } = await newAccount();

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { AllowPrivate } from "#shared/address-policy.ts";
-import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/test-hostile-addresses.ts";
-import { basic, newAccount } from "../test-jobs.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/testing/hostile-addresses.ts";
+import { basic, newAccount } from "../testing/jobs.ts";
 import { app } from "./app.ts";
 
 const keys = { access_key_id: "AKID", secret_access_key: "hunter2" };

@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { keyHasJob } from "../db/idempotency.ts";
 import { accountOf, log, settingsOf } from "../env.ts";
-import type { ClientEnv } from "./auth.ts";
+import type { ClientEnv } from "./auth/auth.ts";
 
 /** As long as a full account is not counted again (account/job-count.ts). */
 const RETRY_AFTER_SECONDS = 5;

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
-import { checkedJob, newSpec } from "../test-jobs.ts";
-import { pendingEffects } from "./job-effects.ts";
-import { type JobState, newTask, RETENTION_MS } from "./job-state.ts";
+import { checkedJob, newSpec } from "../testing/jobs.ts";
+import { pendingEffects } from "./effects/job-effects.ts";
+import { type JobState, newTask, RETENTION_MS } from "./state/job-state.ts";
 
 const NOW = 1_000_000;
 const READVERTISE_MS = 5 * 60_000;

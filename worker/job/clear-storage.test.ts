@@ -3,10 +3,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../env.ts";
 import { jobOf } from "../env.ts";
-import { BUILTIN_RETENTION_MS } from "../storage/builtin-objects.ts";
-import { newSpec } from "../test-jobs.ts";
-import type { JobSpec, JobState } from "./job-state.ts";
-import { loadState, saveState } from "./job-store.ts";
+import { BUILTIN_RETENTION_MS } from "../storage/builtin/builtin-objects.ts";
+import { newSpec } from "../testing/jobs.ts";
+import type { JobSpec, JobState } from "./state/job-state.ts";
+import { loadState, saveState } from "./state/job-store.ts";
 
 const bucket = (env as Env).STORAGE as R2Bucket;
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);

@@ -4,10 +4,10 @@ import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import { findJob } from "../db/jobs.ts";
 import { jobOf } from "../env.ts";
-import { newSpec, PROBE, SECRET_KEY } from "../test-jobs.ts";
-import { JobMemory } from "./job-memory.ts";
-import { type JobSpec, type JobState, RETENTION_MS } from "./job-state.ts";
-import { loadState, saveState } from "./job-store.ts";
+import { newSpec, PROBE, SECRET_KEY } from "../testing/jobs.ts";
+import { JobMemory } from "./state/job-memory.ts";
+import { type JobSpec, type JobState, RETENTION_MS } from "./state/job-state.ts";
+import { loadState, saveState } from "./state/job-store.ts";
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
 const stateOf = (spec: JobSpec): Promise<JobState | null> =>

@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import type { JobView } from "#shared/job-view.ts";
+import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import type {
   Assignment,
@@ -16,25 +16,15 @@ import type {
   SlotClass,
   UploadsAnswer,
   UploadsRequest,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 import { type Env, hubOf, log, settingsOf } from "../env.ts";
 import { newLeaseTokens } from "../lease-token.ts";
 import { type DeliveryView, replay, viewDelivery } from "../notify/outbox.ts";
 import { randomBytes } from "../random-bytes.ts";
-import type { UploadHolder } from "../storage/builtin-signature.ts";
+import type { UploadHolder } from "../storage/builtin/builtin-signature.ts";
 import { openStore } from "../storage/object-store.ts";
-import { openScratch } from "../storage/scratch.ts";
-import { cancelJob, retryJob } from "./client-moves.ts";
-import { EffectRunner } from "./effect-runner.ts";
-import { withAddresses } from "./extra-addresses.ts";
-import { grantUploads } from "./grant-uploads.ts";
-import { type Answer, conflict, REFUSED, replayedBefore } from "./job-answer.ts";
-import { indexBehind } from "./job-effects.ts";
-import { JobEvents } from "./job-events.ts";
-import { JobMemory } from "./job-memory.ts";
-import { openJobSecrets, resealJobSecrets } from "./job-secrets.ts";
-import { JobSpec, type JobState, newJob } from "./job-state.ts";
-import { viewJob, viewMetadata } from "./job-view.ts";
+import { openScratch } from "../storage/scratch/scratch.ts";
+import { cancelJob, retryJob } from "./decide/client-moves.ts";
 import {
   claimTasks,
   judge,
@@ -45,12 +35,22 @@ import {
   renewLease,
   runnableTasks,
   suspectSession,
-} from "./leases.ts";
-import { takeOutputs } from "./output-reports.ts";
-import { completeTask } from "./reports.ts";
-import { grantScratch } from "./scratch-grants.ts";
-import { failTask } from "./task-ends.ts";
-import { madeKeys, openForTask } from "./task-secrets.ts";
+} from "./decide/leases.ts";
+import { takeOutputs } from "./decide/output-reports.ts";
+import { completeTask } from "./decide/reports.ts";
+import { failTask } from "./decide/task-ends.ts";
+import { EffectRunner } from "./effects/effect-runner.ts";
+import { indexBehind } from "./effects/job-effects.ts";
+import { JobEvents } from "./events/job-events.ts";
+import { type Answer, conflict, REFUSED, replayedBefore } from "./job-answer.ts";
+import { withAddresses } from "./secrets/extra-urls.ts";
+import { openJobSecrets, resealJobSecrets } from "./secrets/job-secrets.ts";
+import { madeKeys, openForTask } from "./secrets/task-secrets.ts";
+import { JobMemory } from "./state/job-memory.ts";
+import { JobSpec, type JobState, newJob } from "./state/job-state.ts";
+import { grantScratch } from "./uploads/sign-scratch.ts";
+import { grantUploads } from "./uploads/sign-uploads.ts";
+import { viewJob, viewMetadata } from "./views/job-view.ts";
 
 /** Grace for the leases of a node whose connection is gone: time enough to reconnect. */
 const SUSPECT_GRACE_MS = 10_000;

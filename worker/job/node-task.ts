@@ -1,10 +1,10 @@
 // What a node is told of a task: never a secret of the client's storage.
 import { assertNever } from "#shared/errors.ts";
-import type { OutputSpec } from "#shared/output-spec.ts";
-import type { Task } from "#shared/protocol.ts";
-import type { ChunkWork } from "./chunk-state.ts";
-import { activeWork, rangesOf, tracksOf } from "./chunk-work.ts";
-import type { JobState, TaskState } from "./job-state.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { Task } from "#shared/protocol/protocol.ts";
+import { activeWork, rangesOf, tracksOf } from "./chunks/chunk-work.ts";
+import type { ChunkWork } from "./state/chunk-state.ts";
+import type { JobState, TaskState } from "./state/job-state.ts";
 
 export type TaskSecrets = {
   /** Where the node is to get the source from; it may hold a signature. */

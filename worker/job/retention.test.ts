@@ -3,12 +3,12 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { findJob } from "../db/jobs.ts";
 import { jobOf, settingsOf } from "../env.ts";
-import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../test-jobs.ts";
-import { CHECK_AFTER_MS, pendingEffects } from "./job-effects.ts";
-import type { Delivery, JobState } from "./job-state.ts";
-import { loadState, saveState } from "./job-store.ts";
-import { runEffect } from "./run-effect.ts";
-import { forgottenAnswers } from "./test-forgotten-answers.ts";
+import { forgottenAnswers } from "../testing/forgotten-answers.ts";
+import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
+import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
+import { runEffect } from "./effects/run-effect.ts";
+import type { Delivery, JobState } from "./state/job-state.ts";
+import { loadState, saveState } from "./state/job-store.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -2,12 +2,12 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import type { Assignment, OutputReport, UploadsAnswer } from "#shared/protocol.ts";
-import { streamFolder } from "#shared/stream-files.ts";
+import { streamFolder } from "#shared/job/stream-files.ts";
+import type { Assignment, OutputReport, UploadsAnswer } from "#shared/protocol/protocol.ts";
 import { jobOf } from "../env.ts";
 import { publicUrlOf } from "../storage/object-store.ts";
-import { basic, newAccount, newSpec, PROBE, send } from "../test-jobs.ts";
-import type { JobSpec } from "./job-state.ts";
+import { basic, newAccount, newSpec, PROBE, send } from "../testing/jobs.ts";
+import type { JobSpec } from "./state/job-state.ts";
 
 const KEY = "00112233445566778899aabbccddeeff";
 const STREAM = { path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };

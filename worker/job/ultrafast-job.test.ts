@@ -1,17 +1,17 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { unpackCuts } from "#shared/frame-ledger.ts";
 import type { LeaseId } from "#shared/ids.ts";
+import { unpackCuts } from "#shared/media/frame-index.ts";
 import {
   type Assignment,
   PROTOCOL_VERSION,
   type ScratchAnswer,
   type TaskOf,
   type TaskResult,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 import { hubOf, jobOf, settingsOf } from "../env.ts";
-import { openScratch } from "../storage/scratch.ts";
+import { openScratch } from "../storage/scratch/scratch.ts";
 import {
   basic,
   bearer,
@@ -22,11 +22,11 @@ import {
   newSpec,
   PROBE,
   send,
-} from "../test-jobs.ts";
-import type { JobSpec, JobState } from "./job-state.ts";
-import { loadState, saveState } from "./job-store.ts";
-import { claimTasks, recordProgress } from "./leases.ts";
-import { completeTask } from "./reports.ts";
+} from "../testing/jobs.ts";
+import { claimTasks, recordProgress } from "./decide/leases.ts";
+import { completeTask } from "./decide/reports.ts";
+import type { JobSpec, JobState } from "./state/job-state.ts";
+import { loadState, saveState } from "./state/job-store.ts";
 
 const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
 const SECONDS = 240;

@@ -2,8 +2,8 @@
 import { assertNever } from "#shared/errors.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import type { Settings } from "../env.ts";
-import type { JobSecrets } from "../job/job-secrets.ts";
-import type { Delivery } from "../job/job-state.ts";
+import type { JobSecrets } from "../job/secrets/job-secrets.ts";
+import type { Delivery } from "../job/state/job-state.ts";
 import type { DeliveryResult } from "./outbox.ts";
 import { publish } from "./sns.ts";
 import { postWebhook } from "./webhook.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { retryDelays } from "#shared/notification.ts";
-import type { Delivery } from "../job/job-state.ts";
+import { retryDelays } from "#shared/job/notification.ts";
+import type { Delivery } from "../job/state/job-state.ts";
+import { PENDING } from "../testing/delivery.ts";
 import { afterAttempt, type DeliveryResult, postponed, replay, viewDelivery } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
-import { PENDING } from "./test-delivery.ts";
 
 describe("signatures", () => {
   it("are those of Standard Webhooks (the specification's own example)", async () => {

@@ -1,10 +1,10 @@
 // What an attempt to deliver a notification does to its delivery. Pure.
 import * as z from "zod";
-import { ContractDate, contractDate } from "#shared/job-view.ts";
-import { retryDelays } from "#shared/notification.ts";
+import { ContractDate, contractDate } from "#shared/job/job-view.ts";
+import { retryDelays } from "#shared/job/notification.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
-import type { AccessSecret } from "#shared/request/storage-spec.ts";
-import { Delivery } from "../job/job-state.ts";
+import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
+import { Delivery } from "../job/state/job-state.ts";
 
 /** The receiver's answer: an HTTP status with the code of its error if it has any, or why there was none. */
 export type DeliveryResult = { status: number; code?: string; retryAfterMs?: number } | { error: string };

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import { jobOf, settingsOf } from "../env.ts";
-import { openJobSecrets } from "../job/job-secrets.ts";
-import { newSpec } from "../test-jobs.ts";
+import { openJobSecrets } from "../job/secrets/job-secrets.ts";
+import { newSpec } from "../testing/jobs.ts";
 import { deliver } from "./deliver.ts";
 import { endpointOf } from "./sns.ts";
 

@@ -1,7 +1,7 @@
 // Notifications of type `sns`: messages published to a topic of Amazon SNS (API Reference, Publish).
 import { AwsClient } from "aws4fetch";
 import type { SnsNotification } from "#shared/request/notification-section.ts";
-import type { Delivery } from "../job/job-state.ts";
+import type { Delivery } from "../job/state/job-state.ts";
 import { readLimited } from "../read-limited.ts";
 import type { DeliveryDeps } from "./deliver.ts";
 import type { DeliveryResult } from "./outbox.ts";

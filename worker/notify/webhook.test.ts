@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { expect, inject, it } from "vitest";
-import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/test-hostile-addresses.ts";
+import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/testing/hostile-addresses.ts";
 import { type Settings, settingsOf } from "../env.ts";
+import { PENDING } from "../testing/delivery.ts";
 import { deliver } from "./deliver.ts";
 import { newWebhookSecret } from "./signature.ts";
-import { PENDING } from "./test-delivery.ts";
 
 /** An address that answers like this. */
 function answering(answer: object): string {

@@ -1,8 +1,8 @@
 // Notifications of type `http`: a POST signed as Standard Webhooks says.
-import { checkUrl } from "#shared/address-policy.ts";
-import { userOf } from "#shared/request/user-of.ts";
-import { retryAfterMs } from "#shared/retry-after.ts";
-import type { Delivery } from "../job/job-state.ts";
+import { checkUrl } from "#shared/network/address-policy.ts";
+import { retryAfterMs } from "#shared/network/retry-after.ts";
+import { userOf } from "#shared/request/storage/user-of.ts";
+import type { Delivery } from "../job/state/job-state.ts";
 import { basicHeader } from "../storage/basic-header.ts";
 import type { DeliveryDeps } from "./deliver.ts";
 import type { DeliveryResult } from "./outbox.ts";

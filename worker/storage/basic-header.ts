@@ -1,4 +1,4 @@
-import type { AccessKeys } from "#shared/request/storage-spec.ts";
+import type { AccessKeys } from "#shared/request/storage/storage-spec.ts";
 
 /** The value of an Authorization header: user and password as RFC 7617 has them, in UTF-8. */
 export function basicHeader({ accessKeyId, secretAccessKey }: AccessKeys): string {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { JobId } from "#shared/ids.ts";
-import { parseStorage } from "#shared/request/storage-section.ts";
+import { parseStorage } from "#shared/request/storage/storage-section.ts";
 import { openStore } from "./object-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
 

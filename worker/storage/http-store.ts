@@ -1,15 +1,16 @@
 // A client's own upload address: one POST of multipart/form-data per file, which nodes send themselves.
-import type { AllowPrivate } from "#shared/address-policy.ts";
+
 import type { JobId } from "#shared/ids.ts";
-import { joinPath } from "#shared/object-name.ts";
-import type { UploadForm, UploadPart } from "#shared/protocol.ts";
-import type { AccessKeys, StorageOf } from "#shared/request/storage-spec.ts";
+import { joinPath } from "#shared/job/object-name.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { UploadForm, UploadPart } from "#shared/protocol/protocol.ts";
+import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
 import { fetchWithin } from "../fetch-within.ts";
-import { requireAllowed } from "./allowed-address.ts";
+import { requireAllowed } from "./allowed-url.ts";
 import { basicHeader } from "./basic-header.ts";
 import { encodePath } from "./encode-path.ts";
 import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
-import { StorageSilence } from "./storage-silence.ts";
+import { StorageSilence } from "./storage-unreachable.ts";
 
 /** The field that the file is in (api-v2 §7). */
 const FIELD = "encoded_video";

@@ -1,16 +1,16 @@
 // What a job wants of the client's storage, whichever it is: nodes upload by signed requests, the rest happens here.
 import { AppError, assertNever } from "#shared/errors.ts";
 import type { JobId } from "#shared/ids.ts";
-import type { OutputType } from "#shared/output-status.ts";
-import type { UploadPart } from "#shared/protocol.ts";
-import type { AccessKeys, StorageSpec } from "#shared/request/storage-spec.ts";
+import type { OutputType } from "#shared/job/output-status.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { AccessKeys, StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { type Env, settingsOf } from "../env.ts";
-import { azureStore, azureUrl } from "./azure-store.ts";
-import type { UploadHolder } from "./builtin-signature.ts";
-import { builtinStore, builtinUrl } from "./builtin-store.ts";
+import { azureStore, azureUrl } from "./azure/azure-store.ts";
+import type { UploadHolder } from "./builtin/builtin-signature.ts";
+import { builtinStore, builtinUrl } from "./builtin/builtin-store.ts";
 import { httpStore, httpUrl } from "./http-store.ts";
-import { s3Store } from "./s3-store.ts";
-import { shownUrl } from "./s3-target.ts";
+import { s3Store } from "./s3/s3-store.ts";
+import { shownUrl } from "./s3/s3-urls.ts";
 
 /** A file that is to become an object below the storage's own path. */
 export type FileToStore = {

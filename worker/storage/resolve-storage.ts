@@ -1,8 +1,8 @@
 // From a storage as it was asked for to one that jobs can work with: what only others can say is asked of them.
 import { AppError, assertNever } from "#shared/errors.ts";
-import type { AccessKeys, RequestedStorage, StorageSpec } from "#shared/request/storage-spec.ts";
+import type { AccessKeys, RequestedStorage, StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { type Env, settingsOf } from "../env.ts";
-import { resolveBackblaze } from "./resolve-backblaze.ts";
+import { resolveBackblaze } from "./s3/resolve-backblaze.ts";
 
 export type ResolveInputs = {
   readonly env: Env;

@@ -1,9 +1,9 @@
 // The addresses of a job's source: for nodes to fetch it from, and for people to see.
 import { AppError } from "#shared/errors.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
-import type { AccessSecret } from "#shared/request/storage-spec.ts";
-import { presign } from "./s3-requests.ts";
-import { keyUrl } from "./s3-target.ts";
+import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
+import { presign } from "./s3/s3-requests.ts";
+import { keyUrl } from "./s3/s3-urls.ts";
 
 /** Long enough for a source that is fetched slowly, in several tries: each new range is a request of its own. */
 const SIGNED_SECONDS = 12 * 60 * 60;

@@ -1,8 +1,8 @@
 // Whether a storage takes files, asked before anything is encoded for it: by a request that leaves nothing behind.
 import { AppError, type Failure } from "#shared/errors.ts";
-import { StorageRefusal } from "#shared/storage-failure.ts";
+import { StorageRefusal } from "#shared/network/storage-failure.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
-import { StorageSilence } from "./storage-silence.ts";
+import { StorageSilence } from "./storage-unreachable.ts";
 
 export type StorageTrial =
   /** It takes files. An upload that was begun for the trial is to be aborted. */

@@ -1,6 +1,6 @@
 // An upload that its storage no longer knows: to complete it again is no use, but another attempt may succeed.
 import { AppError } from "#shared/errors.ts";
-import { StorageRefusal } from "#shared/storage-failure.ts";
+import { StorageRefusal } from "#shared/network/storage-failure.ts";
 
 /** Of a storage that has no words of its own for it. */
 export class UploadGone extends AppError {

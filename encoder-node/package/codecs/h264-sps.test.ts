@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeClip } from "../../ffmpeg/test-runs.ts";
+import { makeClip } from "../../testing/plan-runs.ts";
 import { findSps, pictureOfSps } from "./h264-sps.ts";
 
 let folder = "";

@@ -1,5 +1,5 @@
 // What a DASH manifest offers players to choose from: sets of representations that they may switch between.
-import type { StreamThumbnails } from "#shared/plan/planned-stream.ts";
+import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
 import type { SubtitleTraits } from "../hls/hls-master-playlist.ts";

@@ -1,5 +1,5 @@
 // How a manifest names the segments of a track and tells their times.
-import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { INIT_TEMPLATE, inStreamFolder, SEGMENT_TEMPLATE, segmentNumber } from "../package-files.ts";
 import type { PackagedTrack, Segment } from "../segment.ts";
 import { element, type Lines } from "./xml.ts";

@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { parse } from "mpd-parser";
 import { expect, test } from "vitest";
-import { pictureTrack, soundTrack } from "../sample-tracks.ts";
+import { pictureTrack, soundTrack } from "../../testing/sample-tracks.ts";
 import { type DashPackage, dashTexts } from "./dash-texts.ts";
 
 const film = { timescale: 30_000, seconds: [6.006, 6.006, 3] };

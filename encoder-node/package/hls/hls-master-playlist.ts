@@ -1,5 +1,5 @@
 // The playlist that players open: the variants, with what they need to choose one.
-import type { StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
 import {

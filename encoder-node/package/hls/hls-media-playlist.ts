@@ -1,6 +1,6 @@
 // The playlists of single tracks: their segments, their keyframes, and text.
 
-import type { SegmentFormat } from "#shared/output-spec.ts";
+import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import { initFile, segmentFile, segmentNumber, subtitleSegmentFile, urlOf } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans, type Span, spanSeconds } from "../spans.ts";

@@ -1,7 +1,7 @@
 import * as hlsParser from "hls-parser";
 import { Parser } from "m3u8-parser";
 import { expect, test } from "vitest";
-import { pictureTrack, soundTrack } from "../sample-tracks.ts";
+import { pictureTrack, soundTrack } from "../../testing/sample-tracks.ts";
 import { type HlsPackage, hlsTexts } from "./hls-playlists.ts";
 
 hlsParser.setOptions({ strictMode: true });

@@ -1,6 +1,6 @@
 // All texts of an HLS package, or of HLS playlists over the segments of a DASH package.
-import type { SegmentFormat } from "#shared/output-spec.ts";
-import type { StreamVariant } from "#shared/plan/planned-stream.ts";
+import type { SegmentFormat } from "#shared/job/output-spec.ts";
+import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
 import {
   entryFile,

@@ -1,7 +1,7 @@
 // Follows a fragmented MP4 file while it grows: its head, then its fragments, each as soon as its last byte is there.
 import type { FileHandle } from "node:fs/promises";
-import type { TrackKind } from "#shared/plan/output-plan.ts";
-import type { Piece } from "../cut-segments.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { Piece } from "../segment-boundaries.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
 import { readFragment } from "./fragments.ts";
 import { type MovieHeader, readMovieHeader } from "./movie-header.ts";

@@ -1,6 +1,6 @@
 // What a movie fragment (`moof`) of one track says of its samples (ISO/IEC 14496-12 §8.8).
-import type { TrackKind } from "#shared/plan/output-plan.ts";
-import type { Piece } from "../cut-segments.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { Piece } from "../segment-boundaries.ts";
 import { bodyAt, boxesIn } from "./boxes.ts";
 import type { SampleDefaults } from "./movie-header.ts";
 

@@ -1,10 +1,10 @@
 // Reads finished MPEG-TS segments of one track, packet by packet.
 import { createReadStream } from "node:fs";
-import type { TrackKind } from "#shared/plan/output-plan.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
 import { secondsOfAdts, soundOfAdts } from "../codecs/aac.ts";
 import type { CodecDescription } from "../codecs/codec-strings.ts";
 import { findSps, pictureOfSps } from "../codecs/h264-sps.ts";
-import type { Piece } from "../cut-segments.ts";
+import type { Piece } from "../segment-boundaries.ts";
 import {
   elementaryStream,
   isRandomAccess,

@@ -1,5 +1,5 @@
 // Text tracks for HLS: WebVTT in segments of their own length.
-import { STREAM_START_SECONDS } from "#shared/plan/planned-stream.ts";
+import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
 
 /** A part of the film, in ms. */

@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { send } from "../../test-jobs.ts";
+import { send } from "../../testing/jobs.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import { docsPage } from "./page.ts";
 

@@ -1,19 +1,19 @@
 // The named schemas of the document: what clients send, what they are answered, what they are notified of.
 import * as z from "zod";
 import { FormatHash } from "#shared/format/format-hash.ts";
-import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job-view.ts";
-import { MediaProbe, ProbedStream } from "#shared/media-probe.ts";
-import { HlsMetadata, HttpStreamMetadata } from "#shared/metadata.ts";
-import { InputPayload, JobPayload, OutputPayload } from "#shared/notification-payload.ts";
-import { HttpStreamParams } from "#shared/request/httpstream-params.ts";
-import { ImageParams } from "#shared/request/image-params.ts";
+import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
+import { HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
+import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
+import { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import { InputBody } from "#shared/request/input-section.ts";
 import { SettingsBody } from "#shared/request/job-request.ts";
 import { NotificationBody } from "#shared/request/notification-section.ts";
-import { StorageBody } from "#shared/request/storage-section.ts";
-import { VideoParams } from "#shared/request/video-params.ts";
+import { HttpStreamParams } from "#shared/request/outputs/httpstream-params.ts";
+import { ImageParams } from "#shared/request/outputs/image-params.ts";
+import { VideoParams } from "#shared/request/outputs/video-params.ts";
+import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { DeliveryView } from "../../notify/outbox.ts";
-import * as answers from "../answers.ts";
+import * as answers from "../response-schemas.ts";
 import { NamedBody } from "../routes/admin.ts";
 import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";

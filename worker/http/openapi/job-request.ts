@@ -1,7 +1,7 @@
 // The body of POST /v2/jobs as JSON Schema: its sections are zod's, and property names of `outputs` are a grammar.
 import { CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
 import { MAX_FORMAT_CHARS } from "#shared/format/split-format.ts";
-import { MAX_OUTPUTS } from "#shared/request/outputs-section.ts";
+import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";
 import { type JsonSchema, schemaRef } from "./json-schema.ts";
 
 const ref = (name: string, description: string): JsonSchema => ({ description, $ref: schemaRef(name) });

@@ -1,9 +1,9 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ERRORS } from "#shared/errors.ts";
-import { NotificationPayload } from "#shared/notification-payload.ts";
+import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../test-jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 import { NamedBody } from "../routes/admin.ts";
 import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";

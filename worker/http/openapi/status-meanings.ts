@@ -1,6 +1,6 @@
 // What each status tells a client, in one sentence (contract, "States and transitions").
-import type { InputStatus, JobStatus } from "#shared/job-status.ts";
-import type { OutputView } from "#shared/job-view.ts";
+import type { InputStatus, JobStatus } from "#shared/job/job-status.ts";
+import type { OutputView } from "#shared/job/job-view.ts";
 
 export const JOB_STATUS_MEANINGS: Readonly<Record<JobStatus, string>> = {
   "job.starting": "The job was created, and goes on until it ends in one of the other statuses.",

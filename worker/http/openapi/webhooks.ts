@@ -1,5 +1,5 @@
 // What clients are notified of, as OpenAPI's `webhooks`: one for each event.
-import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/notification.ts";
+import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/job/notification.ts";
 import type { PayloadName } from "./components.ts";
 import type { OpenApiDocument, WebhookObject } from "./document-shape.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { accountOf, jobOf, settingsOf } from "../../env.ts";
-import { openJobSecrets, sealJobSecrets } from "../../job/job-secrets.ts";
+import { openJobSecrets, sealJobSecrets } from "../../job/secrets/job-secrets.ts";
 import { signatureHeaders } from "../../notify/signature.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../test-jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
 const admin = (path: string, body?: unknown) =>

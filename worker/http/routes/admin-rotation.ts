@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
-import { contractDate } from "#shared/job-view.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import { strictObject } from "#shared/strict-object.ts";
 import { accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
@@ -12,10 +12,10 @@ import { accountOf, type Env, jobOf, log, settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { reseal, seal } from "../../storage/sealed-secret.ts";
-import type { AccountLimits, Resealed, RotatedSecret } from "../answers.ts";
-import type { AdminEnv } from "../auth.ts";
-import { answer } from "../problem.ts";
-import { readBody } from "../read-body.ts";
+import type { AdminEnv } from "../auth/auth.ts";
+import { readBody } from "../body/read-body.ts";
+import type { AccountLimits, Resealed, RotatedSecret } from "../response-schemas.ts";
+import { answer } from "../responses/problem.ts";
 
 export const LimitsBody = strictObject({
   max_unfinished_jobs: z

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, newAccount, send } from "../../test-jobs.ts";
+import { ADMIN, basic, bearer, newAccount, send } from "../../testing/jobs.ts";
 
 describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) =>

@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
-import { contractDate } from "#shared/job-view.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import { text } from "#shared/request/parse-section.ts";
 import { strictObject } from "#shared/strict-object.ts";
 import { listAccounts } from "../../db/accounts.ts";
@@ -23,10 +23,18 @@ import { hubOf, settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { seal } from "../../storage/sealed-secret.ts";
-import type { AccountList, KeyList, NewAccount, NewKey, NewNodeToken, NodeTokenList, Revoked } from "../answers.ts";
-import { type AdminEnv, adminAuth } from "../auth.ts";
-import { answer } from "../problem.ts";
-import { readBody } from "../read-body.ts";
+import { type AdminEnv, adminAuth } from "../auth/auth.ts";
+import { readBody } from "../body/read-body.ts";
+import type {
+  AccountList,
+  KeyList,
+  NewAccount,
+  NewKey,
+  NewNodeToken,
+  NodeTokenList,
+  Revoked,
+} from "../response-schemas.ts";
+import { answer } from "../responses/problem.ts";
 import { knownAccount, rotation } from "./admin-rotation.ts";
 
 export const NamedBody = strictObject({

@@ -4,8 +4,8 @@ import { AppError } from "#shared/errors.ts";
 import { type Env, settingsOf } from "../../env.ts";
 import { docsPage } from "../docs/page.ts";
 import { STYLE_TEXT } from "../docs/style.ts";
-import { answerPage, type FixedPage, fixedPage } from "../fixed-page.ts";
 import { openApiDocument } from "../openapi/document.ts";
+import { answerPage, type FixedPage, fixedPage } from "../responses/fixed-page.ts";
 
 /** The page names the address that it is asked by; nearly always that is the same one. */
 let last: { origin: string; page: Promise<FixedPage> } | null = null;

@@ -1,10 +1,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { JobView } from "#shared/job-view.ts";
+import type { JobView } from "#shared/job/job-view.ts";
 import { jobOf } from "../../env.ts";
-import { loadState } from "../../job/job-store.ts";
-import { basic, jobBody, newAccount, PROBE, send } from "../../test-jobs.ts";
+import { loadState } from "../../job/state/job-store.ts";
+import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 
 let own: Record<string, string>;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // GET /v2/health: whether the service works, and how many nodes are connected. Open to anyone.
 import { Hono } from "hono";
 import { type Env, hubOf } from "../../env.ts";
-import type { Health } from "../answers.ts";
-import { answer } from "../problem.ts";
+import type { Health } from "../response-schemas.ts";
+import { answer } from "../responses/problem.ts";
 
 /** Anyone may ask, and there is one hub: an answer of it serves all who ask within this time. */
 const KEEP_MS = 1000;

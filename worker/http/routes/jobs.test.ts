@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../test-jobs.ts";
+import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {

@@ -3,7 +3,7 @@
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
-import { isTerminalJob, JOB_STATUSES } from "#shared/job-status.ts";
+import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { messageOf } from "#shared/log.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { claimKey } from "../../db/idempotency.ts";
@@ -11,24 +11,24 @@ import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
 import { digestsOf } from "../../db/peppers.ts";
 import { jobOf, log, settingsOf } from "../../env.ts";
 import { hex } from "../../hex.ts";
-import { endedEvents } from "../../job/event-text.ts";
-import { hideAddresses } from "../../job/extra-addresses.ts";
-import { CHECK_AFTER_MS } from "../../job/job-effects.ts";
-import { sealJobSecrets, settleStreamKeys } from "../../job/job-secrets.ts";
-import { type JobSpec, newJob } from "../../job/job-state.ts";
-import { viewJob } from "../../job/job-view.ts";
+import { CHECK_AFTER_MS } from "../../job/effects/job-effects.ts";
+import { endedEvents } from "../../job/events/event-text.ts";
+import { hideAddresses } from "../../job/secrets/extra-urls.ts";
+import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
+import { type JobSpec, newJob } from "../../job/state/job-state.ts";
+import { viewJob } from "../../job/views/job-view.ts";
 import { randomBytes } from "../../random-bytes.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { unseal } from "../../storage/sealed-secret.ts";
-import type { JobList, NotificationLog } from "../answers.ts";
-import { parseDryRun } from "../assumed-source.ts";
-import { type ClientEnv, clientAuth } from "../auth.ts";
-import { dryRun } from "../dry-run.ts";
-import { eventStream } from "../event-stream.ts";
+import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import { parseJson, readBytes } from "../body/read-body.ts";
+import { parseDryRun } from "../dry-run/assumed-source.ts";
+import { dryRun } from "../dry-run/dry-run.ts";
 import { requireRoom } from "../job-quota.ts";
-import { cursorOf, parseListQuery } from "../list-query.ts";
-import { answer, problem } from "../problem.ts";
-import { parseJson, readBytes } from "../read-body.ts";
+import { cursorOf, parseListQuery } from "../query/list-query.ts";
+import type { JobList, NotificationLog } from "../response-schemas.ts";
+import { eventStream } from "../responses/event-stream.ts";
+import { answer, problem } from "../responses/problem.ts";
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)

@@ -2,11 +2,11 @@
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { SOURCE_NAMES } from "#shared/metadata.ts";
+import { SOURCE_NAMES } from "#shared/job/metadata.ts";
 import { jobOf } from "../../env.ts";
-import { JobMetadata, type KeyMetadata } from "../answers.ts";
-import { type ClientEnv, clientAuth } from "../auth.ts";
-import { answer } from "../problem.ts";
+import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import { JobMetadata, type KeyMetadata } from "../response-schemas.ts";
+import { answer } from "../responses/problem.ts";
 import { ownJob } from "./jobs.ts";
 
 const Metadata = JobMetadata.shape.metadata;

@@ -4,10 +4,10 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
 import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
 import { jobOf, settingsOf } from "../../env.ts";
-import { loadState } from "../../job/job-store.ts";
+import { loadState } from "../../job/state/job-store.ts";
 import { isLeaseToken, mayBeLease } from "../../lease-token.ts";
-import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../test-jobs.ts";
-import { ROUTES } from "../test-routes.ts";
+import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
+import { ROUTES } from "../../testing/routes.ts";
 
 let own: Record<string, string>;
 let node: Record<string, string>;

@@ -10,16 +10,16 @@ import {
   OutputsReport,
   ScratchRequest,
   UploadsRequest,
-} from "#shared/protocol.ts";
+} from "#shared/protocol/protocol.ts";
 import { isNodeTokenGood } from "../../db/credentials.ts";
 import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
 import { hubOf, jobOf } from "../../env.ts";
 import { type Answer, REFUSED } from "../../job/job-answer.ts";
 import type { JobObject } from "../../job/job-object.ts";
 import { mayBeLease } from "../../lease-token.ts";
-import { type NodeEnv, nodeAuth } from "../auth.ts";
-import { answer, isPassing, problem } from "../problem.ts";
-import { readBody } from "../read-body.ts";
+import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
+import { readBody } from "../body/read-body.ts";
+import { answer, isPassing, problem } from "../responses/problem.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
   .use(nodeAuth)

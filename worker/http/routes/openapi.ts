@@ -1,8 +1,8 @@
 // GET /v2/openapi.json: the interface, for programs. Open to anyone, from any site.
 import { Hono } from "hono";
 import type { Env } from "../../env.ts";
-import { answerPage, type FixedPage, fixedPage } from "../fixed-page.ts";
 import { openApiDocument } from "../openapi/document.ts";
+import { answerPage, type FixedPage, fixedPage } from "../responses/fixed-page.ts";
 
 let page: Promise<FixedPage> | null = null;
 

@@ -1,15 +1,15 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { leaseId, newJobId } from "#shared/ids.ts";
-import type { UploadPart } from "#shared/protocol.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
 import { jobOf, settingsOf } from "../../env.ts";
 import { randomBytes } from "../../random-bytes.ts";
-import { signGrant, verifyGrant } from "../../storage/builtin-signature.ts";
+import { signGrant, verifyGrant } from "../../storage/builtin/builtin-signature.ts";
 import { type FileToStore, openStore, publicUrlOf } from "../../storage/object-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { parseSealingKeys } from "../../storage/sealed-secret.ts";
 import { isUploadGone } from "../../storage/upload-gone.ts";
-import { newSpec, PROBE } from "../../test-jobs.ts";
+import { newSpec, PROBE } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
 const origin = "https://copra.test";

@@ -4,12 +4,12 @@ import { cors } from "hono/cors";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { type Env, jobOf, log, settingsOf } from "../../env.ts";
-import { answerTo } from "../../storage/builtin-answer.ts";
-import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin-objects.ts";
-import { verifyGrant } from "../../storage/builtin-signature.ts";
-import { takeUpload } from "../../storage/builtin-store.ts";
+import { answerTo } from "../../storage/builtin/builtin-answer.ts";
+import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin/builtin-objects.ts";
+import { verifyGrant } from "../../storage/builtin/builtin-signature.ts";
+import { takeUpload } from "../../storage/builtin/builtin-store.ts";
 import { UploadGone } from "../../storage/upload-gone.ts";
-import { answer, problem } from "../problem.ts";
+import { answer, problem } from "../responses/problem.ts";
 
 type StorageEnv = { Bindings: Env };
 

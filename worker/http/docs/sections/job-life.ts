@@ -1,6 +1,12 @@
 // The statuses of a job, its input and its outputs, drawn from the tables that they move by.
-import { INPUT_TABLE, JOB_TABLE } from "#shared/job-status.ts";
-import { OUTPUT_STATUS, OUTPUT_TABLE, OUTPUT_TYPES, type OutputPhase, type OutputType } from "#shared/output-status.ts";
+import { INPUT_TABLE, JOB_TABLE } from "#shared/job/job-status.ts";
+import {
+  OUTPUT_STATUS,
+  OUTPUT_TABLE,
+  OUTPUT_TYPES,
+  type OutputPhase,
+  type OutputType,
+} from "#shared/job/output-status.ts";
 import { INPUT_STATUS_MEANINGS, JOB_STATUS_MEANINGS, OUTPUT_STATUS_MEANINGS } from "../../openapi/status-meanings.ts";
 import { code, codes, type Html, html, prose, section, table } from "../markup.ts";
 import { type Moves, nextOf, stateOf, statusFlow } from "../status-flow.ts";

@@ -1,5 +1,5 @@
 // Events, their delivery, and how a receiver knows that they are real.
-import { ALWAYS_SENT, NOTIFICATION_EVENTS, retryDelays } from "#shared/notification.ts";
+import { ALWAYS_SENT, NOTIFICATION_EVENTS, retryDelays } from "#shared/job/notification.ts";
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { PAYLOAD_EXAMPLES } from "../../openapi/examples/payloads.ts";
 import { EVENT_MEANINGS, SIGNATURE_HEADERS } from "../../openapi/webhooks.ts";

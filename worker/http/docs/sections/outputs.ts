@@ -1,6 +1,6 @@
 // The parameters of outputs, and the conditions that they are made under.
-import { CONDITION_VARIABLES } from "#shared/condition-variables.ts";
-import { MAX_OUTPUTS } from "#shared/request/outputs-section.ts";
+import { CONDITION_VARIABLES } from "#shared/condition/condition-variables.ts";
+import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { block, codes, type Html, html, section } from "../markup.ts";
 import { schemaSections } from "../schema-view.ts";

@@ -1,8 +1,8 @@
 // Answers as clients get them.
 import type * as z from "zod";
-import type { JobView } from "#shared/job-view.ts";
-import type { MediaProbe } from "#shared/media-probe.ts";
-import type { HttpStreamMetadata } from "#shared/metadata.ts";
+import type { JobView } from "#shared/job/job-view.ts";
+import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { ANSWERS } from "../components.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";

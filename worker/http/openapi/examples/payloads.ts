@@ -1,7 +1,7 @@
 // Notifications as clients receive them, made by the code that makes the real ones.
-import type { JobView } from "#shared/job-view.ts";
-import { inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/notification.ts";
-import type { NotificationPayload } from "#shared/notification-payload.ts";
+import type { JobView } from "#shared/job/job-view.ts";
+import { inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/job/notification.ts";
+import type { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { ABORTED_JOB, COMPLETED_JOB, METADATA, RUNNING_JOB, STARTING_JOB } from "./answers.ts";
 
 const INPUT_ERROR = { error: "The source answered with HTTP 404", error_code: "input_http_404" };

@@ -1,7 +1,7 @@
 // /v2/jobs: create, list, read, follow, cancel, retry.
 import * as z from "zod";
-import { AssumedSource, DryRunSwitch } from "../../assumed-source.ts";
-import { ListParameters } from "../../list-query.ts";
+import { AssumedSource, DryRunSwitch } from "../../dry-run/assumed-source.ts";
+import { ListParameters } from "../../query/list-query.ts";
 import { ABORTED_JOB, ANSWER_EXAMPLES, JOB_ID, RUNNING_JOB, STARTING_JOB } from "../examples/answers.ts";
 import { JOB_REQUESTS } from "../examples/job-requests.ts";
 import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";

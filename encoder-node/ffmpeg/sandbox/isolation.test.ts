@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Look } from "../../testing/inside-sandbox.ts";
+import { parseHardLimits } from "../limits.ts";
+import { findIsolation, type Isolation, isolationLevel } from "./isolation.ts";
+
+const NONE: Isolation = { sandbox: null, reason: null, network: [], tie: [], limits: [], hard: parseHardLimits("") };
+const SANDBOX = { way: "root", rootFolder: "/r", hasProc: true, mounts: [] } as const;
+const ALL = ["files", "processes", "privileges", "network", "limits"];
+
+it.each<[string, Partial<Isolation>, boolean, object]>([
+  ["nothing", {}, true, { level: "none", missing: ALL }],
+  ["prlimit", { limits: ["prlimit"] }, true, { level: "partial", missing: ALL.slice(0, 4) }],
+  ["a sandbox", { sandbox: SANDBOX, limits: ["prlimit"] }, false, { level: "full", missing: [] }],
+  ["no loopback", { sandbox: SANDBOX, limits: ["prlimit"] }, true, { level: "partial", missing: ["network"] }],
+])("reports what is missing where there is %s", (_what, found, lacksLoopback, level) => {
+  expect(isolationLevel({ ...NONE, ...found }, lacksLoopback)).toEqual(level);
+});
+
+const { sandbox } = await findIsolation();
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+const PROGRAM = join(import.meta.dirname, "test-inside.ts");
+
+/** Looks around in a process of its own, whose environment holds a secret, as this user or another. */
+async function look(home: string, uid: number | null, kind: string): Promise<Look> {
+  const as = uid === null ? [] : ["setpriv", "--reuid", `${uid}`, "--regid", `${uid}`, "--clear-groups", "--"];
+  const [program = "", ...argv] = [...as, process.execPath, PROGRAM, home, kind];
+  const env = { ...process.env, COPRA_NODE_TOKEN: "n-secret", DATABASE_URL: "secret", PGPASSFILE: "secret" };
+  return JSON.parse((await promisify(execFile)(program, argv, { env })).stdout);
+}
+
+const USERS: [string, number | null][] = [
+  ["this user", null],
+  ...(isRoot ? [["nobody", NOBODY] as [string, number]] : []),
+];
+
+describe.skipIf(!sandbox).each(USERS)("what runs in place of ffmpeg for a node of %s", (_who, uid) => {
+  let home: string;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "copra-inside-"));
+    if (uid !== null) await chown(home, uid, uid);
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  it.each(["none", "ranged"])("is kept from everything but its work, with network %s", async (kind) => {
+    const { seen, folder, source, proxyPort } = await look(home, uid, kind);
+    expect(seen.uid).not.toBe(0);
+    expect(seen.status).toMatchObject({
+      ...{ CapPrm: "0000000000000000", CapEff: "0000000000000000", CapBnd: "0000000000000000" },
+      ...{ CapAmb: "0000000000000000", NoNewPrivs: "1" },
+    });
+    expect(seen.written).toEqual([folder]);
+    expect(seen.read).toEqual([source]);
+    expect(seen.processes).toEqual([]);
+    expect(seen.interfaces).toEqual(["lo"]);
+    expect(seen.reached).toEqual(kind === "ranged" ? [proxyPort] : []);
+    expect(seen.env.filter((name) => /COPRA|DATABASE|PG/.test(name))).toEqual([]);
+  });
+});

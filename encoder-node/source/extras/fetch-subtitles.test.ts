@@ -1,0 +1,117 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { fetchSubtitles } from "./fetch-subtitles.ts";
+
+const { ffmpeg } = await locateFfmpeg(process.env);
+const SRT =
+  "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>Größe</i>\r\nline two\r\n\r\n2\r\n01:00:03,500 --> 01:00:04,000\r\nEnd\r\n";
+const VTT = "WEBVTT - a film\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
+const CONVERTED = "WEBVTT\n\n00:01.000 --> 00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
+const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
+
+const FILES: Readonly<Record<string, Buffer | string>> = {
+  "/utf-8": SRT,
+  "/mark": `\uFEFF${SRT}`,
+  "/utf-16le": Buffer.from(`\uFEFF${SRT}`, "utf16le"),
+  "/utf-16be": utf16be(`\uFEFF${SRT}`),
+  "/utf-16-bare": utf16be(SRT),
+  "/latin-1": Buffer.from(SRT, "latin1"),
+  "/web": `\uFEFF${VTT.replaceAll("\n", "\r\n")}`,
+  "/page": "<html>Not found</html>",
+  "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
+  "/nothing": "",
+  "/blank-lines": `1${"\n".repeat(9e6)}x`,
+  "/blanks": `${" ".repeat(9e6)}x`,
+  "/digits": "1".repeat(9e6),
+  "/odd-end": "WEBVTT \u2028x\n",
+  "/odd-name": "WEBVTT\u2028\n",
+  "/long": `WEBVTT\n\n${"00:00.000 --> 10:00:00.000\nalways here\n\n".repeat(1000)}`,
+  "/nine-mb": `WEBVTT\n\n00:00.000 --> 00:01.000\n${"x".repeat(9e6)}\n`,
+};
+
+let folder = "";
+const server = createServer((request, response) => {
+  const path = request.url ?? "";
+  if (path === "/large") return response.writeHead(200, { "content-length": "10000001" }).end("x");
+  return path in FILES ? response.end(FILES[path]) : response.writeHead(404).end();
+});
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-subtitles-"));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+});
+afterAll(async () => {
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const fetchAll = (paths: readonly string[], { language = "de", allow = "loopback" as "loopback" | "none" } = {}) =>
+  fetchSubtitles({
+    subtitles: paths.map((path) => ({ url: `http://${host()}${path}`, language, name: "Deutsch", default: false })),
+    ...{ folder, name: "0-subtitles", ffmpeg, allow, signal: new AbortController().signal },
+  });
+
+it.each([
+  ["/utf-8", CONVERTED],
+  ["/mark", CONVERTED],
+  ["/utf-16le", CONVERTED],
+  ["/utf-16be", CONVERTED],
+  ["/utf-16-bare", CONVERTED],
+  ["/latin-1", CONVERTED],
+  ["/web", VTT],
+  ["/odd-end", "WEBVTT \u2028x\n"],
+])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
+  const fetched = await fetchAll([path]);
+  expect(fetched).toHaveProperty("paths.length", 1);
+  expect("paths" in fetched && (await readFile(fetched.paths[0] ?? "", "utf8"))).toBe(expected);
+});
+
+it.each([
+  ["/page", "it is neither SubRip nor WebVTT"],
+  ["/list", "it is neither SubRip nor WebVTT"],
+  ["/nothing", "it is neither SubRip nor WebVTT"],
+  ["/blank-lines", "it is neither SubRip nor WebVTT"],
+  ["/blanks", "it is neither SubRip nor WebVTT"],
+  ["/digits", "it is neither SubRip nor WebVTT"],
+  ["/odd-name", "it is neither SubRip nor WebVTT"],
+  ["/none", "the host answered with HTTP 404"],
+  ["/large", "it is larger than 10 MB"],
+])("says of %s which subtitles cannot be had, and why", async (path, why) => {
+  expect(await fetchAll(["/utf-8", path, "/web"])).toEqual({
+    failure: {
+      code: "subtitle_failed",
+      message: `The subtitles \`Deutsch\` from the host \`${host()}\` cannot be used: ${why}.`,
+    },
+  });
+});
+
+it.each([
+  ["/nine-mb", 3, "with it, the stream's subtitles are more than 20 MB"],
+  ["/long", 3, "too many cues, or large styles, are shown for too long"],
+])("limits what all subtitles of a stream are together: %s", async (path, most, why) => {
+  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("paths.length", most - 1);
+  expect(await fetchAll(Array.from({ length: most }, () => path))).toMatchObject({
+    failure: { code: "subtitle_failed", message: expect.stringContaining(why) },
+  });
+});
+
+it.each(["deu", "pt-BR", "spa-419"])("takes 8-bit text of %s for Windows-1252", async (language) => {
+  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("paths.length", 1);
+});
+
+it("does not guess at 8-bit text of a language that has no one encoding", async () => {
+  expect(await fetchAll(["/latin-1"], { language: "pl-PL" })).toMatchObject({
+    failure: { message: expect.stringContaining("not in UTF-8; save it in that encoding") },
+  });
+});
+
+it("reaches allowed addresses only", async () => {
+  expect(await fetchAll(["/utf-8"], { allow: "none" })).toMatchObject({
+    failure: { code: "subtitle_failed", message: expect.stringContaining("not a public") },
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { runCommand } from "../../ffmpeg/run-command.ts";
+import { fetchWatermarks, type Watermarks } from "./fetch-watermarks.ts";
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const FILES: Readonly<Record<string, string>> = {
+  "mark.png": "color=red@0.5:s=64x64,format=rgba",
+  "wide.png": "color=red:s=5000x8",
+};
+const TEXTS: Readonly<Record<string, string>> = {
+  "/page.png": "<html>Not found</html>",
+  "/drawing.png": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+  "/list.png": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
+};
+
+let folder = "";
+const asked: string[] = [];
+const server = createServer((request, response) => {
+  const path = request.url ?? "";
+  asked.push(path);
+  const name = path.slice(1);
+  if (path === "/large.png") return response.writeHead(200, { "content-length": "20000001" }).end("x");
+  if (path in TEXTS) return response.end(TEXTS[path]);
+  if (!(name in FILES)) return response.writeHead(404).end();
+  return readFile(join(folder, name)).then((bytes) => response.end(bytes));
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-marks-"));
+  for (const [name, source] of Object.entries(FILES)) {
+    const argv = ["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "1", name];
+    expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
+  }
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+});
+afterAll(async () => {
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const fetchAll = (paths: readonly string[], allow: "none" | "loopback"): Promise<Watermarks> =>
+  fetchWatermarks({
+    urls: paths.map((path) => `http://user:secret@${host()}${path}`),
+    ...{ folder, ffprobe, allow, signal: new AbortController().signal },
+  });
+
+it("fetches each mark once, and says of each that is none why", async () => {
+  const paths = ["/mark.png", "/wide.png", "/none.png", "/large.png", ...Object.keys(TEXTS)];
+  const marks = await fetchAll([...paths, ...paths], "loopback");
+  expect(asked.toSorted()).toEqual(paths.toSorted());
+  const why = [...marks.values()].map((mark) => ("path" in mark ? "here" : mark.failure));
+  const of = (reason: string) => ({
+    code: "watermark_failed",
+    message: `The watermark from the host \`${host()}\` cannot be used: ${reason}.`,
+  });
+  const noPicture = of("it is no picture that can be read (PNG, JPEG, WebP, GIF, BMP or TIFF)");
+  expect(why).toEqual([
+    "here",
+    of("it has 5000x8 pixels, and at most 4096 on a side are possible"),
+    of("the host answered with HTTP 404"),
+    of("it is larger than 20 MB"),
+    ...[noPicture, noPicture, noPicture],
+  ]);
+});
+
+it("reaches allowed addresses only", async () => {
+  asked.length = 0;
+  const [mark] = (await fetchAll(["/mark.png"], "none")).values();
+  expect(mark).toMatchObject({
+    failure: { code: "watermark_failed", message: expect.stringContaining("not a public") },
+  });
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,247 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { afterAll, afterEach, describe, expect, it, test } from "vitest";
+import { FILM, fetchTo, type Part, removeFetched, sendFilm, VERSION, WHOLE } from "../../testing/fetched-source.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
+
+afterEach(closeServers);
+afterAll(removeFetched);
+
+describe("a sound server", () => {
+  it("is read once, and nothing is decoded", async () => {
+    const { origin, seen } = await serve((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": FILM.length }).end(FILM);
+    });
+    const progress: [number, number | null][] = [];
+    const result = await fetchTo(`${origin}/a%20b.mp4?x=1`, { onProgress: (...bytes) => progress.push(bytes) });
+    expect(result).toEqual(WHOLE);
+    expect(seen.map(({ url, headers }) => [url, headers["accept-encoding"]])).toEqual([["/a%20b.mp4?x=1", "identity"]]);
+    expect(progress[0]).toEqual([0, FILM.length]);
+    expect(progress.at(-1)).toEqual([FILM.length, FILM.length]);
+  });
+
+  it("need not say the size", async () => {
+    const { origin } = await serve((_, response) => {
+      response.write(FILM.subarray(0, 1000));
+      response.end(FILM.subarray(1000));
+    });
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+  });
+
+  it("gets the URL's credentials", async () => {
+    const { origin, seen } = await serve(sendFilm);
+    await fetchTo(origin.replace("//", "//ann:p%40ss%20%C3%A9@"));
+    expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from("ann:p@ss é").toString("base64")}`);
+  });
+});
+
+describe("a server that drops connections", () => {
+  it("is asked for the rest of the same version only", async () => {
+    const { origin, seen } = await serve((request, response) => sendFilm(request, response, { dropAfter: 700_000 }));
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    expect(seen.length).toBeGreaterThan(4);
+    expect(seen[0]?.headers.range).toBeUndefined();
+    for (const { headers } of seen.slice(1)) expect(headers).toMatchObject({ "if-range": '"v1"' });
+  });
+
+  it("is resumed by date when it has no strong ETag", async () => {
+    const headers = { "last-modified": "Wed, 01 Jan 2025 00:00:00 GMT" };
+    const { origin, seen } = await serve((request, response) =>
+      sendFilm(request, response, { headers, dropAfter: 1_600_000 }),
+    );
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    expect(seen[1]?.headers["if-range"]).toBe(headers["last-modified"]);
+  });
+
+  it("is read from the start when it knows no ranges, or names no version", async () => {
+    for (const headers of [VERSION, {}, { etag: 'W/"v1"' }]) {
+      let drops = 2;
+      const { origin, seen } = await serve((_, response) => {
+        response.writeHead(200, { ...headers, "content-length": FILM.length });
+        if (drops-- <= 0) return void response.end(FILM);
+        response.write(FILM.subarray(0, 500_000), () => setTimeout(() => response.destroy(), 10));
+      });
+      expect(await fetchTo(origin)).toEqual(WHOLE);
+      expect(seen.length).toBe(3);
+      expect(seen[1]?.headers.range !== undefined).toBe(headers === VERSION);
+    }
+  });
+
+  it("is read from the start when the file changed, whether it heeds If-Range or not", async () => {
+    const old = Buffer.alloc(FILM.length, 1);
+    for (const heeds of [true, false]) {
+      let first = true;
+      const { origin } = await serve((request, response) => {
+        if (first) sendFilm(request, response, { film: old, headers: { etag: '"old"' }, dropAfter: 1_000_000 });
+        else if (heeds || !request.headers.range) sendFilm(request, response);
+        else {
+          const range = `bytes 1000000-${FILM.length - 1}/${FILM.length}`;
+          response.writeHead(206, { ...VERSION, "content-range": range }).end(FILM.subarray(1_000_000));
+        }
+        first = false;
+      });
+      expect(await fetchTo(origin)).toEqual(WHOLE);
+    }
+  });
+
+  it("is read from the start when it answers another range than asked", async () => {
+    const { origin } = await serve((request, response) => {
+      if (!request.headers.range) return sendFilm(request, response, firstDrop());
+      response.writeHead(206, { ...VERSION, "content-range": `bytes 0-${FILM.length - 1}/${FILM.length}` }).end(FILM);
+    });
+    let dropped = false;
+    const firstDrop = (): Part => {
+      const part = dropped ? {} : { dropAfter: 1000 };
+      dropped = true;
+      return part;
+    };
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+  });
+
+  it("has shown that it is there when it breaks off before the first byte", async () => {
+    const { origin, seen } = await serve((request, response) => {
+      if (seen.length > 3) return sendFilm(request, response);
+      response.writeHead(200, { ...VERSION, "content-length": FILM.length }).flushHeaders();
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await fetchTo(origin)).toEqual(WHOLE);
+    expect(seen.length).toBe(4);
+  });
+
+  it("is given up after five tries without progress", async () => {
+    const { origin, seen } = await serve((request, response) => {
+      if (request.headers.range) response.destroy();
+      else sendFilm(request, response, { dropAfter: 1000 });
+    });
+    await expect(fetchTo(origin)).rejects.toMatchObject({
+      code: "input_unreachable",
+      message: expect.stringMatching(/^The host `127\.0\.0\.1:\d+` of the input broke the connection off/),
+    });
+    expect(seen.length).toBe(6);
+  });
+});
+
+describe("a server that lies about the size", () => {
+  it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
+    ["content-length", (_, response) => response.writeHead(200, { ...VERSION, "content-length": 5000 }).end("short")],
+    [
+      "content-range",
+      (request, response) => {
+        if (!request.headers.range) return sendFilm(request, response, { dropAfter: 1000 });
+        const from = Number(/\d+/.exec(request.headers.range)?.[0]);
+        const range = `bytes ${from}-${from}/${FILM.length}`;
+        response.writeHead(206, { ...VERSION, "content-range": range, "content-length": 1 }).end("x");
+      },
+    ],
+  ])("fails: %s", async (_, answer) => {
+    const { origin } = await serve((request, response) => {
+      response.on("error", () => undefined);
+      answer(request, response);
+      setTimeout(() => request.socket.destroy(), 20);
+    });
+    await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_unreachable" });
+  });
+});
+
+test.each([
+  ["announced", { "content-length": String(FILM.length) }],
+  ["unannounced", {}],
+])("a file that is too large is refused: %s", async (_, headers) => {
+  const { origin } = await serve((_, response) => void response.writeHead(200, headers).end(FILM));
+  await expect(fetchTo(origin, { maxBytes: 2_000_000 })).rejects.toMatchObject({ code: "input_too_large" });
+});
+
+describe("redirects", () => {
+  const redirect =
+    (to: string, status = 302): RequestListener =>
+    (_, response) =>
+      void response.writeHead(status, { location: to }).end("moved");
+
+  it("are followed, without credentials once they leave the origin", async () => {
+    const end = await serve(sendFilm);
+    const back = await serve((request, response) =>
+      request.url === "/again"
+        ? redirect("/final", 308)(request, response)
+        : redirect(`${end.origin}/x`)(request, response),
+    );
+    const away = await serve(redirect(`${back.origin}/again`, 301));
+    const start = await serve((request, response) => {
+      if (request.url === "/home") redirect(away.origin)(request, response);
+      else redirect("/home", 307)(request, response);
+    });
+    expect(await fetchTo(start.origin.replace("//", "//ann:secret@"))).toEqual(WHOLE);
+    const carried = [start, away, back, end].map(({ seen }) => seen.map(({ headers }) => "authorization" in headers));
+    expect(carried).toEqual([[true, true], [false], [false, false], [false]]);
+  });
+
+  it.each([
+    ["http://10.0.0.1/film.mp4", "input_address_not_allowed"],
+    ["http://169.254.169.254/latest/meta-data/", "input_address_not_allowed"],
+    ["http://[::ffff:10.0.0.1]/", "input_address_not_allowed"],
+    ["file:///etc/passwd", "input_address_not_allowed"],
+    ["http://", "input_address_not_allowed"],
+  ])("to %s are refused", async (location, code) => {
+    const { origin } = await serve(redirect(location));
+    await expect(fetchTo(origin)).rejects.toMatchObject({ name: "AppError", code });
+  });
+
+  it("end after five", async () => {
+    const { origin, seen } = await serve(redirect("/round"));
+    await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_unreachable" });
+    expect(seen.length).toBeGreaterThanOrEqual(6);
+  });
+});
+
+describe("refusals", () => {
+  it.each([401, 403, 404, 416, 304, 204])("HTTP %i ends the fetch at once", async (status) => {
+    const { origin, seen } = await serve((_, response) => void response.writeHead(status).end());
+    await expect(fetchTo(`${origin}/film.mp4?token=secret`)).rejects.toMatchObject({
+      code: `input_http_${status}`,
+      message: expect.not.stringContaining("secret"),
+    });
+    expect(seen.length).toBe(1);
+  });
+
+  it("by S3 say where the bucket lies, if it is the region that is wrong", async () => {
+    const refusal = async (status: number, region: string): Promise<unknown> => {
+      const { origin } = await serve(
+        (_, response) => void response.writeHead(status, { "x-amz-bucket-region": region }).end(),
+      );
+      return fetchTo(origin).catch((error: Error) => error.message);
+    };
+    expect(await refusal(301, "eu-west-1")).toMatch(
+      /HTTP 301: the bucket lies in eu-west-1; set `input.region` to that/,
+    );
+    expect(await refusal(400, "<script>")).toMatch(/HTTP 400: this is no file/);
+    expect(await refusal(403, "eu-west-1")).toMatch(/HTTP 403: access is refused/);
+  });
+
+  it("addresses that are not allowed are never asked", async () => {
+    const { origin, seen } = await serve(sendFilm);
+    for (const url of [origin, origin.replace("127.0.0.1", "localhost"), "ftp://example.com/a.mp4"]) {
+      await expect(fetchTo(url, { allow: "none" })).rejects.toMatchObject({ code: "input_address_not_allowed" });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it("names the host, and neither credentials nor query, when nobody answers", async () => {
+    const { origin } = await serve(sendFilm);
+    closeServers();
+    await expect(fetchTo(`${origin.replace("//", "//ann:secret@")}/?token=secret`)).rejects.toMatchObject({
+      code: "input_unreachable",
+      message: `The host \`${origin.slice("http://".length)}\` of the input refuses connections; check the URL and its port.`,
+    });
+    await expect(fetchTo("http://no-such-host.invalid/?token=secret")).rejects.toMatchObject({
+      code: "input_host_not_found",
+      message: "The host `no-such-host.invalid` of the input cannot be found; check the URL.",
+    });
+  });
+});
+
+it("rejects with the reason of an abort, at once", async () => {
+  const { origin } = await serve((_, response) => void response.writeHead(200, VERSION).write("x"));
+  const controller = new AbortController();
+  const reason = new Error("superseded");
+  const onProgress = (): void => void setTimeout(() => controller.abort(reason), 20);
+  await expect(fetchTo(origin, { signal: controller.signal, onProgress })).rejects.toBe(reason);
+  await expect(fetchTo(origin, { signal: controller.signal })).rejects.toBe(reason);
+});

@@ -1,0 +1,188 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FrameLedger, ticksToUs } from "#shared/media/frame-index.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { MAKER, makeClip, probe, tested } from "../../testing/plan-runs.ts";
+import { readFrameLedger } from "./frame-index.ts";
+import type { LedgerReading } from "./packet-checks.ts";
+
+const { ffprobe } = tested;
+const never = new AbortController().signal;
+let folder: string;
+const picture = (rate: string, seconds = 4): string => `-f lavfi -i testsrc2=s=96x64:r=${rate}:d=${seconds}`;
+const tone = "-f lavfi -i sine=d=4";
+const h264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 30 -bf 3 -b_strategy 0";
+const x265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=25";
+const uneven = "-vf select='not(between(mod(t\\,1)\\,0.25\\,0.5))' -fps_mode vfr";
+const late = `${tone} -itsoffset 0.7 ${picture("25", 2)} -map 0 -map 1 -fps_mode passthrough ${h264} -c:a aac`;
+const hidden = `${picture("25")} -c:v libvpx -auto-alt-ref 1 -lag-in-frames 25 -b:v 60k`;
+
+/** ffmpeg's arguments for each clip; those that others are made of come first. */
+const CLIPS = {
+  "25.mp4": `${tone} ${picture("25")} ${h264} -c:a aac`,
+  "ntsc.mp4": `${picture("30000/1001")} ${h264}`,
+  "ntsc.mkv": `${tone} ${picture("30000/1001")} ${h264} -c:a aac`,
+  "film.mkv": `${picture("24000/1001")} ${x265}`,
+  "uneven.mkv": `${picture("30")} ${uneven} ${h264}`,
+  "uneven.mp4": `${picture("30")} ${uneven} ${h264}`,
+  "broadcast.ts": `${tone} ${picture("50")} ${h264} -c:a aac`,
+  "late.ts": late,
+  "late.mp4": late,
+  "late.mkv": late,
+  "open.ts": `${picture("25")} ${h264} -x264-params open-gop=1`,
+  "open.mp4": `${picture("25")} ${x265}:open-gop=1`,
+  "edited.mp4": "-ss 1.3 -i 25.mp4 -c copy",
+  "pieces.mp4": `${picture("25")} ${h264} -movflags +frag_keyframe+empty_moov+default_base_moof`,
+  "no-cues.mkv": `${picture("25")} ${h264} -f matroska -live 1`,
+  "interlaced.ts": `${picture("50")} -vf tinterlace=interleave_top ${h264} -flags +ilme+ildct`,
+  "mpeg2.ts": `${picture("25")} -c:v mpeg2video -bf 2 -flags +ilme+ildct`,
+  "superframes.webm": `${picture("25")} -c:v libvpx-vp9 -cpu-used 8 -auto-alt-ref 1 -lag-in-frames 25 -b:v 100k`,
+  "svt.mp4": `${picture("25")} -c:v libsvtav1 -preset 12`,
+  "intra.avi": `${picture("25")} -c:v mjpeg -pix_fmt yuvj420p`,
+  "intra.mov": `${picture("25")} -c:v prores`,
+  "film.flv": `${tone} ${picture("25")} ${h264} -c:a aac`,
+  "mpeg4.avi": `${picture("25")} -c:v mpeg4 -bf 2`,
+  "h264.avi": `${picture("25")} ${h264}`,
+  "mpeg2.mpg": `${picture("25")} -c:v mpeg2video -bf 2`,
+  "first-pass.webm": `${hidden} -pass 1`,
+  "hidden.webm": `${hidden} -pass 2`,
+  "one.mp4": `${picture("25", 0.04)} ${h264}`,
+  "sound.m4a": `${tone} -c:a aac`,
+  "again.ts": `${picture("25", 2)} ${h264}`,
+  "25-first.mp4": "-i 25.mp4 -c copy -movflags +faststart",
+} as const;
+type Clip = keyof typeof CLIPS;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-ledger-"));
+  for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const read = (name: string, streamIndex: number): Promise<LedgerReading> =>
+  readFrameLedger(ffprobe, { path: join(folder, name) }, streamIndex, never);
+
+async function pictureIndex(name: string): Promise<number> {
+  const { streams } = await probe(join(folder, name));
+  return streams.find(({ codec_type }) => codec_type === "video")?.index ?? 0;
+}
+
+/** When ffmpeg hands frames to its filters, in ticks of the ledger's line, in a run that uses the picture alone. */
+async function decodedTicks(name: string, { startUs }: FrameLedger): Promise<number[]> {
+  const line = ["-copyts", "-itsoffset", `${-startUs / 1e6}`];
+  const argv = ["-v", "error", ...line, "-i", join(folder, name), "-map", "0:v:0"];
+  const out = ["-fps_mode", "passthrough", "-enc_time_base", "demux", "-f", "framecrc", "-"];
+  const { stdout } = await promisify(execFile)(MAKER, [...argv, ...out], { env: toolEnvironment() });
+  return stdout.split("\n").flatMap((line) => (line.startsWith("0,") ? [Number(line.split(",")[2])] : []));
+}
+
+describe("every frame that a decoder gives, at the very tick", () => {
+  it.each<[Clip, number]>([
+    ["25.mp4", 100],
+    ["ntsc.mp4", 120],
+    ["ntsc.mkv", 120],
+    ["film.mkv", 96],
+    ["uneven.mkv", 88],
+    ["uneven.mp4", 88],
+    ["broadcast.ts", 200],
+    ["late.ts", 50],
+    ["late.mp4", 50],
+    ["late.mkv", 50],
+    ["open.ts", 100],
+    ["open.mp4", 100],
+    ["edited.mp4", 67],
+    ["pieces.mp4", 100],
+    ["no-cues.mkv", 100],
+    ["interlaced.ts", 100],
+    ["mpeg2.ts", 100],
+    ["superframes.webm", 100],
+    ["svt.mp4", 100],
+    ["intra.avi", 100],
+    ["intra.mov", 100],
+    ["film.flv", 100],
+  ])("%s", async (name, frames) => {
+    const reading = await read(name, await pictureIndex(name));
+    if (!reading.ok) throw new Error(reading.why);
+    const decoded = await decodedTicks(name, reading.ledger);
+    expect([...reading.ledger.ticks]).toEqual(decoded);
+    expect(decoded.length).toBe(frames);
+  });
+
+  it("with where it ends, its keyframes and its bytes", async () => {
+    const reading = await read("ntsc.mp4", 0);
+    if (!reading.ok) throw new Error(reading.why);
+    const { ledger } = reading;
+    expect([...ledger.keyframes]).toEqual([0, 30, 60, 90]);
+    expect(ticksToUs(ledger, ledger.endTicks)).toBeCloseTo(4_004_000, 0);
+    const { size } = await stat(join(folder, "ntsc.mp4"));
+    const bytes = ledger.bytes.reduce((sum, frame) => sum + frame, 0);
+    expect(bytes / size).toBeGreaterThan(0.9);
+    expect(bytes / size).toBeLessThan(1);
+  });
+
+  it("of a transport stream, counted from the beginning of its sound", async () => {
+    const reading = await read("late.ts", 1);
+    if (!reading.ok) throw new Error(reading.why);
+    expect(ticksToUs(reading.ledger, reading.ledger.ticks[0] ?? 0) / 1000).toBeCloseTo(743, 0);
+    expect(reading.ledger.startUs).toBe(1_400_000);
+  });
+});
+
+describe("answered with a reason when it is uncertain", () => {
+  const bytesOf = (name: Clip): Promise<Buffer> => readFile(join(folder, name));
+  const cutOff = async (name: Clip): Promise<Buffer> => {
+    const bytes = await bytesOf(name);
+    return bytes.subarray(0, Math.floor(bytes.length * 0.7));
+  };
+
+  it.each<[Clip, number, string]>([
+    ["mpeg4.avi", 0, "its frames have no times of presentation"],
+    ["h264.avi", 0, "its frames have no times of presentation"],
+    ["mpeg2.mpg", 0, "its frames have no times of presentation"],
+    ["hidden.webm", 0, "its packets are not frames one by one"],
+    ["one.mp4", 0, "it has fewer than two frames"],
+    ["sound.m4a", 0, "it has no moving picture"],
+    ["25.mp4", 9, "it has no moving picture"],
+  ])("%s, track %i", async (name, streamIndex, why) => {
+    expect(await read(name, streamIndex)).toEqual({ ok: false, why });
+  });
+
+  it.each<[string, () => Promise<Buffer>, string | RegExp]>([
+    // ffprobe complains of the second beginning, or of nothing: then its times give it away.
+    ["cut-off.mp4", () => cutOff("25-first.mp4"), "it is damaged or cut off"],
+    ["cut-off.mkv", () => cutOff("film.mkv"), "it is damaged or cut off"],
+    ["begun-late.ts", async () => (await bytesOf("open.ts")).subarray(188 * 100), "it is damaged or cut off"],
+    [
+      "anew.ts",
+      async () => Buffer.concat([await bytesOf("again.ts"), await bytesOf("again.ts")]),
+      /^it is damaged$|^its times jump$/,
+    ],
+  ])("%s", async (name, make, why) => {
+    await writeFile(join(folder, name), await make());
+    const reading = { ok: false, why: typeof why === "string" ? why : expect.stringMatching(why) };
+    expect(await read(name, await pictureIndex(name))).toEqual(reading);
+  });
+
+  it("is not uncertain about a transport stream that ends anywhere", async () => {
+    await writeFile(join(folder, "ends.ts"), await cutOff("broadcast.ts"));
+    const reading = await read("ends.ts", await pictureIndex("ends.ts"));
+    if (!reading.ok) throw new Error(reading.why);
+    expect([...reading.ledger.ticks]).toEqual(await decodedTicks("ends.ts", reading.ledger));
+  });
+});
+
+it("rejects with the reason of an abort, and blames the node when ffprobe cannot run", async () => {
+  const reason = new Error("superseded");
+  const path = join(folder, "25.mp4");
+  await expect(readFrameLedger(ffprobe, { path }, 0, AbortSignal.abort(reason))).rejects.toBe(reason);
+  const controller = new AbortController();
+  const reading = readFrameLedger(ffprobe, { path }, 0, controller.signal);
+  controller.abort(reason);
+  await expect(reading).rejects.toBe(reason);
+  const gone = { ...ffprobe, path: join(folder, "ffprobe") };
+  await expect(readFrameLedger(gone, { path }, 0, never)).rejects.toMatchObject({ code: "node_failed" });
+});

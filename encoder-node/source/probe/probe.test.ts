@@ -1,0 +1,145 @@
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sourceFacts } from "#shared/media/media-probe.ts";
+import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { runCommand } from "../../ffmpeg/run-command.ts";
+import { probeFile } from "./probe.ts";
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra probe-"));
+  const video = ["-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1"];
+  const argv = [
+    "-v",
+    "error",
+    "-nostdin",
+    ...video,
+    "-c:v",
+    "libx264",
+    "-preset",
+    "ultrafast",
+    "-c:a",
+    "aac",
+    "clip.mp4",
+  ];
+  const tool = { path: ffmpeg.path, cwd: folder, stallMs: 20_000 };
+  expect(await runCommand({ ...tool, argv })).toEqual({ ok: true });
+  const remux = ["-v", "error", "-nostdin", "-i", "clip.mp4", "-c", "copy", "clip.ts"];
+  expect(await runCommand({ ...tool, argv: remux })).toEqual({ ok: true });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("probeFile", () => {
+  it("says what a media file holds, and not where it lies", async () => {
+    const probe = await probeFile(ffprobe, join(folder, "clip.mp4"));
+    expect(sourceFacts(probe)).toMatchObject({
+      durationMs: 1000,
+      video: { displayWidth: 320, displayHeight: 180, fps: 25, constantFrameRate: true },
+      audio: { sampleRateHz: 44_100, channels: 1 },
+    });
+    expect(probe.format.filename).toBe("clip.mp4");
+  });
+
+  it("reads a transport stream, whose names of services crash static builds", async () => {
+    const probe = await probeFile(ffprobe, join(folder, "clip.ts"));
+    expect(probe.format.format_name).toBe("mpegts");
+    expect(sourceFacts(probe).video).toMatchObject({ displayWidth: 320, fps: 25 });
+  });
+
+  it("shortens what a report could not hold", async () => {
+    const tags = Array.from({ length: 90 }, (_, at) => [
+      "-metadata",
+      `tag${at}=${"x".repeat(at === 0 ? 500_000 : 10)}`,
+    ]);
+    const meta = ["-v", "error", "-nostdin", "-i", "clip.mp4", ...tags.flat().slice(2), "-c", "copy", "tagged.mkv"];
+    await writeFile(join(folder, "long.txt"), `;FFMETADATA1\ntag0=${"x".repeat(500_000)}\n`);
+    const withLong = [...meta.slice(0, 5), "-i", "long.txt", "-map_metadata", "1", "-map", "0", ...meta.slice(5)];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv: withLong })).toEqual({ ok: true });
+    const { format } = await probeFile(ffprobe, join(folder, "tagged.mkv"));
+    const kept = Object.values(format.tags ?? {});
+    expect([kept.length, Math.max(...kept.map(({ length }) => length))]).toEqual([64, 1000]);
+  });
+
+  it("refuses a file of more streams than a report could hold", async () => {
+    const maps = Array.from({ length: 65 }, () => ["-map", "0:1"]).flat();
+    const argv = ["-v", "error", "-nostdin", "-i", "clip.mp4", ...maps, "-c", "copy", "many.mkv"];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
+    const message = "The input has 65 streams; at most 64 can be.";
+    await expect(probeFile(ffprobe, join(folder, "many.mkv"))).rejects.toMatchObject({
+      code: "input_not_media",
+      message,
+    });
+  });
+
+  it("goes by content, not by name", async () => {
+    const odd = join(folder, "http:odd %d -name.txt");
+    await copyFile(join(folder, "clip.mp4"), odd);
+    expect((await probeFile(ffprobe, odd)).format.format_name).toContain("mp4");
+  });
+
+  it("says how large a picture is that is too large", async () => {
+    const argv = ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=s=7000x7000", "-frames:v", "1", "large.png"];
+    expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
+    await expect(probeFile(ffprobe, join(folder, "large.png"))).rejects.toMatchObject({
+      code: "input_not_media",
+      message: "The input's picture is 7000x7000 pixels; at most 40 million can be decoded.",
+    });
+  });
+
+  const playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n";
+  it.each<[string, string | Uint8Array]>([
+    ["text", "This is not a film.\n".repeat(200)],
+    ["an empty file", ""],
+    ["noise", Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 2_654_435_761) >>> 13)],
+    ["HTML", "<!doctype html><title>Not found</title>"],
+    ["a playlist that names another file", playlist],
+    ["a concat script that names another file", "ffconcat version 1.0\nfile clip.mp4\n"],
+    ["a drawing", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'],
+    ["subtitles", "WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n"],
+  ])("refuses %s named .mp4", async (name, content) => {
+    const path = join(folder, `${name}.mp4`);
+    await writeFile(path, content);
+    await expect(probeFile(ffprobe, path)).rejects.toMatchObject({ name: "AppError", code: "input_not_media" });
+  });
+
+  it("blames the file, and not the node, for what it makes of ffprobe", async () => {
+    const harmed = async (name: string, does: string): Promise<{ code: string; message: string }> => {
+      const path = join(folder, name);
+      await writeFile(path, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+      return probeFile({ ...ffprobe, path }, join(folder, "clip.mp4")).catch((error) => error);
+    };
+    const talk = harmed("talking", "yes tag");
+    await expect(talk).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("at a length that cannot be read"),
+    });
+    const crash = harmed("crashing", "kill -SEGV $$");
+    await expect(crash).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("crash \\(SIGSEGV\\)"),
+    });
+    const work = harmed("working", "kill -XCPU $$");
+    await expect(work).resolves.toMatchObject({
+      code: "input_not_media",
+      message: expect.stringMatching("far more work to describe"),
+    });
+  });
+
+  it("blames the node when ffprobe cannot run", async () => {
+    const gone = { ...ffprobe, path: join(folder, "ffprobe") };
+    await expect(probeFile(gone, join(folder, "clip.mp4"))).rejects.toMatchObject({ code: "node_failed" });
+  });
+
+  it("rejects with the reason of an abort", async () => {
+    const reason = new Error("superseded");
+    await expect(probeFile(ffprobe, join(folder, "clip.mp4"), AbortSignal.abort(reason))).rejects.toBe(reason);
+    const controller = new AbortController();
+    const probing = probeFile(ffprobe, join(folder, "clip.mp4"), controller.signal);
+    controller.abort(reason);
+    await expect(probing).rejects.toBe(reason);
+  });
+});

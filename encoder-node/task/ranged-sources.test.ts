@@ -1,0 +1,128 @@
+// Sources read by ranges out of a real bucket, through the node's proxy.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import type { TaskOf } from "#shared/protocol/protocol.ts";
+import { withoutSandbox } from "../ffmpeg/sandbox/isolation.ts";
+import { closeServers, noise, sendRange, serve } from "../testing/range-server.ts";
+import { type ScratchBucket, startScratchBucket } from "../testing/scratch-bucket.ts";
+import { startTestNode, type TestNode } from "../testing/task-deps.ts";
+import { openRanged } from "./ranged-sources.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+let folder: string;
+let bucket: ScratchBucket;
+let node: TestNode;
+const FILM = noise(2_500_000);
+const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
+  name: `inspect-1/source-0000${at + 1}`,
+  sizeBytes,
+}));
+beforeAll(async () => {
+  // The proxy is to listen where this process reaches it.
+  await withoutSandbox();
+  folder = await mkdtemp(join(tmpdir(), "copra-ranged-"));
+  bucket = await startScratchBucket();
+  node = startTestNode(folder);
+  let at = 0;
+  for (const { name, sizeBytes } of PIECES) {
+    await bucket.put(name, FILM.subarray(at, at + sizeBytes));
+    at += sizeBytes;
+  }
+});
+afterAll(async () => {
+  closeServers();
+  await node.close();
+  await bucket.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const TASK = {
+  ...{ kind: "sound", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
+  ...{ probe: { streams: [], format: {} }, outputs: [] },
+} as const;
+const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK) => {
+  const deps = node.depsOf(`${job.repeat(14)}.sound.${lease}`, task, { askScratch: bucket.askScratch, ...given });
+  return openRanged(deps.task as TaskOf<"sound">, deps);
+};
+
+async function bytesAt(url: string, start: number, end: number): Promise<Buffer> {
+  const response = await fetch(url, { headers: { range: `bytes=${start}-${end}` } });
+  return Buffer.from(await response.arrayBuffer());
+}
+
+it("reads pieces as one file, and nothing any more once it is closed", async () => {
+  const input = await opened("A", 1);
+  expect((await bytesAt(input.url, 1_100_000, 2_300_000)).equals(FILM.subarray(1_100_000, 2_300_001))).toBe(true);
+  input.close();
+  expect((await fetch(input.url)).status).toBe(404);
+});
+
+it("asks for URLs anew when they have expired, by way of a lease that lives", async () => {
+  bucket.expire(true);
+  let asked = 0;
+  const ended = await opened("B", 1, {
+    askScratch: async (puts, gets) => {
+      if (asked++ === 0) return bucket.askScratch(puts, gets);
+      throw new AppError("lease_superseded", "no longer");
+    },
+  });
+  const input = await opened("B", 2);
+  bucket.expire(false);
+  expect((await bytesAt(input.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
+  ended.close();
+  input.close();
+});
+
+it("makes the run fail whose source cannot be read", async () => {
+  bucket.expire(true);
+  const input = await opened("C", 1);
+  const stuck = bytesAt(input.url, 0, 99).catch(() => null);
+  await new Promise((failed) => input.failed.addEventListener("abort", failed));
+  expect(input.failed.reason).toMatchObject({ code: "input_http_403" });
+  input.close();
+  await stuck;
+  bucket.expire(false);
+});
+
+it("does not mix the sources of a job that was begun anew", async () => {
+  const anew = PIECES.map(({ sizeBytes }, at) => ({ name: `inspect-1-1/source-0000${at + 1}`, sizeBytes }));
+  for (const { name, sizeBytes } of anew) await bucket.put(name, Buffer.alloc(sizeBytes, 7));
+  const before = await opened("D", 1);
+  expect((await bytesAt(before.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
+  const after = await opened("D", 2, {}, { ...TASK, source: { from: "scratch", pieces: anew } });
+  expect((await bytesAt(after.url, 0, 99)).equals(Buffer.alloc(100, 7))).toBe(true);
+  expect((await bytesAt(before.url, 2_400_000, 2_400_099)).equals(FILM.subarray(2_400_000, 2_400_100))).toBe(true);
+  before.close();
+  after.close();
+});
+
+it.each<[string, string | undefined, boolean]>([
+  ["the version that was inspected", '"v1"', true],
+  ["any, when none is named", undefined, true],
+  ["no other version", '"v0"', false],
+])("reads at the origin %s", async (_what, validator, isRead) => {
+  const { origin } = await serve((request, response) => sendRange(FILM, request, response));
+  const version = validator === undefined ? {} : { validator };
+  const source = { from: "origin", sizeBytes: FILM.length, ...version };
+  const input = await opened("E", 1, {}, { ...TASK, sourceUrl: `${origin}/`, source });
+  const read = bytesAt(input.url, 0, 99).catch(() => null);
+  if (isRead) {
+    expect((await read)?.equals(FILM.subarray(0, 100))).toBe(true);
+  } else {
+    await new Promise((failed) => input.failed.addEventListener("abort", failed));
+    expect(input.failed.reason).toMatchObject({
+      code: "input_unreachable",
+      message: expect.stringMatching(/changed the file/),
+    });
+  }
+  input.close();
+  await read;
+});
+
+it("leaves nothing behind", async () => {
+  await node.rangedSources.close();
+  expect(await readdir(folder)).toEqual([]);
+});

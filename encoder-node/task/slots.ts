@@ -1,0 +1,28 @@
+// How much work this node takes at a time.
+import type { SlotClass, SlotCounts } from "#shared/protocol/protocol.ts";
+
+export interface Slots {
+  free(): SlotCounts;
+  take(slotClass: SlotClass): void;
+  give(slotClass: SlotClass): void;
+  /** From now on there is nothing free. */
+  close(): void;
+}
+
+export function createSlots(capacity: SlotCounts): Slots {
+  const used: SlotCounts = { inspect: 0, encode: 0 };
+  let open = true;
+  const freeOf = (slotClass: SlotClass): number => (open ? Math.max(0, capacity[slotClass] - used[slotClass]) : 0);
+  return {
+    free: () => ({ inspect: freeOf("inspect"), encode: freeOf("encode") }),
+    take: (slotClass) => {
+      used[slotClass] += 1;
+    },
+    give: (slotClass) => {
+      used[slotClass] -= 1;
+    },
+    close: () => {
+      open = false;
+    },
+  };
+}

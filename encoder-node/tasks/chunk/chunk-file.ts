@@ -1,0 +1,130 @@
+// Reads what a chunk's run wrote: a fragmented MP4 of one track, each fragment a `moof` with its `mdat`.
+import { type FileHandle, open } from "node:fs/promises";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import { type BoxHeader, bodyAt, boxesIn, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
+import { readFragment } from "../../package/mp4/fragments.ts";
+import type { SampleDefaults } from "../../package/mp4/movie-header.ts";
+
+export type ChunkHead = {
+  /** `ftyp` and `moov`, as they are. */
+  readonly init: Buffer;
+  /** Ticks per second. */
+  readonly timescale: number;
+  readonly defaults: SampleDefaults;
+};
+
+/** Times in ticks. */
+export type ChunkFragment = {
+  /** With its header. */
+  readonly moof: Buffer;
+  /** Where the `mdat` lies, with its header. */
+  readonly data: { readonly offset: number; readonly sizeBytes: number };
+  readonly frames: number;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** What a file holds, all fragments together. */
+export type ChunkFacts = {
+  readonly timescale: number;
+  readonly frames: number;
+  /** When the first frame is shown, and when the last one ends. */
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Boxes that are read as a whole have some kilobytes; this is far more than any. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Throws when the file is no such file, or does not end with a whole fragment. */
+export async function readChunkHead(file: FileHandle): Promise<ChunkHead> {
+  const { size } = await file.stat();
+  for (let offset = 0; ; ) {
+    const box = await boxAt(file, offset, size);
+    offset += box.sizeBytes;
+    if (box.type === "moov") return headOf(await bytesAt(file, 0, offset));
+    if (box.type !== "ftyp") throw new Error(`A box ${JSON.stringify(box.type)} before the track's header`);
+  }
+}
+
+function headOf(init: Buffer): ChunkHead {
+  const moov = bodyAt(init, "moov");
+  const mdhd = bodyAt(moov, "trak/mdia/mdhd");
+  const trex = bodyAt(moov, "mvex/trex");
+  return {
+    init,
+    timescale: mdhd.readUInt32BE(mdhd.readUInt8(0) === 1 ? 20 : 12),
+    defaults: { duration: trex.readUInt32BE(12), sizeBytes: trex.readUInt32BE(16), flags: trex.readUInt32BE(20) },
+  };
+}
+
+/** The fragments in their order. Throws also when one of pictures does not begin with a keyframe. */
+export async function* readChunkFragments(
+  file: FileHandle,
+  { init, defaults }: ChunkHead,
+  kind: TrackKind,
+): AsyncGenerator<ChunkFragment> {
+  const { size } = await file.stat();
+  for (let offset = init.length; offset < size; ) {
+    const box = await boxAt(file, offset, size);
+    // An index at the end, for those who jump.
+    if (box.type === "mfra" && offset + box.sizeBytes === size) return;
+    if (box.type !== "moof") throw new Error(`A box ${JSON.stringify(box.type)} where a fragment belongs`);
+    const data = await boxAt(file, offset + box.sizeBytes, size);
+    if (data.type !== "mdat") throw new Error("A fragment without its samples");
+    const moof = await bytesAt(file, offset, box.sizeBytes);
+    const body = moof.subarray(box.headerBytes);
+    const { start, end } = readFragment(body, defaults, kind);
+    const place = { offset: offset + box.sizeBytes, sizeBytes: data.sizeBytes };
+    yield { moof, data: place, frames: samplesIn(body), start, end };
+    offset = place.offset + place.sizeBytes;
+  }
+}
+
+const samplesIn = (moof: Buffer): number =>
+  boxesIn(bodyAt(moof, "traf"))
+    .filter(({ type }) => type === "trun")
+    .reduce((sum, { body }) => sum + body.readUInt32BE(4), 0);
+
+/** Reads a whole file. Throws when it is not what a chunk's run leaves behind. */
+export async function readChunkFacts(path: string, kind: TrackKind): Promise<ChunkFacts> {
+  const file = await open(path);
+  try {
+    const head = await readChunkHead(file);
+    let facts: ChunkFacts | null = null;
+    for await (const fragment of readChunkFragments(file, head, kind)) facts = withFragment(facts, head, fragment);
+    if (!facts) throw new Error("A track without frames");
+    return facts;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Those of a file so far, and one more of its fragments. */
+export const withFragment = (
+  facts: ChunkFacts | null,
+  { timescale }: Pick<ChunkHead, "timescale">,
+  { frames, start, end }: Pick<ChunkFragment, "frames" | "start" | "end">,
+): ChunkFacts => ({
+  timescale,
+  frames: (facts?.frames ?? 0) + frames,
+  start: Math.min(facts?.start ?? start, start),
+  end: Math.max(facts?.end ?? end, end),
+});
+
+async function boxAt(file: FileHandle, offset: number, size: number): Promise<BoxHeader> {
+  const box = boxHeader(await bytesAt(file, offset, Math.min(MAX_HEADER_BYTES, size - offset)));
+  if (!box || offset + box.sizeBytes > size) throw new Error("A track that is cut off");
+  return box;
+}
+
+async function bytesAt(file: FileHandle, offset: number, sizeBytes: number): Promise<Buffer> {
+  if (sizeBytes > MAX_BODY_BYTES) throw new Error(`A box of ${sizeBytes} bytes`);
+  const bytes = Buffer.alloc(Math.max(0, sizeBytes));
+  for (let at = 0; at < sizeBytes; ) {
+    const { bytesRead } = await file.read(bytes, at, sizeBytes - at, offset + at);
+    if (bytesRead === 0) throw new Error("A track that is cut off");
+    at += bytesRead;
+  }
+  return bytes;
+}

@@ -1,0 +1,40 @@
+// The task `encode`: make all outputs from one source, and bring each to the storage as soon as it is made.
+import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import type { OutputReport, TaskOf, TaskResult } from "#shared/protocol/protocol.ts";
+import { openPublisher } from "../../publish/publisher.ts";
+import { checkStreams } from "../../source/probe/check-streams.ts";
+import { acquireSource, type TaskDeps } from "../../task/task-deps.ts";
+import { inWorkspace } from "../../task/workspace.ts";
+import { openDelivery } from "./deliver-outputs.ts";
+import { encodeOutputs } from "./encode-outputs.ts";
+
+export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
+  const source = await acquireSource(task.sourceUrl, deps);
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) source.release();
+    isHeld = false;
+  };
+  try {
+    await checkStreams(deps.ffmpeg, source.path, task.probe, deps.signal);
+    return await inWorkspace(deps.workFolder, async (folder) => {
+      const publisher = openPublisher(task.outputs.filter(isStream), deps);
+      const delivery = openDelivery(task.outputs.length, deps);
+      try {
+        deps.progress("encoding", 0);
+        await encodeOutputs({ task, source: source.path, folder, publisher, take: delivery.add }, deps);
+        // Uploads may take long: they need neither the source nor an encoder.
+        release();
+        deps.encoded();
+        const outputs: OutputReport[] = await delivery.finish();
+        return { kind: "encode", outputs };
+      } finally {
+        await Promise.all([publisher.stop(), delivery.stop()]);
+      }
+    });
+  } finally {
+    release();
+  }
+}
+
+const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";

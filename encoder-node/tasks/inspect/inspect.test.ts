@@ -1,0 +1,194 @@
+// The task `inspect` of a film that is to be encoded in chunks, with a real ffprobe and a real scratch bucket.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import { MAX_CUTS, type PackedCuts, unpackCuts } from "#shared/media/frame-index.ts";
+import type { TaskOf, TaskResult } from "#shared/protocol/protocol.ts";
+import { runCommand } from "../../ffmpeg/run-command.ts";
+import { TURN_OVER } from "../../task/source-cache.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { closeServers, sendRange, serve } from "../../testing/range-server.ts";
+import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
+import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import { isTooLong } from "./chunk-survey.ts";
+import { inspect } from "./inspect.ts";
+import { scratchSource } from "./scratch-source.ts";
+
+let folder: string;
+let bucket: ScratchBucket;
+let node: TestNode;
+let origin: string;
+const CLIPS = {
+  "film.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
+  "short.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=5 -c:v libx264 -preset ultrafast",
+  "sound.mp4": "-f lavfi -i sine=d=70 -c:a aac",
+  "plain.mp3": "-f lavfi -i sine=d=10 -ac 2 -c:a libmp3lame -b:a 128k -write_xing 0 -id3v2_version 0",
+};
+
+/** An ID3v2 tag without frames; sizes have seven bits in each byte (ID3v2.4 §3.1). */
+const id3Tag = (version: number, size: number): Buffer =>
+  Buffer.concat([
+    Buffer.from("ID3"),
+    Buffer.from([version, 0, 0]),
+    Buffer.from([21, 14, 7, 0].map((bits) => (size >> bits) & 0x7f)),
+    Buffer.alloc(size, "A"),
+  ]);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-inspect-"));
+  for (const [name, options] of Object.entries(CLIPS)) {
+    const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
+    expect(await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
+  }
+  const film = await readFile(join(folder, "film.mp4"));
+  await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length - 1000));
+  const twoTags = [id3Tag(3, 246), id3Tag(4, 26_570), await readFile(join(folder, "plain.mp3"))];
+  await writeFile(join(folder, "two-tags.mp3"), Buffer.concat(twoTags));
+  bucket = await startScratchBucket();
+  node = startTestNode(folder);
+  const server = await serve(async (request, response) => {
+    const [, how, name = ""] = (request.url ?? "").split("/");
+    const bytes = await readFile(join(folder, name));
+    if (how === "whole") response.writeHead(200, { "content-length": bytes.length }).end(bytes);
+    else sendRange(bytes, request, response);
+  });
+  origin = server.origin;
+});
+afterAll(async () => {
+  closeServers();
+  await node.close();
+  await bucket.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let attempt = 0;
+async function inspected(
+  path: string,
+  chunking: TaskOf<"inspect">["chunking"] = { readOrigin: false },
+  given: Partial<TaskDeps> = {},
+) {
+  attempt += 1;
+  const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking };
+  // Another source each time.
+  const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
+  const deps = node.depsOf(lease, task, { askScratch: bucket.askScratch, ...given });
+  const result = (await inspect(task, deps)) as TaskResult & { kind: "inspect" };
+  return { chunking: result.chunking, probe: result.probe, told: deps.told };
+}
+
+it("recognizes a source by its content: an MP3 that begins with two ID3 tags", async () => {
+  const { probe } = await inspected("whole/two-tags.mp3", null);
+  expect(probe).toMatchObject({ format: { format_name: "mp3" }, streams: [{ codec_name: "mp3", channels: 2 }] });
+});
+
+it("names a web page that is answered in place of a media file", async () => {
+  await writeFile(join(folder, "login.mp4"), "<!doctype html><title>Sign in</title>");
+  await expect(inspected("whole/login.mp4", null)).rejects.toMatchObject({
+    code: "input_not_media",
+    message: expect.stringMatching(
+      /^The host answered with a web page \(text\/html\), not with a media file; check that/,
+    ),
+  });
+});
+
+it("gives way while it waits for its source, and not any more once it has come", async () => {
+  const turn = new AbortController();
+  turn.abort(TURN_OVER);
+  const waiting = { turn: { over: turn.signal, slow: () => undefined } };
+  await expect(inspected("ranges/film.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
+  const later = new AbortController();
+  const probing: TaskDeps["probing"] = (work) => {
+    later.abort(TURN_OVER);
+    return work();
+  };
+  const { probe } = await inspected("ranges/film.mp4", null, {
+    ...{ turn: { over: later.signal, slow: () => undefined }, probing },
+  });
+  expect(probe).toMatchObject({ format: { format_name: expect.stringContaining("mp4") } });
+});
+
+it("finds the cuts of a film, and brings it to the scratch bucket", async () => {
+  const { chunking, told } = await inspected("ranges/film.mp4");
+  if (!chunking?.ok || chunking.source.from !== "scratch") throw new Error(JSON.stringify(chunking));
+  expect(chunking).toMatchObject({ frames: 1750, longestGopMs: 5000 });
+  expect(unpackCuts(chunking.cuts)).toHaveLength(34);
+  expect(unpackCuts(chunking.cuts)[2]).toMatchObject({ index: 150, frameUs: 6e6, cutUs: 5.98e6, keyframe: 125 });
+  const film = await readFile(join(folder, "film.mp4"));
+  expect(chunking.source.pieces).toEqual([{ name: `inspect-${attempt}/source-00001`, sizeBytes: film.length }]);
+  expect(film.equals((await bucket.get(`inspect-${attempt}/source-00001`)) ?? Buffer.alloc(0))).toBe(true);
+  const fractions = told.map(({ fraction }) => fraction);
+  expect(new Set(told.map(({ stage }) => stage))).toEqual(new Set(["transferring"]));
+  expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+  expect(fractions.at(-1)).toBe(1);
+});
+
+it("stores a large source in pieces that follow each other", async () => {
+  const deps = node.depsOf("AAAAAAAAAAAAAA.inspect.99", { kind: "inspect", sourceUrl: "" }, bucket);
+  const source = await scratchSource(join(folder, "film.mp4"), deps, 100_000);
+  if (source.from !== "scratch") throw new Error("Not there");
+  const stored = await Promise.all(source.pieces.map(({ name }) => bucket.get(name)));
+  expect(stored.length).toBeGreaterThan(4);
+  const film = await readFile(join(folder, "film.mp4"));
+  expect(Buffer.concat(stored.map((piece) => piece ?? Buffer.alloc(0))).equals(film)).toBe(true);
+});
+
+it.each([
+  ["ranges/film.mp4", "origin"],
+  ["whole/film.mp4", "scratch"],
+])("leaves the source of %s at the %s when that is allowed", async (path, from) => {
+  const { chunking } = await inspected(path, { readOrigin: true });
+  const version = from === "origin" ? { validator: '"v1"' } : {};
+  expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
+});
+
+const noBucket: TaskDeps["askScratch"] = async () => ({
+  failure: { code: "storage_denied", message: "The storage denies the request (AccessDenied)." },
+});
+it.each<[string, string, RegExp, Partial<TaskDeps>]>([
+  ["a short film", "ranges/short.mp4", /^The film cannot be cut, because it is no longer than 60 s\.$/, {}],
+  ["sound alone", "ranges/sound.mp4", /^The film cannot be cut, because it has no moving picture\.$/, {}],
+  [
+    "a bucket that takes nothing",
+    "ranges/film.mp4",
+    /^The film cannot be cut, because its source could not be brought to the scratch storage\.$/,
+    { askScratch: noBucket },
+  ],
+])("says why %s is not cut, and inspects it all the same", async (_what, path, why, given) => {
+  const { chunking } = await inspected(path, undefined, given);
+  expect(chunking).toEqual({ ok: false, why: expect.stringMatching(why) });
+});
+
+it("fetches the source anew when its job is begun anew", async () => {
+  const streams = async (lease: string, path: string) => {
+    const task = { kind: "inspect" as const, sourceUrl: `${origin}/ranges/${path}`, chunking: null };
+    const result = (await inspect(task, node.depsOf(`${"R".repeat(14)}.${lease}`, task, {}))) as TaskResult & {
+      kind: "inspect";
+    };
+    return result.probe.streams.map(({ codec_type }) => codec_type);
+  };
+  expect(await streams("inspect.1", "short.mp4")).toEqual(["video"]);
+  expect(await streams("inspect.2", "sound.mp4")).toEqual(["video"]);
+  expect(await streams("inspect-1.1", "sound.mp4")).toEqual(["audio"]);
+});
+
+it.each<[string, number, string, boolean]>([
+  ["of 11 hours", MAX_CUTS, "", false],
+  ["with one cut more", MAX_CUTS + 1, "", true],
+  ["of which much is said", 10_000, "é".repeat(300_000), true],
+])("knows of a film %s whether it is too long", (_what, count, title, tooLong) => {
+  const cuts = Array.from({ length: count }, (): PackedCuts[number] => [120, 2_000_000, 8333, 120, 4_000_000]);
+  expect(isTooLong(cuts, { streams: [], format: { tags: { title } } })).toBe(tooLong);
+});
+
+it("says nothing of cuts when it is not asked", async () => {
+  expect((await inspected("ranges/film.mp4", null)).chunking).toBeUndefined();
+});
+
+it("fails when nobody wants the work any more", async () => {
+  const superseded = (): Promise<never> => Promise.reject(new AppError("lease_superseded", "no longer"));
+  await expect(inspected("ranges/film.mp4", undefined, { askScratch: superseded })).rejects.toMatchObject({
+    code: "lease_superseded",
+  });
+});

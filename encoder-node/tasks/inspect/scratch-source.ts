@@ -1,0 +1,32 @@
+// Brings a source to the scratch bucket, in pieces, for the nodes that encode parts of it.
+import { stat } from "node:fs/promises";
+import type { RangedSource } from "#shared/protocol/chunking.ts";
+import { allOrNone } from "../../async/in-parallel.ts";
+import { putScratch, scratchName } from "../../task/scratch.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { rangeContent } from "../../upload/content.ts";
+
+/** Far below what one PUT may carry (5 GiB with S3), so that a lost connection costs little. */
+const PIECE_BYTES = 512 * 1024 * 1024;
+/** Pieces that are sent at a time. Each is asked for when its turn comes, because signatures do not live long. */
+const PARALLEL = 4;
+
+/** Tells the stage `transferring`. Throws as `putScratch` does. */
+export async function scratchSource(path: string, deps: TaskDeps, pieceBytes = PIECE_BYTES): Promise<RangedSource> {
+  const { size } = await stat(path);
+  const count = Math.ceil(size / pieceBytes);
+  const sent = Array.from({ length: count }, () => 0);
+  const pieces = sent.map((_, at) => ({
+    name: scratchName(deps.assignment.lease, `source-${String(at + 1).padStart(5, "0")}`),
+    sizeBytes: Math.min(pieceBytes, size - at * pieceBytes),
+  }));
+  deps.progress("transferring", 0);
+  await allOrNone([...pieces.entries()], PARALLEL, deps.signal, async ([at, { name, sizeBytes }], signal) => {
+    const content = rangeContent(path, at * pieceBytes, sizeBytes);
+    await putScratch([{ name, content }], { ...deps, signal }, (bytes) => {
+      sent[at] = bytes;
+      deps.progress("transferring", sent.reduce((sum, each) => sum + each, 0) / size);
+    });
+  });
+  return { from: "scratch", pieces };
+}

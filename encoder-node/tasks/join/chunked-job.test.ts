@@ -1,0 +1,115 @@
+// Films encoded in chunks, from the source to the outputs, against the same outputs encoded in one run.
+import { execFile } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { join as pathOf } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { type Clip, inChunks, type Outputs, openStudio, type Studio, whole } from "../../testing/chunked-jobs.ts";
+import { sendRange, serve } from "../../testing/range-server.ts";
+import { tools } from "../../testing/task-deps.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await openStudio(["ntsc.mp4", "uneven.mkv", "film.ts"]);
+}, 120_000);
+afterAll(() => studio.close());
+
+const run = promisify(execFile);
+type Frame = { readonly time: number; readonly hash: string };
+
+/** All frames of a stored file as a decoder shows them, pictures or sound. */
+async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a"): Promise<Frame[]> {
+  const own = await mkdtemp(pathOf(studio.folder, "look-"));
+  const path = pathOf(own, name);
+  await writeFile(path, bytes ?? "");
+  const frames = ["-map", `0:${kind}:0`, "-enc_time_base", "-1", "-f", "framehash", "-"];
+  const argv = ["-v", "error", "-copyts", "-i", path, ...frames];
+  const { stdout } = await run(tools.ffmpeg.path, argv, { env: toolEnvironment(), maxBuffer: 1e8 });
+  const base = /#tb 0: (\d+)\/(\d+)/.exec(stdout);
+  const tick = Number(base?.[1]) / Number(base?.[2]);
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.split(",").map((field) => field.trim()))
+    .map(([, , pts, , , hash = ""]) => ({ time: Number(pts) * tick, hash }));
+}
+
+const times = (frames: readonly Frame[]): number[] => frames.map(({ time }) => Math.round(time * 1e4) / 1e4);
+
+it.each<[Clip, string[]]>([
+  ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps", "mkv:64x36_15fps:opus"]],
+  ["uneven.mkv", ["mp4:64x36"]],
+  ["film.ts", ["mp4:64x36"]],
+])("makes of %s in chunks what one run makes: %j", async (clip, formats) => {
+  const outputs = formats.map((format, index) => specOf({ format }, index));
+  const [one, many] = [await whole(studio, clip, outputs), await inChunks(studio, clip, outputs)];
+  // They end in the order in which they are stored.
+  const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
+  expect(reports).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
+  const { framesPlanned, framesJoined, largestErrorUs, pictureOverSoundMs } = seamsOf(many.result);
+  expect([framesJoined - framesPlanned, Math.round(largestErrorUs)]).toEqual([0, 0]);
+  expect(Math.abs(pictureOverSoundMs ?? Number.NaN)).toBeLessThan(100);
+  for (const { index } of outputs) {
+    const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
+    expect(times(await decoded("b", b, "v"))).toEqual(times(await decoded("a", a, "v")));
+    expect(await decoded("b", b, "a")).toEqual(await decoded("a", a, "a"));
+  }
+});
+
+function seamsOf(result: Outputs["result"]) {
+  if (result.kind !== "join") throw new Error("Not the result of a join");
+  return result.seams;
+}
+
+const STREAM = {
+  format: "httpstream",
+  params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x"], thumbnails: true },
+};
+
+/** What a package says of itself, with what is the lease's own, or measured, left out. */
+function texts({ storage }: Outputs): [name: string, text: string][] {
+  const plain = (text: string): string =>
+    text
+      .replaceAll(/\d{14}_[a-z]+_1/g, "F")
+      .replaceAll(/(BANDWIDTH=|bandwidth=")\d+|BYTERANGE:.*|URI=".*"|mediaRange=".*"/g, "");
+  return [...storage.objects]
+    .filter(([name]) => /\.(m3u8|mpd|vtt)$/.test(name))
+    .map(([name, bytes]): [string, string] => [plain(name), plain(bytes.toString())])
+    .toSorted();
+}
+
+it("publishes a stream's segments while later chunks are still on their way", async () => {
+  const outputs = [specOf(STREAM, 0)];
+  const one = await whole(studio, "ntsc.mp4", outputs);
+  const published = Promise.withResolvers<void>();
+  // The last chunk comes when a segment of the first has gone out.
+  const slow = await serve(async (request, response) => {
+    await published.promise;
+    const bytes = await studio.bucket.get((request.url ?? "").slice(1));
+    if (bytes) sendRange(bytes, request, response);
+  });
+  const many = await inChunks(studio, "ntsc.mp4", outputs, (storage) => ({
+    async askScratch(puts, gets) {
+      const answer = await studio.bucket.askScratch(puts, gets);
+      if ("failure" in answer) return answer;
+      const last = (at: number): boolean => at === gets.length - 1;
+      return { ...answer, gets: answer.gets.map((url, at) => (last(at) ? `${slow.origin}/${gets[at]}` : url)) };
+    },
+    askUploads(files) {
+      if (files.some(({ file }) => String(file).endsWith("/00002.m4s"))) published.resolve();
+      return storage.askUploads(files);
+    },
+  }));
+  const [report] = many.result.outputs;
+  expect(report?.status === "made" && report.files.map(({ file }) => file)).toEqual([
+    ...["hls/master.m3u8", "hls/master.vtt", "dash/master.mpd", "dash/master.vtt"],
+  ]);
+  expect(seamsOf(many.result)).toMatchObject({ framesPlanned: 2098, framesJoined: 2098 });
+  expect(Math.abs(seamsOf(many.result).pictureOverSoundMs ?? Number.NaN)).toBeLessThan(100);
+  expect(texts(many)).toEqual(texts(one));
+  const names = ({ storage }: Outputs): string[] =>
+    [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));
+  expect(names(many).toSorted()).toEqual(names(one).toSorted());
+});

@@ -1,0 +1,94 @@
+// A track put together from its chunks: the header of the first, and the fragments of all of them, in order of time.
+import { type FileHandle, open } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import { bodyAt } from "../../package/mp4/boxes.ts";
+import {
+  type ChunkFacts,
+  type ChunkFragment,
+  type ChunkHead,
+  readChunkFragments,
+  readChunkHead,
+  withFragment,
+} from "../chunk/chunk-file.ts";
+
+export interface JoinedTrack {
+  /** Of all that was appended; null before the first. */
+  facts(): ChunkFacts | null;
+  /**
+   * Adds the next chunk, which may be removed afterwards, and answers what it held. One at a time. Throws AppError
+   * `encoding_failed` when it does not go on where the last one ended, or in another way, and `node_failed` for trouble
+   * with the disk.
+   */
+  append(chunk: string): Promise<ChunkFacts>;
+  close(): Promise<void>;
+}
+
+/** `path` is a file to make; it only grows, so it can be followed meanwhile. */
+export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
+  const file = await open(path, "wx", 0o600);
+  let head: ChunkHead | null = null;
+  let facts: ChunkFacts | null = null;
+  let last: Pick<ChunkFragment, "start"> | null = null;
+  let fragments = 0;
+
+  const take = async (chunk: FileHandle): Promise<ChunkFacts> => {
+    const own = await readChunkHead(chunk);
+    if (head && !head.init.equals(own.init)) throw new Error("its header is another than that of the first one");
+    if (!head) await file.appendFile(own.init);
+    head ??= own;
+    let taken: ChunkFacts | null = null;
+    for await (const fragment of readChunkFragments(chunk, own, kind)) {
+      if (last && fragment.start <= last.start) throw new Error("it begins before the one before it ends");
+      last = fragment;
+      fragments += 1;
+      await file.appendFile(numbered(fragment.moof, fragments));
+      await appendRange(chunk, fragment.data, file);
+      taken = withFragment(taken, own, fragment);
+      facts = withFragment(facts, own, fragment);
+    }
+    if (!taken) throw new Error("it has no frames");
+    return taken;
+  };
+
+  return {
+    facts: () => facts,
+    async append(path) {
+      const chunk = await open(path);
+      try {
+        return await take(chunk);
+      } catch (error) {
+        const code = isDiskError(error) ? "node_failed" : "encoding_failed";
+        throw new AppError(code, `A chunk cannot be joined: ${messageOf(error)}`, { cause: error });
+      } finally {
+        await chunk.close();
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+const isDiskError = (error: unknown): boolean => error instanceof Error && "errno" in error;
+
+/** Fragments count from 1, in the order of their file (`mfhd`, ISO/IEC 14496-12 §8.8.5). */
+function numbered(moof: Buffer, number: number): Buffer {
+  bodyAt(moof, "moof/mfhd").writeUInt32BE(number, 4);
+  return moof;
+}
+
+const COPY_BYTES = 1024 * 1024;
+
+async function appendRange(
+  from: FileHandle,
+  { offset, sizeBytes }: ChunkFragment["data"],
+  to: FileHandle,
+): Promise<void> {
+  const bytes = Buffer.allocUnsafe(Math.min(COPY_BYTES, sizeBytes));
+  for (let at = 0; at < sizeBytes; ) {
+    const { bytesRead } = await from.read(bytes, 0, Math.min(bytes.length, sizeBytes - at), offset + at);
+    if (bytesRead === 0) throw new Error("it is cut off");
+    await to.appendFile(bytes.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}

@@ -1,0 +1,182 @@
+// What tests of chunked films share: a film made in chunks and joined, and the same film made in one piece.
+import { execFile } from "node:child_process";
+import { appendFile, mkdtemp, readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { spansOf } from "#shared/plan/chunks/choose-split-points.ts";
+import { chunkFilm } from "#shared/plan/chunks/chunked-source.ts";
+import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-command.ts";
+import { planSound } from "#shared/plan/plan-audio.ts";
+import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { planJoin } from "#shared/plan/plan-join.ts";
+import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { readFrameLedger } from "../source/frame-index/frame-index.ts";
+import { probeSource } from "../source/probe/probe-source.ts";
+import { FFMPEG, FFPROBE, MAKER, tested } from "./plan-runs.ts";
+
+const { ffprobe } = tested;
+const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;
+const execute = promisify(execFile);
+
+/** Short, so that also chunks of clips of a few seconds begin within the file. */
+const LEAD_MS = 3700;
+
+/** Changes the arguments of every run, of the whole film and of chunks alike; none are left of one that is left out. */
+export type Tweak = (argv: readonly string[]) => string[];
+
+const RATES = "-preset -crf -b:v -maxrate -bufsize -profile:v -x264-params -pass -passlogfile".split(" ");
+
+/** With x264 every frame that comes out is the very one that went in: settings of rate and speed give way to that. */
+export const lossless: Tweak = (argv) => {
+  if (argv.includes("-pass") && argv[argv.indexOf("-pass") + 1] === "1") return [];
+  const swapped: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const option = argv[at] ?? "";
+    if (RATES.includes(option)) at += 1;
+    else swapped.push(...(option === "libx264" ? [option, "-preset", "ultrafast", "-bf", "2", "-qp", "0"] : [option]));
+  }
+  return swapped;
+};
+
+export type Made = { readonly folder: string; readonly outputs: readonly PlannedOutput[] };
+export type Both = { readonly whole: Made; readonly joined: Made; readonly chunks: readonly (readonly ChunkTrack[])[] };
+
+/** Makes outputs of a clip in one piece, and in chunks that begin at the first cuts behind these times (in seconds). */
+export async function makeBoth(clip: string, asks: readonly Ask[], at: readonly number[], tweak: Tweak): Promise<Both> {
+  const probe = await probeSource(ffprobe, clip);
+  const outputs = asks.map(specOf);
+  const request = { source: clip, probe, outputs, can: ALL_SOFTWARE };
+  const whole = await madeOf(planEncode(request).commands, clip, tweak);
+  const joined = await makeChunked(request, at, tweak);
+  return { whole, ...joined };
+}
+
+type Request = Parameters<typeof planEncode>[0] & { readonly outputs: readonly OutputSpec[] };
+
+async function makeChunked(request: Request, at: readonly number[], tweak: Tweak): Promise<Omit<Both, "whole">> {
+  const { source, probe, outputs } = request;
+  const streamIndex = probe.streams.find(({ codec_type }) => codec_type === "video")?.index ?? 0;
+  const reading = await readFrameLedger(ffprobe, { path: source }, streamIndex, AbortSignal.timeout(60_000));
+  if (!reading.ok) throw new Error(reading.why);
+  const film = chunkFilm(reading.ledger, probe);
+  const cuts = at.flatMap((second) => film.cuts.find(({ frameUs }) => frameUs >= second * 1e6 - 500) ?? []);
+  const spans = spansOf(film, cuts);
+  if (spans.length !== at.length + 1) throw new Error("Too few places to cut");
+  const folder = await mkdtemp(path.join(path.dirname(source), "joined-"));
+  const chunks: (readonly ChunkTrack[])[] = [];
+  for (const chunk of spans) {
+    const { command, refusals } = planChunk({ ...request, chunk, leadMs: LEAD_MS });
+    if (!command || refusals.length > 0) throw new Error(refusals[0]?.failure.message);
+    const made = await mkdtemp(path.join(path.dirname(source), "chunk-"));
+    await runAll(command.runs, made, tweak);
+    for (const { file } of command.tracks)
+      await join(path.join(made, file), path.join(folder, file), chunk.index === 0);
+    chunks.push(command.tracks);
+  }
+  const sound = planSound(request);
+  await runAll(sound.command?.runs ?? [], folder, tweak);
+  const last = planJoin({ probe, outputs, can: ALL_SOFTWARE });
+  await runAll(last.runs, folder, (argv) => [...argv]);
+  return { joined: { folder, outputs: last.outputs }, chunks };
+}
+
+async function madeOf(
+  commands: readonly { runs: readonly PlannedRun[]; outputs: readonly PlannedOutput[] }[],
+  clip: string,
+  tweak: Tweak,
+): Promise<Made> {
+  const folder = await mkdtemp(path.join(path.dirname(clip), "whole-"));
+  for (const { runs } of commands) await runAll(runs, folder, tweak);
+  return { folder, outputs: commands.flatMap((command) => command.outputs).toSorted((a, b) => a.output - b.output) };
+}
+
+async function runAll(runs: readonly PlannedRun[], cwd: string, tweak: Tweak): Promise<void> {
+  for (const argv of runs.map((run) => tweak(run.argv)).filter(({ length }) => length > 0)) {
+    const { stderr } = await execute(FFMPEG, argv, { ...options, cwd });
+    // Decoding that begins within an open group of pictures complains of what it lacks; those frames are trimmed away.
+    const complaints = stderr
+      .split("\n")
+      .filter((line) => !/^$|mmco: unref short failure|Last message repeated/.test(line));
+    if (complaints.length > 0) throw new Error(complaints.join("\n"));
+  }
+}
+
+/** Adds a chunk to a track. Throws when its header is another than the first one's. */
+async function join(chunk: string, track: string, isFirst: boolean): Promise<void> {
+  const bytes = await readFile(chunk);
+  const head = bytes.subarray(0, bytes.indexOf("moof") - 4);
+  const own = isFirst ? head : (await readFile(track)).subarray(0, head.length);
+  if (!head.equals(own)) throw new Error("A header that differs");
+  await appendFile(track, isFirst ? bytes : bytes.subarray(head.length));
+}
+
+/** What a viewer is shown. */
+export type Shown = {
+  /** Whether the container says when frames are displayed; else their times and keyframes are a guess. */
+  readonly isTimed: boolean;
+  readonly frames: readonly { readonly hash: string; readonly seconds: number; readonly isKey: boolean }[];
+  /** Of all samples; null without sound. */
+  readonly sound: string | null;
+  /** When each track begins and ends, in seconds. */
+  readonly spans: readonly (readonly [start: number, end: number])[];
+};
+
+const Probed = {
+  entries: "stream=codec_type,start_time,duration:packet=codec_type,pts_time,duration_time,flags",
+} as const;
+type Probed = {
+  readonly packets: readonly { codec_type: string; pts_time?: string; duration_time?: string; flags: string }[];
+  readonly streams: readonly { codec_type: string }[];
+};
+
+/** Decodes a file. */
+export async function look(file: string): Promise<Shown> {
+  const argv = ["-v", "error", "-show_entries", Probed.entries, "-of", "json", file];
+  const probed = JSON.parse((await execute(FFPROBE, argv, options)).stdout) as Probed;
+  const keys = new Set(
+    probed.packets
+      .filter(
+        ({ codec_type, pts_time, flags }) => codec_type === "video" && pts_time !== undefined && flags.startsWith("K"),
+      )
+      .map(({ pts_time }) => Number(pts_time).toFixed(4)),
+  );
+  const kinds = probed.streams.map(({ codec_type }) => codec_type);
+  const times = [
+    "-copyts",
+    "-fps_mode",
+    "passthrough",
+    "-enc_time_base:v",
+    "-1",
+    "-f",
+    "framehash",
+    "-hash",
+    "murmur3",
+  ];
+  const decode = ["-v", "error", "-copyts", "-i", file, "-map", "0:v", ...times, "-"];
+  const pictures = kinds.includes("video") ? (await execute(MAKER, decode, options)).stdout : "";
+  const hash = ["-v", "error", "-i", file, "-map", "0:a", "-f", "hash", "-hash", "md5", "-"];
+  const sound = kinds.includes("audio") ? (await execute(MAKER, hash, options)).stdout.trim() : null;
+  const spans = kinds.flatMap((kind) => {
+    // AVI has no times of display.
+    const own = probed.packets.filter(({ codec_type, pts_time }) => codec_type === kind && pts_time !== undefined);
+    const starts = own.map(({ pts_time }) => Number(pts_time));
+    const ends = own.map(({ pts_time, duration_time = "0" }) => Number(pts_time) + Number(duration_time));
+    return own.length === 0 ? [] : [[Math.min(...starts), Math.max(...ends)] as const];
+  });
+  return { isTimed: keys.size > 0, frames: framesOf(pictures, keys), sound, spans };
+}
+
+function framesOf(text: string, keys: ReadonlySet<string>): Shown["frames"] {
+  const [, num = 1, den = 1] = (/^#tb 0: (\d+)\/(\d+)$/m.exec(text) ?? []).map(Number);
+  const rows = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return rows.map((row) => {
+    const [, , pts = "", , , hash = ""] = row.split(",").map((field) => field.trim());
+    const seconds = (Number(pts) * num) / den;
+    return { hash, seconds, isKey: keys.has(seconds.toFixed(4)) };
+  });
+}

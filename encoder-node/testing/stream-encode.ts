@@ -1,0 +1,42 @@
+// What the tests of publishing share: a film that ffmpeg encodes as a stream, the way that it is planned.
+import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
+import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
+import type { PublicationOptions } from "../publish/publication.ts";
+import { probeFile } from "../source/probe/probe.ts";
+
+export const tools = await locateFfmpeg(process.env);
+
+export async function ffmpeg(cwd: string, options: string): Promise<CommandResult> {
+  const argv = ["-v", "error", "-nostdin", "-y", ...options.split(" ")];
+  return runCommand({ path: tools.ffmpeg.path, argv, cwd, stallMs: 60_000 });
+}
+
+export type PlannedFilm = {
+  readonly spec: HttpStreamOutput;
+  readonly planned: PublicationOptions["planned"];
+  readonly argv: readonly string[];
+};
+
+/** The stream that a request with these parameters makes of a source. */
+export async function planFilm(source: string, params: Readonly<Record<string, unknown>>): Promise<PlannedFilm> {
+  const spec = specOf({ format: "httpstream", params }, 0);
+  const probe = await probeFile(tools.ffprobe, source);
+  const can = {
+    ffmpegVersion: "7",
+    encoders: ["libx264", "libx265", "aac", "mjpeg"],
+    cpus: 1,
+    filters: [],
+    muxers: [],
+    hardware: null,
+  };
+  const { commands, refusals } = planEncode({ source, probe, outputs: [spec], can });
+  const [command] = commands;
+  const [run] = command?.runs ?? [];
+  const planned: PlannedOutput | undefined = command?.outputs[0];
+  if (spec.type !== "httpstream" || !run || !planned?.stream) throw new Error(`No stream: ${JSON.stringify(refusals)}`);
+  return { spec, planned: { ...planned, stream: planned.stream }, argv: run.argv };
+}

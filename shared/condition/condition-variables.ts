@@ -1,0 +1,78 @@
+// The variables of conditions (api-v2 §6) and what they are for a probed input.
+
+import { chosenAudio, chosenVideo } from "../media/choose-streams.ts";
+import { type MediaProbe, sourceFacts } from "../media/media-probe.ts";
+import type { ConditionValue, Variables } from "./condition.ts";
+
+/** Without the `input.` in front. */
+export const CONDITION_VARIABLES = [
+  ...["width", "height", "rotation", "fps", "ifps", "duration", "file_size", "mime_type", "format", "video_codec"],
+  ...["audio_codec", "video_bitrate", "audio_bitrate", "sample_rate", "channels", "is_hd", "is_audio_only"],
+] as const;
+
+/** The smaller side of a high-definition picture: 720p (ITU-T and common usage). */
+const HD_LINES = 720;
+
+const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
+
+/** Whether a condition may speak of this variable. */
+export const isConditionVariable = (name: string): boolean =>
+  CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
+
+/** The variables of one input. Widths and heights are those of the coded frame, `rotation` beside them. */
+export function inputVariables(probe: MediaProbe): Variables {
+  const named = namedVariables(probe);
+  return (name) => {
+    const path = name.split(".").slice(1);
+    if (path[0] !== "metadata") return named[path[0] ?? ""];
+    return scalar(path.slice(1).reduce<unknown>(member, probe));
+  };
+}
+
+function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionValue | undefined>> {
+  const { video, audio, durationMs } = sourceFacts(probe);
+  const picture = chosenVideo(probe.streams);
+  const sound = chosenAudio(probe.streams);
+  return {
+    width: video?.codedWidth,
+    height: video?.codedHeight,
+    rotation: video?.rotation,
+    fps: video?.fps ?? undefined,
+    ifps: video?.fps ? Math.round(video.fps) : undefined,
+    duration: durationMs === null ? undefined : durationMs / 1000,
+    file_size: probe.format.size,
+    mime_type: mimeType(probe.format.format_name, video !== null),
+    format: probe.format.format_name?.split(",")[0],
+    video_codec: picture?.codec_name,
+    audio_codec: sound?.codec_name,
+    video_bitrate: picture?.bit_rate,
+    audio_bitrate: sound?.bit_rate,
+    sample_rate: audio?.sampleRateHz ?? undefined,
+    channels: audio?.channels ?? undefined,
+    is_hd: video !== null && Math.min(video.codedWidth, video.codedHeight) >= HD_LINES,
+    is_audio_only: video === null && audio !== null,
+  };
+}
+
+/** First names of ffprobe's formats and the registered subtypes that differ from them. */
+const SUBTYPES: Readonly<Record<string, string>> = {
+  mov: "mp4",
+  matroska: "x-matroska",
+  mpegts: "mp2t",
+  avi: "x-msvideo",
+};
+
+function mimeType(formatName: string | undefined, hasVideo: boolean): string | undefined {
+  const format = formatName?.split(",")[0];
+  return format && `${hasVideo ? "video" : "audio"}/${SUBTYPES[format] ?? format}`;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value[Number(name)];
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+const scalar = (value: unknown): ConditionValue | undefined =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;

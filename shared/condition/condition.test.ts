@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MediaProbe } from "../media/media-probe.ts";
+import { holds, parseCondition } from "./condition.ts";
+import { inputVariables, isConditionVariable } from "./condition-variables.ts";
+
+const PROBE: MediaProbe = {
+  streams: [
+    {
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1920,
+      height: 1080,
+      avg_frame_rate: "30000/1001",
+      r_frame_rate: "30000/1001",
+      bit_rate: "5000000",
+      side_data_list: [{ rotation: -90 }],
+      tags: { language: "eng" },
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2 },
+  ],
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "61.5", size: "1000", tags: { title: "A film" } },
+};
+
+const parse = (text: string) => parseCondition(text, isConditionVariable);
+const verdict = (text: string, probe = PROBE): boolean | string => {
+  const parsed = parse(text);
+  return parsed.ok ? holds(parsed.condition, inputVariables(probe)) : parsed.message;
+};
+
+describe("conditions", () => {
+  const rows: [string, boolean][] = [
+    ["{{ input.width }} >= 1280", true],
+    ["{{input.width}}<1280", false],
+    ["{{ input.width }} = 1920 and {{ input.height }} = 1080", true],
+    ["{{ input.width }} = 1 OR {{ input.height }} = 1080", true],
+    ["{{ input.width }} = 1 or {{ input.height }} = 1080 and {{ input.fps }} > 60", false],
+    ["({{ input.width }} = 1 or {{ input.height }} = 1080) and {{ input.fps }} > 29", true],
+    ["NOT {{ input.is_audio_only }}", true],
+    ["not not {{ input.is_hd }}", true],
+    ["{{ input.is_hd }} = true", true],
+    ["{{ input.is_hd }} = 'true'", true],
+    ["{{ input.is_hd }} = 1 and {{ input.is_audio_only }} = 0", true],
+    ["{{ input.is_hd }} = 0 or {{ input.is_hd }} <> 1 or {{ input.is_hd }} = false", false],
+    ["{{ input.rotation }} = 90 or {{ input.rotation }} = 270", true],
+    ["({{ input.rotation }} = 0 or {{ input.rotation }} = 180) and {{ input.width }} > {{ input.height }}", false],
+    ["{{ input.ifps }} = 30", true],
+    ["{{ input.duration }} > 61", true],
+    ["{{ input.file_size }} <> 1000", false],
+    ["{{ input.file_size }} != 999", true],
+    ["{{ input.video_codec }} = 'h264'", true],
+    ['{{ input.audio_codec }} = "ac3"', false],
+    ["{{ input.format }} = 'mov'", true],
+    ["{{ input.mime_type }} = 'video/mp4'", true],
+    ["{{ input.video_bitrate }} > 4000000", true],
+    ["{{ input.metadata.format.tags.title }} = 'A film'", true],
+    ["{{ input.metadata.streams.0.tags.language }} = 'eng'", true],
+    ["{{ input.metadata.streams.1.channels }} >= 2", true],
+    ["{{ input.metadata.streams.7.channels }} >= 0", false],
+    ["{{ input.metadata.format.tags.title.length }} > 0", false],
+    ["{{ input.metadata.format.constructor }} <> 'x'", false],
+    ["{{ input.audio_bitrate }} < 1 or {{ input.audio_bitrate }} >= 1", false],
+    ["NOT {{ input.audio_bitrate }} > 1", true],
+    ["10 > 9", true],
+    ["'10' > '9'", true],
+    ["'abc' < 'abd'", true],
+    ["true", true],
+    ["FALSE", false],
+  ];
+  it.each(rows)("%s is %s", (text, expected) => {
+    expect(verdict(text)).toBe(expected);
+  });
+
+  it("speak of sound alone", () => {
+    const sound: MediaProbe = { streams: PROBE.streams.slice(1), format: { format_name: "mp3" } };
+    expect(verdict("{{ input.is_audio_only }} and {{ input.mime_type }} = 'audio/mp3'", sound)).toBe(true);
+    expect(verdict("{{ input.width }} > 0 or {{ input.is_hd }}", sound)).toBe(false);
+  });
+
+  const refusals: [string, RegExp][] = [
+    ["", /missing, at column 1 /],
+    ["{{ input.colour }} = 1", /no variable `input.colour`, at column 1 /],
+    ["{{ input.metadata }} = 1", /no variable `input.metadata`/],
+    ["{{ input.width }} >= ", /missing, at column 22 /],
+    ["{{ input.width }} 5", /operator.*missing, at column 19 /],
+    ["{{ input.width }} == 5", /^write `=` for `==`, at column 19 /],
+    ["({{ input.width }} > 5", /closing bracket.*at column 23 /],
+    ["{{ input.width }} > 5)", /at column 22 /],
+    ["x > 5", /^`x` is no operator.*at column 1 /],
+    ["width > 5", /^write `\{\{ input.width \}\}` for `width`, at column 1 /],
+    ["input.width > 5", /^write `\{\{ input.width \}\}` for `input.width`, at column 1 /],
+    ["$source_width > 5", /^`\$source_width` is of API v1: write `\{\{ input.width \}\}`, at column 1 /],
+    [
+      "{{ input.width > 5",
+      /^write `\{\{ input.width \}\}` \(two braces on each side\) for `\{\{ input.width `, at col/,
+    ],
+    ["{input.height} > 5", /^write `\{\{ input.height \}\}` \(two braces on each side\) for `\{input.height\}`/],
+    ["{ width } > 5", /^write `\{\{ input.width \}\}` \(two braces/],
+    ["{{ width }} > 5", /^there is no variable `width`; did you mean `\{\{ input.width \}\}`\? It is at column 1 /],
+    ["{{ input.heigth }} > 5", /^there is no variable `input.heigth`; did you mean `\{\{ input.height \}\}`\?/],
+    ["1 = 1 && 2 = 2", /^write `AND` for `&&`, at column 7 /],
+    ["1 = 1 || 2 = 2", /^write `OR` for `\|\|`, at column 7 /],
+    ["!{{ input.is_hd }}", /^write `NOT` for `!`, at column 1 /],
+    ["1 !== 2", /^write `!=` for `!==`, at column 3 /],
+    ["1 => 2", /^write `>=` for `=>`, at column 3 /],
+    ["1 = \u201cx\u201d", /^write a straight quote, .* for `\u201c`, at column 5 /],
+    ["'open", /^this quote is never closed, at column 1 /],
+    ["1 = 1 and", /missing, at column 10 /],
+    ["5px = 5", /not understood, at column 1 /],
+    [`${"(".repeat(60)}1${")".repeat(60)}`, /nested too deeply/],
+    [`1 = ${"1".repeat(2000)}`, /2000 characters/],
+  ];
+  it.each(refusals)("refuses %j and points at the place", (text, message) => {
+    expect(verdict(text)).toMatch(message);
+  });
+
+  it("answer any text without throwing", () => {
+    const words = fc.constantFrom(
+      "{{ input.width }}",
+      "{{",
+      "(",
+      ")",
+      "and",
+      "OR",
+      "not",
+      "=",
+      "<>",
+      "5",
+      "'x'",
+      "true",
+      " ",
+      "é",
+    );
+    const texts = fc.oneof(
+      fc.string(),
+      fc.array(words, { maxLength: 12 }).map((parts) => parts.join(" ")),
+    );
+    fc.assert(
+      fc.property(texts, (text) => ["boolean", "string"].includes(typeof verdict(text))),
+      { numRuns: 5000 },
+    );
+  });
+});

@@ -1,0 +1,41 @@
+// The bodies of notifications (api-v2 §9): what clients receive.
+import * as z from "zod";
+import { MediaProbe } from "../media/media-probe.ts";
+import { InputView, JobView, OutputView } from "./job-view.ts";
+import { OutputMetadata } from "./metadata.ts";
+
+const payload = <const Event extends string, Data extends z.ZodType>(events: readonly Event[], data: Data) =>
+  z.object({
+    job_id: z.string(),
+    event: z.enum(events),
+    metadata: z.boolean().describe("Whether this payload carries metadata"),
+    data,
+  });
+
+const inputMetadata = { metadata: MediaProbe.exactOptional() };
+const outputMetadata = { metadata: OutputMetadata.exactOptional() };
+
+export const InputPayload = payload(
+  ["input.transferred", "input.failed"],
+  InputView.extend({ progress: z.literal("100%").describe("Of the transfer"), ...inputMetadata }),
+).describe("What became of a job's input");
+
+export const OutputPayload = payload(
+  ["output.completed", "output.failed"],
+  OutputView.omit({ format: true }).extend({
+    progress: JobView.shape.progress.describe("Share of the outputs that have ended; skipped ones do not count"),
+    ...outputMetadata,
+  }),
+).describe("What became of one output of a job");
+
+export const JobPayload = payload(
+  ["job.completed", "job.failed", "job.aborted"],
+  JobView.extend({
+    type: z.literal("job"),
+    input: InputView.extend(inputMetadata),
+    outputs: z.array(OutputView.omit({ progress: true }).extend(outputMetadata)),
+  }),
+).describe("The end of a job");
+
+export const NotificationPayload = z.union([InputPayload, OutputPayload, JobPayload]);
+export type NotificationPayload = z.infer<typeof NotificationPayload>;

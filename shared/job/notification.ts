@@ -1,0 +1,92 @@
+// Notifications: events, payloads (api-v2 §9), members in the order that existing clients know, and the schedule.
+
+import type { MediaProbe } from "../media/media-probe.ts";
+import type { JobView, OutputView } from "./job-view.ts";
+import type { OutputMetadata } from "./metadata.ts";
+import type { NotificationPayload } from "./notification-payload.ts";
+
+export const NOTIFICATION_EVENTS = [
+  "input.transferred",
+  "input.failed",
+  "output.completed",
+  "output.failed",
+  "job.completed",
+  "job.failed",
+  "job.aborted",
+] as const;
+export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
+
+/** Events that are sent whether or not the client asked for `events`. */
+export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.completed", "job.failed"]);
+
+/** Metadata for a payload, or null when the client did not ask for it: the input's, and an output's by its index. */
+export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (OutputMetadata | null)[] } | null;
+
+/** The payload of an event of the input. */
+export function inputPayload(
+  event: "input.transferred" | "input.failed",
+  job: JobView,
+  metadata: PayloadMetadata,
+): NotificationPayload {
+  const carried = metadata?.input ? { metadata: metadata.input } : {};
+  const { status, ...failure } = job.input;
+  const data = { status, progress: "100%" as const, ...failure, ...carried };
+  return { job_id: job.id, event, metadata: !!metadata?.input, data };
+}
+
+/** The payload of an event of one output; `progress` is the share of the outputs that have ended, in whole percent. */
+export function outputPayload(
+  event: "output.completed" | "output.failed",
+  job: JobView,
+  output: OutputView,
+  made: OutputMetadata | null,
+  progress: `${number}%`,
+): NotificationPayload {
+  const { progress: _ownProgress, format: _format, type, status, key, ...view } = output;
+  const data = { type, status, progress, key, ...view, ...(made ? { metadata: made } : {}) };
+  return { job_id: job.id, event, metadata: !!made, data };
+}
+
+/** The payload of the end of a job. */
+export function jobPayload(
+  event: "job.completed" | "job.failed" | "job.aborted",
+  job: JobView,
+  metadata: PayloadMetadata,
+): NotificationPayload {
+  const { status, progress, id, created_at, completed_at, input, outputs, ...rest } = job;
+  const data = {
+    type: "job" as const,
+    ...{ status, progress, id, created_at, completed_at },
+    input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
+    outputs: outputs.map(({ progress: _progress, ...output }, index) => {
+      const made = metadata?.outputs[index];
+      return made ? { ...output, metadata: made } : output;
+    }),
+    ...rest,
+  };
+  const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((made) => made !== null));
+  return { job_id: job.id, event, metadata: carries, data };
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Delays before each retry of a delivery, in ms (api-v2 §9, after the Standard Webhooks schedule). */
+const RETRY_DELAYS_MS: readonly number[] = [
+  5000,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+
+/** Events on the way are worth fewer tries: they go out in order, and the one that counts comes last. */
+const RETRIES_ON_THE_WAY = 3;
+
+/** The schedule of an event's retries, in ms. */
+export const retryDelays = (event: NotificationEvent): readonly number[] =>
+  ALWAYS_SENT.has(event) ? RETRY_DELAYS_MS : RETRY_DELAYS_MS.slice(0, RETRIES_ON_THE_WAY);

@@ -1,0 +1,65 @@
+import { expect, it } from "vitest";
+import { ERRORS, errorTraits, isErrorCode } from "../errors.ts";
+import { INPUT_STATUSES, type InputMove, moveInput } from "./job-status.ts";
+import { moveOutput, OUTPUT_PHASES, OUTPUT_STATUS, type OutputMove } from "./output-status.ts";
+
+it("moves an input only as its table says", () => {
+  const moves: InputMove[] = ["transfer", "transferred", "fail", "retry"];
+  expect(
+    INPUT_STATUSES.map((from) => `${from}: ${moves.map((move) => moveInput(from, move) ?? "-").join(" ")}`),
+  ).toMatchInlineSnapshot(`
+    [
+      "input.starting: input.transferring input.transferred input.failed -",
+      "input.transferring: - input.transferred input.failed input.starting",
+      "input.transferred: - - - input.starting",
+      "input.failed: - - - input.starting",
+    ]
+  `);
+});
+
+it("moves an output only as its table says", () => {
+  const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip", "abort", "retry"];
+  const rows = OUTPUT_PHASES.map((from) => `${from}: ${moves.map((move) => moveOutput(from, move) ?? "-").join(" ")}`);
+  expect([moves.join(" "), ...rows]).toMatchInlineSnapshot(`
+    [
+      "queue start package requeue finish fail skip abort retry",
+      "waiting: queued - - - - failed skipped aborted -",
+      "queued: - working - - done failed - aborted -",
+      "working: - - packaging queued done failed - aborted -",
+      "packaging: - - - queued done failed - aborted -",
+      "done: - - - - - - - - -",
+      "failed: - - - - - - - - waiting",
+      "skipped: - - - - - - - - -",
+      "aborted: - - - - - - - - waiting",
+    ]
+  `);
+});
+
+it("calls phases by the contract's words", () => {
+  expect(Object.values(OUTPUT_STATUS.video)).toContain("video.encoding");
+  expect(Object.values(OUTPUT_STATUS.image)).toContain("image.processing");
+  expect(OUTPUT_STATUS.httpstream).toMatchObject({
+    queued: "httpstream.queued",
+    working: "httpstream.variants.encoding",
+    packaging: "httpstream.packaging",
+    done: "httpstream.packaged",
+  });
+});
+
+it("knows what an error of a source server means by its status", () => {
+  expect(errorTraits("input_http_404")).toEqual({ http: null, retryable: false, blame: "source" });
+  expect([408, 429, 500, 503].map((status) => errorTraits(`input_http_${status}`).retryable)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(["input_http_404", "input_http_999", "input_http_", "toString", "nothing"].map(isErrorCode)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  expect(Object.keys(ERRORS).every(isErrorCode)).toBe(true);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { inputVariables } from "../condition/condition-variables.ts";
+import { chooseTracks } from "../plan/source/source-tracks.ts";
+import { chosenAudio, chosenVideo, undecodable } from "./choose-streams.ts";
+import { type ProbedStream, sourceFacts } from "./media-probe.ts";
+
+const video = (width: number, height: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
+  ...{ index: 0, codec_type: "video", codec_name: "h264", pix_fmt: "yuv420p", width, height },
+  ...more,
+});
+const audio = (channels: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
+  ...{ index: 0, codec_type: "audio", codec_name: "aac", sample_fmt: "fltp", sample_rate: "48000", channels },
+  ...more,
+});
+const marked = { disposition: { default: 1 } };
+const cover = { disposition: { attached_pic: 1, default: 1 } };
+
+const rows: [name: string, streams: ProbedStream[], video: number | undefined, audio: number | undefined][] = [
+  ["the larger of two default videos", [video(320, 180, marked), video(480, 270, marked)], 1, undefined],
+  ["the larger of two others", [video(480, 270), video(320, 180)], 0, undefined],
+  ["a small default one before HD", [video(1920, 1080), video(320, 180, marked)], 1, undefined],
+  ["8K before a small default one", [video(320, 180, marked), video(7680, 4320)], 1, undefined],
+  ["the first of equal ones", [video(640, 360), video(640, 360)], 0, undefined],
+  ["never cover art", [video(3000, 3000, cover), video(64, 36)], 1, undefined],
+  ["none but cover art", [video(3000, 3000, cover), audio(2)], undefined, 1],
+  ["a video that can be decoded", [video(1920, 1080, { codec_name: undefined }), video(64, 36)], 1, undefined],
+  ["the first audio", [audio(2), audio(6)], undefined, 0],
+  ["the default audio", [audio(6), audio(2, marked)], undefined, 1],
+  ["of default ones that with most channels", [audio(1, marked), audio(2, marked), audio(2, marked)], undefined, 1],
+  ["an audio that can be decoded", [audio(6, { ...marked, codec_tag_string: "enca" }), audio(2)], undefined, 1],
+];
+
+describe("of several streams everything takes", () => {
+  it.each(rows)("%s", (_, several, picture, sound) => {
+    const streams = several.map((stream, index) => ({ ...stream, index }));
+    const probe = { streams, format: { duration: "10" } };
+    const tracks = chooseTracks(probe);
+    expect([chosenVideo(streams)?.index, chosenAudio(streams)?.index]).toEqual([picture, sound]);
+    expect([tracks.video?.streamIndex, tracks.audio?.streamIndex]).toEqual([picture, sound]);
+    const width = picture === undefined ? undefined : streams[picture]?.width;
+    const channels = sound === undefined ? undefined : streams[sound]?.channels;
+    expect([sourceFacts(probe).video?.codedWidth, sourceFacts(probe).audio?.channels]).toEqual([width, channels]);
+    expect([inputVariables(probe)("input.width"), inputVariables(probe)("input.channels")]).toEqual([width, channels]);
+  });
+});
+
+it.each<[string, ProbedStream, string | null]>([
+  ["a known codec, before anything of it is decoded", video(64, 36, { pix_fmt: undefined }), null],
+  ["a codec with a decoder of another name", audio(2, { codec_name: "dts" }), null],
+  [
+    "a name without a decoder",
+    audio(2, { codec_name: "mpegh_3d_audio", sample_fmt: undefined }),
+    "audio is mpegh_3d_audio, which",
+  ],
+  [
+    "no name but the container's",
+    video(64, 36, { codec_name: undefined, codec_tag_string: "dav1" }),
+    "video is dav1, which",
+  ],
+  [
+    "no name at all",
+    audio(2, { codec_name: undefined, codec_tag_string: "[0][0][0][0]" }),
+    "audio has an unknown codec",
+  ],
+  [
+    "Dolby Vision without a base layer for others",
+    video(64, 36, { side_data_list: [{ dv_profile: 5, dv_bl_signal_compatibility_id: 0 }] }),
+    "video is Dolby Vision profile 5, whose colours",
+  ],
+  [
+    "Dolby Vision over HLG",
+    video(64, 36, { side_data_list: [{ dv_profile: 8, dv_bl_signal_compatibility_id: 4 }] }),
+    null,
+  ],
+  ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
+  ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
+])("tells what cannot be decoded by its probe: %s", (_, stream, why) => {
+  const reason = undecodable(stream)?.reason ?? null;
+  expect(reason).toEqual(why === null ? null : expect.stringContaining(why));
+});

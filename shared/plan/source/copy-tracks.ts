@@ -1,0 +1,67 @@
+// Which streams can be taken as they are, and into which container.
+import type { Failure } from "../../errors.ts";
+import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "../../format/containers.ts";
+import type { TrackKind } from "../command/output-plan.ts";
+
+/** The grammar's names of codecs that ffprobe calls otherwise. */
+const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
+  flv1: "flv",
+  amr_nb: "amr-nb",
+  pcm_s16le: "pcm-s16le",
+  pcm_u8: "pcm-u8",
+  pcm_alaw: "pcm-alaw",
+};
+
+/**
+ * Codecs, by ffprobe's names, that a container holds beside those that it is encoded with here: what its specification and
+ * common players know, and ffmpeg's muxer writes without `-strict`.
+ */
+const ALSO: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, string>>>>> = {
+  mp4: { video: "mpeg1video vvc", audio: "eac3 alac dts mp1" },
+  mov: {
+    video: "mpeg1video cinepak svq3 qtrle rawvideo dvvideo",
+    audio: "alac eac3 pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_f32le",
+  },
+  mkv: {
+    video: "mpeg1video vc1 wmv1 wmv3 msmpeg4v2 msmpeg4v3 ffv1 huffyuv utvideo rawvideo dvvideo vvc",
+    audio: "eac3 dts truehd alac mp1 pcm_s16be pcm_s24le pcm_s32le pcm_f32le wmav1 wmapro tta wavpack",
+  },
+  mpegts: { video: "mpeg1video vvc", audio: "eac3 dts mp1 truehd" },
+  avi: { video: "msmpeg4v2 msmpeg4v3 wmv1 wmv3 huffyuv ffv1 rawvideo dvvideo cinepak", audio: "mp1 pcm_s24le wmav1" },
+  asf: { video: "wmv1 wmv3 vc1 msmpeg4v3", audio: "wmav1 wmapro" },
+  flv: { video: "vp6f flashsv", audio: "speex nellymoser" },
+  ogv: { video: "", audio: "speex" },
+  ogg: { video: "", audio: "speex" },
+  wav: { video: "", audio: "pcm_s24le pcm_s32le pcm_f32le pcm_mulaw adpcm_ms adpcm_ima_wav" },
+  m4a: { video: "", audio: "alac eac3" },
+};
+
+/** Whether a container can hold a codec, given by ffprobe's name. */
+function holds(container: TrackContainer, kind: TrackKind, codec: string): boolean {
+  const named = GRAMMAR_NAMES[codec] ?? codec;
+  const encoded: readonly string[] = TRACK_CONTAINER_TRAITS[container][kind];
+  return encoded.includes(named) || (ALSO[container]?.[kind].split(" ").includes(codec) ?? false);
+}
+
+const WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
+
+/** Why a source's stream of this codec cannot be copied into the container; null when it can. */
+export function copyRefusal(container: TrackContainer, kind: TrackKind, codec: string | null): Failure | null {
+  const word = WORDS[kind];
+  if (codec === null) return failure(`The codec of the input's ${word} is unknown, so it cannot be copied.`);
+  if (holds(container, kind, codec)) return null;
+  return failure(`The input's ${word} is ${codec}, which ${container} cannot hold: it cannot be copied.`);
+}
+
+/** Demuxers that find no keyframe before a time: what is copied from there on cannot be decoded, perhaps to its end. */
+const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v"]);
+
+/** Why a copied picture cannot begin within a source of this format; null when it can. */
+export function copyCutRefusal(format: string): Failure | null {
+  if (!WITHOUT_INDEX.has(format)) return null;
+  return failure(
+    `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`: leave the offset out, or encode the picture.`,
+  );
+}
+
+const failure = (message: string): Failure => ({ code: "copy_not_possible", message });

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { isJobId, newApiKey, newJobId, parseLeaseId } from "../ids.ts";
+import { decodeHubFrame, decodeNodeFrame, UploadsAnswer } from "./protocol.ts";
+
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+
+describe("frames", () => {
+  const rows: [string, string, "unknown-type" | "invalid" | "ok"][] = [
+    ["slots", JSON.stringify({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [LEASE] }), "ok"],
+    ["an extra member", JSON.stringify({ type: "bye", mood: "good" }), "ok"],
+    [
+      "progress",
+      JSON.stringify({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 1 }] }),
+      "ok",
+    ],
+    [
+      "too much progress",
+      JSON.stringify({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 1.1 }] }),
+      "invalid",
+    ],
+    [
+      "no lease id",
+      JSON.stringify({ type: "progress", items: [{ lease: "../1", token: "t", stage: "encoding", fraction: 1 }] }),
+      "invalid",
+    ],
+    ["a negative grant", JSON.stringify({ type: "slots", grant: { inspect: -1, encode: 0 }, released: [] }), "invalid"],
+    ["a newer type", JSON.stringify({ type: "hint" }), "unknown-type"],
+    ["no type", "{}", "invalid"],
+    ["a list", "[]", "invalid"],
+    ["no JSON", "hello", "invalid"],
+  ];
+  it.each(rows)("of a node are checked: %s", (_, text, expected) => {
+    const decoded = decodeNodeFrame(text);
+    expect(decoded.ok ? "ok" : decoded.reason).toBe(expected);
+  });
+
+  it("say hello, an older node's without what newer ones know of themselves", () => {
+    const hello = {
+      type: "hello",
+      protocol: 1,
+      nodeId: "n",
+      session: "s",
+      slots: { inspect: 1, encode: 1 },
+      running: [],
+    };
+    const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
+    const gpu = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["hevc_vaapi"] };
+    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities }))).toMatchObject({
+      frame: { capabilities: { ...capabilities, filters: [], muxers: [], hardware: null } },
+    });
+    const newer = { ...capabilities, filters: ["zscale"], muxers: ["avif"], hardware: gpu };
+    expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities: newer }))).toMatchObject({
+      frame: { capabilities: newer },
+    });
+  });
+
+  it("of the hub are checked", () => {
+    expect(decodeHubFrame(JSON.stringify({ type: "cancel", lease: LEASE }))).toEqual({
+      ok: true,
+      frame: { type: "cancel", lease: LEASE },
+    });
+    expect(decodeHubFrame(JSON.stringify({ type: "slots", grant: {} }))).toMatchObject({ reason: "unknown-type" });
+    const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
+    const assign = { type: "assign", assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", task } };
+    expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, frame: assign });
+  });
+
+  it("answers to a request for uploads are tickets or a failure", () => {
+    expect(UploadsAnswer.parse({ failure: { code: "storage_denied", message: "no" } })).toHaveProperty("failure");
+    expect(UploadsAnswer.safeParse({ failure: { code: "oops", message: "no" } }).success).toBe(false);
+  });
+});
+
+describe("ids", () => {
+  it("are made of letters and digits, each as likely", () => {
+    let next = 0;
+    const counting = (count: number) => Uint8Array.from({ length: count }, () => next++ % 256);
+    const counts = new Map<string, number>();
+    for (let i = 0; i < 62 * 4; i++)
+      for (const char of newJobId(counting)) counts.set(char, (counts.get(char) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    expect(new Set(counts.values()).size).toBe(1);
+    expect(newApiKey(counting)).toMatch(/^k-[A-Za-z0-9]{43}$/);
+  });
+
+  it("are known by their form", () => {
+    expect([isJobId("AAAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA/")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(parseLeaseId(LEASE)).toEqual({ job: "AAAAAAAAAAAAAA", task: "encode", attempt: 1 });
+    for (const text of [
+      "",
+      "AAAAAAAAAAAAAA.encode",
+      "AAAAAAAAAAAAAA.encode.x",
+      "AAAAAAAAAAAAAA.en code.1",
+      `${LEASE}.2`,
+    ]) {
+      expect(parseLeaseId(text), text).toBeNull();
+    }
+  });
+});

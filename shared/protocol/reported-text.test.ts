@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { CompleteReport, decodeNodeFrame, FailReport, ScratchRequest, UploadsRequest } from "./protocol.ts";
+
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+const PROBE = {
+  streams: [{ index: 0, codec_type: "video", codec_name: "h264", color_space: "bt709", tags: { title: "t" } }],
+  format: { filename: "input", format_name: "mov,mp4", tags: { title: "t" } },
+};
+const SCRATCH = { output: 0, track: "video", name: "chunk-1-1/0-video.mp4", sizeBytes: 1, frames: 1 };
+const MADE = {
+  ...{ status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 1, etags: ['"e"'] }] },
+  ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264, libx265", note: "n" },
+};
+const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };
+const FILM = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, cuts: [] };
+const origin = { from: "origin", sizeBytes: 1, validator: '"v"' };
+const scratch = { from: "scratch", pieces: [{ name: "inspect-1/1", sizeBytes: 1 }] };
+const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: null };
+const hardware = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["h264_vaapi"] };
+const capabilities = { ffmpegVersion: "n7.0", encoders: ["aac"], cpus: 1, filters: ["fps"], muxers: ["mp4"], hardware };
+
+const complete = (result: unknown) => ({ schema: CompleteReport, value: { token: "t", result } });
+const frame = (value: unknown) => ({
+  schema: { safeParse: (sent: unknown) => toResult(decodeNodeFrame(JSON.stringify(sent))) },
+  value,
+});
+const toResult = (decoded: ReturnType<typeof decodeNodeFrame>) =>
+  decoded.ok ? { success: true, data: decoded.frame } : { success: false };
+
+const REPORTS = [
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: origin, ...FILM } }),
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: scratch, ...FILM } }),
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: false, why: "w" } }),
+  complete({ kind: "encode", outputs: [MADE, FAILED] }),
+  complete({ kind: "chunk", tracks: [SCRATCH], encoder: "libx264 7.0", encodeMs: 1 }),
+  complete({ kind: "sound", tracks: [SCRATCH] }),
+  complete({ kind: "join", outputs: [MADE], seams }),
+  { schema: FailReport, value: { token: "t", failure: FAILED.failure } },
+  { schema: UploadsRequest, value: { token: "t", files: [{ output: 0, file: "hls/a/1.ts", sizeBytes: 1 }] } },
+  { schema: ScratchRequest, value: { token: "t", puts: [{ name: "a-1/b", sizeBytes: 1 }], gets: ["a-1/b"] } },
+  frame({
+    ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities, slots: { inspect: 1, encode: 1 } },
+    running: [{ lease: LEASE, token: "t" }],
+  }),
+  frame({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 0 }] }),
+];
+
+/** Compared, or shown to clients as text; `file` must name one of the output's files (worker/job/uploads/job-files.ts). */
+const FREE = /\.(?:token|message|title|filename|file)$/;
+
+/** The report with another text at each place where it has one, in turn. */
+function* withText(value: unknown, text: string, path = ""): Generator<{ path: string; value: unknown }> {
+  if (typeof value === "string") yield { path, value: text };
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    for (const changed of withText(member, text, `${path}.${name}`)) {
+      const copy: unknown = Array.isArray(value)
+        ? value.with(Number(name), changed.value)
+        : { ...value, [name]: changed.value };
+      yield { path: changed.path, value: copy };
+    }
+  }
+}
+
+test("every text of a report has a form of its own, or is one of those that nothing is made of", () => {
+  for (const { schema, value } of REPORTS) {
+    expect(schema.safeParse(value), JSON.stringify(value)).toMatchObject({ success: true });
+    const survivors = [...withText(value, "x,nullsink;movie='/etc/passwd'\n\u0000")].flatMap(
+      ({ path, value: changed }) => {
+        const parsed = schema.safeParse(changed);
+        return parsed.success && JSON.stringify(parsed.data).includes("nullsink") ? [path] : [];
+      },
+    );
+    expect(survivors.filter((path) => !FREE.test(path))).toEqual([]);
+  }
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import type * as z from "zod";
+import { MediaProbe } from "./media/media-probe.ts";
+import { Chunking, RangedSource, ScratchTrack, SeamReceipt } from "./protocol/chunking.ts";
+import {
+  Capabilities,
+  CompleteReport,
+  NodeFrame,
+  ScratchRequest,
+  TaskResult,
+  UploadsRequest,
+} from "./protocol/protocol.ts";
+import {
+  MAX_FILE_BYTES,
+  MAX_FRAMES,
+  MAX_LEASES,
+  MAX_LENGTH_MS,
+  MAX_PARTS,
+  MAX_SLOTS,
+  MAX_TRACKS,
+} from "./report-limits.ts";
+
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+const PROOF = { lease: LEASE, token: "t" };
+const CAPABILITIES = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
+const HELLO = {
+  ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities: CAPABILITIES },
+  ...{ slots: { inspect: 1, encode: 1 }, running: [] },
+};
+const WEEK_US = 1000 * MAX_LENGTH_MS;
+const FILM = { frames: 100, bytes: 1000, startUs: 0, endUs: 100_000_000, longestGopMs: 2000 };
+const SOURCE = { from: "scratch", pieces: [{ name: "inspect-1/source-00001", sizeBytes: 1 }] };
+const CUTS = [
+  [10, 9_990_000, 10_000, 2, 100],
+  [10, 9_990_000, 20_000, 1, 100],
+];
+const CHUNKING = { ok: true, source: SOURCE, ...FILM, cuts: CUTS };
+const TRACK = { output: 0, track: "v", name: "chunk-1/v.mp4", sizeBytes: 1, frames: 1 };
+const SEAMS = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: 0 };
+const FILE = { output: 0, file: 1, sizeBytes: 1, etags: ["e"] };
+const MADE = { status: "made", output: 0, files: [FILE], probe: null };
+const FAILED = { status: "failed", output: 0, failure: { code: "encoding_failed", message: "m" } };
+const PROBE = { streams: [{ index: 0 }], format: {} };
+
+const many = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+const asks = (files: unknown) => ({ token: "t", files });
+const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
+const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
+
+/** The most that is taken, and what is beyond. */
+const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] = [
+  ["slots", NodeFrame, slots(MAX_SLOTS), slots(MAX_SLOTS + 1)],
+  ["leases that are released", NodeFrame, slots(0, MAX_LEASES), slots(0, MAX_LEASES + 1)],
+  ["leases that run", NodeFrame, running(MAX_LEASES), running(MAX_LEASES + 1)],
+  ["progress items", NodeFrame, progress(MAX_LEASES), progress(MAX_LEASES + 1)],
+  ["a protocol", NodeFrame, { ...HELLO, protocol: 1_000_000 }, { ...HELLO, protocol: 1e15 }],
+  ["processors", Capabilities, { ...CAPABILITIES, cpus: 100_000 }, { ...CAPABILITIES, cpus: 1e9 }],
+  ["encoders", Capabilities, named("encoders", 2000), named("encoders", 2001)],
+  ["filters", Capabilities, named("filters", 2000), named("filters", 2001)],
+  ["muxers", Capabilities, named("muxers", 2000), named("muxers", 2001)],
+  ["a name", Capabilities, named("encoders", 1, 200), named("encoders", 1, 201)],
+  ["a version", Capabilities, { ...CAPABILITIES, ffmpegVersion: "v".repeat(200) }, version(201)],
+  ["an output's index", UploadsRequest, asks([file({ output: 9999 })]), asks([file({ output: 10_000 })])],
+  ["a file's number", UploadsRequest, asks([file({ file: 99_999 })]), asks([file({ file: 100_000 })])],
+  ["a file's size", UploadsRequest, asks([file({ sizeBytes: MAX_FILE_BYTES })]), asks([file({ sizeBytes: 9e15 })])],
+  ["files", UploadsRequest, asks(many(200, file({}))), asks(many(201, file({})))],
+  ["a scratch object", ScratchRequest, scratch(MAX_FILE_BYTES), scratch(9e15)],
+  ["parts", TaskResult, etags(MAX_PARTS, 34), etags(MAX_PARTS + 1, 34)],
+  ["an ETag", TaskResult, etags(1, 512), etags(1, 513)],
+  [
+    "an encoder's name",
+    TaskResult,
+    encoded({ ...MADE, encoder: "e".repeat(100) }),
+    encoded({ ...MADE, encoder: "e".repeat(101) }),
+  ],
+  [
+    "the index of a failed output",
+    TaskResult,
+    encoded({ ...FAILED, output: 9999 }),
+    encoded({ ...FAILED, output: 1e9 }),
+  ],
+  ["tracks of a chunk", TaskResult, chunk(MAX_TRACKS), chunk(MAX_TRACKS + 1)],
+  ["the time of a chunk", TaskResult, { ...chunk(1), encodeMs: MAX_LENGTH_MS }, { ...chunk(1), encodeMs: 1e300 }],
+  ["tracks of audio", TaskResult, audio(MAX_TRACKS), audio(MAX_TRACKS + 1)],
+  ["frames of a track", ScratchTrack, { ...TRACK, frames: MAX_FRAMES }, { ...TRACK, frames: MAX_FRAMES + 1 }],
+  ["a track's size", ScratchTrack, { ...TRACK, sizeBytes: MAX_FILE_BYTES }, { ...TRACK, sizeBytes: 9e15 }],
+  ["a track's output", ScratchTrack, { ...TRACK, output: 9999 }, { ...TRACK, output: 10_000 }],
+  ["joined frames", SeamReceipt, { ...SEAMS, framesJoined: MAX_FRAMES }, { ...SEAMS, framesJoined: 1e15 }],
+  ["planned frames", SeamReceipt, { ...SEAMS, framesPlanned: MAX_FRAMES }, { ...SEAMS, framesPlanned: 1e15 }],
+  ["an error in time", SeamReceipt, { ...SEAMS, largestErrorUs: WEEK_US }, { ...SEAMS, largestErrorUs: 1e300 }],
+  ["a rest of video", SeamReceipt, { ...SEAMS, pictureOverSoundMs: -1000 }, { ...SEAMS, pictureOverSoundMs: -1e300 }],
+  ["a source's size", RangedSource, origin(MAX_FILE_BYTES), origin(9e15)],
+  ["a source's pieces", RangedSource, pieces(10_000), pieces(10_001)],
+  ["frames", Chunking, { ...CHUNKING, frames: MAX_FRAMES }, { ...CHUNKING, frames: MAX_FRAMES + 1 }],
+  ["coded bytes", Chunking, { ...CHUNKING, bytes: MAX_FILE_BYTES }, { ...CHUNKING, bytes: 9e15 }],
+  ["a length", Chunking, { ...CHUNKING, endUs: WEEK_US }, { ...CHUNKING, endUs: 9e15 }],
+  [
+    "a length that begins before 0",
+    Chunking,
+    { ...CHUNKING, startUs: -1 },
+    { ...CHUNKING, startUs: -1, endUs: WEEK_US },
+  ],
+  ["a distance of keyframes", Chunking, { ...CHUNKING, longestGopMs: 0 }, { ...CHUNKING, longestGopMs: -1 }],
+  ["a length at all", Chunking, CHUNKING, { ...CHUNKING, cuts: [], endUs: 0 }],
+  ["split points before the last frame", Chunking, { ...CHUNKING, frames: 21 }, { ...CHUNKING, frames: 20 }],
+  ["split points before the end", Chunking, { ...CHUNKING, endUs: 20_000_000 }, { ...CHUNKING, endUs: 19_999_999 }],
+  ["split points within the bytes", Chunking, { ...CHUNKING, bytes: 200 }, { ...CHUNKING, bytes: 199 }],
+  ["later split points", Chunking, CHUNKING, { ...CHUNKING, cuts: [CUTS[0], [0, 9_990_000, 20_000, 1, 100]] }],
+  ["split points that are shown later", Chunking, CHUNKING, { ...CHUNKING, cuts: [CUTS[0], [10, -1, 10_000, 1, 100]] }],
+  ["keyframes from the first on", Chunking, CHUNKING, { ...CHUNKING, cuts: [[10, 9_990_000, 10_000, 11, 100]] }],
+  [
+    "streams",
+    MediaProbe,
+    { ...PROBE, streams: many(10_000, { index: 0 }) },
+    { ...PROBE, streams: many(10_001, { index: 0 }) },
+  ],
+  ["a stream's index", MediaProbe, stream({ index: 2 ** 31 - 1 }), stream({ index: 2 ** 31 })],
+  ["a width", MediaProbe, stream({ width: 2 ** 31 - 1 }), stream({ width: 2 ** 31 })],
+  ["a height", MediaProbe, stream({ height: 2 ** 31 - 1 }), stream({ height: -1 })],
+  ["channels", MediaProbe, stream({ channels: 2 ** 31 - 1 }), stream({ channels: 1e15 })],
+  ["a disposition", MediaProbe, stream({ disposition: { default: 1 } }), stream({ disposition: { default: 1e15 } })],
+  ["a rotation", MediaProbe, rotated(-(2 ** 63)), rotated(1e300)],
+  ["a token", CompleteReport, report("t".repeat(100)), report("t".repeat(101))],
+];
+
+function slots(inspect: number, released = 0) {
+  return { type: "slots", grant: { inspect, encode: 0 }, released: many(released, LEASE) };
+}
+function running(count: number) {
+  return { ...HELLO, running: many(count, PROOF) };
+}
+function progress(count: number) {
+  return { type: "progress", items: many(count, { ...PROOF, stage: "encoding", fraction: 0 }) };
+}
+function named(what: string, count: number, length = 10) {
+  return { ...CAPABILITIES, [what]: many(count, "e".repeat(length)) };
+}
+function version(length: number) {
+  return { ...CAPABILITIES, ffmpegVersion: "v".repeat(length) };
+}
+function file(changes: object) {
+  return { output: 0, file: 1, sizeBytes: 1, ...changes };
+}
+function scratch(sizeBytes: number) {
+  return { token: "t", puts: [{ name: "chunk-1/v.mp4", sizeBytes }], gets: [] };
+}
+function etags(count: number, length: number) {
+  return encoded({ ...MADE, files: [{ ...FILE, etags: many(count, "e".repeat(length)) }] });
+}
+function chunk(count: number) {
+  return { kind: "chunk", tracks: many(count, TRACK), encoder: "libx264 7.0", encodeMs: 1 };
+}
+function audio(count: number) {
+  return { kind: "sound", tracks: many(count, TRACK) };
+}
+function origin(sizeBytes: number) {
+  return { from: "origin", sizeBytes, validator: '"v"' };
+}
+function pieces(count: number) {
+  return { from: "scratch", pieces: many(count, SOURCE.pieces[0]) };
+}
+function rotated(rotation: number) {
+  return stream({ side_data_list: [{ rotation }] });
+}
+function report(token: string) {
+  return { token, result: { kind: "inspect", probe: PROBE } };
+}
+
+describe("what a node may say at the most", () => {
+  it.each(ROWS)("%s", (_, schema, most, beyond) => {
+    expect(schema.safeParse(most).error).toBeUndefined();
+    expect(schema.safeParse(beyond).success).toBe(false);
+  });
+});

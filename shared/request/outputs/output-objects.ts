@@ -1,0 +1,67 @@
+// Which objects outputs write in the storage, and whether two of them would write the same one.
+import { assertNever } from "../../errors.ts";
+import { counterOf, objectName } from "../../job/object-name.ts";
+import { entryFilesOf, imageFileCount, playlistsOf } from "../../job/output-files.ts";
+import type { HttpStreamOutput, OutputSpec } from "../../job/output-spec.ts";
+
+/** Objects that an output writes: the path with its counter filled in from 1 to `count`, which may be infinite. */
+export type Written = { readonly path: string; readonly count: number };
+
+export function writtenBy(output: OutputSpec): Written[] {
+  switch (output.type) {
+    case "video":
+      return [{ path: output.path, count: 1 }];
+    case "image":
+      return [
+        { path: output.path, count: imageFileCount(output) ?? Number.POSITIVE_INFINITY },
+        ...(output.vtt ? [{ path: output.vtt.path, count: 1 }] : []),
+      ];
+    case "httpstream":
+      return [...playlistsOf(output).map(({ path }) => path), ...seekFiles(output)].map((path) => ({ path, count: 1 }));
+    default:
+      return assertNever(output);
+  }
+}
+
+/** The WebVTT files of a stream's thumbnails: packages in one folder share theirs. */
+function seekFiles(output: HttpStreamOutput): string[] {
+  const paths = entryFilesOf(output).map(({ path }) => path);
+  return [...new Set(paths.slice(playlistsOf(output).length))];
+}
+
+/** An object that both would write, or the pattern of such objects; null when there is none. */
+export function commonObject(one: Written, other: Written): string | null {
+  const [few, many] = one.count <= other.count ? [one, other] : [other, one];
+  if (few.count === Number.POSITIVE_INFINITY) return mayMeet(few.path, many.path) ? few.path : null;
+  for (let ordinal = 1; ordinal <= few.count; ordinal++) {
+    const object = objectName(few.path, ordinal);
+    if (writes(many, object)) return object;
+  }
+  return null;
+}
+
+function writes({ path, count }: Written, object: string): boolean {
+  const { before, after } = aroundCounter(path);
+  const digits = object.slice(before.length, object.length - after.length);
+  const ordinal = /^\d+$/.test(digits) ? Number(digits) : 1;
+  return ordinal >= 1 && ordinal <= count && objectName(path, ordinal) === object;
+}
+
+/** Whether two endless counters can give one name: where their paths differ there are digits only. */
+function mayMeet(one: string, other: string): boolean {
+  const [a, b] = [aroundCounter(one), aroundCounter(other)];
+  const reversed = (text: string): string => [...text].reverse().join("");
+  return differsByDigits(a.before, b.before) && differsByDigits(reversed(a.after), reversed(b.after));
+}
+
+function differsByDigits(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  return long.startsWith(short) && /^\d*$/.test(long.slice(short.length));
+}
+
+function aroundCounter(path: string): { before: string; after: string } {
+  const counter = counterOf(path);
+  if (!counter) return { before: path, after: "" };
+  const at = path.indexOf(counter);
+  return { before: path.slice(0, at), after: path.slice(at + counter.length) };
+}

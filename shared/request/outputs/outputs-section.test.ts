@@ -1,0 +1,429 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { FormatHash } from "../../format/format-hash.ts";
+import { DEFAULT_LADDER } from "../../format/ladder.ts";
+import { parseFormat } from "../../format/parse-format.ts";
+import { OutputSpec } from "../../job/output-spec.ts";
+import { HttpStreamParams } from "./httpstream-params.ts";
+import { ImageParams } from "./image-params.ts";
+import { parseOutputs } from "./outputs-section.ts";
+import { VideoParams } from "./video-params.ts";
+
+const parse = (outputs: unknown): OutputSpec[] => {
+  const parsed = parseOutputs(outputs, "none");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  return parsed.value;
+};
+const formatOf = (text: string) => {
+  const parsed = parseFormat(text);
+  return parsed.ok ? parsed.spec : null;
+};
+
+const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null };
+const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
+const IMAGE = {
+  ...UNCHANGED,
+  ...{ index: 0, condition: null, selection: { by: "number", number: 1 }, square: false, blur: null },
+  ...{ sprite: null, vtt: null },
+};
+const STREAM = {
+  ...{ index: 0, condition: null, type: "httpstream", format: "httpstream", key: "httpstream", hls: null, dash: null },
+  ...{ variants: [formatOf("mp4")], dropsLargerVariants: false, playlistName: "master", segmentDurationMs: 6000 },
+  ...{ encryption: null, subtitles: [], thumbnails: false },
+};
+const TS = { segments: "mpegts", muxed: false };
+const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
+
+describe("parseOutputs", () => {
+  it.each<[string, object, object]>([
+    ["mp4:720p", { path: "/a//b.mp4" }, { path: "a/b.mp4" }],
+    ["mp3", { path: "a.mp3", offset: 1.5, duration: 2 }, { path: "a.mp3", offsetMs: 1500, durationMs: 2000 }],
+    [
+      "webm:vp9",
+      { path: "a", key: "k", if: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
+      { path: "a", key: "k", condition: "{{ input.width }} > 1", fit: "crop", transpose: 3, vflip: true, hflip: true },
+    ],
+    [
+      "mp4",
+      { path: "a", deinterlace: true, watermark: { url: "https://a.example/ü.png" } },
+      { path: "a", deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
+    ],
+    ["mp4:copy:x", { path: "a", watermark: false, vflip: false }, { path: "a" }],
+  ])("reads a file %s with %j", (format, params, expected) => {
+    expect(parse({ [format]: params })).toEqual([{ ...VIDEO, key: format, format, ...formatOf(format), ...expected }]);
+  });
+
+  it.each<[string, object, object]>([
+    ["jpg:300x", { path: "a.jpg" }, { path: "a.jpg" }],
+    [
+      "jpg",
+      { path: "%02d.jpg", number: 3, square: true, fit: "crop", blur: 5 },
+      { path: "%02d.jpg", selection: { by: "number", number: 3 }, square: true, fit: "crop", blur: 5 },
+    ],
+    ["png", { path: "a.png", offsets: [2.5] }, { path: "a.png", selection: { by: "offsets", offsetsMs: [2500] } }],
+    ["jpg", { path: "%d.jpg", interval: 0 }, { path: "%d.jpg", selection: { by: "interval", intervalMs: null } }],
+    [
+      "jpg:120x",
+      { path: "t/image.jpg", interval: 10, sprite: true, vtt: true },
+      {
+        path: "t/image.jpg",
+        selection: { by: "interval", intervalMs: 10_000 },
+        sprite: { limit: null, columns: 4 },
+        vtt: { path: "t/image.vtt" },
+      },
+    ],
+    [
+      "webp",
+      { path: "t/a_%.2d.webp", number: 9, sprite: { limit: 5 }, vtt: { filename: "b.VTT" } },
+      {
+        path: "t/a_%.2d.webp",
+        selection: { by: "number", number: 9 },
+        sprite: { limit: 5, columns: 4 },
+        vtt: { path: "t/b.VTT" },
+      },
+    ],
+    ["avif", { path: "t/a_%.2d.avif", vtt: true }, { path: "t/a_%.2d.avif", vtt: { path: "t/a.vtt" } }],
+    ["jpg", { path: "t/%02d/a", vtt: true }, { path: "t/%02d/a", vtt: { path: "t/a.vtt" } }],
+    ["jpg", { path: "%02d.jpg", vtt: {}, sprite: false }, { path: "%02d.jpg", vtt: { path: "images.vtt" } }],
+    ["gif", { path: "a.gif" }, { path: "a.gif", selection: { by: "scenes", number: 1, durationMs: 5000 } }],
+    [
+      "webp_anim:500x",
+      { path: "a.webp", scene: { number: 10, duration: 1 }, square: true },
+      { path: "a.webp", selection: { by: "scenes", number: 10, durationMs: 1000 }, square: true },
+    ],
+  ])("reads pictures %s with %j", (format, params, expected) => {
+    expect(parse({ [format]: params })).toEqual([{ ...IMAGE, key: format, format, ...formatOf(format), ...expected }]);
+  });
+
+  it.each<[object, object]>([
+    [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
+    [
+      { path: "/film/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
+      { hls: { path: "film/hls", ...TS }, dash: { path: "film/dash", hlsFmp4: true }, key: "s" },
+    ],
+    [
+      { dash: { path: "d" }, variants: ["mp4:x:64k", "mp4:hevc_720p:x"], playlist_name: "index", segment_duration: 4 },
+      {
+        dash: { path: "d", hlsFmp4: false },
+        variants: [formatOf("mp4:x:64k"), formatOf("mp4:hevc_720p:x")],
+        playlistName: "index",
+        segmentDurationMs: 4000,
+      },
+    ],
+    [
+      {
+        hls: { path: "h" },
+        encryption: { key: "00112233445566778899AABBCCDDEEFF", key_uri: "/key?id=1" },
+        subtitles: [
+          { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
+          { url: "https://a.example/fr.vtt", language: "fr-CA" },
+        ],
+        thumbnails: true,
+      },
+      {
+        hls: { path: "h", ...TS },
+        encryption: { key: "00112233445566778899aabbccddeeff", keyUri: "/key?id=1" },
+        subtitles: [
+          { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
+          { url: "https://a.example/fr.vtt", language: "fr-CA", name: "fr-CA", default: false },
+        ],
+        thumbnails: true,
+      },
+    ],
+    [
+      { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
+      { hls: { path: "h", ...TS }, encryption: { key: null, keyUri: "https://keys.example/1" } },
+    ],
+    [{ hls: { path: "h", playlist_name: "index" } }, { hls: { path: "h", ...TS }, playlistName: "index" }],
+    [
+      { dash: { path: "d", playlist_name: "index" }, playlist_name: "index" },
+      { dash: { path: "d", hlsFmp4: false }, playlistName: "index" },
+    ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:720p"] },
+      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:hevc"), formatOf("mp4:720p")] },
+    ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:x:64k"] },
+      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:x:64k")] },
+    ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:hevc", "mp4:x"] },
+      { hls: { path: "h", ...TS, segments: "fmp4" }, variants: [formatOf("mp4:hevc"), formatOf("mp4:x")] },
+    ],
+    [{ hls: { path: "h", version: 3 } }, { hls: { path: "h", ...TS, muxed: true } }],
+    [{ hls: { path: "h", version: 7 } }, { hls: { path: "h", ...TS } }],
+  ])("reads a stream with %j", (params, expected) => {
+    expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
+  });
+
+  it("streams the default ladder when no variants are named", () => {
+    expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([
+      {
+        ...STREAM,
+        ...{ format: "HTTPStream", key: "HTTPStream", hls: { path: "h", ...TS } },
+        ...{ variants: DEFAULT_LADDER.map(formatOf), dropsLargerVariants: true },
+      },
+    ]);
+  });
+
+  it("names outputs by their property, counts them in arrays, and echoes a hash in its canonical form", () => {
+    const outputs = parse({
+      "avi:240p": { path: "a", format: { resolution: "0x240", video_bitrate: "500k" } },
+      "MP4:720P": [{ path: "b" }, { path: "c", key: "mine" }],
+      "jpg:300x": [{ path: "d" }],
+    });
+    expect(outputs.map(({ index, key, format }) => [index, key, format])).toEqual([
+      [0, "avi:240p", "avi:0x240_500k"],
+      [1, "MP4:720P:1", "MP4:720P"],
+      [2, "mine", "MP4:720P"],
+      [3, "jpg:300x:1", "jpg:300x"],
+    ]);
+    expect(OutputSpec.array().parse(outputs)).toEqual(outputs);
+  });
+
+  const watermark = { url: "http://10.0.0.1/w.png" };
+  it.each<[string, unknown, RegExp]>([
+    ["outputs_not_valid", [], /`outputs` is a list; it must be an object/],
+    ["outputs_not_valid", {}, /at least one output/],
+    ["outputs_not_valid", { mp4: [] }, /at least one output/],
+    ["output_not_valid", { mp4: "a.mp4" }, /`outputs.mp4` must be an object/],
+    ["output_not_valid", { mp4: [{ path: "a" }, null] }, /`outputs.mp4:2` must be an object/],
+    ["outputs_out_of_range", { mp4: Array.from({ length: 31 }, () => ({})) }, /at most 30 outputs, this one has 31/],
+    ["output_format_not_valid", { "mp4:721p": { path: "a" } }, /`outputs.mp4:721p`: `721p`/],
+    ["output_format_not_valid", { ["x".repeat(201)]: {} }, /at most 200 characters/],
+    ["output_format_not_valid", JSON.parse('{"__proto__":{"path":"a"}}'), /container `__proto__`/],
+    [
+      "output_format_not_valid",
+      { mp4: { path: "a", format: { fps: true } } },
+      /`outputs.mp4.format.fps`: must be a num/,
+    ],
+    ["output_format_not_valid", { mp4: { path: "a", format: { crf: 1 } } }, /`outputs.mp4.format`: .*`crf`.*maxrate/],
+    ["output_format_not_valid", { mp4: { path: "a", format: [] } }, /`outputs.mp4.format`: must be an object/],
+    [
+      "output_format_not_valid",
+      { mp4: [{ path: "a", format: { video_codec: "vp8" } }] },
+      /`outputs.mp4:1.format.video_codec`: mp4 cannot hold/,
+    ],
+    [
+      "output_format_not_valid",
+      { "mp4:vp8": { path: "a", format: { fps: 30 } } },
+      /`outputs.mp4:vp8`: mp4 cannot hold/,
+    ],
+    ["output_condition_not_valid", { mp4: { path: "a", if: "1 >" } }, /`outputs.mp4.if`/],
+    [
+      "output_param_not_valid",
+      { mp4: {} },
+      /^`outputs.mp4.path` is missing: the name of the file in the storage, such as film/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a/" } }, /must name a file/],
+    ["output_param_not_valid", { mp4: { path: "../a" } }, /without `\.` or `\.\.`/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", number: 2 } },
+      /`outputs.mp4`: .*`number`.*path, key, if, .*duration/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset`: must be 0 or more/],
+    ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", transpose: 4 } },
+      /`outputs.mp4.transpose`: must be 0 to 3, no angle/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a", fit: "stretch" } }, /pad, crop/],
+    ["output_param_not_valid", { mp4: { path: "a", watermark: true } }, /`outputs.mp4.watermark`: must be false or/],
+    ["output_param_not_valid", { mp4: { path: "a", watermark } }, /`outputs.mp4.watermark.url`: The host `10.0.0.1`/],
+    ["output_param_not_valid", { jpg: { path: "a", watermark } }, /`outputs.jpg.watermark.url`: The host/],
+    ["output_param_not_valid", { mp3: { path: "a", fit: "pad" } }, /`outputs.mp3.fit` is not possible: .*no picture/],
+    ["output_param_not_valid", { "mp4:copy": { path: "a", hflip: true } }, /`outputs.mp4:copy.hflip`.*copied/],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", duration: 1 } }, /`duration`.*number, offsets, interval/],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", number: 2 } }, /`outputs.jpg.path` needs a counter.*2 files/],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", offsets: [1, 2] } }, /needs a counter/],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", interval: 9 } }, /needs a counter.*more than one file may/],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", number: 5, sprite: { limit: 4 } } }, /needs a counter/],
+    ["output_param_not_valid", { jpg: { path: "%d", number: 101 } }, /100 or less/],
+    ["output_param_not_valid", { jpg: { path: "%d", offsets: [] } }, /at least one offset/],
+    [
+      "output_param_not_valid",
+      { jpg: { path: "%d", number: 1, interval: 1 } },
+      /`outputs.jpg.interval` is one too many: number, offsets and interval exclude/,
+    ],
+    [
+      "output_param_not_valid",
+      { jpg: { path: "a", scene: {} } },
+      /`outputs.jpg.scene` is not for jpg, .*number, offsets/,
+    ],
+    ["output_param_not_valid", { gif: { path: "a", number: 1 } }, /`outputs.gif.number` is not for gif, .*scene/],
+    ["output_param_not_valid", { gif: { path: "a", scene: { number: 11 } } }, /`outputs.gif.scene.number`: must be 10/],
+    ["output_param_not_valid", { jpg: { path: "a", vtt: { filename: "a.txt" } } }, /ends in \.vtt/],
+    ["output_param_not_valid", { httpstream: {} }, /`outputs.httpstream`: at least one of `hls` and `dash`/],
+    [
+      "output_param_not_valid",
+      stream({ hls: {} }),
+      /^`outputs.httpstream.hls.path` is missing: the name of the folder/,
+    ],
+    ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version`: must be .* from 3 to 7/],
+    ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream`: .*`format`.*variants/],
+    ["output_param_not_valid", stream({ hls: { path: "a" }, segment_duration: 11 }), /10 or less/],
+    ["output_param_not_valid", stream({ hls: { path: "a" }, playlist_name: "a/b" }), /without folders/],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", playlist_name: "../b" } }),
+      /hls.playlist_name`: .*without fol/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", playlist_name: "one" }, dash: { path: "b" }, playlist_name: "two" }),
+      /`outputs.httpstream`: `playlist_name` is given as `two` and `one`; .* give it once/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, encryption: { key: "00", key_uri: "k" } }),
+      /32 hexadecimal/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ dash: { path: "a" }, encryption: { key: "0".repeat(32), key_uri: "k" } }),
+      /`encryption`.*needs `hls`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ url: "http://localhost/a.vtt", language: "en" }] }),
+      /`outputs.httpstream.subtitles.0.url`: The host/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [1, 2].map((n) => ({ url: `https://a.example/${n}`, language: "en" })) }),
+      /subtitles.1.name`: another one/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({
+        hls: { path: "a" },
+        subtitles: ["\u00D6l", "O\u0308l"].map((name) => ({ url: "https://a.example/1", language: "de", name })),
+      }),
+      /subtitles.1.name`: another one/,
+    ],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:bad"] }), /variants.0`: .*`bad`/],
+    [
+      "output_format_not_valid",
+      stream({ hls: { path: "a" }, variants: ["mp4", "webm"] }),
+      /variants.1`: `webm`.*h264, hevc/,
+    ],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:copy"] }), /no variant/],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4::mp3"] }), /no variant/],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["jpg"] }), /no variant/],
+    [
+      "output_format_not_valid",
+      stream({ dash: { path: "a" }, variants: ["mp4", "mp4:720p::2pass"] }),
+      /`outputs.httpstream.variants.1`: `2pass`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", version: 3 }, variants: ["mp4:hevc_720p", "mp4:x:64k"] }),
+      /`outputs.httpstream.hls.version`: 3 is for MPEG-TS segments, which hold no HEVC/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: ["mp4:hevc"], encryption: { key: "0".repeat(32), key_uri: "k" } }),
+      /`outputs.httpstream.encryption`: is for MPEG-TS segments/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a", key: "input" } }, /`outputs.mp4.key`: .*the job's input/],
+    ["output_param_not_valid", { mp4: { path: "a", key: "source" } }, /`outputs.mp4.key`: .*the job's input/],
+    ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path`: must be without backslashes/],
+    ["output_param_not_valid", { mp4: { path: "a\u0000" } }, /`outputs.mp4.path`: must be without control characters/],
+    ["output_key_not_unique", { mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "k" } }, /the key `k`/],
+  ])("answers %s to %j", (code, outputs, message) => {
+    expect(parseOutputs(outputs, "none")).toEqual({
+      ok: false,
+      refusal: { code, message: expect.stringMatching(message) },
+    });
+  });
+});
+
+describe("objects that two outputs would write", () => {
+  const both = (one: object, other: object): string | null => {
+    const parsed = parseOutputs({ jpg: [one, other] }, "none");
+    if (parsed.ok) return null;
+    expect(parsed.refusal.code).toBe("output_path_not_unique");
+    return /write `(.*?)`/.exec(parsed.refusal.message)?.[1] ?? "";
+  };
+
+  it.each<[object, object, string | null]>([
+    [{ path: "a.jpg" }, { path: "a.jpg" }, "a.jpg"],
+    [{ path: "a.jpg" }, { path: "b.jpg" }, null],
+    [{ path: "%02d.jpg", number: 3 }, { path: "02.jpg" }, "02.jpg"],
+    [{ path: "%02d.jpg", number: 3 }, { path: "2.jpg" }, null],
+    [{ path: "%02d.jpg", number: 3 }, { path: "04.jpg" }, null],
+    [{ path: "%02d.jpg", number: 10 }, { path: "%d.jpg", number: 10 }, "10.jpg"],
+    [{ path: "%02d.jpg", number: 9 }, { path: "%d.jpg", number: 9 }, null],
+    [{ path: "a%d.jpg", number: 11 }, { path: "a1%d.jpg", number: 1 }, "a11.jpg"],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a07.jpg" }, null],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a70000.jpg" }, "a70000.jpg"],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a%02d.jpg", offsets: [1] }, null],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a%02d.jpg", interval: 2 }, "a%02d.jpg"],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a1%d.jpg", interval: 2 }, "a1%d.jpg"],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "b%d.jpg", interval: 2 }, null],
+    [{ path: "a%d.jpg", interval: 9 }, { path: "a-%d.jpg", interval: 2 }, null],
+    [{ path: "a.jpg", vtt: true }, { path: "a_%d.jpg", vtt: true }, "a.vtt"],
+    [{ path: "a.vtt", vtt: true }, { path: "b.jpg" }, "a.vtt"],
+  ])("of %j and %j: %s", (one, other, object) => {
+    expect(both(one, other)).toBe(object);
+    expect(both(other, one) === null).toBe(object === null);
+  });
+
+  const when = { if: "{{ input.width }} > 1" };
+  it.each<[object, RegExp | null]>([
+    [{ mp4: { path: "a", ...when }, "mp4:720p": { path: "a", ...when } }, null],
+    [{ jpg: { path: "%d.jpg", number: 9, ...when }, "jpg:2x2": { path: "2.jpg", ...when } }, null],
+    [
+      {
+        httpstream: [
+          { hls: { path: "s" }, ...when },
+          { hls: { path: "s" }, ...when },
+        ],
+      },
+      null,
+    ],
+    [
+      { mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } },
+      /^The outputs `mp4` and `mp4:720p` would both write `a`; give each a path .* or each an `if` that excludes/,
+    ],
+    [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would twice write `a.vtt`$/],
+    [{ httpstream: { hls: { path: "s" }, dash: { path: "s" } } }, null],
+    [{ httpstream: { hls: { path: "s" }, dash: { path: "s", hlsfmp4: true } } }, /twice write `s\/master.m3u8`/],
+    [{ httpstream: { path: "s", hls: { path: "h" } }, mp4: { path: "s/h/master.m3u8" } }, /`s\/h\/master.m3u8`/],
+    [
+      { httpstream: [{ hls: { path: "s" } }, { dash: { path: "s" }, playlist_name: "b" }] },
+      /both write segments into the folder `s`/,
+    ],
+    [{ httpstream: [{ hls: { path: "s" } }, { dash: { path: "d" } }] }, null],
+    [{ httpstream: { hls: { path: "s" }, dash: { path: "s" }, thumbnails: true } }, null],
+    [
+      { httpstream: { hls: { path: "s" }, thumbnails: true }, jpg: { path: "s/master.jpg", vtt: true } },
+      /both write `s\/master.vtt`/,
+    ],
+  ])("of %j", (outputs, message) => {
+    const parsed = parseOutputs(outputs, "none");
+    const refusal = { code: "output_path_not_unique", message: expect.stringMatching(message ?? /./) };
+    expect(parsed).toEqual(message ? { ok: false, refusal } : { ok: true, value: expect.anything() });
+  });
+});
+
+describe("the schemas of output parameters", () => {
+  it.each(Object.entries({ VideoParams, ImageParams, HttpStreamParams, FormatHash }))(
+    "make a JSON schema of %s in which every field is described",
+    (_, schema: z.ZodType) => {
+      const {
+        type,
+        properties = {},
+        additionalProperties,
+      } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+      expect({ type, additionalProperties }).toEqual({ type: "object", additionalProperties: false });
+      const undescribed = Object.entries(properties).filter(
+        ([, field]) => typeof field === "object" && !field.description,
+      );
+      expect(undescribed.map(([name]) => name)).toEqual([]);
+    },
+  );
+});

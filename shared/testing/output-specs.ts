@@ -1,0 +1,24 @@
+// What the tests of planning and encoding share: an output as a request would have it, from its format.
+import type { OutputSpec } from "../job/output-spec.ts";
+import { parseOutputs } from "../request/outputs/outputs-section.ts";
+
+export type Ask = {
+  format: string;
+  number?: number;
+  square?: boolean;
+  durationMs?: number | null;
+  /** Further parameters, as a request has them. */
+  params?: Readonly<Record<string, unknown>>;
+};
+
+/** The specification of one output. Throws the parser's words for one that cannot be. */
+export function specOf({ format, number, square, durationMs = null, params = {} }: Ask, index: number): OutputSpec {
+  const duration = durationMs === null ? {} : { duration: durationMs / 1000 };
+  const image = { ...(number === undefined ? {} : { number }), ...(square === undefined ? {} : { square }) };
+  const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };
+  const parsed = parseOutputs(body, "loopback");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const [spec] = parsed.value;
+  if (!spec) throw new Error("No output");
+  return { ...spec, index };
+}

@@ -1,0 +1,199 @@
+// Secrets go where they are needed and nowhere else: jobs that end in every way, after which all that was kept, logged,
+// said and answered is searched for each of them.
+import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AwsClient } from "aws4fetch";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { JobView } from "../../local/demo/api-client.ts";
+import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
+import { type Child, startChild } from "../../local/stack/child.ts";
+import { loadSecrets } from "../../local/stack/secrets.ts";
+import { nodePlan } from "../../local/stack/stack-plans.ts";
+import { makeClip, makeLongClip } from "../media.ts";
+import { type FormReceiver, startFormReceiver } from "../services/form-receiver.ts";
+import { makePickyFfmpeg, PICKY_VARIABLES } from "../services/limited-ffmpeg.ts";
+import { type NodeWire, startNodeWire } from "../services/node-connection.ts";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../services/webhook-receiver.ts";
+import { startTestStack, type TestStack } from "../stack.ts";
+import { FOR_NODES, HIDDEN_FROM_NODES, REDIRECTED, secretJobs } from "./secret-jobs.ts";
+import { filesBelow, type Secrets, tracesBelow, tracesIn } from "./secret-traces.ts";
+
+/** A PNG of one pixel. */
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+let folder: string;
+let stack: TestStack;
+let wire: NodeWire;
+let node: Child;
+let sources: SourceServer;
+let redirects: LoopbackServer;
+let receiver: FormReceiver;
+let webhooks: WebhookReceiver;
+let jobs: JobView[];
+let operators: Secrets;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
+  Object.assign(process.env, await makePickyFfmpeg(folder, "Told: $*"));
+  copyFileSync(await makeLongClip(folder, 2, "160x90"), join(folder, "clip.mp4"));
+  await makeClip("text.mp4", folder);
+  writeFileSync(join(folder, "en.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");
+  writeFileSync(join(folder, "logo.png"), Buffer.from(DOT, "base64"));
+
+  sources = await startSourceServer(folder);
+  receiver = await startFormReceiver("encoded_video");
+  webhooks = await startWebhookReceiver({ failFirst: 1 });
+  const { "a redirect's password": password, "a redirect's signature": signature } = REDIRECTED;
+  redirects = await serveLoopback((request, response) => {
+    const to = request.url?.startsWith("/private") ? "10.1.2.3" : `me:${password}@127.0.0.1:9`;
+    response.writeHead(302, { location: `http://${to}/film.mp4?sig=${signature}` }).end();
+  });
+
+  stack = await startTestStack({ nodes: 0 });
+  const { adminToken, keyPepper, sealingKeys, access } = loadSecrets(stack.home);
+  operators = {
+    "the S3 server's key": stack.s3.secretAccessKey,
+    "the API key": stack.apiKey,
+    "the webhook secret": access?.webhookSecret ?? "",
+    "the admin token": adminToken,
+    "the key pepper": keyPepper,
+    "the sealing key": sealingKeys.split(":")[1] ?? "",
+  };
+  wire = await startNodeWire(new URL(stack.api).origin);
+  const settings = { home: stack.home, port: wire.port, s3Port: 0, nodes: 1 };
+  node = startChild(
+    nodePlan(settings, stack.nodeToken, 1),
+    () => {},
+    () => {},
+  );
+  jobs = await runJobs();
+}, 300_000);
+afterAll(async () => {
+  for (const name of PICKY_VARIABLES) delete process.env[name];
+  await node?.stop(0);
+  await stack?.stop();
+  await wire?.close();
+  await Promise.all([sources?.close(), receiver?.close(), webhooks?.close(), redirects?.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const requests = (): ReturnType<typeof secretJobs> => secretJobs({ stack, sources, redirects, receiver, webhooks });
+
+/** Begins all jobs and waits for their ends. */
+async function runJobs(): Promise<JobView[]> {
+  const { endpoint, bucket, ...keys } = stack.s3;
+  const client = new AwsClient({ ...keys, service: "s3" });
+  const body = Buffer.from(await (await fetch(`${sources.origin}/clip.mp4`)).arrayBuffer());
+  await client.fetch(`${endpoint}/${bucket}/clip.mp4`, { method: "PUT", body });
+  const asked = Object.entries(requests());
+  const begun = await Promise.all(
+    asked.map(async ([name, { job }]) => ({ name, id: (await stack.submit({ name, ...job })).id })),
+  );
+  return Promise.all(begun.map(({ id }) => stack.waitForJob(id, 240_000)));
+}
+
+const ofClients = (): Secrets => ({ ...FOR_NODES, ...HIDDEN_FROM_NODES, ...REDIRECTED });
+const all = (): Secrets => ({ ...ofClients(), ...operators, "the node token": stack.nodeToken });
+
+it("the jobs end as they were meant to", () => {
+  const wanted = Object.entries(requests()).map(([name, { ends }]) => `${name} ${ends}`);
+  const names = Object.keys(requests());
+  const ended = jobs.map(({ status }, at) => `${names[at]} ${status}`);
+  expect(ended, JSON.stringify(jobs, null, 1)).toEqual(wanted);
+  expect(JSON.stringify(jobs)).toContain("Told: ");
+});
+
+it("no secret lies in the home, but in the files that are for them", async () => {
+  await webhooks.waitFor(({ body }) => body?.event === "job.completed");
+  const keepers = ["stack.json", "secrets.json"];
+  const files = filesBelow(stack.home);
+  // What is searched holds what it is searched for.
+  expect(files).toEqual(expect.arrayContaining([...keepers, "control-plane.log", "node-1.log", "s3.log"]));
+  expect(files.filter((path) => /\.sqlite(-wal)?$/.test(path)).length).toBeGreaterThan(jobs.length);
+  expect(tracesBelow(stack.home, all(), keepers)).toEqual([]);
+  for (const path of keepers) expect([path, statSync(join(stack.home, path)).mode & 0o777]).toEqual([path, 0o600]);
+  expect(statSync(stack.home).mode & 0o077).toBe(0);
+});
+
+it("no log holds what would let its reader in: signatures, queries of addresses, tokens of leases", () => {
+  const signatures = [/X-Amz-Signature/i, /[?&]sig=/i, /X-Signature/, /authorization/i];
+  for (const name of ["control-plane", "node-1", "s3"]) {
+    const text = stack.log(name);
+    for (const signature of signatures) expect([name, text.match(signature)]).toEqual([name, null]);
+    const tokens = wire.said.flatMap(({ text: frame }) => /"token":"(\w{44})"/.exec(frame)?.[1] ?? []);
+    expect(tokens.length).toBeGreaterThan(jobs.length);
+    expect(tokens.filter((token) => text.includes(token))).toEqual([]);
+  }
+});
+
+it("each log line is an object in JSON with time, level and message", () => {
+  for (const name of ["control-plane", "node-1", "s3"]) {
+    for (const line of stack.log(name).trimEnd().split("\n")) {
+      expect([name, asLine(line)]).toEqual([
+        name,
+        expect.objectContaining({
+          time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+          level: expect.stringMatching(/^(debug|info|warn|error)$/),
+          message: expect.any(String),
+        }),
+      ]);
+    }
+  }
+});
+
+function asLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
+}
+
+it("nodes are told of the secrets that their work needs, and of no other", () => {
+  const traces = (secrets: Secrets): string[] => [
+    ...new Set(
+      wire.said.flatMap(({ by, where, text }) => tracesIn(`${by} ${where.replace(/[^/]*\.\d+/, "…")}`, text, secrets)),
+    ),
+  ];
+  expect(traces({ ...HIDDEN_FROM_NODES, ...operators })).toEqual([]);
+  // Each of the others was there to be found; the password of an upload address only in the header that is sent to it.
+  for (const [what, secret] of Object.entries(FOR_NODES)) expect(traces({ [what]: secret })).not.toEqual([]);
+  const { "the upload address's password": password } = FOR_NODES;
+  expect(traces({ password })).toEqual(["password in control plane /v2/nodes/leases/…/uploads, as Base64"]);
+  expect(wire.said.some(({ text }) => text.includes("X-Amz-Signature="))).toBe(true);
+  // Nodes say none of them.
+  for (const { by, where, text } of wire.said) if (by === "node") expect(tracesIn(where, text, all())).toEqual([]);
+});
+
+it("no answer holds a secret, whatever is asked", async () => {
+  const answers: [string, unknown][] = [];
+  const ask = async (method: string, path: string, body?: unknown): Promise<void> => {
+    const answer = await stack.request(method, path, body);
+    answers.push([`${method} ${path}`, answer.body], [`headers of ${path}`, [...answer.headers]]);
+  };
+  for (const { id } of jobs) {
+    for (const path of [`/jobs/${id}`, `/jobs/${id}/events`, `/jobs/${id}/notifications`, `/metadata/jobs/${id}`]) {
+      await ask("GET", path);
+    }
+    for (const key of ["input", "mp4:160x90", "httpstream"]) await ask("GET", `/metadata/jobs/${id}/${key}`);
+    await ask("POST", `/jobs/${id}/notifications/msg_${id}_1/replay`);
+    await ask("DELETE", `/jobs/${id}`);
+  }
+  await ask("GET", "/jobs?limit=100");
+  await ask("GET", "/health");
+  for (const { job } of Object.values(requests())) {
+    await ask("POST", "/jobs?dry_run=true", {
+      storage: stack.storage,
+      notification: { type: "http", url: "http://127.0.0.1:9" },
+      ...job,
+    });
+  }
+  for (const path of ["accounts", "node-tokens"]) {
+    const headers = { authorization: `Bearer ${stack.adminToken}` };
+    answers.push([path, await (await fetch(`${stack.api}/admin/${path}`, { headers })).json()]);
+  }
+  expect(answers.flatMap(([what, body]) => tracesIn(what, JSON.stringify(body), all()))).toEqual([]);
+  expect(webhooks.received.flatMap(({ raw }) => tracesIn("a notification", raw, all()))).toEqual([]);
+});

@@ -1,0 +1,78 @@
+// Records the webhooks that a stack sends, and can be told to refuse some first.
+import type { IncomingHttpHeaders } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { serveLoopback } from "../../local/demo/loopback-server.ts";
+import { readBody } from "../../local/demo/webhook-inbox.ts";
+
+export type ReceivedWebhook = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As they came: signatures are over these. */
+  readonly raw: Buffer;
+  /** `raw` parsed; null when it is no JSON object. */
+  readonly body: Record<string, unknown> | null;
+  /** What the receiver answered. */
+  readonly status: number;
+  readonly at: number;
+};
+
+export type WebhookReceiver = {
+  readonly url: string;
+  /** All that came, the refused ones too, in their order. */
+  readonly received: readonly ReceivedWebhook[];
+  /** Refuses the next `times` with `status`. */
+  failNext(times: number, status?: number): void;
+  /** Waits for one that was accepted and that `fits`, also when it is here already. */
+  waitFor(fits: (webhook: ReceivedWebhook) => boolean, timeoutMs?: number): Promise<ReceivedWebhook>;
+  close(): Promise<void>;
+};
+
+const LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+
+/** Listens on a free loopback port. */
+export async function startWebhookReceiver(options: { failFirst?: number } = {}): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = [];
+  const refusing = { times: options.failFirst ?? 0, status: 503 };
+  const server = await serveLoopback((request, response) => {
+    readBody(request).then(
+      (raw) => {
+        const status = refusing.times > 0 ? refusing.status : 200;
+        refusing.times = Math.max(0, refusing.times - 1);
+        const { method = "", url = "", headers } = request;
+        received.push({ method, path: url, headers, raw, body: parse(raw), status, at: Date.now() });
+        response.writeHead(status).end("{}");
+      },
+      () => response.destroy(),
+    );
+  });
+  return {
+    url: `${server.origin}/webhook`,
+    received,
+    failNext(times, status = 503) {
+      refusing.times = times;
+      refusing.status = status;
+    },
+    async waitFor(fits, timeoutMs = LIMIT_MS) {
+      const deadline = Date.now() + timeoutMs;
+      for (;;) {
+        const found = received.find((webhook) => webhook.status === 200 && fits(webhook));
+        if (found) return found;
+        if (Date.now() > deadline) throw new Error(`No such webhook within ${timeoutMs} ms; ${received.length} came`);
+        await sleep(LOOK_EVERY_MS);
+      }
+    },
+    close: server.close,
+  };
+}
+
+function parse(raw: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(raw.toString());
+    return typeof value === "object" && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}

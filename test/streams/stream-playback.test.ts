@@ -1,0 +1,163 @@
+// A stream of several packages out of the real system, played by hls.js and dash.js in a browser.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launchChromium } from "../players/chromium.ts";
+import { openPlayback, type Playback } from "../players/play.ts";
+import type { Fault, Frame, PlayReport } from "../players/play-report.ts";
+import { type PlayerSite, startPlayerSite } from "../players/player-site.ts";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startTestStack, type TestStack } from "../stack.ts";
+import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
+
+const CLIP = "film.mp4";
+const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
+const HEIGHTS = [240, 360, 480];
+const KEY = "00112233445566778899aabbccddeeff";
+const CUES = [
+  { start: 5, end: 7, text: "Over the line" },
+  { start: 9, end: 10.5, text: "Näher" },
+];
+
+let folder: string;
+let browser: Browser;
+let site: PlayerSite;
+let sources: SourceServer;
+let stack: TestStack;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-playback-"));
+  sources = await startSourceServer(folder);
+  site = await startPlayerSite(Buffer.from(KEY, "hex"));
+  browser = await launchChromium();
+  stack = await startTestStack();
+  const source = await makeStreamClip(CLIP, folder);
+  const clock = (time: number): string => `00:00:${time.toFixed(3).padStart(6, "0")}`.replace(".", ",");
+  const cues = CUES.map(({ start, end, text }, at) => `${at + 1}\n${clock(start)} --> ${clock(end)}\n${text}\n`);
+  writeFileSync(join(folder, "cues.srt"), cues.join("\n"));
+  const variants = HEIGHTS.map((height) => `mp4:${height}p`);
+  const common = { variants: [...variants, "mp4:x:64k"] };
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(source) },
+    outputs: {
+      httpstream: [
+        {
+          ...{ ...common, key: "open", path: "open", hls: { path: "ts" }, dash: { path: "fmp4", hlsfmp4: true } },
+          subtitles: [{ url: sources.urlOf("cues.srt"), language: "de", name: "Deutsch" }],
+        },
+        {
+          ...{ ...common, key: "muxed", path: "muxed", hls: { path: "ts", version: 3 } },
+          subtitles: [{ url: sources.urlOf("cues.srt"), language: "de", name: "Deutsch" }],
+        },
+        {
+          ...{ ...common, key: "locked", path: "locked", hls: { path: "ts" } },
+          encryption: { key: KEY, key_uri: `${site.origin}/key` },
+        },
+      ],
+    },
+  });
+  const slides = await stack.submit({
+    input: { url: sources.urlOf(await makeStreamClip("slides.mkv", folder)) },
+    outputs: { httpstream: { path: "slides", segment_duration: 3, hls: { path: "ts" }, variants: ["mp4:x144"] } },
+  });
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+  expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+  await site?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const open = (path: string): Promise<Playback> =>
+  openPlayback(browser, site, `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`);
+
+/**
+ * What hls.js reports without anything being wrong: loads that it breaks off when it is told to switch; and, of MPEG-TS, that
+ * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
+ * `waiting`: a busy machine decodes late. Of holes in a package the players complain themselves, and `buffered` shows them.
+ */
+const HARMLESS = ["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress", "waiting"];
+
+const complaints = ({ faults }: PlayReport): Fault[] => faults.filter(({ what }) => !HARMLESS.includes(what));
+
+/** How far the player's clock is ahead of the film's: hls.js takes the first decoding time for 0. */
+const shiftOf = ({ frames: [first] }: PlayReport): number => (first?.time ?? Number.NaN) - (first?.code ?? Number.NaN);
+
+/** Frames that were shown when it was not their time. Codes, and the clocks of players, are rounded to milliseconds. */
+const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
+  frames.filter(({ time, code }) => !(Math.abs(time - (code ?? Number.NaN) - shift) <= 0.003));
+
+it.each([
+  ["HLS with MPEG-TS", "open/ts/master.m3u8", 0.1],
+  ["HLS of version 3", "muxed/ts/master.m3u8", 0.1],
+  ["HLS with fragmented MP4", "open/fmp4/master.m3u8", 0.1],
+  ["DASH", "open/fmp4/master.mpd", 0.002],
+])("%s plays to its end, switches, seeks and shows subtitles", async (_, path, maxShift) => {
+  const player = await open(path);
+  expect(player.levels.map(({ height }) => height).toSorted((a, b) => a - b)).toEqual(HEIGHTS);
+  expect(player.subtitles).toEqual([{ language: "de", name: "Deutsch" }]);
+  expect(Math.abs(player.durationSeconds - SECONDS)).toBeLessThan(0.1);
+  const level = (height: number): number => player.levels.findIndex((one) => one.height === height);
+
+  await player.force(level(240), "dropped");
+  await player.playTo(2, 1.5);
+  await player.force(level(480), "dropped");
+  await player.playTo(6.5, 1.5);
+  await player.force(level(360), "played");
+  await player.playTo(Number.POSITIVE_INFINITY, 1.5);
+  const played = await player.report();
+  const shift = shiftOf(played);
+  expect(played.ended).toBe(true);
+  expect(complaints(played)).toEqual([]);
+  expect(shift).toBeGreaterThan(-0.002);
+  expect(shift).toBeLessThan(maxShift);
+  expect(misplaced(played.frames, shift)).toEqual([]);
+  expect(played.frames.map(({ height }) => height)).toEqual(expect.arrayContaining([240, 480]));
+  expect(played.buffered).toHaveLength(1);
+  expect(played.decodedSoundBytes).toBeGreaterThan(5000);
+
+  for (const height of HEIGHTS) {
+    await player.force(level(height), "dropped");
+    for (const time of [12.3, 3.1, 6.02, SECONDS - 0.15]) {
+      const frame = await player.seek(time);
+      expect([frame.height, misplaced([frame], shift)], `seek to ${time}`).toEqual([height, []]);
+      // Where a segment begins, a player that has not the one before goes to its first frame.
+      expect(Math.abs(frame.time - time), `seek to ${time}`).toBeLessThan(FRAME + shift + 0.003);
+    }
+  }
+  await player.selectSubtitles(0);
+  await player.seek(5.5);
+  await expect.poll(() => player.cues(), { timeout: 5000 }).toMatchObject([{ text: "Over the line" }]);
+  const [cue] = await player.cues();
+  expect(Math.abs((cue?.start ?? 0) - 5 - shift)).toBeLessThan(0.002);
+  await player.seek(8.5);
+  expect(await player.cues()).toEqual([]);
+  await player.seek(9.7 + shift);
+  await expect.poll(() => player.cues(), { timeout: 5000 }).toMatchObject([{ text: "Näher" }]);
+  expect(complaints(await player.report())).toEqual([]);
+  await player.close();
+});
+
+it("AES-128 plays to its end by the player's own choices", async () => {
+  const player = await open("locked/ts/master.m3u8");
+  await player.playTo(Number.POSITIVE_INFINITY, 2);
+  const played = await player.report();
+  expect([played.ended, complaints(played)]).toEqual([true, []]);
+  expect(played.frames.length).toBeGreaterThan(20);
+  expect(misplaced(played.frames, shiftOf(played))).toEqual([]);
+  await player.close();
+});
+
+it("a film of few pictures plays to its end: a segment of MPEG-TS cannot say how long its last picture lasts", async () => {
+  const player = await open("slides/ts/master.m3u8");
+  await player.playTo(Number.POSITIVE_INFINITY, 4);
+  const played = await player.report();
+  expect([played.ended, complaints(played), played.buffered.length]).toEqual([true, [], 1]);
+  expect([...new Set(played.frames.map(({ code }) => code))]).toEqual([0, 4, 8, 12]);
+  await player.close();
+});

@@ -1,0 +1,140 @@
+// Streams of sources as they come from the world, through the real system: every stored file is fetched and looked into.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startTestStack, type TestStack } from "../stack.ts";
+import { encodeBegan, listBucket, storedIn } from "./stream-bucket.ts";
+import {
+  alignmentFaults,
+  bandwidthFaults,
+  clockFaults,
+  fileFaults,
+  keyframeFaults,
+  lengthFaults,
+  segmentFaults,
+} from "./stream-checks.ts";
+import { makeStreamClip, STREAM_CLIPS, type StreamClip } from "./stream-clips.ts";
+import { readPackage } from "./stream-package.ts";
+
+let folder: string;
+let sources: SourceServer;
+let stack: TestStack;
+const jobs = new Map<StreamClip, string>();
+
+const SEGMENT_SECONDS = 3;
+const WHOLE = ["mp4:x144", "mp4:x:64k"];
+const LADDER = ["mp4:x144", "mp4:x240", "mp4:x:64k"];
+
+/** What is asked of each. */
+const STREAMS = {
+  "film.mp4": { variants: ["mp4:240p", "mp4:360p", "mp4:480p", "mp4:x:64k"], segment_duration: 6, thumbnails: true },
+  "cinema.mkv": { variants: [...LADDER, "mp4:hevc_x144"] },
+  "uneven.mkv": { variants: LADDER },
+  "still.mkv": { variants: WHOLE },
+  "slides.mkv": { variants: WHOLE },
+  "broadcast.ts": { variants: LADDER },
+  "upright.mp4": { variants: WHOLE },
+  "odd.mp4": { variants: ["mp4:x144", "mp4:x240"] },
+  "sound.m4a": { variants: ["mp4:x:64k", "mp4:x:128k"] },
+  "surround.mkv": { variants: WHOLE },
+  "late-sound.mp4": { variants: WHOLE },
+  "edited.mp4": { variants: WHOLE },
+} satisfies Partial<Record<StreamClip, { variants: string[]; segment_duration?: number; thumbnails?: boolean }>>;
+type Streamed = keyof typeof STREAMS;
+
+const submit = async (clip: StreamClip, options: object): Promise<void> => {
+  const source = await makeStreamClip(clip, folder);
+  const packages = { hls: { path: "ts" }, dash: { path: "fmp4", hlsfmp4: true } };
+  const httpstream = { path: clip, segment_duration: SEGMENT_SECONDS, ...packages, ...options };
+  const { id } = await stack.submit({ input: { url: sources.urlOf(source) }, outputs: { httpstream } });
+  jobs.set(clip, id);
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-streams-"));
+  sources = await startSourceServer(folder);
+  stack = await startTestStack();
+  // One by one: the first has the machine to itself, and the log its times.
+  for (const [clip, options] of Object.entries(STREAMS) as [Streamed, object][]) {
+    await submit(clip, options);
+    if (clip === "film.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
+  }
+  await submit("truncated.mp4", { variants: WHOLE });
+  // All clips are made here; their drawings take minutes on a busy machine.
+}, 400_000);
+afterAll(async () => {
+  await stack?.stop();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const addressOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`;
+const entriesOf = (clip: StreamClip): string[] =>
+  ["ts/master.m3u8", "fmp4/master.m3u8", "fmp4/master.mpd"].map((file) => addressOf(`${clip}/${file}`));
+
+it("segments are stored while the film is still being encoded, and the entry files last of all", () => {
+  const stored = storedIn(stack, "film.mp4");
+  const names = stored.map(({ path }) => path.split("/film.mp4/")[1] ?? "");
+  const firstEntry = names.findIndex((name) => name.split("/").length === 2);
+  expect(names.slice(firstEntry).toSorted()).toEqual([
+    "fmp4/master.m3u8",
+    "fmp4/master.mpd",
+    "fmp4/master.vtt",
+    "ts/master.m3u8",
+    "ts/master.vtt",
+  ]);
+  const began = encodeBegan(stack).getTime();
+  const after = (at: Date | undefined): number => (at?.getTime() ?? Number.NaN) - began;
+  expect(after(stored[0]?.at)).toBeLessThan(after(stored.at(-1)?.at) * 0.7);
+});
+
+it("the bucket holds what the entry files lead to, and nothing else", async () => {
+  const packages = await Promise.all(entriesOf("film.mp4").map(readPackage));
+  const named = new Set(packages.flatMap(({ files }) => files));
+  const cues = ["ts/master.vtt", "fmp4/master.vtt"].map((file) => addressOf(`film.mp4/${file}`));
+  for (const vtt of cues) {
+    const text = await (await fetch(vtt)).text();
+    for (const [, sheet = ""] of text.matchAll(/\n(\S+\.jpg)#xywh=/g)) named.add(new URL(sheet, vtt).href);
+    named.add(vtt);
+  }
+  expect((await listBucket(stack, "film.mp4")).toSorted()).toEqual([...named].toSorted());
+  expect(await fileFaults([...named], [...entriesOf("film.mp4"), ...cues])).toEqual([]);
+});
+
+it.each(Object.keys(STREAMS) as Streamed[])(
+  "%s: every segment is right, in time, and as long as the film",
+  async (clip) => {
+    const job = await stack.waitForJob(jobs.get(clip) ?? "");
+    expect(job).toMatchObject({ status: "job.completed" });
+    const clock = { codeAtStart: 0, soundFrom: 0, ...STREAM_CLIPS[clip] };
+    const [ts, fmp4, dash] = await Promise.all(entriesOf(clip).map(readPackage));
+    if (!ts || !fmp4 || !dash) throw new Error("unreachable");
+    for (const stream of [ts, fmp4]) {
+      for (const track of stream.tracks) {
+        expect(await segmentFaults(track)).toEqual([]);
+        expect(await clockFaults(track, clock)).toEqual([]);
+        expect(await keyframeFaults(track)).toEqual([]);
+        expect(track.keyframes.length > 0).toBe(track.kind === "video");
+      }
+    }
+    const pictures = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
+    const counts = [ts, fmp4, dash].map(({ tracks }) => tracks.filter(({ kind }) => kind === "video").length);
+    // HEVC is not for MPEG-TS.
+    const inTs = pictures.filter((format) => !format.includes("hevc")).length;
+    expect(counts).toEqual([inTs, pictures.length, pictures.length]);
+    for (const stream of [ts, fmp4, dash]) {
+      expect(alignmentFaults(stream)).toEqual([]);
+      expect(lengthFaults(stream, clock)).toEqual([]);
+      expect(await bandwidthFaults(stream)).toEqual([]);
+    }
+  },
+);
+
+it("a film that breaks off halfway fails in words, and nothing leads to what is there of it", async () => {
+  const job = await stack.waitForJob(jobs.get("truncated.mp4") ?? "");
+  expect(job.outputs).toMatchObject([{ status: "httpstream.failed", error: expect.stringMatching(/\w+ .*\./) }]);
+  const answers = await Promise.all(entriesOf("truncated.mp4").map((url) => fetch(url)));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+});

@@ -1,0 +1,205 @@
+// What it costs to be refused, and when those who were let in no longer are.
+import { env, exports } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import { PROTOCOL_VERSION } from "#shared/protocol/protocol.ts";
+import { hubOf, settingsOf } from "../../env.ts";
+import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
+import { fill, ROUTES } from "../../testing/routes.ts";
+import { app } from "../app.ts";
+
+const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1" };
+const UNKNOWN = "0123456789012345678901234567890123456789abc";
+
+/** The real database, and what was asked of it. */
+function watched(db: D1Database): { db: D1Database; statements: string[] } {
+  const statements: string[] = [];
+  const prepare = (sql: string): D1PreparedStatement => {
+    statements.push(sql);
+    return db.prepare(sql);
+  };
+  return { statements, db: { prepare, batch: db.batch.bind(db) } as D1Database };
+}
+
+const rowsOfAllTables = async (): Promise<unknown[]> => {
+  const tables = ["accounts", "api_keys", "node_tokens", "jobs", "idempotency_keys"];
+  return Promise.all(tables.map((table) => env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first("n")));
+};
+
+it.each<[string, Record<string, string>, number]>([
+  ["no credential", {}, 0],
+  ["what is no key", basic("k-guess"), 0],
+  ["what is no key, and long", basic("k".repeat(300)), 0],
+  ["a key of the other kind", basic(`n-${UNKNOWN}`), 0],
+  ["what is no token", bearer("n-guess"), 0],
+  ["an unknown key", basic(`k-${UNKNOWN}`), 1],
+  ["an unknown node token", bearer(`n-${UNKNOWN}`), 1],
+])("%s costs the database no row, and at most one look into an index", async (_, headers, most) => {
+  const before = await rowsOfAllTables();
+  for (const route of ROUTES.filter(({ audience }) => audience !== "anyone")) {
+    const { db, statements } = watched(env.DB);
+    const answer = await app.request(fill(route, PARAMETERS), { method: route.method, headers }, { ...env, DB: db });
+    expect(answer.status).toBe(401);
+    expect(statements.length).toBeLessThanOrEqual(most);
+    for (const sql of statements) expect(sql).toMatch(/^select .* where \(.*"digest" in \(\?\)/);
+  }
+  expect(await rowsOfAllTables()).toEqual(before);
+});
+
+it("the rate of requests is each client key's own, and nodes have none", async () => {
+  const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
+  const [busy, calm, token] = [await newAccount(), await newAccount(), await newNodeToken()];
+  const ask = async (path: string, headers: Record<string, string>, method = "GET") =>
+    (await app.request(path, { method, headers }, tight)).status;
+  const times = async (count: number, path: string, headers: Record<string, string>, method?: string) => {
+    const statuses: number[] = [];
+    for (let at = 0; at < count; at++) statuses.push(await ask(path, headers, method));
+    return statuses;
+  };
+  // Two a minute; one minute may end and another begin meanwhile.
+  const refusedAt = async (headers: Record<string, string>) => (await times(5, "/v2/jobs", headers)).indexOf(429);
+  expect([2, 3, 4]).toContain(await refusedAt(basic(busy.key)));
+  // Strangers' keys use up nobody's rate but their own.
+  expect([2, 3, 4]).toContain(await refusedAt(basic(`k-${UNKNOWN}`)));
+  expect(await ask("/v2/jobs", basic(calm.key))).toBe(200);
+  expect(await times(4, "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", bearer(token), "POST")).not.toContain(429);
+  expect(await times(4, "/v2/admin/accounts", bearer(ADMIN))).toEqual([200, 200, 200, 200]);
+});
+
+/** So many unknown credentials may come from one network in these tests. */
+const ALLOWED = 2;
+const unknownKey = (number: number) => `k-${String(number).padStart(43, "0")}`;
+const from = (address: string, headers: Record<string, string>) => ({ ...headers, "cf-connecting-ip": address });
+
+it("a network that sends unknown keys is refused before the database is asked, and others are not", async () => {
+  const { key } = await newAccount();
+  const { db, statements } = watched(env.DB);
+  const tight = { ...env, DB: db, REFUSED_RATE: env.TIGHT_RATE };
+  const ask = async (headers: Record<string, string>, path = "/v2/jobs") => {
+    const answer = await app.request(path, { headers }, tight);
+    return [answer.status, answer.headers.get("retry-after")];
+  };
+  // What was good a moment ago stays so for those who share the network.
+  expect(await ask(from("2001:db8:1:2::1", basic(key)))).toEqual([200, null]);
+  for (let at = 0; at < 5; at++) await ask(from(`2001:db8:1:2::${at}`, basic(unknownKey(at))));
+  const asked = statements.length;
+  const refused = [429, "10"];
+  expect(await ask(from("2001:db8:1:2:ffff::9", basic(unknownKey(9))))).toEqual(refused);
+  expect(await ask(from("2001:db8:1:2:ffff::9", bearer(`n-${"0".repeat(43)}`)), "/v2/nodes/connect")).toEqual(refused);
+  expect(statements.length).toBe(asked);
+  expect(asked).toBeLessThan(2 + 5);
+  expect(await ask(from("2001:db8:1:2::7", basic(key)))).toEqual([200, null]);
+  expect(await ask(from("2001:db8:1:3::1", basic(unknownKey(9))))).toEqual([401, null]);
+  // Without a credential, or with what is none, the database is not asked: nothing is charged.
+  for (const headers of [{}, basic("k-guess"), {}, basic("k-guess")]) {
+    expect(await ask(from("192.0.2.1", headers))).toEqual([401, null]);
+  }
+});
+
+it("an unknown key is looked up once in ten seconds", async () => {
+  const { db, statements } = watched(env.DB);
+  for (let at = 0; at < 3; at++) {
+    const answer = await app.request("/v2/jobs", { headers: basic(unknownKey(77)) }, { ...env, DB: db });
+    expect(answer.status).toBe(401);
+  }
+  expect(statements.length).toBe(1);
+});
+
+it("a network that sends wrong admin tokens is refused for a minute, the right one included", async () => {
+  const tight = { ...env, ADMIN_REFUSED_RATE: env.TIGHT_RATE };
+  const ask = async (address: string, token: string) => {
+    const answer = await app.request("/v2/admin/accounts", { headers: from(address, bearer(token)) }, tight);
+    return [answer.status, answer.headers.get("retry-after")];
+  };
+  const lines = vi.spyOn(console, "log");
+  expect(await ask("198.51.100.1", "wrong")).toEqual([401, null]);
+  expect(lines.mock.calls.flat().join()).toMatch(/"level":"warn".*"Wrong admin token".*"address":"198.51.100.1"/);
+  for (let at = 0; at < 2 * ALLOWED; at++) await ask("198.51.100.1", `wrong-${at}`);
+  expect(await ask("198.51.100.1", ADMIN)).toEqual([429, "60"]);
+  expect(await ask("198.51.100.2", ADMIN)).toEqual([200, null]);
+  lines.mockRestore();
+});
+
+it.each(["", "short", "x".repeat(31)])("an admin token of less than 32 characters is no setting: %j", (token) => {
+  expect(() => settingsOf({ ...env, ADMIN_TOKEN: token })).toThrow(/ADMIN_TOKEN must have at least 32 characters/);
+});
+
+it("a revoked API key opens no route from then on", async () => {
+  const { id, key } = await newAccount();
+  const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
+  const { body } = await admin("GET", `/accounts/${id}/keys`);
+  await admin("DELETE", `/keys/${body.keys[0].id}`);
+  for (const route of ROUTES.filter(({ audience }) => audience === "client")) {
+    const path = fill(route, PARAMETERS);
+    expect([path, (await send(path, { method: route.method, headers: basic(key) })).status]).toEqual([path, 401]);
+  }
+});
+
+it("a revoked node token closes its nodes' sockets and takes no report, and leaves the other nodes alone", async () => {
+  const admin = (method: string, path: string, body?: unknown) =>
+    send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
+  const { body: lost } = await admin("POST", "/node-tokens", { name: "lost" });
+  const [first, second, other] = [
+    await connect(lost.node_token, "first"),
+    await connect(lost.node_token, "second"),
+    await connect(await newNodeToken(), "other"),
+  ];
+  await vi.waitFor(async () => expect((await hubOf(env).stats()).nodes).toBe(3));
+  const revoked = await admin("DELETE", `/node-tokens/${lost.id}`);
+  expect(revoked).toMatchObject({ status: 200, body: { revoked: true } });
+  expect(await Promise.all([first.closed, second.closed])).toEqual([1008, 1008]);
+  expect((await hubOf(env).stats()).nodes).toBe(1);
+  for (const route of ROUTES.filter(({ audience }) => audience === "node")) {
+    const { status } = await send(fill(route, PARAMETERS), { method: route.method, headers: bearer(lost.node_token) });
+    expect([route.path, status]).toEqual([route.path, 401]);
+  }
+  // When it was revoked stays, however often.
+  const revokedAt = async () =>
+    env.DB.prepare("SELECT revoked_at FROM node_tokens WHERE name = 'lost'").first<number>("revoked_at");
+  const at = await revokedAt();
+  await admin("DELETE", `/node-tokens/${lost.id}`);
+  expect(await revokedAt()).toBe(at);
+  other.socket.close();
+});
+
+/** A node's socket that has said hello. */
+async function connect(token: string, nodeId: string) {
+  // What a node says of itself in the header that the Worker sets means nothing.
+  const headers = { ...bearer(token), upgrade: "websocket", "copra-node-token-id": "of another" };
+  const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
+  const socket = response.webSocket;
+  if (!socket) throw new Error(`No socket: ${response.status}`);
+  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+  socket.accept();
+  const capabilities = { ffmpegVersion: "7.0", encoders: [], cpus: 1 };
+  const slots = { inspect: 0, encode: 0 };
+  const about = { nodeId, session: nodeId, capabilities, slots, running: [] };
+  socket.send(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, ...about }));
+  return { socket, closed };
+}
+
+const HOW = "send the API key as the user name of HTTP Basic authentication, as `curl -u KEY:` does";
+const pair = (text: string) => ({ authorization: `Basic ${btoa(text)}` });
+it.each<[string, Record<string, string>, string]>([
+  ["nothing", {}, `The API key is missing; ${HOW}`],
+  ["a bearer token", bearer(`k-${UNKNOWN}`), `Bearer is not taken here; ${HOW}`],
+  [
+    "the bare key",
+    { authorization: `k-${UNKNOWN}` },
+    `The Authorization header is no HTTP Basic authentication; ${HOW}`,
+  ],
+  [
+    "the key as password",
+    pair(`user:k-${UNKNOWN}`),
+    `The API key is in the password; it goes into the user name: ${HOW}`,
+  ],
+  ["a node token", pair(`n-${UNKNOWN}:`), `This is the token of a node; ${HOW}`],
+  ["another name", pair("me:secret"), `The user name is no API key, which begins with \`k-\`; ${HOW}`],
+  [
+    "an unknown key",
+    pair(`k-${UNKNOWN}:`),
+    "This API key is not known; it may have been revoked, or belong to another service",
+  ],
+])("a client that sends %s is told what to do", async (_, headers, message) => {
+  const { status, body } = await send("/v2/jobs", { headers });
+  expect([status, body]).toEqual([401, { message, error_code: "authentication_failed", status: "error" }]);
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { sourceFacts } from "#shared/media/media-probe.ts";
+import { parseDryRun, probeOf } from "./assumed-source.ts";
+
+const USUAL = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };
+
+describe("the query of a dry run", () => {
+  it.each([
+    [{}, null],
+    [{ dry_run: "false", width: "none" }, null],
+    [{ dry_run: "0" }, null],
+    [{ colour: "red" }, null],
+    [{ dry_run: "true" }, USUAL],
+    [{ dry_run: "1", colour: "red" }, USUAL],
+    [
+      { dry_run: "1", width: "1080", height: "1920", fps: "23.976" },
+      { ...USUAL, width: 1080, height: 1920, fps: 23.976 },
+    ],
+    [
+      { dry_run: "1", duration: "7.5", rotation: "90", audio: "false" },
+      { ...USUAL, duration: 7.5, rotation: 90, audio: false },
+    ],
+  ])("%o means %o", (query, source) => expect(parseDryRun(query)).toEqual(source));
+
+  it.each([
+    ["dry_run", "yes"],
+    ["dry_run", ""],
+    ["width", "0"],
+    ["width", "1.5"],
+    ["width", "1e9"],
+    ["width", "1e3"],
+    ["height", "0x400"],
+    ["height", "tall"],
+    ["height", ""],
+    ["fps", "0"],
+    ["fps", "Infinity"],
+    ["duration", "-1"],
+    ["duration", "100000"],
+    ["rotation", "45"],
+    ["audio", "stereo"],
+  ])("refuses %s=%s by name", (name, value) => {
+    const refusal = { code: "query_not_valid", message: expect.stringMatching(`^The query \`${name}\`: must be `) };
+    expect(() => parseDryRun({ dry_run: "1", [name]: value })).toThrow(expect.objectContaining(refusal));
+  });
+});
+
+describe("the assumed source", () => {
+  it.each([
+    [
+      {},
+      {
+        durationMs: 60_000,
+        video: { codedWidth: 1920, displayWidth: 1920, rotation: 0, fps: 30 },
+        audio: { channels: 2 },
+      },
+    ],
+    [{ rotation: 90 }, { video: { codedWidth: 1920, displayWidth: 1080, rotation: 90 } }],
+    [{ rotation: 270 }, { video: { displayWidth: 1080, rotation: 270 } }],
+    [{ audio: false }, { audio: null }],
+    [{ fps: 29.97 }, { video: { fps: 30_000 / 1001, constantFrameRate: true } }],
+    [{ fps: 59.94 }, { video: { fps: 60_000 / 1001 } }],
+    [{ fps: 23.98 }, { video: { fps: 24_000 / 1001 } }],
+    [{ fps: 12.5 }, { video: { fps: 12.5 } }],
+  ])("of %o has the facts %o", (changes, facts) =>
+    expect(sourceFacts(probeOf({ ...USUAL, ...changes }))).toMatchObject(facts),
+  );
+});

@@ -1,0 +1,61 @@
+// The source that a dry run assumes, by the query of POST /v2/jobs.
+import * as z from "zod";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { decimal } from "../query/decimal.ts";
+import { parseQuery } from "../query/parse-query.ts";
+
+const flag = z
+  .enum(["true", "false", "1", "0"], "must be true or false")
+  .transform((text) => text === "true" || text === "1");
+const between = (least: number, most: number) => {
+  const allowed = `must be a number from ${least} to ${most}`;
+  return z.coerce.number(allowed).min(least, allowed).max(most, allowed);
+};
+const side = decimal(between(16, 16_384).int("must be a whole number of pixels"));
+
+export const DryRunSwitch = z.object({
+  dry_run: flag.default(false).describe("Answers the plan of the job; nothing is begun"),
+});
+export const AssumedSource = z.object({
+  width: side.default(1920).describe("With dry_run: width of the assumed source's coded picture"),
+  height: side.default(1080).describe("With dry_run: its height"),
+  fps: decimal(between(1, 240))
+    .default(30)
+    .describe("With dry_run: its frames per second; 29.97 and its like mean NTSC's rates"),
+  duration: decimal(between(0.1, 24 * 60 * 60))
+    .default(60)
+    .describe("With dry_run: its seconds, a day at the most"),
+  rotation: z
+    .enum(["0", "90", "180", "270"], "must be 0, 90, 180 or 270")
+    .default("0")
+    .transform(Number)
+    .describe("With dry_run: degrees clockwise that players turn its picture"),
+  audio: flag.default(true).describe("With dry_run: whether it has sound"),
+});
+export type AssumedSource = z.infer<typeof AssumedSource>;
+
+/** The source to assume, or null when no dry run is asked for. Throws AppError(query_not_valid). */
+export function parseDryRun(query: Readonly<Record<string, string>>): AssumedSource | null {
+  return parseQuery(DryRunSwitch, query).dry_run ? parseQuery(AssumedSource, query) : null;
+}
+
+/** What ffprobe would say of such a source, in H.264 and AAC; what nobody can assume, such as its size, is left out. */
+export function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
+  const rate = rateOf(fps);
+  const length = { duration: duration.toFixed(6) };
+  const video = {
+    ...{ index: 0, codec_type: "video", codec_name: "h264", width, height, pix_fmt: "yuv420p", ...length },
+    ...{ r_frame_rate: rate, avg_frame_rate: rate, nb_frames: String(Math.round(duration * fps)) },
+    // The display matrix counts its angle the other way.
+    ...(rotation === 0 ? {} : { side_data_list: [{ side_data_type: "Display Matrix", rotation: -rotation }] }),
+  };
+  const sound = { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, ...length };
+  return { streams: audio ? [video, sound] : [video], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length } };
+}
+
+/** Frames per second as a fraction; 29.97 and its like mean the rates of NTSC, which are thousandths slower. */
+function rateOf(fps: number): string {
+  const whole = Math.round(fps * 1.001);
+  const isNtsc = !Number.isInteger(fps) && Math.abs((whole * 1000) / 1001 - fps) < 0.01;
+  return isNtsc ? `${whole * 1000}/1001` : `${Math.round(fps * 1000)}/1000`;
+}

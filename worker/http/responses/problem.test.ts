@@ -1,0 +1,58 @@
+import { env } from "cloudflare:workers";
+import { Hono } from "hono";
+import { expect, it, vi } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import { basic, newAccount } from "../../testing/jobs.ts";
+import { app } from "../app.ts";
+import { onError } from "./problem.ts";
+
+const SECRET = "inner words";
+
+it.each<[string, Error, number, string]>([
+  ["an error of our own", new Error(SECRET), 500, "internal_error"],
+  ["a code that is for statuses only", new AppError("node_lost", "The node was lost"), 500, "node_lost"],
+  ["an overloaded object", Object.assign(new Error(SECRET), { overloaded: true }), 503, "service_unavailable"],
+  ["a lost object", Object.assign(new Error(SECRET), { retryable: true }), 503, "service_unavailable"],
+])("%s is answered in the contract's shape, without what is inside", async (_, error, status, code) => {
+  const failing = new Hono().get("/", () => {
+    throw error;
+  });
+  failing.onError(onError);
+  const answer = await failing.request("/");
+  const text = await answer.text();
+  expect(JSON.parse(text)).toEqual({ message: expect.any(String), error_code: code, status: "error" });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
+  expect(text).not.toContain(SECRET);
+});
+
+it("what is inside is logged in one line, and of addresses in it no password and no query", async () => {
+  const lines = vi.spyOn(console, "log");
+  const failing = new Hono().get("/a", () => {
+    throw new Error("cannot fetch https://me:pass@host.test/a?sig=1", {
+      cause: new Error("http://me:pass@host.test/?b"),
+    });
+  });
+  failing.onError(onError);
+  await failing.request("/a?token=2");
+  const written = lines.mock.calls.map(([line]) => String(line));
+  lines.mockRestore();
+  expect(written).toHaveLength(1);
+  expect(JSON.parse(written[0] ?? "")).toMatchObject({
+    ...{ level: "error", message: "Request failed", path: "/a", stack: expect.stringContaining("problem.test.ts") },
+    ...{ error: "cannot fetch https://host.test/a?…", cause: "http://host.test/?…" },
+  });
+  expect(written[0]).not.toMatch(/pass|sig=|token/);
+});
+
+it("too many requests with one key are answered with 429, and those of another key are not", async () => {
+  const [busy, calm] = [await newAccount(), await newAccount()];
+  const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
+  const ask = async (key: string) => app.request("/v2/jobs", { headers: basic(key) }, tight);
+  const answers = [await ask(busy.key), await ask(busy.key), await ask(busy.key)];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(answers[2]?.headers.get("retry-after")).toBe("10");
+  expect(await answers[2]?.json()).toMatchObject({ error_code: "rate_limited", status: "error" });
+  expect((await ask(calm.key)).status).toBe(200);
+});

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
+import type { JobState } from "../state/job-state.ts";
+import { endIfDone } from "./job-ending.ts";
+
+const SNS = {
+  type: "sns",
+  region: "us-east-1",
+  topic_arn: "arn:aws:sns:us-east-1:123456789012:films",
+  credentials: { access_key_id: "a", secret_access_key: "b" },
+  metadata: true,
+};
+const HTTP = { type: "http", url: "http://127.0.0.1:9/", metadata: true };
+/** 300 pictures, each at an address of about 900 characters. */
+const PICTURES = {
+  outputs: { "jpg:100x": ["a", "b", "c"].map((name) => ({ path: `${name.repeat(880)}-%03d.jpg`, number: 100 })) },
+};
+
+/** The last word on a job whose outputs are all made, of a source with this many characters of tags. */
+async function lastBody(notification: unknown, titleChars: number, pictures: boolean): Promise<string> {
+  const spec = await newSpec({ notification, ...(pictures ? PICTURES : {}) });
+  const probe = { ...PROBE, format: { ...PROBE.format, tags: { title: "é".repeat(titleChars) } } };
+  const state: JobState = {
+    ...checkedJob(spec),
+    input: { status: "input.transferred", failure: null, probe },
+    outputs: spec.outputs.map(() => ({
+      phase: "done",
+      failure: null,
+      files: Array.from({ length: pictures ? 100 : 1 }, () => ({ sizeBytes: 1 })),
+      probe: null,
+    })),
+  };
+  return endIfDone(state, 0).outbox[0]?.body ?? "";
+}
+
+it.each([
+  ["sns", "a small payload", SNS, 1000, false, { metadata: true, urls: true }],
+  ["sns", "metadata of 262,000 bytes in half as many characters", SNS, 131_000, false, { metadata: false, urls: true }],
+  ["http", "the same", HTTP, 131_000, false, { metadata: true, urls: true }],
+  ["http", "metadata of a million characters", HTTP, 1_000_000, false, { metadata: false, urls: true }],
+  ["sns", "270,000 characters of urls", SNS, 10, true, { metadata: false, urls: false }],
+  ["http", "the same", HTTP, 10, true, { metadata: true, urls: true }],
+] as const)("over %s, %s goes whole or with what fits", async (_, __, notification, chars, pictures, carried) => {
+  const body = await lastBody(notification, chars, pictures);
+  const { metadata, data } = JSON.parse(body);
+  expect(metadata).toBe(carried.metadata);
+  expect("metadata" in data.input).toBe(carried.metadata);
+  expect(data.outputs.some((output: object) => "urls" in output)).toBe(carried.urls);
+  expect(data.outputs.every(({ status }: { status: string }) => status !== undefined)).toBe(true);
+  if (notification.type === "sns") expect(new TextEncoder().encode(body).length).toBeLessThan(256 * 1024);
+});

@@ -1,0 +1,95 @@
+// The end of a job, and the notifications that its events make. Both are written in the step that makes them true.
+
+import { assertNever } from "#shared/errors.ts";
+import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
+import {
+  ALWAYS_SENT,
+  inputPayload,
+  jobPayload,
+  type NotificationEvent,
+  outputPayload,
+} from "#shared/job/notification.ts";
+import type { NotificationPayload } from "#shared/job/notification-payload.ts";
+import { isTerminalOutput } from "#shared/job/output-status.ts";
+import type { NotificationSpec } from "#shared/request/notification-section.ts";
+import type { JobState } from "../state/job-state.ts";
+import { outputMetadata, payloadMetadata, viewJob, viewOutput } from "../views/job-view.ts";
+
+/** Puts an event into the outbox, its payload frozen, if the client wants events of this kind. */
+export function record(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
+  if (!ALWAYS_SENT.has(event) && !state.spec.notification.events) return state;
+  const delivery = {
+    id: `msg_${state.spec.id}_${state.outbox.length + 1}`,
+    event,
+    body: bodyOf(state, event, output),
+    createdAt: now,
+    attempts: 0,
+    earlierAttempts: 0,
+    state: "due",
+    nextAt: now,
+    lastResult: null,
+  } as const;
+  return { ...state, outbox: [...state.outbox, delivery] };
+}
+
+/**
+ * SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue): eight params of the client's
+ * (notification-section.ts) are at most 26 KiB of them.
+ */
+const SNS_BODY_BYTES = (256 - 28) * 1024;
+/** An entry of the object's storage holds 2 MB, and characters may take two bytes in it. */
+const STORED_BODY_CHARS = 900_000;
+
+/** The payload in JSON; one that is too large goes without metadata and, if need be, without the lists of urls. */
+function bodyOf(state: JobState, event: NotificationEvent, output: number | null): string {
+  const { notification } = state.spec;
+  const full = JSON.stringify(payloadOf(state, event, output));
+  if (fits(full, notification)) return full;
+  const bare = { ...state, spec: { ...state.spec, notification: { ...notification, metadata: false } } };
+  const payload = payloadOf(bare, event, output);
+  const short = JSON.stringify(payload);
+  return fits(short, notification) ? short : JSON.stringify(payload, withoutLists);
+}
+
+const withoutLists = (name: string, value: unknown): unknown => (name === "urls" ? undefined : value);
+
+const fits = (body: string, { type }: NotificationSpec): boolean =>
+  body.length <= STORED_BODY_CHARS && (type !== "sns" || new TextEncoder().encode(body).length <= SNS_BODY_BYTES);
+
+function payloadOf(state: JobState, event: NotificationEvent, output: number | null): NotificationPayload {
+  const job = viewJob(state);
+  switch (event) {
+    case "input.transferred":
+    case "input.failed":
+      return inputPayload(event, job, payloadMetadata(state));
+    case "output.completed":
+    case "output.failed": {
+      const index = output ?? 0;
+      const probe = state.spec.notification.metadata ? outputMetadata(state, index) : null;
+      return outputPayload(event, job, viewOutput(state, index), probe, endedShare(state));
+    }
+    case "job.completed":
+    case "job.failed":
+    case "job.aborted":
+      return jobPayload(event, job, payloadMetadata(state));
+    default:
+      return assertNever(event);
+  }
+}
+
+/** How many of the outputs that are made have ended, well or not: what clients of the API know as progress in its events. */
+function endedShare({ outputs }: JobState): `${number}%` {
+  const wanted = outputs.filter(({ phase }) => phase !== "skipped");
+  const ended = wanted.filter(({ phase }) => isTerminalOutput(phase));
+  return `${Math.floor((100 * ended.length) / Math.max(1, wanted.length))}%`;
+}
+
+/** Ends the job when all its outputs have ended; a job ends once. */
+export function endIfDone(state: JobState, now: number): JobState {
+  if (isTerminalJob(state.status) || !state.outputs.every(({ phase }) => isTerminalOutput(phase))) return state;
+  const failed = state.input.failure !== null || state.outputs.some(({ phase }) => phase === "failed");
+  const status = moveJob(state.status, failed ? "fail" : "complete");
+  if (!status) return state;
+  const ended = { ...state, status, completedAt: now, version: state.version + 1 };
+  return record(ended, failed ? "job.failed" : "job.completed", null, now);
+}

@@ -1,0 +1,209 @@
+// Outputs that are reported one by one while their task goes on.
+import { beforeAll, describe, expect, it } from "vitest";
+import type { ErrorCode } from "#shared/errors.ts";
+import { LEASE_MS, type OutputReport } from "#shared/protocol/protocol.ts";
+import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
+import { pendingEffects } from "../effects/job-effects.ts";
+import { taskOf } from "../state/job-moves.ts";
+import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "../state/job-state.ts";
+import { viewJob } from "../views/job-view.ts";
+import { cancelJob } from "./client-moves.ts";
+import { claimTasks, expireLeases, recordProgress } from "./leases.ts";
+import { settlePublished, takeOutputs } from "./output-reports.ts";
+import { madeReports, owedOutputs } from "./remaining-outputs.ts";
+import { completeTask, recordUpload } from "./reports.ts";
+
+const NOW = 1_000_000;
+const OUTPUTS = {
+  "mp4:240p": { path: "a.mp4" },
+  "mp4:480p": { path: "b.mp4" },
+  "jpg:320x": { path: "c.jpg" },
+  "mp4:1080p": { path: "never.mp4", if: "{{ input.width }} > 1280" },
+};
+let spec: JobSpec;
+beforeAll(async () => {
+  const notification = { type: "http", url: "http://127.0.0.1:9/", events: true };
+  spec = await newSpec({ outputs: OUTPUTS, notification });
+});
+
+const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, nodeId = "node-a") =>
+  claimTasks(
+    state,
+    {
+      ...{ nodeId, session: `s-${nodeId}`, slotClass, max: 1, tokens: [`t-${nodeId}`] },
+      ...{ sourceUrl: "https://media.example.com/film.mp4", streamKeys: new Map(), chunking: null },
+    },
+    now,
+  );
+
+/** All is being encoded; uploads of the outputs named are in parts. */
+function encoding(...inParts: number[]): JobState {
+  const inspecting = claim(checkedJob(spec), "inspect").state;
+  const inspected = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
+  return granted(claim(inspected, "encode").state, ...inParts);
+}
+
+/** Uploads of all outputs that are still to be made. */
+const granted = (state: JobState, ...inParts: number[]): JobState =>
+  owedOutputs(state, taskOf(state, "encode")).reduce((next, output) => {
+    const upload = { sizeBytes: 5, partCount: 1, uploadId: inParts.includes(output) ? `u-${output}` : null };
+    return recordUpload(next, "encode", { output, file: 1 }, upload);
+  }, state);
+
+const made = (output: number): OutputReport => ({
+  ...{ status: "made", output, files: [{ output, file: 1, sizeBytes: 5, etags: ['"e"'] }] },
+  probe: output === 2 ? null : PROBE,
+});
+const failed = (output: number, code: ErrorCode): OutputReport => ({
+  ...{ status: "failed", output, failure: { code, message: "It broke" } },
+});
+const take = (state: JobState, ...reports: OutputReport[]): JobState => takeOutputs(state, "encode", reports, NOW);
+const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
+  completeTask(state, "encode", { kind: "encode", outputs }, NOW);
+const published = (state: JobState, output: number, code: ErrorCode | null = null): JobState => {
+  const report = madeReports(state.tasks[1] ?? { reports: [] }).find((one) => one.output === output);
+  if (!report) throw new Error(`Output ${output} is not waiting`);
+  return settlePublished(state, "encode", report, code && { code, message: "It broke" }, NOW);
+};
+const statuses = (state: JobState): string[] => viewJob(state).outputs.map(({ status }) => status);
+const events = (state: JobState): string[] =>
+  state.outbox.map(({ event, body }) => {
+    const { key, progress } = JSON.parse(body).data;
+    return event.startsWith("output") ? `${key} ${event} ${progress}` : event;
+  });
+const toPublish = (state: JobState): string[] =>
+  pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("publish") ? [name] : []));
+const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.skipped"];
+
+it("end as they are reported, and events count them; skipped ones are not counted", () => {
+  const { lease, token } =
+    claim(
+      completeTask(claim(checkedJob(spec), "inspect").state, "inspect", { kind: "inspect", probe: PROBE }, NOW),
+      "encode",
+    ).assignments[0] ?? {};
+  const started = recordProgress(encoding(), { lease, token, stage: "encoding", fraction: 0.5 } as never, NOW).state;
+  expect(statuses(started)).toEqual(WAITING);
+  const first = take(started, made(2));
+  expect(statuses(first)).toEqual(WAITING.with(2, "image.created"));
+  expect(viewJob(first).outputs[2]?.urls).toHaveLength(1);
+  const second = take(first, made(0));
+  const done = complete(second, made(1));
+  expect(done.status).toBe("job.completed");
+  expect(events(done)).toEqual([
+    "input.transferred",
+    "jpg:320x output.completed 33%",
+    "mp4:240p output.completed 66%",
+    "mp4:480p output.completed 100%",
+    "job.completed",
+  ]);
+  expect(Number.parseInt(viewJob(second).progress, 10)).toBeLessThan(99);
+});
+
+it("count once, however often and by whatever report they come", () => {
+  const once = take(encoding(), made(2));
+  const again = take(take(once, made(2)), failed(2, "storage_denied"));
+  expect(again.outbox).toEqual(once.outbox);
+  const done = complete(again, made(0), made(1), made(2));
+  expect(done.status).toBe("job.completed");
+  expect(done.outbox).toHaveLength(5);
+});
+
+it("complete their task with the last of them, although its report is lost", () => {
+  const done = take(take(encoding(), made(2)), made(0), made(1));
+  expect([done.status, done.tasks[1]?.phase]).toEqual(["job.completed", "done"]);
+});
+
+it("are not taken when their files were never granted, and are encoded again", () => {
+  const { outputs } = JSON.parse(JSON.stringify(encoding())) as JobState;
+  const wrong = { ...made(2), files: [{ output: 2, file: 1, sizeBytes: 6, etags: ['"e"'] }] } as OutputReport;
+  const state = take(encoding(), wrong);
+  expect(state.outputs).toEqual(outputs);
+  expect(complete(state, made(0), made(1)).tasks[1]).toMatchObject({ phase: "pending", outputs: [2] });
+});
+
+describe("failures", () => {
+  it("that nobody can do better about end the output at once, others when the task does", () => {
+    const state = take(encoding(), failed(0, "storage_unreachable"), failed(1, "encoding_failed"));
+    expect(viewJob(state).outputs.map(({ error_code }) => error_code)).toEqual(["storage_unreachable", ...Array(3)]);
+    const rest = complete(state, made(2));
+    expect(rest.tasks[1]).toMatchObject({ phase: "pending", outputs: [1], failures: 1 });
+    expect(events(rest)).toEqual(["input.transferred", "mp4:240p output.failed 33%", "jpg:320x output.completed 66%"]);
+  });
+
+  it("of a storage are never a reason to encode again, however the task ends", () => {
+    const state = complete(encoding(), failed(0, "storage_unreachable"), made(1), made(2));
+    expect(viewJob(state)).toMatchObject({
+      status: "job.failed",
+      outputs: [{ error_code: "storage_unreachable" }, {}, {}, {}],
+    });
+  });
+});
+
+describe("a node that is lost", () => {
+  const lost = (state: JobState): JobState => expireLeases(state, NOW + LEASE_MS);
+
+  it("leaves to the next only what it had not reported", () => {
+    const state = lost(take(encoding(), made(2), failed(1, "encoding_failed")));
+    expect(state.tasks[1]).toMatchObject({ phase: "pending" });
+    const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
+    expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }, { index: 1 }] });
+    const done = complete(granted(next.state), made(0), made(1));
+    expect(done.status).toBe("job.completed");
+  });
+
+  it("leaves its reported uploads to be completed, while and after another has the task", () => {
+    const state = lost(take(encoding(0), made(0)));
+    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
+    expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }, { index: 2 }] });
+    expect(next.state.orphans).toEqual([]);
+    const rest = complete(granted(next.state), made(1), made(2));
+    expect([rest.status, rest.tasks[1]?.phase]).toEqual(["job.starting", "publishing"]);
+    expect(published(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
+  });
+
+  it("costs only the outputs that it had not reported when it was the last", () => {
+    let state = take(encoding(0), made(0));
+    for (let at = 0; at <= MAX_LOSSES; at++) {
+      state = lost({
+        ...state,
+        tasks: state.tasks.map((task) =>
+          task.grant ? { ...task, phase: task.id === "encode" ? ("leased" as const) : task.phase } : task,
+        ),
+      });
+    }
+    expect(statuses(state).slice(1, 3)).toEqual(["video.failed", "image.failed"]);
+    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    expect(published(state, 0)).toMatchObject({ status: "job.failed", outputs: [{ phase: "done" }, {}, {}, {}] });
+  });
+});
+
+describe("uploads in parts", () => {
+  it("are completed by output, while the task goes on", () => {
+    const state = take(encoding(0, 1), made(0));
+    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    expect(statuses(state)[0]).not.toBe("video.encoded");
+    const one = published(state, 0);
+    expect(statuses(one)[0]).toBe("video.encoded");
+    const rest = complete(one, made(1), made(2));
+    expect(toPublish(rest)).toEqual(["publish:encode:1"]);
+    expect(published(rest, 1).status).toBe("job.completed");
+  });
+
+  it.each([
+    ["node_failed", "queued", { phase: "pending", outputs: [0] }],
+    ["storage_denied", "failed", { phase: "done" }],
+  ] as const)("that the storage does not complete (%s) leave their output %s", (code, phase, task) => {
+    const early = complete(published(take(encoding(0), made(0)), 0, code), made(1), made(2));
+    const late = published(complete(encoding(0), made(0), made(1), made(2)), 0, code);
+    for (const state of [early, late]) {
+      expect([state.outputs[0]?.phase, state.tasks[1]]).toEqual([phase, expect.objectContaining(task)]);
+    }
+  });
+
+  it("are aborted when the job is cancelled", () => {
+    const state = cancelJob(take(encoding(0), made(0)), NOW);
+    expect(state).toMatchObject({ orphans: [{ uploadId: "u-0" }], outputs: [{ phase: "aborted" }, {}, {}, {}] });
+    expect(state && toPublish(state)).toEqual([]);
+  });
+});

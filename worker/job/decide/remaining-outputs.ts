@@ -1,0 +1,17 @@
+// Which outputs of a task its node still has to make. Pure.
+import { isTerminalOutput } from "#shared/job/output-status.ts";
+import type { OutputReport } from "#shared/protocol/protocol.ts";
+import type { JobState, TaskState } from "../state/job-state.ts";
+
+export type MadeReport = OutputReport & { status: "made" };
+
+/** The reports of outputs that are in the storage and wait for it to complete their multipart uploads. */
+export const madeReports = ({ reports }: Pick<TaskState, "reports">): MadeReport[] =>
+  reports.filter((report): report is MadeReport => report.status === "made");
+
+/** The outputs of a task that have not ended and are not in the storage. Parts of a film are owed until they come. */
+export function owedOutputs(state: JobState, task: Pick<TaskState, "outputs" | "reports">): number[] {
+  const made = new Set(madeReports(task).map(({ output }) => output));
+  const hasEnded = (index: number): boolean => isTerminalOutput(state.outputs[index]?.phase ?? "waiting");
+  return task.outputs.filter((index) => !made.has(index) && !hasEnded(index));
+}

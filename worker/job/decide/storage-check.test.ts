@@ -1,0 +1,125 @@
+// The trial of a job's storage, which encoding waits for.
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, inject, it, vi } from "vitest";
+import type { LeaseId } from "#shared/ids.ts";
+import { jobOf, settingsOf } from "../../env.ts";
+import { openStore } from "../../storage/object-store.ts";
+import { tryStorage } from "../../storage/try-storage.ts";
+import { NOWHERE, newSpec, PROBE } from "../../testing/jobs.ts";
+import { openJobSecrets } from "../secrets/job-secrets.ts";
+import type { JobSpec } from "../state/job-state.ts";
+import { loadState } from "../state/job-store.ts";
+
+const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
+const S3 = {
+  ...{ service: "s3other", endpoint, bucket: "copra", region: "us-east-1", force_path_style: true },
+  credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
+};
+const answering = (status: number, body = ""): string =>
+  `${inject("answers")}/${btoa(JSON.stringify({ status, body })).replaceAll("/", "_").replaceAll("+", "-")}`;
+const { account, container, key, endpoint: azureEndpoint } = inject("azure");
+const AZURE = { service: "azure", endpoint: azureEndpoint, container, credentials: { account, api_key: key } };
+
+const stubOf = ({ id }: JobSpec) => jobOf(env, id);
+const stateOf = (spec: JobSpec) => runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
+/** A job as it is asked for now. */
+const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> => ({
+  ...(await newSpec({ storage, ...more })),
+  createdAt: Date.now(),
+});
+
+describe("a trial", () => {
+  const rows: [string, object, Awaited<ReturnType<typeof tryStorage>>["kind"], RegExp | null][] = [
+    ["a bucket", S3, "good", null],
+    ["no such bucket", { ...S3, bucket: "nowhere" }, "refused", /NoSuchBucket\): there is no such bucket/],
+    ["no such key", { ...S3, credentials: { ...S3.credentials, access_key_id: "X" } }, "refused", /InvalidAccessKeyId/],
+    [
+      "a wrong secret",
+      { ...S3, credentials: { ...S3.credentials, secret_access_key: "x" } },
+      "refused",
+      /SignatureDoes/,
+    ],
+    [
+      "nobody there",
+      NOWHERE,
+      "silent",
+      /^The storage at http:\/\/127.0.0.1:9 refuses connections; check `storage.endp/,
+    ],
+    [
+      "no such host",
+      { ...S3, endpoint: "http://storage.invalid:9000" },
+      "silent",
+      /storage.invalid:9000 .*cannot be found/,
+    ],
+    ["a storage in trouble", { ...S3, endpoint: answering(503) }, "unclear", null],
+    ["a gateway's refusal", { ...S3, endpoint: answering(403, "<html>no</html>") }, "unclear", null],
+    [
+      "one without multipart uploads",
+      { ...S3, endpoint: answering(501, "<Error><Code>NotImplemented</Code></Error>") },
+      "unclear",
+      null,
+    ],
+    ["a container", AZURE, "good", null],
+    ["no such container", { ...AZURE, container: "elsewhere" }, "refused", /ContainerNotFound/],
+    ["an upload URL, whatever it says", { url: `${answering(404)}/in` }, "good", null],
+    [
+      "an upload URL where nobody is",
+      { url: "http://127.0.0.1:9/in" },
+      "silent",
+      /upload URL at http:\/\/127.0.0.1:9 refuses/,
+    ],
+  ];
+  it.each(rows)("of %s", async (_, storage, kind, message) => {
+    const spec = await newSpec({ storage });
+    const { storage: keys } = await openJobSecrets(spec, settingsOf(env).sealingKeys);
+    const output = { key: "a", type: "video" } as const;
+    const file = { objectName: "trial/a.mp4", contentType: "video/mp4", cacheControl: null, sizeBytes: 0, output };
+    const store = openStore(spec, keys, env);
+    const trial = await tryStorage(store, file);
+    expect(trial.kind).toBe(kind);
+    if (message) expect(trial).toMatchObject({ failure: { message: expect.stringMatching(message) } });
+    if (trial.kind === "good" && trial.uploadId) await store.abort(file.objectName, trial.uploadId);
+  });
+});
+
+describe("a job", () => {
+  it("has its storage tried at once, leaves nothing there, and encodes", async () => {
+    const spec = await freshSpec(S3);
+    await stubOf(spec).create(spec);
+    await vi.waitFor(async () => expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] }));
+    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const { lease, token } = inspect as { lease: LeaseId; token: string };
+    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toHaveLength(1);
+  });
+
+  it("fails at once where nobody answers, encodes nothing, and takes its inspection back", async () => {
+    const spec = await freshSpec(NOWHERE, { notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
+    await stubOf(spec).create(spec);
+    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const { lease, token } = inspect as { lease: LeaseId; token: string };
+    expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [] });
+    await vi.waitFor(
+      async () => {
+        await runDurableObjectAlarm(stubOf(spec));
+        expect((await stateOf(spec))?.status).toBe("job.failed");
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+    const state = await stateOf(spec);
+    expect(state?.outbox.map(({ event }) => event)).toEqual(["output.failed", "output.failed", "job.failed"]);
+    expect(state?.outputs[1]?.failure).toMatchObject({ code: "storage_unreachable" });
+    expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [lease] });
+    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toEqual([]);
+  });
+
+  it("lets nothing be encoded before the trial is over, nor longer than it may take", async () => {
+    const spec = await freshSpec(NOWHERE);
+    await stubOf(spec).create(spec);
+    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const { lease, token } = inspect as { lease: LeaseId; token: string };
+    await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { JobView } from "#shared/job/job-view.ts";
+import { endedEvents, nextStep, type Told } from "./event-text.ts";
+
+const job = (changes: Partial<JobView> = {}): JobView => ({
+  id: "3clA7G2GY8bXR5",
+  created_at: "2026-11-21 05:23:27 +0000",
+  completed_at: null,
+  status: "job.starting",
+  progress: "10%",
+  input: { status: "input.transferred" },
+  outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.encoding", progress: "5%" }],
+  ...changes,
+});
+const ENDED = job({ status: "job.completed", completed_at: "2026-11-21 05:24:00 +0000" });
+const MOVED = job({ progress: "20%", outputs: [{ ...job().outputs[0], progress: "15%" } as JobView["outputs"][0]] });
+const QUEUED = job({ outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }] });
+
+/** What a follower was told who has seen `job()` at time 1000. */
+function toldAt1000(): Told {
+  const first = nextStep(null, job(), 1000);
+  if (!("write" in first) || !first.told) throw new Error("nothing was told");
+  return first.told;
+}
+const event = (name: string, id: number, view: JobView): string =>
+  `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(view)}\n\n`;
+
+describe("a follower of a job", () => {
+  it("is told at first how the job is, and when to come back if the stream breaks", () => {
+    expect(nextStep(null, job(), 1000)).toMatchObject({ write: `retry: 2000\n\n${event("job", 1, job())}` });
+  });
+
+  it.each<[string, JobView, number, object]>([
+    ["nothing while nothing changes", job(), 1000, { waitMs: 15_000 }],
+    ["that the stream lives, after a while without a change", job(), 16_000, { write: ": ping\n\n" }],
+    ["progress not at once", MOVED, 1100, { waitMs: 400 }],
+    ["progress after half a second", MOVED, 1500, { write: event("job", 2, MOVED) }],
+    ["a status at once", QUEUED, 1001, { write: event("job", 2, QUEUED) }],
+    ["to come again with its key, after ten minutes", MOVED, 601_000, { write: ": connect again\n\n", told: null }],
+    ["the end at once, twice", ENDED, 1001, { write: event("job", 2, ENDED) + event("end", 3, ENDED), told: null }],
+  ])("is then told %s", (_, view, now, expected) => {
+    expect(nextStep(toldAt1000(), view, now)).toMatchObject(expected);
+  });
+
+  it("hears of progress no later because of a ping", () => {
+    const pinged = nextStep(toldAt1000(), job(), 16_000);
+    const told = "write" in pinged ? pinged.told : null;
+    expect(nextStep(told, MOVED, 16_001)).toMatchObject({ write: event("job", 2, MOVED) });
+    expect(nextStep(told, job(), 16_001)).toEqual({ waitMs: 14_999 });
+  });
+
+  it("who comes after the end is told the same of it, from its row", () => {
+    expect(nextStep(null, ENDED, 1000)).toEqual({ write: endedEvents(JSON.stringify(ENDED)), told: null });
+  });
+});

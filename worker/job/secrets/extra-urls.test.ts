@@ -1,0 +1,40 @@
+// Addresses of watermarks and subtitles may hold passwords and signatures: only the node that fetches them learns those.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import type { Task } from "#shared/protocol/protocol.ts";
+import { jobOf } from "../../env.ts";
+import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
+
+const SECRET = "sesame-open-7";
+const LOGO = `https://me:${SECRET}@media.example.com/logo.png?sig=${SECRET}#part`;
+const PLAIN = "https://media.example.com/plain.png";
+const CUES = `https://media.example.com/en.srt?sig=${SECRET}`;
+const OUTPUTS = {
+  "mp4:240p": { path: "a.mp4", watermark: { url: LOGO } },
+  "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN } },
+  "jpg:320x": { path: "c.jpg" },
+  httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
+};
+
+it("lie sealed in the job, and reach the node that encodes whole", async () => {
+  const headers = basic((await newAccount()).key);
+  const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
+  expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);
+  const job = jobOf(env, body.id);
+  const [inspect] = await job.claim("node", "session", "inspect", 1);
+  if (!inspect) throw new Error("Nothing to inspect");
+  await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+  const tasks: Task[] = (await job.claim("node", "session", "encode", 9)).map(({ task }) => task);
+  const addresses = tasks.flatMap((task) =>
+    "outputs" in task
+      ? task.outputs.flatMap((spec) =>
+          spec.type === "httpstream" ? spec.subtitles.map(({ url }) => url) : (spec.watermark?.url ?? []),
+        )
+      : [],
+  );
+  expect(addresses.sort()).toEqual([CUES, LOGO, PLAIN].sort());
+  const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
+  expect(stored).toContain("media.example.com/logo.png");
+  expect(stored).not.toContain(SECRET);
+});

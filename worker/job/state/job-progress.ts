@@ -1,0 +1,78 @@
+// How far a job is, as a fraction of its work.
+
+import { assertNever } from "#shared/errors.ts";
+import type { VideoFormat } from "#shared/format/format-spec.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { isTerminalOutput } from "#shared/job/output-status.ts";
+import { type MediaProbe, sourceFacts } from "#shared/media/media-probe.ts";
+import { imageFiles } from "#shared/plan/thumbnails/image-files.ts";
+import type { TaskStage } from "#shared/protocol/protocol.ts";
+import { chunkedFraction } from "../chunks/chunk-progress.ts";
+import { activeWork } from "../chunks/chunk-work.ts";
+import { madeReports } from "../decide/remaining-outputs.ts";
+import type { JobState, TaskState } from "./job-state.ts";
+
+/** Shares of the whole: fetching and probing the source; and, of one output's work, encoding before uploading. */
+const INPUT_SHARE = 0.05;
+const ENCODING_SHARE = 0.95;
+
+/** 0 to 1: the work that is done, outputs weighted by their pixels. */
+export function jobFraction(state: JobState): number {
+  if (state.input.status !== "input.transferred") {
+    const inspect = state.tasks.find((task) => task.kind === "inspect");
+    return INPUT_SHARE * (inspect?.fraction ?? 0);
+  }
+  let done = 0;
+  let total = 0;
+  for (const [index, spec] of state.spec.outputs.entries()) {
+    const weight = outputWeight(spec, state.input.probe);
+    done += weight * outputFraction(state, index);
+    total += weight;
+  }
+  return INPUT_SHARE + (1 - INPUT_SHARE) * (total > 0 ? done / total : 1);
+}
+
+/** 0 to 1 of one output; an output that ended, however it did, is 1. */
+export function outputFraction(state: JobState, index: number): number {
+  const output = state.outputs[index];
+  if (!output || isTerminalOutput(output.phase)) return 1;
+  const work = activeWork(state);
+  if (work?.outputs.includes(index)) return chunkedFraction(state, work, taskFraction);
+  const task = state.tasks.findLast((candidate) => candidate.kind === "encode" && candidate.outputs.includes(index));
+  if (task && madeReports(task).some((report) => report.output === index)) return 1;
+  return task ? taskFraction(task) : 0;
+}
+
+function taskFraction(task: TaskState): number {
+  const shares: Record<TaskStage, number> = {
+    transferring: 0,
+    encoding: ENCODING_SHARE * task.fraction,
+    uploading: ENCODING_SHARE + (1 - ENCODING_SHARE) * task.fraction,
+  };
+  if (task.phase === "publishing") return 1;
+  return task.phase === "leased" && task.stage ? shares[task.stage] : 0;
+}
+
+/** Work of an output, in arbitrary units: frames × pixels, so seconds × pixels at the source's rate. */
+function outputWeight(spec: OutputSpec, probe: MediaProbe | null): number {
+  const facts = probe && sourceFacts(probe);
+  const seconds = (facts?.durationMs ?? 1000) / 1000;
+  const fullWidth = facts?.video?.displayWidth ?? 1;
+  const fullHeight = facts?.video?.displayHeight ?? 1;
+  const pixels = (size: { width: number | null; height: number | null }): number => {
+    const scale = size.height ? size.height / fullHeight : size.width ? size.width / fullWidth : 1;
+    return (size.width ?? fullWidth * scale) * (size.height ?? fullHeight * scale);
+  };
+  // An audio track weighs about as much as a picture of 100×100 at 25 fps.
+  const film = ({ video }: Pick<VideoFormat, "video">): number => 25 * (video ? pixels(video.size) : 10_000);
+  switch (spec.type) {
+    case "image":
+      return (imageFiles(spec, probe)?.pictures ?? seconds) * pixels(spec.size);
+    case "video":
+      return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * film(spec);
+    case "httpstream":
+      return seconds * spec.variants.reduce((sum, variant) => sum + film(variant), 0);
+    default:
+      return assertNever(spec);
+  }
+}

@@ -1,0 +1,176 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { findJob } from "../../db/jobs.ts";
+import { jobOf } from "../../env.ts";
+import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
+import { STORED_STATES } from "../../testing/stored-states.ts";
+import { JobMemory } from "./job-memory.ts";
+import { judgeUnreadable } from "./unreadable.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+/** Changes the entries in an object's storage, as another version of the service would have written them. */
+async function rewrite(id: string, change: (kv: SyncKvStorage) => void): Promise<void> {
+  await runInDurableObject(jobOf(env, id), (_, { storage }) => change(storage.kv));
+  await evictDurableObject(jobOf(env, id));
+}
+
+const entriesOf = (id: string): Promise<Map<string, unknown>> =>
+  runInDurableObject(jobOf(env, id), (_, { storage }) => new Map(storage.kv.list()));
+const alarmOf = (id: string): Promise<number | null> =>
+  runInDurableObject(jobOf(env, id), (_, { storage }) => storage.getAlarm());
+
+/** A job of two outputs, the first of which is made, with a node at work on the second. */
+async function halfDone(): Promise<{ id: string; accountId: string; lease: string; token: string }> {
+  const spec = await newSpec({
+    outputs: { "mp4:240p": { path: "a.mp4" }, "mp4:360p": { path: "b.mp4" } },
+    notification: { type: "http", url: "http://127.0.0.1:9/", events: true },
+  });
+  const job = jobOf(env, spec.id);
+  await job.create(spec);
+  const [inspect] = await job.claim("node-a", "s-a", "inspect", 1);
+  if (!inspect) throw new Error("Nothing to inspect");
+  await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+  const [encode] = await job.claim("node-a", "s-a", "encode", 1);
+  if (!encode) throw new Error("Nothing to encode");
+  await rewrite(spec.id, (kv) => {
+    const [first, second] = kv.get("outputs") as object[];
+    kv.put("outputs", [{ ...first, phase: "done", files: [{ sizeBytes: 1 }], probe: PROBE }, second]);
+  });
+  return { id: spec.id, accountId: spec.accountId, lease: encode.lease, token: encode.token };
+}
+
+const breakTasks = (kv: SyncKvStorage): void => kv.put("tasks", [{ id: "written by nobody we know" }]);
+const longAgo = (kv: SyncKvStorage): void => kv.put("unreadable-since", Date.now() - HOUR_MS);
+
+describe("a job that an earlier version of the service stored", () => {
+  it.each(Object.entries(STORED_STATES))("%s goes on to its end", async (_, stored) => {
+    const entries: Record<string, unknown> = JSON.parse(stored);
+    const { id } = entries.spec as { id: string };
+    await rewrite(id, (kv) => {
+      for (const [key, value] of Object.entries(entries)) kv.put(key, value);
+    });
+    const job = jobOf(env, id);
+    // Its node is long gone: the alarm that this sets ends the lease.
+    await job.kick(1);
+    const encode = await vi.waitFor(async () => {
+      const [assignment] = await job.claim("node-b", "s-b", "encode", 1);
+      if (!assignment) throw new Error("Nothing to encode");
+      return assignment;
+    });
+    const { lease, token } = encode;
+    const files = [1, 2].map((file) => ({ output: 1, file, sizeBytes: 9 }));
+    await job.uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 9 }, ...files] });
+    const outputs = [
+      { status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }], probe: PROBE },
+      { status: "made", output: 1, files: files.map((file) => ({ ...file, etags: ["e"] })), probe: null },
+    ];
+    const result = { kind: "encode", outputs } as unknown as Parameters<typeof job.complete>[1]["result"];
+    expect(await job.complete(lease, { token, result })).toEqual({ ok: true, value: null });
+    await vi.waitFor(async () =>
+      expect(await findJob(env.DB, "account", id)).toMatchObject({ status: "job.completed" }),
+    );
+    expect((await job.notifications()).ok).toBe(true);
+  });
+});
+
+describe("a job whose stored state cannot be read", () => {
+  it("is asked for again later, by nodes too, and goes on when it can be read", async () => {
+    const { id, lease, token } = await halfDone();
+    const tasks = (await entriesOf(id)).get("tasks");
+    await rewrite(id, breakTasks);
+    const fail = (headers: Record<string, string>) =>
+      send(`/v2/nodes/leases/${lease}/fail`, {
+        method: "POST",
+        headers,
+        body: { token, failure: { code: "node_failed", message: "It broke" } },
+      });
+    const node = bearer(await newNodeToken());
+    expect(await fail(node)).toMatchObject({ status: 503, body: { error_code: "service_unavailable" } });
+    await runDurableObjectAlarm(jobOf(env, id));
+    expect(await alarmOf(id)).toBeGreaterThan(Date.now() + 60_000);
+    expect((await entriesOf(id)).get("tasks")).toEqual([{ id: "written by nobody we know" }]);
+    await rewrite(id, (kv) => kv.put("tasks", tasks));
+    expect((await fail(node)).status).toBe(200);
+    expect((await entriesOf(id)).has("unreadable-since")).toBe(false);
+  });
+
+  it("has failed when nobody mended it within an hour; what is finished stays, and its client is told", async () => {
+    const { id, accountId } = await halfDone();
+    await rewrite(id, breakTasks);
+    await rewrite(id, longAgo);
+    await runDurableObjectAlarm(jobOf(env, id));
+    const LOST = { error_code: "internal_error", error: expect.stringMatching(/create it anew/) };
+    const outputs = [
+      { status: "video.encoded", url: "http://127.0.0.1:9/bucket/a.mp4" },
+      { status: "video.failed", ...LOST },
+    ];
+    expect(await jobOf(env, id).view()).toMatchObject({ ok: true, value: { status: "job.failed", outputs } });
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(jobOf(env, id));
+      expect((await findJob(env.DB, accountId, id))?.status).toBe("job.failed");
+    });
+    const log = await jobOf(env, id).notifications();
+    expect(log.ok && log.value.map((delivery) => [delivery.id, delivery.event])).toEqual([
+      [`msg_${id}_1`, "input.transferred"],
+      [`msg_${id}_2`, "output.failed"],
+      [`msg_${id}_3`, "job.failed"],
+    ]);
+    await evictDurableObject(jobOf(env, id));
+    expect((await jobOf(env, id).view()).ok).toBe(true);
+  });
+
+  it("goes on at once when only the reading had failed", async () => {
+    const { id } = await halfDone();
+    await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
+      const tasks = storage.kv.get("tasks");
+      breakTasks(storage.kv);
+      let changes = 0;
+      const memory = new JobMemory(storage, () => changes++);
+      expect((await memory.tend(Date.now(), HOUR_MS)).waitMs).toBeGreaterThan(0);
+      storage.kv.put("tasks", tasks);
+      expect(await memory.tend(Date.now() + 2 * HOUR_MS, HOUR_MS)).toEqual({ waitMs: null, reason: null });
+      expect([memory.isUnreadable, memory.live().status, changes]).toEqual([false, "job.starting", 1]);
+      expect(storage.kv.get("unreadable-since")).toBeUndefined();
+    });
+  });
+
+  it("leaves no upload at the storage when it is ended", async () => {
+    const { id } = await halfDone();
+    const stored = await entriesOf(id);
+    const [inspect, encode] = stored.get("tasks") as object[];
+    const upload = (uploadId: string) => ({ sizeBytes: 9, partCount: 2, uploadId });
+    const uploads = { "0/1": upload("u-made"), "1/1": upload("u-1") };
+    stored.set("tasks", [{ ...inspect, ...{ uploads: { "7/1": upload("u-of-none") } } }, { ...encode, uploads }, {}]);
+    const orphans = [{ objectName: "c.mp4", uploadId: "u-0" }, { uploadId: 1 }];
+    stored.set("rest", { ...(stored.get("rest") as object), orphans });
+    const verdict = judgeUnreadable(stored, { since: 0, now: Date.now(), retentionMs: HOUR_MS });
+    expect(verdict).toMatchObject({
+      do: "end",
+      state: {
+        status: "job.failed",
+        orphans: [
+          { objectName: "c.mp4", uploadId: "u-0" },
+          { objectName: "b.mp4", uploadId: "u-1" },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ["ran, and whose specification cannot be read either, is forgotten after an hour", null, HOUR_MS, true],
+    ["has ended stays as long as others do", Date.now() - 6 * 24 * HOUR_MS, 2 * HOUR_MS, false],
+    ["has ended is forgotten when others are", Date.now() - 7 * 24 * HOUR_MS, 0, true],
+  ])("that %s", async (_, completedAt, sinceMs, isForgotten) => {
+    const { id } = await halfDone();
+    await rewrite(id, (kv) => {
+      kv.put("spec", { id: "?" });
+      kv.put("rest", { ...(kv.get("rest") as object), completedAt });
+      kv.put("unreadable-since", Date.now() - sinceMs);
+    });
+    await runDurableObjectAlarm(jobOf(env, id));
+    expect((await entriesOf(id)).size === 0).toBe(isForgotten);
+    expect((await alarmOf(id)) === null).toBe(isForgotten);
+  });
+});

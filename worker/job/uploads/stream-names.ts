@@ -1,0 +1,35 @@
+// How a node names the files of a stream within its grant (protocol.ts), and which objects they become.
+import type { LeaseId } from "#shared/ids.ts";
+import { joinPath } from "#shared/job/object-name.ts";
+import { entryFilesOf } from "#shared/job/output-files.ts";
+import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import { isStreamFolder, MAX_STREAM_FILE_CHARS } from "#shared/job/stream-files.ts";
+
+/** Whether a file lies at a fixed address; all others lie in folders that are each written by one grant alone. */
+export const isEntryFile = (stream: HttpStreamOutput, name: string): boolean =>
+  entryFilesOf(stream).some(({ file }) => file === name);
+
+/** Whether a grant may write a file of this name. */
+export function mayWrite(stream: HttpStreamOutput, name: string, lease: LeaseId): boolean {
+  if (isEntryFile(stream, name)) return true;
+  const [packageName, folder = "", ...rest] = name.split("/");
+  const inPackage = packageFolder(stream, packageName) !== null && isStreamFolder(folder, lease);
+  const isShort = [folder, ...rest].join("/").length <= MAX_STREAM_FILE_CHARS;
+  return inPackage && isShort && rest.length >= 1 && rest.length <= 3 && rest.every((part) => PLAIN_PART.test(part));
+}
+
+/** Nothing that a storage or a server might decode, resolve or hide. */
+const PLAIN_PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** The object that a file becomes, below the storage's own path. Throws when the output has no such package. */
+export function streamObject(stream: HttpStreamOutput, name: string): string {
+  const [packageName, ...rest] = name.split("/");
+  const folder = packageFolder(stream, packageName);
+  if (folder === null) throw new Error(`The output ${stream.key} has no file ${name}`);
+  return joinPath(folder, rest.join("/"));
+}
+
+function packageFolder({ hls, dash }: HttpStreamOutput, packageName: string | undefined): string | null {
+  if (packageName === "hls") return hls?.path ?? null;
+  return packageName === "dash" ? (dash?.path ?? null) : null;
+}

@@ -1,0 +1,216 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, inject, it } from "vitest";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
+import { parseStorage } from "#shared/request/storage/storage-section.ts";
+import { newSpec } from "../../testing/jobs.ts";
+import { openStore, publicUrlOf } from "../object-store.ts";
+import { isUploadLost } from "../upload-gone.ts";
+
+const MIB = 2 ** 20;
+const s3 = inject("s3");
+
+/** A storage as a request has it, on the real S3 server that runs beside the tests. */
+const local = (changes: object = {}) => ({
+  service: "s3other",
+  endpoint: s3.endpoint,
+  bucket: "copra",
+  force_path_style: true,
+  credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
+  ...changes,
+});
+
+async function opened(storage: object) {
+  const parsed = parseStorage(storage, "loopback");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const spec = await newSpec({ storage });
+  return { store: openStore(spec, parsed.value.keys, env), urlOf: (name: string) => publicUrlOf(spec, name) };
+}
+
+const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
+  ...{ objectName, sizeBytes, cacheControl },
+  contentType: "video/mp4",
+  output: { key: "mp4", type: "video" as const },
+});
+const put = ({ url, headers, sizeBytes }: UploadPart): Promise<Response> =>
+  fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes) });
+
+const OPTIONS = {
+  acl: "public-read",
+  storage_class: "STANDARD",
+  cache_control: "max-age=60, public",
+  expires: "2026-10-21T07:28:00Z",
+};
+const SIGNED = {
+  "content-type": "video/mp4",
+  "cache-control": "max-age=60, public",
+  expires: "Wed, 21 Oct 2026 07:28:00 GMT",
+  "x-amz-acl": "public-read",
+  "x-amz-storage-class": "STANDARD",
+};
+
+describe("a bucket", () => {
+  it("takes a file in one PUT, with all headers that were asked for under its signature", async () => {
+    const { store, urlOf } = await opened(local(OPTIONS));
+    const wanted = file("store/a b+(1)ü.mp4", 1000);
+    expect(await store.begin(wanted)).toBeNull();
+    const [part] = await store.sign(wanted, null);
+    if (!part) throw new Error("No part");
+    expect(part.headers).toEqual(SIGNED);
+    const signed = new URL(part.url).searchParams.get("X-Amz-SignedHeaders")?.split(";");
+    expect(signed).toEqual(["content-length", "host", ...Object.keys(SIGNED)].sort());
+    expect((await put({ ...part, headers: { ...part.headers, "x-amz-acl": "private" } })).status).toBe(403);
+    expect((await put(part)).status).toBe(200);
+    const got = await fetch(urlOf(wanted.objectName));
+    expect([got.status, got.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+    expect(got.headers.get("cache-control")).toBe(SIGNED["cache-control"]);
+    expect((await got.arrayBuffer()).byteLength).toBe(1000);
+  });
+
+  it("takes a large file in parts, whose headers were told at the beginning, and is asked twice without harm", async () => {
+    const { store, urlOf } = await opened(local(OPTIONS));
+    const wanted = file("store/large.mp4", 17 * MIB);
+    const uploadId = await store.begin(wanted);
+    const parts = await store.sign(wanted, uploadId);
+    expect(parts.map(({ headers, offset, sizeBytes }) => [headers, offset, sizeBytes])).toEqual([
+      [{}, 0, 16 * MIB],
+      [{}, 16 * MIB, MIB],
+    ]);
+    const etags = await Promise.all(parts.map(async (part) => (await put(part)).headers.get("etag") ?? ""));
+    await store.complete(wanted, uploadId ?? "", etags);
+    await store.complete(wanted, uploadId ?? "", etags);
+    const got = await fetch(urlOf(wanted.objectName), { method: "HEAD" });
+    expect([got.headers.get("content-length"), got.headers.get("cache-control")]).toEqual([
+      String(17 * MIB),
+      SIGNED["cache-control"],
+    ]);
+    const other = (await store.begin(wanted)) ?? "";
+    await store.abort(wanted.objectName, other);
+    await store.abort(wanted.objectName, other);
+    await expect(store.complete({ ...wanted, sizeBytes: 18 * MIB }, other, etags)).rejects.toMatchObject({
+      code: "storage_unreachable",
+      said: "NoSuchUpload",
+    });
+  });
+
+  it.each<[object, string | null]>([
+    [{}, "public, max-age=60"],
+    [{ cache_control: "no-cache" }, "no-cache"],
+    [{ expires: "2030-01-01" }, null],
+  ])("tells caches what a file asks for unless the client says something: %j", async (options, caching) => {
+    const { store, urlOf } = await opened(local(options));
+    const wanted = file("store/master.m3u8", 3, "public, max-age=60");
+    const [part] = await store.sign(wanted, null);
+    expect((await put(part as UploadPart)).status).toBe(200);
+    expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
+  });
+
+  it("takes no other size than was signed, neither of a file nor of a part", async () => {
+    const { store, urlOf } = await opened(local());
+    const small = file("store/signed.mp4", 1000);
+    const large = file("store/signed-large.mp4", 20 * MIB);
+    const uploadId = await store.begin(large);
+    const [whole] = await store.sign(small, null);
+    const [, last] = await store.sign(large, uploadId);
+    for (const part of [whole, last] as UploadPart[]) {
+      for (const sizeBytes of [part.sizeBytes - 1, part.sizeBytes + 1, 0]) {
+        expect((await put({ ...part, sizeBytes })).status).toBe(403);
+      }
+      expect((await put(part)).status).toBe(200);
+    }
+    expect((await fetch(urlOf(small.objectName), { method: "HEAD" })).headers.get("content-length")).toBe("1000");
+    await store.abort(large.objectName, uploadId ?? "");
+  });
+
+  it("takes a file of any size at once when it is to have no parts", async () => {
+    const { store, urlOf } = await opened(local());
+    const [part, ...others] = await store.sign(file("store/00001.m4s", 40 * MIB), null);
+    expect([part?.offset, part?.sizeBytes, others]).toEqual([0, 40 * MIB, []]);
+    expect((await put(part as UploadPart)).status).toBe(200);
+    const got = await fetch(urlOf("store/00001.m4s"), { method: "HEAD" });
+    expect(got.headers.get("content-length")).toBe(String(40 * MIB));
+  });
+
+  it.each<[object, string]>([
+    [{ secure: false }, "http://films.s3.eu-west-1.amazonaws.com/v/a.mp4"],
+    [{ secure: true }, "https://films.s3.eu-west-1.amazonaws.com/v/a.mp4"],
+  ])("is shown with the scheme that was asked for, and asked by https: %j", async (changes, shown) => {
+    const { credentials } = local();
+    const { store, urlOf } = await opened({
+      ...{ service: "s3", region: "eu-west-1", bucket: "films", path: "/v", credentials },
+      ...changes,
+    });
+    expect(urlOf("a.mp4")).toBe(shown);
+    expect((await store.sign(file("a.mp4", 1), null))[0]?.url).toMatch(/^https:/);
+  });
+});
+
+describe("a refusal", () => {
+  const LARGE = file("store/never.mp4", 20 * MIB);
+  const begin = async (storage: object) => (await opened(storage)).store.begin(LARGE);
+
+  it.each<[object, string, string]>([
+    [{ bucket: "missing" }, "storage_bucket_not_found", "NoSuchBucket"],
+    [
+      { credentials: { access_key_id: "STRANGER", secret_access_key: "x" } },
+      "storage_denied",
+      "does not know the access key id",
+    ],
+    [
+      { credentials: { access_key_id: s3.accessKeyId, secret_access_key: "wrong" } },
+      "storage_denied",
+      "the secret does not belong",
+    ],
+    [
+      { endpoint: "http://127.0.0.1:9" },
+      "storage_unreachable",
+      "The storage at http://127.0.0.1:9 refuses connections",
+    ],
+  ])("by a real server says what is wrong: %j", async (changes, code, words) => {
+    const refused = begin(local(changes));
+    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/Signature=|wrong"|AWS4/) });
+  });
+
+  const saying = (status: number, body: string, headers: Record<string, string> = {}) =>
+    local({ endpoint: `${inject("answers")}/${encoded({ status, body, headers })}` });
+  const encoded = (answer: object): string =>
+    btoa(JSON.stringify(answer)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const failed = (code: string): string => `<Error><Code>${code}</Code><Message>We are sorry.</Message></Error>`;
+  const elsewhere =
+    "<Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the " +
+    "specified endpoint.</Message><Endpoint>copra.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>copra</Bucket></Error>";
+  const malformed =
+    "<Error><Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed; the region " +
+    "'us-east-1' is wrong; expecting 'eu-west-1'</Message><Region>eu-west-1</Region></Error>";
+  const LIES = "the bucket lies in eu-west-1, the job says us-east-1";
+
+  it.each<[number, string, Record<string, string>, string, string]>([
+    [301, elsewhere, { location: "https://copra.s3.eu-west-1.amazonaws.com/" }, "storage_region_not_valid", LIES],
+    [301, "", { "x-amz-bucket-region": "eu-west-1" }, "storage_region_not_valid", LIES],
+    [400, malformed, {}, "storage_region_not_valid", LIES],
+    [503, "<Error><Code>SlowDown</Code></Error>", {}, "storage_unreachable", "SlowDown"],
+    [400, "<Error><Code>AccessControlListNotSupported</Code></Error>", {}, "storage_denied", "leave `storage.acl` out"],
+    [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "began no multipart upload"],
+  ])("row %# is understood when an upload begins", async (status, body, headers, code, words) => {
+    const refused = begin(saying(status, body, headers));
+    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+  });
+
+  it.each<[string, number, string, object, boolean]>([
+    ["in the body of a good answer", 200, failed("InternalError"), { said: "InternalError" }, false],
+    [
+      "in that a good answer breaks off amid its blanks",
+      200,
+      "   ",
+      { message: expect.stringMatching(/not say/) },
+      false,
+    ],
+    ["for good: a part is lost", 400, failed("InvalidPart"), { said: "InvalidPart" }, true],
+    ["for good: the upload is gone", 404, failed("NoSuchUpload"), { said: "NoSuchUpload" }, true],
+  ])("may come when an upload is completed: %s", async (_, status, body, expected, isLost) => {
+    const { store } = await opened(saying(status, body));
+    const error: unknown = await store.complete(LARGE, "id", ['"e"']).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "storage_unreachable", ...expected });
+    expect(isUploadLost(error)).toBe(isLost);
+  });
+});

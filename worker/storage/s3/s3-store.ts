@@ -1,0 +1,119 @@
+// A bucket that speaks S3: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
+
+import { AppError } from "#shared/errors.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
+import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "../object-store.ts";
+import { partSizes } from "../part-sizes.ts";
+import { SIGNED_MS } from "../signed-life.ts";
+import { isUploadGone } from "../upload-gone.ts";
+import { type Asker, ask, presignPut, storedSize } from "./s3-requests.ts";
+import { objectUrl } from "./s3-urls.ts";
+
+type Bucket = Asker & { readonly storage: StorageOf<"s3"> };
+
+/** A job's storage in a bucket that speaks S3. */
+export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
+  const bucket: Bucket = { storage, keys, allow, region: storage.region, derivedKeys: new Map() };
+  return {
+    partSizes: (sizeBytes) => partSizes(sizeBytes),
+    // It needs the same permission as a PUT, and its options are those of the object.
+    tryOut: (file) => beginMultipart(bucket, file, TRIAL_LIMIT_MS),
+    begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
+    sign: (file, uploadId) => signParts(bucket, file, uploadId),
+    complete: (file, uploadId, etags) => completeMultipart(bucket, file, uploadId, etags),
+    abort: (objectName, uploadId) => abortMultipart(bucket, objectName, uploadId),
+  };
+}
+
+/** S3 may take minutes to put a large object together (CompleteMultipartUpload, API reference). */
+const COMPLETE_LIMIT_MS = 5 * 60_000;
+/** Far beyond the ids of any service (S3's have about 130). */
+const MAX_UPLOAD_ID_CHARS = 1024;
+
+const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(storage, storage.path, objectName);
+
+/** The headers that an object is created with: by its PUT, or by the request that begins its multipart upload. */
+function objectHeaders(
+  { storage: { options } }: Bucket,
+  { contentType, cacheControl }: FileToStore,
+): Record<string, string> {
+  const headers = {
+    "content-type": contentType,
+    "cache-control": options.cacheControl ?? (options.expires === null ? cacheControl : null),
+    expires: options.expires,
+    "x-amz-acl": options.acl,
+    "x-amz-storage-class": options.storageClass,
+  };
+  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** Signed PUTs for all parts of an object: one for a single PUT, numbered ones for a multipart upload. */
+async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
+  let offset = 0;
+  const parts: UploadPart[] = [];
+  const sizes = uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes);
+  for (const [index, sizeBytes] of sizes.entries()) {
+    const address = new URL(urlOf(bucket, file.objectName));
+    if (uploadId !== null) {
+      address.searchParams.set("partNumber", String(index + 1));
+      address.searchParams.set("uploadId", uploadId);
+    }
+    const headers = uploadId === null ? objectHeaders(bucket, file) : {};
+    const url = await presignPut(bucket, address.href, { sizeBytes, seconds: SIGNED_MS / 1000, headers });
+    parts.push({ url, headers, offset, sizeBytes });
+    offset += sizeBytes;
+  }
+  return parts;
+}
+
+/** Begins a multipart upload and answers its id. Throws AppError(storage_*). */
+async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
+  const url = `${urlOf(bucket, file.objectName)}?uploads=`;
+  const answer = await ask(bucket, url, { method: "POST", headers: objectHeaders(bucket, file) }, limitMs);
+  const uploadId = xmlText(answer, "UploadId");
+  if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS)
+    throw new AppError("storage_unreachable", "The storage began no multipart upload");
+  return uploadId;
+}
+
+/**
+ * Completes a multipart upload. One that was completed before, whose answer was lost, counts as done when the object
+ * is there in its full size. Throws AppError(storage_*).
+ */
+async function completeMultipart(
+  bucket: Bucket,
+  { objectName, sizeBytes }: FileToStore,
+  uploadId: string,
+  etags: readonly string[],
+): Promise<void> {
+  const base = urlOf(bucket, objectName);
+  const parts = etags.map(
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+  );
+  const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+  try {
+    const init = { method: "POST", headers: { "content-type": "application/xml" }, body };
+    const answer = await ask(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init, COMPLETE_LIMIT_MS);
+    // While S3 works it sends blanks to keep the connection, after a 200: an answer that ends there says nothing.
+    if (answer.includes("<CompleteMultipartUploadResult") || (await storedSize(bucket, base)) === sizeBytes) return;
+    throw new AppError("storage_unreachable", "The storage did not say whether it completed the upload");
+  } catch (error) {
+    if (!isUploadGone(error) || (await storedSize(bucket, base)) !== sizeBytes) throw error;
+  }
+}
+
+/** Aborts a multipart upload; one that is gone already is fine. */
+async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
+  try {
+    await ask(bucket, `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`, { method: "DELETE" });
+  } catch (error) {
+    if (!isUploadGone(error)) throw error;
+  }
+}
+
+const xmlText = (xml: string, element: string): string | null =>
+  new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1]?.replaceAll("&quot;", '"').replaceAll("&amp;", "&") ??
+  null;
+const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");

@@ -1,0 +1,14 @@
+// A delivery that nobody has tried yet, for tests.
+import type { Delivery } from "../job/state/job-state.ts";
+
+export const PENDING: Delivery = {
+  id: "msg_1",
+  event: "job.completed",
+  body: "{}",
+  createdAt: 0,
+  attempts: 0,
+  earlierAttempts: 0,
+  nextAt: 0,
+  state: "due",
+  lastResult: null,
+};

@@ -1,0 +1,87 @@
+// What must be true once a job has come to its end, whatever befell it on its way.
+import { env } from "cloudflare:workers";
+import { expect, inject } from "vitest";
+import type { JobId } from "#shared/ids.ts";
+import { settingsOf } from "../../env.ts";
+import { runnableTasks } from "../../job/decide/leases.ts";
+import type { JobState, TaskState } from "../../job/state/job-state.ts";
+import { fileToStore, neededFiles } from "../../job/uploads/job-files.ts";
+import { publicUrlOf } from "../../storage/object-store.ts";
+import { type Asker, ask } from "../../storage/s3/s3-requests.ts";
+import { isUploadGone } from "../../storage/upload-gone.ts";
+import { beneath } from "./fault-points.ts";
+import type { Run } from "./run-job.ts";
+import { markOf } from "./scripted-tasks.ts";
+
+const signer = (): Asker => {
+  const { accessKeyId, secretAccessKey } = inject("s3");
+  return { region: "us-east-1", keys: { accessKeyId, secretAccessKey }, allow: null };
+};
+
+/** What a fault may not change. */
+export const lasting = ({ state, view }: Run) => ({ view, events: state.outbox.map(({ event }) => event) });
+
+/** Throws when a promise is broken. */
+export async function inspectAftermath(run: Run): Promise<void> {
+  const { state, wire, jobId } = run;
+  expect(new Set(state.outbox.map(({ id }) => id)).size).toBe(state.outbox.length);
+  for (const { id, body, state: delivery } of state.outbox) {
+    expect([delivery, ...new Set(wire.taken.filter((taken) => taken.id === id).map((taken) => taken.body))]).toEqual([
+      "delivered",
+      body,
+    ]);
+  }
+  expect(state.tasks.filter(({ phase }) => phase === "leased" || phase === "publishing")).toEqual([]);
+  expect([...runnableTasks(state, "inspect"), ...runnableTasks(state, "encode")]).toEqual([]);
+  expect({ orphans: state.orphans, revoked: state.revoked }).toEqual({ orphans: [], revoked: [] });
+  expect(state.scratch).toMatchObject({ isUsed: false, leftovers: [] });
+  expect(state.indexedVersion).toBe(state.version);
+  expect(await scratchKeys(jobId as JobId)).toEqual([]);
+  for (const { url, isKnown } of wire.uploads) {
+    // Of an upload that has begun just before its object died nobody knows: the bucket's lifecycle rules remove it.
+    const isUnknown = !isKnown && wire.strike?.blow.includes("dies");
+    expect(isUnknown || (await isGone(url)), `The upload ${url} is left`).toBe(true);
+  }
+  for (const task of state.tasks) await inspectObjects(state, task);
+}
+
+/** Keys below a job's folder of the scratch bucket. */
+async function scratchKeys(jobId: JobId): Promise<string[]> {
+  const settings = settingsOf(env).scratch;
+  if (!settings) throw new Error("No scratch");
+  const { bucket, keys, prefix } = settings;
+  const query = new URLSearchParams({ prefix: `${prefix}/${jobId}/` });
+  const xml = await ask(
+    { region: bucket.region, keys, allow: null },
+    `${bucket.endpoint}/${bucket.bucket}?${query}`,
+    {},
+  );
+  return [...xml.matchAll(/<Key>([^<]*)</g)].map(([, key = ""]) => key);
+}
+
+/** Whether a multipart upload is neither waiting nor half done: the storage takes no part for it any more. */
+async function isGone(upload: string): Promise<boolean> {
+  try {
+    await ask(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });
+    return false;
+  } catch (error) {
+    return isUploadGone(error);
+  }
+}
+
+/** The objects of finished outputs are whole, and all of one grant: the one that reported them, not always the last. */
+async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
+  if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;
+  const attempts = Array.from({ length: task.attempt }, (_, at) => at + 1);
+  const marks = attempts.map((attempt) => markOf(`${state.spec.id}.${task.id}.${attempt}`));
+  for (const output of task.outputs.filter((index) => state.outputs[index]?.phase === "done")) {
+    const spec = state.spec.outputs[output];
+    for (const [at, file] of (spec ? neededFiles(spec, state.input.probe) : []).entries()) {
+      const sizeBytes = state.outputs[output]?.files[at]?.sizeBytes ?? 0;
+      const { objectName } = fileToStore(state, { output, file, sizeBytes });
+      const bytes = await (await beneath.fetch(publicUrlOf(state.spec, objectName))).bytes();
+      expect([objectName, bytes.length, bytes.at(-1)]).toEqual([objectName, sizeBytes, bytes[0]]);
+      expect(marks).toContain(bytes[0]);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// The jobs that faults are tried on, and how their nodes do them.
+import { inject } from "vitest";
+import type { ErrorCode } from "#shared/errors.ts";
+import type { Task } from "#shared/protocol/protocol.ts";
+
+export type Scenario = {
+  readonly name: string;
+  /** The job's request, below a folder of its own in the bucket. */
+  readonly request: (folder: string) => object;
+  /** Bytes of each file that is a whole one. */
+  readonly sizeBytes: number;
+  /** Lengths of the source, in seconds. */
+  readonly seconds: number;
+  /** What a kind of task comes to when it is not done well. */
+  readonly fails?: Partial<Record<Task["kind"], ErrorCode>>;
+  /** Whether the client gives the job up once its encode has begun to upload. */
+  readonly isCancelled?: boolean;
+  /** How it ends. */
+  readonly ends: "job.completed" | "job.failed" | "job.aborted";
+};
+
+/** An address that takes every notification. */
+const encoded = btoa(JSON.stringify({ status: 204 })).replaceAll("=", "");
+
+const request = (outputs: object, changes: object = {}): object => {
+  const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
+  return {
+    input: { url: "https://media.example.com/film.mp4" },
+    storage: {
+      ...{ service: "s3other", endpoint, bucket: "copra", region: "us-east-1", force_path_style: true },
+      credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
+    },
+    notification: { type: "http", url: `${inject("answers")}/${encoded}/hook`, events: true },
+    outputs,
+    ...changes,
+  };
+};
+
+const SMALL = { sizeBytes: 700, seconds: 10, ends: "job.completed" } as const;
+/** Two parts: the least that is a multipart upload (storage/part-sizes.ts). */
+const LARGE_BYTES = 16 * 2 ** 20 + 1;
+const film = (folder: string) => ({ "mp4:240p": { path: `${folder}/a.mp4` } });
+const several = (folder: string) => ({ ...film(folder), "jpg:320x": { path: `${folder}/%02d.jpg`, number: 2 } });
+
+export const SCENARIOS: readonly Scenario[] = [
+  { ...SMALL, name: "film", request: (folder) => request(film(folder)) },
+  { ...SMALL, name: "parts", request: (folder) => request(several(folder)), sizeBytes: LARGE_BYTES },
+  {
+    ...SMALL,
+    name: "stream",
+    request: (folder) => request({ httpstream: { path: folder, hls: { path: "hls" }, dash: { path: "dash" } } }),
+  },
+  {
+    ...SMALL,
+    name: "chunks",
+    request: (folder) => request(film(folder), { settings: { ultrafast: true } }),
+    seconds: 240,
+  },
+  {
+    ...SMALL,
+    name: "unreadable",
+    request: (folder) => request(several(folder)),
+    fails: { inspect: "input_not_media" },
+    ends: "job.failed",
+  },
+  {
+    ...SMALL,
+    name: "failing",
+    request: (folder) => request(several(folder)),
+    fails: { encode: "encoding_failed" },
+    ends: "job.failed",
+  },
+  {
+    ...SMALL,
+    name: "unjoined",
+    request: (folder) => request(film(folder), { settings: { ultrafast: true } }),
+    seconds: 240,
+    fails: { sound: "encoding_failed" },
+  },
+  {
+    ...SMALL,
+    name: "cancelled",
+    request: (folder) => request(several(folder)),
+    sizeBytes: LARGE_BYTES,
+    isCancelled: true,
+    ends: "job.aborted",
+  },
+];

@@ -1,0 +1,217 @@
+// A node that does its tasks by a script, over the real socket and the real routes. What it uploads is real, too; only what
+// it uploads is no film, but bytes that tell which grant they come from.
+import { exports } from "cloudflare:workers";
+import type { LeaseId } from "#shared/ids.ts";
+import {
+  type Assignment,
+  type HubFrame,
+  PROTOCOL_VERSION,
+  type SlotClass,
+  type SlotCounts,
+  slotClassOf,
+  type TaskStage,
+} from "#shared/protocol/protocol.ts";
+import { bearer } from "../jobs.ts";
+import type { Clock } from "./clock.ts";
+import type { Wire } from "./fault-points.ts";
+import type { Scenario } from "./scenarios.ts";
+import { doTask } from "./scripted-tasks.ts";
+
+/** What befalls a step: a node is about to say something of a lease. */
+export const MISHAPS = [
+  "job evicted",
+  "hub evicted",
+  "sockets closed",
+  "alarm lost",
+  "alarm early",
+  "alarm twice",
+  "said twice",
+  "said again",
+  "late",
+  "very late",
+  "node dies",
+] as const;
+export type Mishap = (typeof MISHAPS)[number];
+
+export interface World {
+  readonly scenario: Scenario;
+  readonly clock: Clock;
+  readonly wire: Wire;
+  readonly nodeToken: string;
+  /** What nodes could not do, and should have been able to. */
+  readonly complaints: unknown[];
+  /** Counts a step of this name; what befalls nodes themselves is answered, the rest is done. */
+  step(name: string): Promise<Mishap | null>;
+  /** Its client gives the job up. */
+  cancel(): Promise<void>;
+}
+
+/** The job wants no more of a lease, or its node is dead. */
+export class Dropped extends Error {}
+
+/** After a lease of 45 s has run out, while another node works on its task; and when that one has ended it. */
+const LATE_MS = { late: 47_000, "very late": 70_000 } as const;
+/** What a second attempt takes at the least. */
+const SECOND_MS = 5_000;
+const SLOTS: SlotCounts = { inspect: 2, encode: 2 };
+/** A fault strikes once: what fails more often is a fault of its own. */
+const MOST_TRIES = 10;
+/** Between two tries. */
+export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+export type Grant = {
+  readonly assignment: Assignment;
+  readonly world: World;
+  /** Lossy, by the socket. */
+  progress(stage: TaskStage, fraction: number): Promise<void>;
+  /** Until it is taken. Throws Dropped. */
+  post(verb: "uploads" | "scratch" | "outputs" | "complete" | "fail", body: object): Promise<unknown>;
+};
+
+export class ScriptedNode {
+  readonly #world: World;
+  readonly #nodeId: string;
+  readonly #session: string = crypto.randomUUID();
+  readonly #running = new Map<LeaseId, { token: string; slotClass: SlotClass; isWanted: boolean }>();
+  #socket: WebSocket | null = null;
+  #isDead = false;
+  /** Tasks under way. */
+  working = 0;
+
+  constructor(world: World, nodeId: string) {
+    this.#world = world;
+    this.#nodeId = nodeId;
+  }
+
+  /** Opens the socket, and again whenever it is lost. */
+  async connect(): Promise<void> {
+    const { wire, nodeToken } = this.#world;
+    wire.pending++;
+    try {
+      const headers = { ...bearer(nodeToken), upgrade: "websocket" };
+      const { webSocket } = await exports.default.fetch(
+        new Request("https://copra.test/v2/nodes/connect", { headers }),
+      );
+      if (!webSocket) throw new Error("The hub takes no socket");
+      this.#open(webSocket);
+    } catch {
+      await pause();
+      if (!this.#isDead) await this.connect();
+    } finally {
+      wire.pending--;
+    }
+  }
+
+  /** It is gone without a word, and what it worked on with it. */
+  die(): void {
+    this.#isDead = true;
+    this.#socket?.close();
+  }
+
+  #open(socket: WebSocket): void {
+    const lost = (): void => {
+      // Half a close handshake would hold the hub in memory.
+      socket.close();
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      if (!this.#isDead) void this.connect();
+    };
+    socket.addEventListener("message", ({ data }) => {
+      const text = String(data);
+      if (!text.startsWith("{")) return;
+      this.#take(JSON.parse(text) as HubFrame);
+    });
+    socket.addEventListener("close", lost);
+    socket.addEventListener("error", lost);
+    socket.accept();
+    this.#socket = socket;
+    const running = [...this.#running].filter(([, { isWanted }]) => isWanted);
+    const used = (slotClass: SlotClass): number =>
+      [...this.#running.values()].filter((one) => one.slotClass === slotClass).length;
+    this.#say({
+      ...{ type: "hello", protocol: PROTOCOL_VERSION, nodeId: this.#nodeId, session: this.#session },
+      capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
+      slots: { inspect: SLOTS.inspect - used("inspect"), encode: SLOTS.encode - used("encode") },
+      running: running.map(([lease, { token }]) => ({ lease, token })),
+    });
+  }
+
+  #say(frame: object): void {
+    try {
+      this.#socket?.send(JSON.stringify(frame));
+    } catch {
+      // A closing socket swallows it: the next hello says what counts.
+    }
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.type === "cancel") {
+      const running = this.#running.get(frame.lease);
+      if (running) running.isWanted = false;
+    }
+    if (frame.type === "assign" && !this.#isDead) void this.#work(frame.assignment);
+  }
+
+  async #work(assignment: Assignment): Promise<void> {
+    const { lease, token, task } = assignment;
+    const slotClass = slotClassOf(task);
+    this.#running.set(lease, { token, slotClass, isWanted: true });
+    this.working++;
+    try {
+      await doTask(this.#grantOf(assignment));
+    } catch (error) {
+      if (!(error instanceof Dropped)) this.#world.complaints.push(error);
+    } finally {
+      this.working--;
+      this.#running.delete(lease);
+      const grant = { inspect: 0, encode: 0, [slotClass]: 1 };
+      if (!this.#isDead) this.#say({ type: "slots", grant, released: [lease] });
+    }
+  }
+
+  #grantOf(assignment: Assignment): Grant {
+    const { lease, token, task } = assignment;
+    const said: (() => Promise<unknown>)[] = [];
+    const isRepeated = Number(lease.split(".").at(-1)) > 1;
+    /** Says something of the lease, unless and however a mishap befalls it. */
+    const step = async <Value>(name: string, say: () => Promise<Value>): Promise<Value> => {
+      const mishap = await this.#world.step(`${task.kind} ${name}`);
+      if (mishap === "node dies") this.die();
+      if (mishap === "late" || mishap === "very late") await this.#world.clock.sleep(LATE_MS[mishap]);
+      if (this.#isDead) throw new Dropped();
+      const value = await say();
+      if (mishap === "said twice") await say();
+      // Frames that crossed: what was said before comes after.
+      if (mishap === "said again") for (const earlier of said.toReversed()) await earlier().catch(() => {});
+      said.push(say);
+      return value;
+    };
+    return {
+      assignment,
+      world: this.#world,
+      progress: (stage, fraction) =>
+        step(`${stage}`, async () => this.#say({ type: "progress", items: [{ lease, token, stage, fraction }] })),
+      post: async (verb, body) => {
+        if (isRepeated && verb === "complete") await this.#world.clock.sleep(SECOND_MS);
+        return step(verb, () => this.#post(lease, verb, { token, ...body }));
+      },
+    };
+  }
+
+  async #post(lease: LeaseId, verb: string, body: object): Promise<unknown> {
+    const headers = { ...bearer(this.#world.nodeToken), "content-type": "application/json" };
+    let last = "";
+    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+      if (this.#running.get(lease)?.isWanted === false) throw new Dropped();
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      const address = `https://copra.test/v2/nodes/leases/${lease}/${verb}`;
+      const response = await exports.default.fetch(new Request(address, init));
+      if (response.ok) return await response.json();
+      last = `${response.status} ${await response.text()}`;
+      if (response.status === 409 || response.status === 404) throw new Dropped();
+      await pause();
+      if (response.status < 500) throw new Error(`${verb} of ${lease}: ${last}`);
+    }
+    throw new Error(`${verb} of ${lease} is refused for ever: ${last}`);
+  }
+}

@@ -1,0 +1,161 @@
+// How a scripted node does each kind of task.
+
+import { assertNever, type Failure } from "#shared/errors.ts";
+import { parseLeaseId } from "#shared/ids.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { streamFolder } from "#shared/job/stream-files.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { scratchFolder } from "#shared/protocol/chunking.ts";
+import type { FileName, OutputReport, TaskResult, UploadedFile, UploadPart } from "#shared/protocol/protocol.ts";
+import { ScratchAnswer, UploadsAnswer } from "#shared/protocol/protocol.ts";
+import { neededFiles } from "../../job/uploads/job-files.ts";
+import { filmChunking, filmProbe } from "../jobs.ts";
+import { beneath } from "./fault-points.ts";
+import { Dropped, type Grant } from "./scripted-node.ts";
+
+/** Bytes of what need not be large. */
+const SMALL_BYTES = 300;
+
+/** How often a storage that fails is asked for an upload. */
+const MOST_ASKS = 5;
+
+/** By which the uploads of a grant are known. */
+export function markOf(lease: string): number {
+  const named = lease.slice(lease.indexOf("."));
+  return 1 + ([...named].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
+}
+
+/** Does a task and reports it. Throws Dropped. */
+export async function doTask(grant: Grant): Promise<void> {
+  const { scenario } = grant.world;
+  await grant.progress("transferring", 0.5);
+  const code = scenario.fails?.[grant.assignment.task.kind];
+  if (code) {
+    await grant.post("fail", { failure: { code, message: "As the script says" } });
+    return;
+  }
+  const result = await resultOf(grant);
+  await grant.post("complete", { result });
+}
+
+async function resultOf(grant: Grant): Promise<TaskResult> {
+  const { seconds } = grant.world.scenario;
+  const { task, lease } = grant.assignment;
+  const named = parseLeaseId(lease);
+  const folder = scratchFolder(named?.task ?? "", named?.attempt ?? 0);
+  switch (task.kind) {
+    case "inspect": {
+      const probe = filmProbe(seconds);
+      if (!task.chunking) return { kind: "inspect", probe };
+      await writeScratch(grant, [`${folder}source-1`]);
+      return { kind: "inspect", probe, chunking: filmChunking(seconds, folder.slice(0, -1)) };
+    }
+    case "chunk": {
+      const tracks = task.outputs.map(({ index }) => {
+        return { output: index, track: "v", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: task.chunk.frames };
+      });
+      await grant.progress("encoding", 0.5);
+      await writeScratch(
+        grant,
+        tracks.map(({ name }) => name),
+      );
+      return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 1 };
+    }
+    case "sound": {
+      const tracks = task.outputs.map(({ index }) => {
+        return { output: index, track: "audio", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: null };
+      });
+      await writeScratch(
+        grant,
+        tracks.map(({ name }) => name),
+      );
+      return { kind: "sound", tracks };
+    }
+    case "encode": {
+      const [last, ...others] = task.outputs.toReversed();
+      await grant.progress("encoding", 0.5);
+      for (const spec of others.toReversed()) {
+        await grant.post("outputs", { outputs: [await makeOutput(grant, spec, task.probe)] });
+      }
+      return { kind: "encode", outputs: last ? [await makeOutput(grant, last, task.probe)] : [] };
+    }
+    case "join": {
+      const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.sound].map(({ name }) => name);
+      for (const url of (await askScratch(grant, [], gets)).gets) {
+        if (!(await beneath.fetch(url)).ok) throw new Dropped("A part is gone");
+      }
+      const frames = task.chunks.reduce((sum, { range }) => sum + range.frames, 0);
+      const seams = { framesPlanned: frames, framesJoined: frames, largestErrorUs: 0, pictureOverSoundMs: 0 };
+      return { kind: "join", outputs: await makeOutputs(grant, task.outputs, task.probe), seams };
+    }
+    default:
+      return assertNever(task);
+  }
+}
+
+async function askScratch(grant: Grant, puts: readonly string[], gets: readonly string[]) {
+  const asked = { puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
+  const answer = ScratchAnswer.parse(await grant.post("scratch", asked));
+  if ("failure" in answer) throw new Error(answer.failure.message);
+  return answer;
+}
+
+async function writeScratch(grant: Grant, names: readonly string[]): Promise<void> {
+  for (const part of (await askScratch(grant, names, [])).puts) await put(part, 0);
+}
+
+async function makeOutputs(grant: Grant, specs: readonly OutputSpec[], probe: MediaProbe): Promise<OutputReport[]> {
+  await grant.progress("encoding", 0.5);
+  const reports: OutputReport[] = [];
+  for (const spec of specs) reports.push(await makeOutput(grant, spec, probe));
+  return reports;
+}
+
+async function makeOutput(grant: Grant, spec: OutputSpec, probe: MediaProbe): Promise<OutputReport> {
+  const { lease } = grant.assignment;
+  const { world } = grant;
+  const { scenario } = world;
+  const output = spec.index;
+  const folder = streamFolder(lease, 1);
+  const segments = spec.type === "httpstream" ? [`hls/${folder}/1.ts`, `dash/${folder}/1.m4s`] : [];
+  if (segments.length > 0) await upload(grant, output, segments, SMALL_BYTES);
+  await grant.progress("uploading", 0.5);
+  const sizeBytes = spec.type === "video" ? scenario.sizeBytes : SMALL_BYTES;
+  const files = await upload(grant, output, neededFiles(spec, probe), sizeBytes);
+  if (scenario.isCancelled) await world.cancel();
+  if ("code" in files) return { status: "failed", output, failure: files };
+  if (spec.type !== "httpstream") return { status: "made", output, files, probe: spec.type === "video" ? probe : null };
+  return { status: "made", output, files, probe: null, packages: { hls: probe, dash: probe } };
+}
+
+/** Files in the storage, or why it takes none. */
+async function upload(
+  grant: Grant,
+  output: number,
+  files: readonly FileName[],
+  sizeBytes: number,
+): Promise<UploadedFile[] | Failure> {
+  const wanted = files.map((file) => ({ output, file, sizeBytes }));
+  let answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  // As nodes do: what the storage did not take once it may take soon, and is not encoded again for that.
+  for (let tries = 1; "failure" in answer && tries < MOST_ASKS; tries++) {
+    answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  }
+  if ("failure" in answer) return answer.failure;
+  const sent: UploadedFile[] = [];
+  for (const { file, parts } of answer.uploads) {
+    const etags: string[] = [];
+    for (const part of parts) etags.push(await put(part, markOf(grant.assignment.lease)));
+    sent.push({ output, file, sizeBytes, etags });
+  }
+  return sent;
+}
+
+/** One signed PUT; an upload that was aborted meanwhile ends the work. */
+async function put({ url, headers, sizeBytes }: UploadPart, mark: number): Promise<string> {
+  const response = await beneath.fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(mark) });
+  await response.body?.cancel();
+  if (response.status === 404) throw new Dropped("The upload is gone");
+  if (!response.ok) throw new Error(`The storage answers ${response.status} to ${url}`);
+  return response.headers.get("etag") ?? "";
+}

@@ -1,0 +1,133 @@
+// What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
+import { env, exports } from "cloudflare:workers";
+import { inject } from "vitest";
+import { newJobId } from "#shared/ids.ts";
+import { packCuts } from "#shared/media/frame-index.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { Chunking } from "#shared/protocol/chunking.ts";
+import { parseJobRequest } from "#shared/request/job-request.ts";
+import { settingsOf } from "../env.ts";
+import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
+import { type JobSpec, type JobState, newJob } from "../job/state/job-state.ts";
+import { newWebhookSecret } from "../notify/signature.ts";
+import { randomBytes } from "../random-bytes.ts";
+import { resolveStorage } from "../storage/resolve-storage.ts";
+
+export const ADMIN = "test-admin-token-of-32-characters";
+
+type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<string, string> };
+
+/** A request to the Worker; the answer with its body parsed. */
+export async function send(path: string, { method = "GET", body, raw, headers = {} }: Sent = {}) {
+  const text = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const response = await exports.default.fetch(
+    new Request(`https://copra.test${path}`, { method, headers, body: text }),
+  );
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+}
+
+export const basic = (key: string): Record<string, string> => ({ authorization: `Basic ${btoa(`${key}:`)}` });
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+export async function newAccount(): Promise<{ id: string; key: string; webhookSecret: string }> {
+  const { body } = await send("/v2/admin/accounts", { method: "POST", body: { name: "test" }, headers: bearer(ADMIN) });
+  return { id: body.account_id, key: body.api_key, webhookSecret: body.webhook_secret };
+}
+
+export async function newNodeToken(): Promise<string> {
+  const { body } = await send("/v2/admin/node-tokens", {
+    method: "POST",
+    body: { name: "test" },
+    headers: bearer(ADMIN),
+  });
+  return body.node_token;
+}
+
+export const SECRET_KEY = "very-secret-storage-key";
+
+/** A storage where nobody listens: a job that was just asked for fails by it. */
+export const NOWHERE = {
+  service: "s3other",
+  endpoint: "http://127.0.0.1:9",
+  bucket: "bucket",
+  region: "us-east-1",
+  force_path_style: true,
+  credentials: { access_key_id: "AKID", secret_access_key: SECRET_KEY },
+};
+
+/** A storage whose answers to a trial prove nothing. */
+const somewhere = (): object => ({ ...NOWHERE, endpoint: `${inject("answers")}/${btoa('{"status":200}')}` });
+
+/** A job that has begun, with its storage found to be good. */
+export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), storageCheck: null });
+
+/** A valid body of POST /v2/jobs; nothing listens at its other addresses. */
+export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  input: { url: "https://media.example.com/film.mp4" },
+  storage: somewhere(),
+  outputs: { "mp4:240p": { path: "/out/240p.mp4" }, "jpg:320x": { path: "/out/%02d.jpg", number: 2 } },
+  notification: { type: "http", url: "http://127.0.0.1:9/hook" },
+  ...changes,
+});
+
+/** A job's specification as the Worker makes it. */
+export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
+  const parsed = parseJobRequest(jobBody({ storage: NOWHERE, ...changes }), "loopback");
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  const { secrets, ...request } = parsed.value;
+  const origin = "https://copra.test";
+  const storage = await resolveStorage(request.storage, { env, origin, keys: secrets.storage });
+  const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
+  const webhook = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
+  const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
+  const sealed = { ...secrets, webhook, streamKeys };
+  const sealedSecrets = await sealJobSecrets(id, sealed, settingsOf(env).sealingKeys);
+  return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, storage, sealedSecrets };
+}
+
+/** ffprobe's answer for a 10 s film of 1280×720 with sound. */
+export const PROBE: MediaProbe = {
+  streams: [
+    {
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1280,
+      height: 720,
+      r_frame_rate: "30000/1001",
+      avg_frame_rate: "30000/1001",
+      duration: "10.010000",
+      nb_frames: "300",
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, bit_rate: "128000" },
+  ],
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.010000", size: "1000000" },
+};
+
+export const AUDIO_PROBE: MediaProbe = { streams: PROBE.streams.slice(1), format: PROBE.format };
+
+/** ffprobe's answer for a film of so many seconds, 1280×720 at 25 frames per second, with sound. */
+export const filmProbe = (seconds: number): MediaProbe => ({
+  streams: PROBE.streams.map((stream) =>
+    stream.codec_type === "video"
+      ? { ...stream, ...RATE_25, duration: `${seconds}.000000`, nb_frames: String(25 * seconds) }
+      : stream,
+  ),
+  format: { ...PROBE.format, duration: `${seconds}.000000` },
+});
+const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
+
+/** What a node finds out of such a film, whose copy lies in the folder of the task that inspected it. */
+export const filmChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
+  ok: true,
+  source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },
+  ...{ frames: 25 * seconds, bytes: 25_000 * seconds, startUs: 0, endUs: 1e6 * seconds },
+  cuts: packCuts(
+    Array.from({ length: seconds / 2 - 1 }, (_, at) => {
+      const index = 50 * (at + 1);
+      return { index, cutUs: 40_000 * index - 20_000, frameUs: 40_000 * index, keyframe: index, bytes: 1000 * index };
+    }),
+  ),
+  longestGopMs: 2000,
+});

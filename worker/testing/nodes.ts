@@ -1,0 +1,100 @@
+// What the tests of the hub share: nodes at the other end of real sockets, and jobs that wait for them.
+import { applyD1Migrations, reset } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeEach, vi } from "vitest";
+import { type HubFrame, PROTOCOL_VERSION, type SlotCounts } from "#shared/protocol/protocol.ts";
+import { jobOf } from "../env.ts";
+import type { JobSpec } from "../job/state/job-state.ts";
+import { bearer, newNodeToken, newSpec } from "./jobs.ts";
+
+let token: string;
+const open: WebSocket[] = [];
+
+/** Begins every test of a file with a new database and a token for nodes, and ends it without sockets and objects. */
+export function useNodes(): void {
+  beforeEach(async () => {
+    await applyD1Migrations(env.DB, env.MIGRATIONS);
+    token = await newNodeToken();
+  });
+  afterEach(async () => {
+    for (const socket of open.splice(0)) socket.close();
+    await reset();
+  });
+}
+
+/** A node's side of the socket. */
+export type TestNode = {
+  readonly socket: WebSocket;
+  /** What it received and nobody asked for yet. */
+  readonly frames: HubFrame[];
+  /** The code with which the socket was closed. */
+  readonly closed: Promise<number>;
+  /** What was said at that. */
+  readonly reason: Promise<string>;
+  /** The first frame of a type, when it comes. */
+  next<Type extends HubFrame["type"]>(type: Type): Promise<Extract<HubFrame, { type: Type }>>;
+  /** Sends a frame, or text as it is. */
+  say(frame: unknown): void;
+};
+
+const FRAME_LIMIT_MS = 10_000;
+
+/** A socket that comes with a token, the file's own unless given. */
+export async function connect(withToken = token): Promise<TestNode> {
+  const headers = { ...bearer(withToken), upgrade: "websocket" };
+  const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
+  const socket = response.webSocket;
+  if (!socket) throw new Error(`No socket: ${response.status}`);
+  const frames: HubFrame[] = [];
+  const ended = new Promise<CloseEvent>((resolve) => socket.addEventListener("close", resolve));
+  const [closed, reason] = [ended.then((event) => event.code), ended.then((event) => event.reason)];
+  socket.addEventListener("message", ({ data }) => {
+    if (String(data).startsWith("{")) frames.push(JSON.parse(String(data)));
+  });
+  socket.accept();
+  open.push(socket);
+  const next = <Type extends HubFrame["type"]>(type: Type) =>
+    vi.waitFor(
+      () => {
+        const index = frames.findIndex((frame) => frame.type === type);
+        if (index < 0) throw new Error(`No ${type} among ${JSON.stringify(frames)}`);
+        return frames.splice(index, 1)[0] as Extract<HubFrame, { type: Type }>;
+      },
+      { timeout: FRAME_LIMIT_MS },
+    );
+  const say = (frame: unknown): void => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  return { socket, frames, closed, reason, next, say };
+}
+
+export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: unknown[] = []) => ({
+  type: "hello",
+  protocol: PROTOCOL_VERSION,
+  nodeId,
+  session,
+  capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
+  slots,
+  running,
+});
+
+/** A node that has said hello and was welcomed. */
+export async function joined(
+  nodeId: string,
+  slots: SlotCounts,
+  session?: string,
+  running?: unknown[],
+): Promise<TestNode> {
+  const node = await connect();
+  node.say(hello(nodeId, slots, session, running));
+  await node.next("welcome");
+  return node;
+}
+
+/** A job that has begun, whose source is to be inspected. */
+export async function newJob(changes: Partial<JobSpec> = {}): Promise<JobSpec> {
+  const spec = { ...(await newSpec()), ...changes };
+  await jobOf(env, spec.id).create(spec);
+  return spec;
+}
+
+/** Time for what must not happen. */
+export const settle = () => new Promise((resolve) => setTimeout(resolve, 100));
