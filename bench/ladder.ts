@@ -54,7 +54,7 @@ async function main(seconds: number): Promise<void> {
     const parsed = parseOutputs({ httpstream: { hls: { path: "h" }, dash: { path: "d" } } }, "none");
     if (!parsed.ok) throw new Error(parsed.refusal.message);
     const probe = await probeFile(ffprobe, source);
-    const { commands } = planEncode({ source, probe, outputs: parsed.value, can: ALL_SOFTWARE });
+    const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
     const planned = sum(
       await Promise.all(commands.flatMap(({ runs }) => runs.map(({ argv }) => cost(ffmpeg.path, argv, folder)))),
     );

@@ -15,7 +15,7 @@ import { type ApiClient, apiClient } from "../local/demo/api-client.ts";
 import { demoJob } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
-import { readSettings } from "../local/stack/settings.ts";
+import { readSettings } from "../local/home/settings.ts";
 import { startStack } from "../local/stack/stack.ts";
 
 const run = promisify(execFile);
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
       source: clip,
       probe: await probeFile(tools.ffprobe, clip),
       outputs: parsed.value.outputs,
-      can: ALL_SOFTWARE,
+      capabilities: ALL_SOFTWARE,
     });
     const [run, ...more] = commands.flatMap(({ runs }) => runs);
     if (!run || more.length > 0) throw new Error("One run of ffmpeg was expected");

@@ -45,7 +45,7 @@ async function byPlan(ffmpeg: Tool, ffprobe: Tool, source: string, format: strin
   const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   const probe = await probeFile(ffprobe, source);
-  const { commands } = planEncode({ source, probe, outputs: parsed.value, can: ALL_SOFTWARE });
+  const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
   const [command] = commands;
   for (const { argv } of command?.runs ?? []) await run(ffmpeg.path, [...argv], { cwd: folder, env });
   return measure(ffmpeg, join(folder, command?.outputs[0]?.files[0] ?? ""), source);

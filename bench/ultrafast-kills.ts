@@ -14,7 +14,7 @@ import { type ApiClient, apiClient, type JobView } from "../local/demo/api-clien
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
-import { SCRATCH_BUCKET } from "../local/stack/places.ts";
+import { SCRATCH_BUCKET } from "../local/home/constants.ts";
 import { startStack } from "../local/stack/stack.ts";
 
 const run = promisify(execFile);
@@ -82,7 +82,10 @@ async function main(runs = "20"): Promise<void> {
   const encoded = ["-t", String(SECONDS), "-c:v", "libx264", "-preset", "veryfast", "-g", "90", "-c:a", "aac"];
   await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, film]);
   const server = await serveLoopback((request, response) => sendFile(request, response, film));
-  const stack = await startStack({ home: join(folder, "home"), port: 0, s3Port: 0, nodes: NODES }, { tell: () => {} });
+  const stack = await startStack(
+    { home: join(folder, "home"), port: 0, s3Port: 0, nodes: NODES },
+    { notify: () => {} },
+  );
   let failures = 0;
   try {
     const { endpoint, bucket } = stack.describe().s3;

@@ -38,7 +38,7 @@ type Result = { readonly wall: number; readonly cpu: number; readonly stages: st
 
 async function encode(sourceUrl: string, nodes: number, cores: number, ultrafast: boolean): Promise<Result> {
   const home = await mkdtemp(join(tmpdir(), "copra-ultrafast-"));
-  const stack = await startStack({ home, port: 0, s3Port: 0, nodes }, { tell: () => {} });
+  const stack = await startStack({ home, port: 0, s3Port: 0, nodes }, { notify: () => {} });
   const groups = stack.describe().pids.nodes.map((pid, at) => limit(`copra-bench-${at + 1}`, pid, cores));
   try {
     const api = apiClient(stack.describe().api, stack.describe().apiKey);

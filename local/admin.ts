@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "#shared/log.ts";
 import { callOf } from "./admin-call.ts";
-import { readSettings } from "./stack/settings.ts";
+import { readSettings } from "./home/settings.ts";
 
 const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token <admin token>]
 

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ROOT } from "./stack/places.ts";
+import { ROOT } from "./home/constants.ts";
 
 /** A repository with a lock file, and an npm that installs what it names and counts how often it was asked. */
 let root: string;

@@ -12,15 +12,15 @@ import { describeProgress, progressLine } from "./demo/progress-line.ts";
 import { sampleClip } from "./demo/sample.ts";
 import { saveFolder } from "./demo/save-folder.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
-import { listenForTheEnd, Stopped } from "./stack/own-signals.ts";
-import { whenParentIsGone } from "./stack/parent.ts";
+import { whenParentExits } from "./processes/parent.ts";
+import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
 
 const LOOK_EVERY_MS = 500;
 /** The webhook follows the job's end at once; what comes later is a repeat. */
 const WEBHOOK_WAIT_MS = 5000;
 
-const { first: stopWish } = listenForTheEnd();
-whenParentIsGone(() => process.kill(process.pid, "SIGTERM"));
+const { first: stopSignal } = listenForStopSignals();
+whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 
 const toClose: (() => Promise<void>)[] = [];
 try {
@@ -38,7 +38,7 @@ async function main(given: string | undefined): Promise<boolean> {
   if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {
     throw new Error(`There is no file ${resolve(given)}.`);
   }
-  const stack = await demoStack(process.env, stopWish);
+  const stack = await demoStack(process.env, stopSignal);
   toClose.push(stack.leave);
   const sourceUrl = isUrl ? given : await publish(given ? resolve(given) : await sampleClip(stack.home));
   const webhooks: Webhook[] = [];
@@ -81,7 +81,7 @@ async function follow(api: ApiClient, id: string): Promise<JobView> {
   const line = progressLine(process.stdout);
   try {
     for (;;) {
-      stopWish.throwIfAborted();
+      stopSignal.throwIfAborted();
       const job = await api.job(id);
       line.show(describeProgress(job));
       if (job.completed_at !== null) return job;

@@ -6,13 +6,13 @@ import { messageOf } from "#shared/log.ts";
 import { demoJob } from "./demo/demo-job.ts";
 import { sampleClip } from "./demo/sample.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
-import { listenForTheEnd, Stopped } from "./stack/own-signals.ts";
-import { whenParentIsGone } from "./stack/parent.ts";
-import { readSettings } from "./stack/settings.ts";
+import { readSettings } from "./home/settings.ts";
+import { whenParentExits } from "./processes/parent.ts";
+import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
 import { type Stack, startStack } from "./stack/stack.ts";
 
-const wishes = listenForTheEnd();
-whenParentIsGone(() => process.kill(process.pid, "SIGTERM"));
+const stopSignals = listenForStopSignals();
+whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 
 try {
   await main();
@@ -25,17 +25,17 @@ try {
 
 async function main(): Promise<void> {
   console.log("Starting the S3 server, the control plane and the encoder nodes …");
-  const stack = await startStack(readSettings(process.env), { signal: wishes.first });
+  const stack = await startStack(readSettings(process.env), { signal: stopSignals.first });
   const inbox = await openInbox(stack.webhookSecret, tellOfWebhook);
   try {
     console.log(await greeting(stack, inbox.origin));
     await new Promise<void>((resolve) => {
-      if (wishes.first.aborted) resolve();
-      wishes.first.addEventListener("abort", () => resolve());
+      if (stopSignals.first.aborted) resolve();
+      stopSignals.first.addEventListener("abort", () => resolve());
     });
   } finally {
     console.log("\nStopping; running encodes get a moment to end. Ctrl-C again to cut them off.");
-    wishes.second.addEventListener("abort", () => stack.cutOff());
+    stopSignals.second.addEventListener("abort", () => stack.abortTasks());
     await stack.stop();
     await inbox.close();
   }

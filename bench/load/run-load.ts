@@ -10,7 +10,7 @@ import { readBody } from "../../local/demo/webhook-inbox.ts";
 import { basicAuth } from "../../local/stack/access.ts";
 import { connectedNodes } from "../../local/stack/readiness.ts";
 import { type Stack, startStack } from "../../local/stack/stack.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger } from "./observations.ts";
 import { usageOf } from "./process-tree.ts";
 import { type SimulatedNode, startSimulatedNode } from "./simulated-node.ts";
 
@@ -44,7 +44,7 @@ const LOOK_EVERY_MS = 200;
 const STALLED_MS = 90_000;
 
 export async function runLoad(load: Load): Promise<LoadOutcome> {
-  const stack = await startStack({ home: load.home, port: 0, s3Port: 0, nodes: 0 }, { tell: () => {} });
+  const stack = await startStack({ home: load.home, port: 0, s3Port: 0, nodes: 0 }, { notify: () => {} });
   const ledger = new Ledger(load.killAfter === null);
   const inbox = await openInbox(ledger);
   const nodes: SimulatedNode[] = [];

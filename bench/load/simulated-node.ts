@@ -6,19 +6,14 @@ import type { LeaseId } from "#shared/ids.ts";
 import { createLogger } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import {
-  type Assignment,
-  type Capabilities,
-  type SlotCounts,
-  slotClassOf,
-  type TaskOf,
-  type TaskResult,
-} from "#shared/protocol/protocol.ts";
-import { askUploads } from "../../encoder-node/link/asks.ts";
+import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import { type Assignment, type SlotCounts, slotClassOf, type TaskOf } from "#shared/protocol/tasks.ts";
 import { controlPlaneAt, type PostAnswer } from "../../encoder-node/link/control-plane.ts";
 import { openLink } from "../../encoder-node/link/node-link.ts";
+import { requestUploads } from "../../encoder-node/link/upload-requests.ts";
 import { createSlots } from "../../encoder-node/task/slots.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "./observations.ts";
 
 export type NodeOptions = {
   readonly nodeId: string;
@@ -82,7 +77,7 @@ export function startSimulatedNode(
 
   async function encode({ lease, token: proof }: Assignment, { outputs }: TaskOf<"encode">): Promise<TaskResult> {
     const asked = { output: 0, file: 1, sizeBytes: CONTENT.length };
-    const answer = await askUploads({ controlPlane, lease, token: proof, signal: closed.signal }, [
+    const answer = await requestUploads({ controlPlane, lease, token: proof, signal: closed.signal }, [
       ...outputs.map((_, output) => ({ ...asked, output })),
     ]);
     if ("failure" in answer) throw new Error(answer.failure.message);

@@ -2,7 +2,7 @@
 // `npm run check -- circles words shared/plan` runs only these two, for files below that path.
 import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { ROOT } from "../stack/places.ts";
+import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
 import { badWordsIn } from "./words.ts";
 

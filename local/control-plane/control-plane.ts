@@ -14,10 +14,10 @@ import {
 } from "miniflare";
 import { createLogger, logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
-import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../stack/places.ts";
+import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
+import { loadSecrets, type Secrets } from "../home/secrets.ts";
+import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
-import { loadSecrets, type Secrets } from "../stack/secrets.ts";
-import { readSettings, type StackSettings } from "../stack/settings.ts";
 import { applyMigrations } from "./migrations.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
@@ -65,7 +65,7 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
 }
 
 /** Miniflare rings no cron triggers by itself: one round of the Worker's schedule after the other. */
-function ringEvery(everyMs: number, controlPlane: Miniflare): void {
+function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
   const ring = async (): Promise<void> => {
     const { outcome } = await (await controlPlane.getWorker()).scheduled({ cron: "" });
     if (outcome !== "ok") log.warn("a scheduled round failed", { outcome });
@@ -119,7 +119,7 @@ process.on("uncaughtException", (error) => {
 try {
   const settings = readSettings(process.env);
   const { miniflare, front } = await startControlPlane(settings, loadSecrets(settings.home));
-  ringEvery(SCHEDULE_MS, miniflare);
+  runScheduleEvery(SCHEDULE_MS, miniflare);
   log.info("listening", { port: settings.port });
   process.once("SIGTERM", () => {
     front.close();

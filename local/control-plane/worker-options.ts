@@ -7,7 +7,7 @@ import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangle
 import * as z from "zod";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
-import { ROOT } from "../stack/places.ts";
+import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");

@@ -1,5 +1,5 @@
 // The job that the demo and the example of `npm start` submit.
-import type { StackFile } from "../stack/stack-file.ts";
+import type { StackFile } from "../home/stack-file.ts";
 
 /** The folder in the bucket, new with every run, so that runs do not overwrite each other's results. */
 export const newFolder = (now: Date): string => `demo-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;

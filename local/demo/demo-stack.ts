@@ -1,11 +1,11 @@
 // The stack that the demo works with: the one that runs on the home already, or one of its own.
 import { setTimeout as sleep } from "node:timers/promises";
+import { loadSecrets } from "../home/secrets.ts";
+import { readSettings, type StackSettings } from "../home/settings.ts";
+import { readStackFile, type StackFile } from "../home/stack-file.ts";
+import { runningStackPid } from "../processes/process-record.ts";
 import { isFree } from "../stack/ports.ts";
-import { runningOwner } from "../stack/processes.ts";
-import { loadSecrets } from "../stack/secrets.ts";
-import { readSettings, type StackSettings } from "../stack/settings.ts";
 import { startStack } from "../stack/stack.ts";
-import { readStackFile, type StackFile } from "../stack/stack-file.ts";
 
 export type DemoStack = StackFile & {
   readonly home: string;
@@ -24,7 +24,7 @@ export async function demoStack(env: Env, signal: AbortSignal): Promise<DemoStac
 const STARTING_CHECK_MS = 200;
 
 async function runningStack(home: string, signal: AbortSignal): Promise<DemoStack | null> {
-  for (let owner = runningOwner(home); owner !== null; owner = runningOwner(home)) {
+  for (let owner = runningStackPid(home); owner !== null; owner = runningStackPid(home)) {
     const file = readStackFile(home);
     const { access } = loadSecrets(home);
     if (file && access) {

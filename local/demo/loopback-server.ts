@@ -1,7 +1,7 @@
 // A small HTTP server on the loopback interface, for what the local system and its tests serve themselves.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { origin } from "../stack/places.ts";
+import { origin } from "../home/constants.ts";
 
 export type LoopbackServer = {
   /** `http://127.0.0.1:<port>`, without a slash. */

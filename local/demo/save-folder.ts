@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AwsClient } from "aws4fetch";
-import type { StackFile } from "../stack/stack-file.ts";
+import type { StackFile } from "../home/stack-file.ts";
 
 /** Saves all objects below `prefix` under `folder`; answers the size in bytes of each, by its address. */
 export async function saveFolder(s3: StackFile["s3"], prefix: string, folder: string): Promise<Map<string, number>> {

@@ -114,7 +114,7 @@ it("passes streams on as they come, and the end of their reader", async () => {
   await left.promise;
 });
 
-it("joins WebSockets with the Worker's, and passes its refusals on", async () => {
+it("joins WebSockets with the Worker's, and passes its errorResponses on", async () => {
   const { origin, backend } = await frontOf((_, response) => response.writeHead(401, { "x-why": "key" }).end("no"));
   const refused = new WebSocket(origin.replace("http", "ws"));
   const [, answer] = (await once(refused, "unexpected-response")) as [unknown, IncomingMessage];

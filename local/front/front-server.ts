@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, Pool } from "undici";
-import { type Upstream, upgrade } from "./pass-upgrade.ts";
-import { type Refusal, refusals, refuseSocket } from "./refuse.ts";
-import { answeredHeaders, forwardedHeaders, refusalOf } from "./request-head.ts";
+import { type ErrorResponse, errorResponses, sendErrorOnSocket } from "./error-responses.ts";
+import { type Upstream, upgrade } from "./forward-upgrade.ts";
+import { forwardedHeaders, requestHeadError, responseHeaders } from "./request-head.ts";
 
 const HEAD_LIMIT_MS = 15_000;
 /** workerd closes connections that are idle for 5 s (kj, HttpServerSettings.pipelineTimeout). */
@@ -28,10 +28,14 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
   server.on("request", (request, response) => void pass(request, response, pool, upstream.secret));
   server.on("upgrade", (request, socket, head) => upgrade({ request, socket, head }, upstream));
-  server.on("connect", (_, socket) => refuseSocket(socket, refusals.connect));
+  server.on("connect", (_, socket) => sendErrorOnSocket(socket, errorResponses.connect));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
-    else refuseSocket(socket, error.code === "HPE_HEADER_OVERFLOW" ? refusals.largeHead : refusals.notHttp);
+    else
+      sendErrorOnSocket(
+        socket,
+        error.code === "HPE_HEADER_OVERFLOW" ? errorResponses.largeHead : errorResponses.notHttp,
+      );
   });
   server.once("close", () => void pool.destroy());
   await new Promise<void>((resolve, reject) => {
@@ -44,8 +48,8 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
 /** Passes one request on and its answer back, both as streams. */
 async function pass(request: IncomingMessage, response: ServerResponse, pool: Pool, secret: string): Promise<void> {
   const { rawHeaders, socket, url: target = "" } = request;
-  const reason = refusalOf({ target, rawHeaders });
-  if (reason !== null) return refuse(response, { ...refusals.notHttp, message: reason });
+  const reason = requestHeadError({ target, rawHeaders });
+  if (reason !== null) return sendError(response, { ...errorResponses.notHttp, message: reason });
   const left = new AbortController();
   response.once("close", () => left.abort());
   try {
@@ -58,14 +62,18 @@ async function pass(request: IncomingMessage, response: ServerResponse, pool: Po
     });
     // Of a body that was not read to its end nobody knows where the next request begins.
     if (!request.complete) response.shouldKeepAlive = false;
-    response.writeHead(answer.statusCode, answeredHeaders(answer.headers));
+    response.writeHead(answer.statusCode, responseHeaders(answer.headers));
     response.flushHeaders();
     await pipeline(answer.body, response, { end: false });
     if (!request.complete) await restOf(request);
     response.end();
   } catch (error) {
     if (response.headersSent || left.signal.aborted) response.destroy();
-    else refuse(response, error instanceof errors.InvalidArgumentError ? refusals.notHttp : refusals.unavailable);
+    else
+      sendError(
+        response,
+        error instanceof errors.InvalidArgumentError ? errorResponses.notHttp : errorResponses.unavailable,
+      );
   }
 }
 
@@ -78,7 +86,7 @@ async function restOf(request: IncomingMessage): Promise<void> {
   await sleep(LINGER_MS, undefined, { signal: done.signal, ref: false }).catch(() => {});
 }
 
-function refuse(response: ServerResponse, { status, code, message, headers }: Refusal): void {
+function sendError(response: ServerResponse, { status, code, message, headers }: ErrorResponse): void {
   response.shouldKeepAlive = false;
   response.writeHead(status, { ...headers, "content-type": "application/json; charset=utf-8" });
   response.end(JSON.stringify({ message, error_code: code, status: "error" }));

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { forwardedHeaders, refusalOf } from "./request-head.ts";
+import { forwardedHeaders, requestHeadError } from "./request-head.ts";
 
 const head = (...rawHeaders: string[]) => ({ target: "/v2/jobs", rawHeaders });
 
-it.each<[string, Parameters<typeof refusalOf>[0], string | null]>([
+it.each<[string, Parameters<typeof requestHeadError>[0], string | null]>([
   ["a plain request", head("Host", "a", "Accept", "x", "Accept", "y"), null],
   ["two hosts", head("Host", "a", "host", "b"), "The header `host` must come once"],
   ["two lengths", head("Content-Length", "1", "content-length", "1"), "The header `content-length` must come once"],
@@ -16,7 +16,7 @@ it.each<[string, Parameters<typeof refusalOf>[0], string | null]>([
   ["an address as its target", { target: "http://b/v2/admin", rawHeaders: [] }, "The request's target must be a path"],
   ["a star as its target", { target: "*", rawHeaders: [] }, "The request's target must be a path"],
 ])("%s: refused or not", (_, request, reason) => {
-  expect(refusalOf(request)).toBe(reason);
+  expect(requestHeadError(request)).toBe(reason);
 });
 
 it("nobody outside sets what Cloudflare, Miniflare or the front set, and nothing of the connection goes on", () => {

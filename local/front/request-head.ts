@@ -42,7 +42,7 @@ export type Head = {
 };
 
 /** Why the head is refused, in one sentence; null when it is not. */
-export function refusalOf({ target, rawHeaders }: Head): string | null {
+export function requestHeadError({ target, rawHeaders }: Head): string | null {
   if (!target.startsWith("/")) return "The request's target must be a path";
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const doubled = names.find((name, index) => SINGLE.has(name) && names.indexOf(name) !== index);
@@ -64,11 +64,11 @@ export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, se
 }
 
 /** An answer's headers without those of the connection to the Worker. */
-export const answeredHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
+export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 
 /** The head of an answer as bytes of a connection; with `close` as the last answer on it. */
-export function headLines(
+export function formatResponseHead(
   { statusCode = 502, rawHeaders }: Pick<IncomingMessage, "statusCode" | "rawHeaders">,
   { close }: { close: boolean },
 ): string {

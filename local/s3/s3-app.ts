@@ -2,7 +2,7 @@
 import S3rver from "@20minutes/s3rver";
 import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { abortUploads, refuseStrangers, tighten } from "./s3-rules.ts";
+import { abortUploads, requireSignature, tighten } from "./s3-rules.ts";
 
 /** Players in pages of any origin may read, as one would allow it in a bucket that streams are played from. */
 const CORS = `<CORSConfiguration><CORSRule>
@@ -40,7 +40,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   });
   tighten(server.store);
   // s3rver's own middleware comes first in the list already; these have to run before it.
-  server.middleware.unshift(logRequests(log), refuseStrangers(isPrivate ? [] : [bucket]), abortUploads(server.store));
+  server.middleware.unshift(logRequests(log), requireSignature(isPrivate ? [] : [bucket]), abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr unless somebody listens; the request's log line has the words.
   const address = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.

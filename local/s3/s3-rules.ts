@@ -10,7 +10,7 @@ import S3Error from "@20minutes/s3rver/lib/models/error.js";
  * Without a signature objects of public buckets may be read, as by a public-read policy, and nothing else; of all other
  * buckets not even that.
  */
-export const refuseStrangers =
+export const requireSignature =
   (publicBuckets: readonly string[]): S3rver.Middleware =>
   async (context, next) => {
     const signed =

@@ -1,9 +1,9 @@
 // A process of its own: the local S3 server, with its data in $COPRA_HOME/s3.
 import { join } from "node:path";
 import { createLogger, logCrash } from "#shared/log.ts";
-import { BUCKET, SCRATCH_BUCKET } from "../stack/places.ts";
-import { loadSecrets } from "../stack/secrets.ts";
-import { readSettings } from "../stack/settings.ts";
+import { BUCKET, SCRATCH_BUCKET } from "../home/constants.ts";
+import { loadSecrets } from "../home/secrets.ts";
+import { readSettings } from "../home/settings.ts";
 import { startS3 } from "./s3-app.ts";
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "s3" });

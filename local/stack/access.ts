@@ -1,6 +1,6 @@
-// An account with its API key, and a token for the nodes: asked of the control plane once per home.
+// Creates the local account with its API key, and the nodes' token, once per home folder.
 import * as z from "zod";
-import { type Secrets, saveSecrets } from "./secrets.ts";
+import { type Secrets, saveSecrets } from "../home/secrets.ts";
 
 export type Access = NonNullable<Secrets["access"]>;
 
@@ -9,31 +9,31 @@ const NodeToken = z.object({ node_token: z.string() });
 
 export const basicAuth = (apiKey: string): string => `Basic ${Buffer.from(`${apiKey}:`).toString("base64")}`;
 
-/** The access kept in the home, or a new one when there is none or the control plane has forgotten it. */
+/** The access stored in the home folder; creates it when there is none or the control plane does not know it. */
 export async function ensureAccess(api: string, home: string, secrets: Secrets): Promise<Access> {
   if (secrets.access && (await isKnown(api, secrets.access.apiKey))) return secrets.access;
-  const account = Account.parse(await ask(api, "accounts", secrets.adminToken));
-  const node = NodeToken.parse(await ask(api, "node-tokens", secrets.adminToken));
+  const account = Account.parse(await create(api, "accounts", secrets.adminToken));
+  const node = NodeToken.parse(await create(api, "node-tokens", secrets.adminToken));
   const { api_key: apiKey, webhook_secret: webhookSecret } = account;
   const access = { apiKey, webhookSecret, nodeToken: node.node_token };
   saveSecrets(home, { ...secrets, access });
   return access;
 }
 
-/** Whoever deletes `$COPRA_HOME/control-plane` but not the secrets has a key that no longer opens anything. */
+/** False after somebody deleted `$COPRA_HOME/control-plane` but not the secrets. */
 async function isKnown(api: string, apiKey: string): Promise<boolean> {
   const response = await fetch(`${api}/jobs/none`, { headers: { authorization: basicAuth(apiKey) } });
   await response.body?.cancel();
   return response.status !== 401;
 }
 
-async function ask(api: string, what: string, adminToken: string): Promise<unknown> {
-  const response = await fetch(`${api}/admin/${what}`, {
+async function create(api: string, collection: string, adminToken: string): Promise<unknown> {
+  const response = await fetch(`${api}/admin/${collection}`, {
     method: "POST",
     headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
     body: JSON.stringify({ name: "local" }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`The control plane gave no ${what}: HTTP ${response.status} ${text}`);
+  if (!response.ok) throw new Error(`POST /admin/${collection} failed with HTTP ${response.status}: ${text}`);
   return JSON.parse(text);
 }

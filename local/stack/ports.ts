@@ -1,10 +1,10 @@
-// Ports of the loopback interface.
+// Finds free ports of the loopback interface.
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const CHECK_EVERY_MS = 100;
 
-/** Below the range from which systems take ports for outgoing connections, so that none is taken in between. */
+/** Below the range from which systems take ports for outgoing connections, so that no connection takes one in between. */
 const FREE_FROM = 20_000;
 const FREE_TO = 32_000;
 
@@ -27,7 +27,7 @@ export async function becomesFree(port: number, limitMs: number): Promise<boolea
   return true;
 }
 
-/** A port that nobody listens on; not one of `except`. */
+/** A free port that is not one of `except`. */
 export async function findFree(...except: number[]): Promise<number> {
   for (;;) {
     const port = FREE_FROM + Math.floor(Math.random() * (FREE_TO - FREE_FROM));

@@ -1,46 +1,48 @@
-// Whether the parts of the local system answer.
+// Checks whether the processes of the local system respond.
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Child } from "./child.ts";
+import type { Child } from "../processes/child.ts";
 
 const Health = z.object({ status: z.string(), nodes: z.int() });
 
 const CHECK_MS = 100;
-const ANSWER_LIMIT_MS = 2000;
+const RESPONSE_TIMEOUT_MS = 2000;
 
-/** How many nodes the control plane says are connected; null when it does not answer, or is not well. */
+/** How many nodes are connected to the control plane; null when it does not respond or is not healthy. */
 export async function connectedNodes(api: string): Promise<number | null> {
-  const answer = await get(`${api}/health`);
-  const health = answer?.ok ? Health.safeParse(await answer.json().catch(() => null)) : null;
+  const response = await get(`${api}/health`);
+  const health = response?.ok ? Health.safeParse(await response.json().catch(() => null)) : null;
   return health?.success && health.data.status === "ok" ? health.data.nodes : null;
 }
 
-export async function s3Answers(endpoint: string): Promise<boolean> {
-  const answer = await get(`${endpoint}/`);
-  await answer?.body?.cancel();
-  return answer !== null;
+export async function s3Responds(endpoint: string): Promise<boolean> {
+  const response = await get(`${endpoint}/`);
+  await response?.body?.cancel();
+  return response !== null;
 }
 
 const get = (url: string): Promise<Response | null> =>
-  fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }).catch(() => null);
+  fetch(url, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).catch(() => null);
 
-export type WaitLimits = { readonly limitMs: number; readonly signal: AbortSignal | undefined };
+export type WaitOptions = {
+  /** A sentence for people when it takes too long, without its end: "The S3 server does not respond". */
+  readonly failure: string;
+  readonly children: readonly Child[];
+  readonly limitMs: number;
+  readonly signal: AbortSignal | undefined;
+};
 
-/** Waits until `check` holds. Throws words for people when it takes too long or one of the children ends. */
-export async function waitUntil(
-  what: string,
-  check: () => Promise<boolean>,
-  children: readonly Child[],
-  { limitMs, signal }: WaitLimits,
-): Promise<void> {
+/** Waits until `check` holds. Throws a message for people when it takes too long or one of the children exits. */
+export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
+  const { failure, children, limitMs, signal } = options;
   const deadline = Date.now() + limitMs;
-  const broken = Promise.race(children.map((child) => child.broken));
+  const exited = Promise.race(children.map((child) => child.exitedEarly));
   for (;;) {
     signal?.throwIfAborted();
     if (await check()) return;
-    const words = await Promise.race([broken, sleep(CHECK_MS)]);
-    if (words !== undefined) throw new Error(words);
-    if (Date.now() > deadline) throw new Error(`${what} after ${limitMs / 1000} s. ${logsOf(children)}`);
+    const message = await Promise.race([exited, sleep(CHECK_MS)]);
+    if (message !== undefined) throw new Error(message);
+    if (Date.now() > deadline) throw new Error(`${failure} after ${limitMs / 1000} s. ${logsOf(children)}`);
   }
 }
 

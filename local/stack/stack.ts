@@ -1,56 +1,65 @@
-// The whole system on one machine: S3 server, control plane and encoder nodes, each a process of its own that is
-// started again when it dies.
+// Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes, each in a process that is
+// restarted when it exits.
 import { mkdirSync } from "node:fs";
+import { BUCKET, origin, S3_REGION } from "../home/constants.ts";
+import { loadSecrets } from "../home/secrets.ts";
+import type { StackSettings } from "../home/settings.ts";
+import { removeStackFile, type StackFile, writeStackFile } from "../home/stack-file.ts";
+import { Children } from "../processes/children.ts";
+import { killLeftovers, removeProcessRecord, runningStackPid } from "../processes/process-record.ts";
 import { ensureAccess } from "./access.ts";
-import { Family } from "./family.ts";
-import { BUCKET, origin, S3_REGION } from "./places.ts";
 import { becomesFree, findFree } from "./ports.ts";
-import { clearLeftovers, forgetProcesses, runningOwner } from "./processes.ts";
-import { connectedNodes, s3Answers, waitUntil } from "./readiness.ts";
-import { loadSecrets } from "./secrets.ts";
-import type { StackSettings } from "./settings.ts";
-import { removeStackFile, type StackFile, writeStackFile } from "./stack-file.ts";
-import { controlPlanePlan, nodePlan, s3Plan } from "./stack-plans.ts";
+import { controlPlanePlan, nodePlan, s3Plan } from "./process-plans.ts";
+import { connectedNodes, s3Responds, waitUntil } from "./readiness.ts";
 
 export interface Stack {
   readonly home: string;
-  /** Where everything is now: pids change when a process had to be started again. */
+  /** URLs, credentials and pids; pids change when a process was restarted. */
   describe(): StackFile;
-  /** What the account's webhooks are signed with. */
+  /** The secret that the account's webhooks are signed with. */
   readonly webhookSecret: string;
-  /** Ends everything in order. Nodes may finish what they work on for `drainMs`. */
+  /** Restarts the control plane or the nodes, so that they run the current files. Nodes finish their tasks, for a while. */
+  restart(part: StackPart): void;
+  /** Stops all processes in order. Nodes may finish their tasks for `drainMs`. */
   stop(drainMs?: number): Promise<void>;
-  /** Ends the nodes' work at once while `stop` waits for it; others get it when the system is started again. */
-  cutOff(): void;
+  /** Aborts the nodes' tasks while `stop` waits for them; the next start of the system resumes the jobs. */
+  abortTasks(): void;
 }
 
+export type StackPart = "control plane" | "nodes";
+
 export type StackOptions = {
-  /** Gets words for people; standard error by default. */
-  readonly tell?: (words: string) => void;
-  /** Gives up starting. */
+  /** Gets messages for people; standard error by default. */
+  readonly notify?: (message: string) => void;
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 };
 
-/** A killed predecessor's workerd holds its port for a second or two. */
+/** The workerd of a killed stack keeps its port for a second or two. */
 const PORT_WAIT_MS = 4000;
 const READY_LIMIT_MS = 60_000;
 const STOP_GRACE_MS = 5000;
 const DRAIN_MS = 20_000;
 
-/** Starts the system and waits until it can take jobs. Throws words for people, with nothing left running. */
+/** Starts the system and waits until it takes jobs. Throws a message for people, and leaves nothing running then. */
 export async function startStack(wanted: StackSettings, options: StackOptions = {}): Promise<Stack> {
   const { home } = wanted;
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const owner = runningOwner(home);
-  if (owner !== null) throw new Error(`A stack already runs on ${home} (process ${owner}). Stop it or set COPRA_HOME.`);
-  await clearLeftovers(home);
+  const pid = runningStackPid(home);
+  if (pid !== null) {
+    throw new Error(
+      `A Copra already runs in ${home} (process ${pid}). Stop it with Ctrl-C or \`kill ${pid}\`, ` +
+        "or set COPRA_HOME, COPRA_PORT and COPRA_S3_PORT to run a second one.",
+    );
+  }
+  await killLeftovers(home);
   removeStackFile(home);
   const settings = await withPorts(wanted);
-  const family = new Family(home, options.tell ?? ((words) => console.error(words)));
+  const children = new Children(home, options.notify ?? ((message) => console.error(message)));
   try {
-    return await startParts(settings, family, options.signal);
+    return await startChildren(settings, children, options.signal);
   } catch (error) {
-    await stopParts(family, 0);
+    await stopChildren(children, 0);
     throw error;
   }
 }
@@ -60,29 +69,38 @@ async function withPorts(wanted: StackSettings): Promise<StackSettings> {
   const s3Port = wanted.s3Port || (await findFree(port));
   for (const [variable, number] of Object.entries({ COPRA_PORT: port, COPRA_S3_PORT: s3Port })) {
     if (await becomesFree(number, PORT_WAIT_MS)) continue;
-    throw new Error(`Port ${number} is taken by another program. Stop that, or set ${variable} to another port.`);
+    throw new Error(
+      `Port ${number} is in use by another program. Stop that program (\`lsof -i :${number}\` shows it), ` +
+        `or choose another port: ${variable}=0 takes any free one.`,
+    );
   }
   return { ...wanted, port, s3Port };
 }
 
-async function startParts(settings: StackSettings, family: Family, signal: AbortSignal | undefined): Promise<Stack> {
+async function startChildren(
+  settings: StackSettings,
+  children: Children,
+  signal: AbortSignal | undefined,
+): Promise<Stack> {
   const { home, port, s3Port } = settings;
   const limits = { limitMs: READY_LIMIT_MS, signal };
   const api = `${origin(port)}/v2`;
   const secrets = loadSecrets(home);
   const endpoint = origin(s3Port);
 
-  const s3 = family.start(s3Plan(settings));
-  const controlPlane = family.start(controlPlanePlan(settings));
-  await waitUntil("The S3 server does not answer", () => s3Answers(endpoint), [s3], limits);
-  const answers = async (): Promise<boolean> => (await connectedNodes(api)) !== null;
-  await waitUntil("The control plane does not answer", answers, [controlPlane, s3], limits);
+  const s3 = children.start(s3Plan(settings));
+  const controlPlane = children.start(controlPlanePlan(settings));
+  const noS3 = "The S3 server does not respond";
+  await waitUntil(() => s3Responds(endpoint), { failure: noS3, children: [s3], ...limits });
+  const responds = async (): Promise<boolean> => (await connectedNodes(api)) !== null;
+  const noControlPlane = "The control plane does not respond";
+  await waitUntil(responds, { failure: noControlPlane, children: [controlPlane, s3], ...limits });
 
   const { apiKey, webhookSecret, nodeToken } = await ensureAccess(api, home, secrets);
   const numbers = Array.from({ length: settings.nodes }, (_, index) => index + 1);
-  const nodes = numbers.map((number) => family.start(nodePlan(settings, nodeToken, number)));
+  const nodes = numbers.map((number) => children.start(nodePlan(settings, nodeToken, number)));
   const connected = async (): Promise<boolean> => ((await connectedNodes(api)) ?? 0) >= nodes.length;
-  await waitUntil("Not all encoder nodes have connected", connected, family.members, limits);
+  await waitUntil(connected, { failure: "Not all encoder nodes have connected", children: children.all, ...limits });
 
   const describe = (): StackFile => ({
     api,
@@ -92,21 +110,29 @@ async function startParts(settings: StackSettings, family: Family, signal: Abort
     s3: { endpoint, region: S3_REGION, bucket: BUCKET, ...secrets.s3 },
     pids: { controlPlane: controlPlane.pid(), s3: s3.pid(), nodes: nodes.map((node) => node.pid()) },
   });
-  family.watch(() => writeStackFile(home, describe()));
+  children.watch(() => writeStackFile(home, describe()));
   let stopped: Promise<void> | undefined;
-  const stop = (drainMs = DRAIN_MS): Promise<void> => (stopped ??= stopParts(family, drainMs));
-  const cutOff = (): void => {
-    for (const node of nodes) node.hurry();
+  return {
+    home,
+    describe,
+    webhookSecret,
+    restart(part) {
+      if (part === "control plane") controlPlane.restart(STOP_GRACE_MS);
+      else for (const node of nodes) node.restart(DRAIN_MS);
+    },
+    stop: (drainMs = DRAIN_MS) => (stopped ??= stopChildren(children, drainMs)),
+    abortTasks() {
+      for (const node of nodes) node.terminate();
+    },
   };
-  return { home, describe, webhookSecret, stop, cutOff };
 }
 
-/** Nodes first, which may need the control plane and the storage for their last words; then the others. */
-async function stopParts(family: Family, drainMs: number): Promise<void> {
-  const [s3, controlPlane, ...nodes] = family.members;
+/** Stops the nodes first, because their last reports need the control plane and the storage. */
+async function stopChildren(children: Children, drainMs: number): Promise<void> {
+  const [s3, controlPlane, ...nodes] = children.all;
   await Promise.all(nodes.map((node) => node.stop(drainMs)));
   await controlPlane?.stop(STOP_GRACE_MS);
   await s3?.stop(STOP_GRACE_MS);
-  forgetProcesses(family.home);
-  removeStackFile(family.home);
+  removeProcessRecord(children.home);
+  removeStackFile(children.home);
 }

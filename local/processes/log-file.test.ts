@@ -20,7 +20,7 @@ import { capLog, keepLogShort, olderLog } from "./log-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "copra-logs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a log that is too large is begun anew under the process that writes it, and one older is kept", () => {
+it("a log that is too large is emptied while a process writes to it, and one older copy is kept", () => {
   const path = join(folder, "part.log");
   capLog(path, 10);
   const log = openSync(path, "a", 0o600);
@@ -38,30 +38,30 @@ it("a log that is too large is begun anew under the process that writes it, and 
   expect([readFileSync(olderLog(path), "utf8"), readFileSync(path, "utf8")]).toEqual(["third\nfourth\n", ""]);
 });
 
-it("what keeps a log from being begun anew is told once, and ends nothing", async () => {
+it("an error on truncating a log is reported once, and later checks go on", async () => {
   const path = join(folder, "kept.log");
   writeFileSync(path, "much too long");
   mkdirSync(olderLog(path));
-  const heard: string[] = [];
-  const stop = keepLogShort(path, (words) => heard.push(words), 5, 10);
-  await expect.poll(() => heard).not.toEqual([]);
+  const messages: string[] = [];
+  const stop = keepLogShort(path, (message) => messages.push(message), 5, 10);
+  await expect.poll(() => messages).not.toEqual([]);
   await sleep(50);
-  expect(heard).toEqual([expect.stringContaining(`The log ${path} cannot be kept short, and grows: E`)]);
+  expect(messages).toEqual([expect.stringContaining(`The log ${path} cannot be truncated and grows: E`)]);
   rmSync(olderLog(path), { recursive: true });
   await expect.poll(() => statSync(path).size).toBe(0);
   stop();
 });
 
-/** Runs a script as root of a mount namespace of its own. */
-const apart = (script: string): ReturnType<typeof spawnSync> =>
+/** Runs a script as root in its own mount namespace. */
+const inNamespace = (script: string): ReturnType<typeof spawnSync> =>
   spawnSync("sh", ["-c", 'unshare -rm sh -ec "$0"', script]);
 const mount = `mount -t tmpfs -o size=64k tmpfs ${folder}`;
 
-it.skipIf(apart(mount).status !== 0)("a log that fills the disk is begun anew without a copy", () => {
+it.skipIf(inNamespace(mount).status !== 0)("a log that fills the disk is emptied without a copy", () => {
   const path = join(folder, "full.log");
   const module = JSON.stringify(new URL("./log-file.ts", import.meta.url).href);
   const cap = `import { capLog } from ${module}; capLog(${JSON.stringify(path)}, 10);`;
-  const { stdout, stderr } = apart(`${mount}
+  const { stdout, stderr } = inNamespace(`${mount}
     echo old > ${olderLog(path)}
     head -c 49152 /dev/zero > ${path}
     ${process.execPath} --input-type=module -e '${cap}'

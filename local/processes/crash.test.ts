@@ -1,4 +1,4 @@
-// The processes of the system die with one line that says why, whatever killed them.
+// Processes that crash write one log line with the reason, whatever crashed them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, it } from "vitest";
-import { ROOT } from "./places.ts";
+import { ROOT } from "../home/constants.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "copra-crash-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Breaks the process from inside as soon as it is ready for that. */
-const breaking = (how: string): string =>
+/** A module that crashes the process once it handles uncaught exceptions. */
+const crashModule = (how: string): string =>
   `data:text/javascript,const wait = setInterval(() => {
     if (process.listenerCount("uncaughtException") === 0) return;
     clearInterval(wait);
@@ -24,13 +24,13 @@ it.each([
   ["encoder-node/main.ts", "an error", `throw ${ERROR}`],
   ["encoder-node/main.ts", "a rejection", `Promise.reject(${ERROR})`],
   ["local/s3/s3-server.ts", "an error", `throw ${ERROR}`],
-])("%s killed by %s that nobody caught", async (script, _, how) => {
+])("%s logs %s that nobody caught", async (script, _, how) => {
   const env = {
     ...{ COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", COPRA_NODE_WORK: join(folder, "node") },
     ...{ COPRA_NODE_ISOLATION: "best-effort" },
     ...{ COPRA_HOME: join(folder, "home"), COPRA_S3_PORT: "0" },
   };
-  const child = spawn(process.execPath, ["--import", breaking(how), join(ROOT, script)], {
+  const child = spawn(process.execPath, ["--import", crashModule(how), join(ROOT, script)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -3,14 +3,14 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ErrorCode } from "#shared/errors.ts";
 
-export type Refusal = {
+export type ErrorResponse = {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export const refusals = {
+export const errorResponses = {
   notHttp: { status: 400, code: "request_not_valid", message: "The request is not valid HTTP/1.1" },
   largeHead: { status: 431, code: "request_not_valid", message: "The request's headers have more than 16 KiB" },
   connect: { status: 405, code: "method_not_allowed", message: "CONNECT is not allowed here" },
@@ -21,10 +21,10 @@ export const refusals = {
     message: "The service is starting or stopping; please try again in a moment",
     headers: { "retry-after": "2" },
   },
-} as const satisfies Record<string, Refusal>;
+} as const satisfies Record<string, ErrorResponse>;
 
 /** Answers on a connection that has no response object, and closes it. */
-export function refuseSocket(socket: Duplex, { status, code, message, headers = {} }: Refusal): void {
+export function sendErrorOnSocket(socket: Duplex, { status, code, message, headers = {} }: ErrorResponse): void {
   const body = JSON.stringify({ message, error_code: code, status: "error" });
   const fields = {
     ...headers,

@@ -1,6 +1,6 @@
 // What was seen of every job and lease by its client and by the simulated nodes, and what of that must not be.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import type { Assignment } from "#shared/protocol/protocol.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { PostAnswer } from "../../encoder-node/link/control-plane.ts";
 
 /** Everything takes place in one process, so that the order in which things are noted is the order of their happening. */

@@ -1,8 +1,8 @@
-// How each process of the local system is started.
+// The command line and environment of each process of the local system.
 import { join } from "node:path";
-import type { ChildPlan } from "./child.ts";
-import { origin } from "./places.ts";
-import type { StackSettings } from "./settings.ts";
+import { origin } from "../home/constants.ts";
+import type { StackSettings } from "../home/settings.ts";
+import type { ChildPlan } from "../processes/child.ts";
 
 export const s3Plan = ({ home, s3Port }: StackSettings): ChildPlan => ({
   home,
@@ -22,7 +22,7 @@ export const controlPlanePlan = ({ home, port, s3Port }: StackSettings): ChildPl
   logFile: join(home, "control-plane.log"),
 });
 
-/** The `number`th encoder node, from 1. */
+/** Encoder node number `number`, from 1. */
 export function nodePlan({ home, port }: StackSettings, nodeToken: string, number: number): ChildPlan {
   const work = join(home, "nodes", String(number));
   return {

@@ -1,17 +1,17 @@
-// Log files that do not grow for ever: one that has become too large is begun anew, with one older file beside it.
+// Limits the size of log files: a file that is too large is copied to an older one and emptied.
 import { copyFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { messageOf } from "#shared/log.ts";
 
 const MAX_BYTES = 16 * 2 ** 20;
 const CHECK_MS = 5000;
 
-/** Where the lines go that were written before a log was last begun anew. */
+/** Path of the copy that is made of a log before it is emptied. */
 export const olderLog = (path: string): string => `${path}.old`;
 
 /**
- * Begins a log anew that is larger than `maxBytes`. Processes that have it open for appending go on in the empty file; what
- * they write between the copy and the cut, a few ms, is lost. On a full disk there is no copy, and the older file goes too.
- * Throws what else the system says.
+ * Copies and empties a log that is larger than `maxBytes`. Processes that have it open for appending go on in the empty
+ * file; what they write between the copy and the truncation, a few ms, is lost. On a full disk there is no copy, and the
+ * older file is deleted too. Throws the system's other errors.
  */
 export function capLog(path: string, maxBytes = MAX_BYTES): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -28,20 +28,20 @@ export function capLog(path: string, maxBytes = MAX_BYTES): void {
 const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
 
-/** Caps a log every `everyMs` until the answer is called. What hinders it, `tell` hears once. */
+/** Caps a log every `everyMs` until the returned function is called. `notify` gets the first error. */
 export function keepLogShort(
   path: string,
-  tell: (words: string) => void,
+  notify: (message: string) => void,
   everyMs = CHECK_MS,
   maxBytes = MAX_BYTES,
 ): () => void {
-  let told = false;
+  let notified = false;
   const check = setInterval(() => {
     try {
       capLog(path, maxBytes);
     } catch (error) {
-      if (!told) tell(`The log ${path} cannot be kept short, and grows: ${messageOf(error)}`);
-      told = true;
+      if (!notified) notify(`The log ${path} cannot be truncated and grows: ${messageOf(error)}`);
+      notified = true;
     }
   }, everyMs).unref();
   return () => clearInterval(check);

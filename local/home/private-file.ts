@@ -1,9 +1,9 @@
-// Files that only their owner may read, and that are whole or not there at all.
+// JSON files that only their owner may read, written atomically.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type * as z from "zod";
 
-/** Writes `value` as JSON with mode 0600. Whoever reads at the same time sees the old file or the new one. */
+/** Writes `value` as JSON with mode 0600. A concurrent reader sees the old file or the new one. */
 export function writePrivateJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.new`;
@@ -11,7 +11,7 @@ export function writePrivateJson(path: string, value: unknown): void {
   renameSync(draft, path);
 }
 
-/** What the file holds; null when there is none. Throws words for people when it holds something else. */
+/** The parsed file; null when there is none. Throws a message for people when it does not match the schema. */
 export function readPrivateJson<Value>(path: string, schema: z.ZodType<Value>): Value | null {
   let text: string;
   try {
@@ -22,6 +22,6 @@ export function readPrivateJson<Value>(path: string, schema: z.ZodType<Value>): 
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new Error(`${path} is damaged. Move it away and start again.`, { cause });
+    throw new Error(`${path} is damaged. Move it away and run the command again; a new one is created.`, { cause });
   }
 }

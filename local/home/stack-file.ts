@@ -1,11 +1,11 @@
-// $COPRA_HOME/stack.json: where a running stack can be reached. Tests and other tools read it.
+// $COPRA_HOME/stack.json: URLs, credentials and pids of a running stack, for tests and other tools.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { readPrivateJson, writePrivateJson } from "./private-file.ts";
 
 export const StackFile = z.object({
-  /** Address of the API, with `/v2`. */
+  /** URL of the API, with `/v2`. */
   api: z.string(),
   apiKey: z.string(),
   adminToken: z.string(),

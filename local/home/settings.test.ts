@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readSettings } from "./settings.ts";
 
 describe("readSettings", () => {
-  it("has a default for everything, also for what is set to nothing", () => {
+  it("has a default for each variable, also for an empty one", () => {
     const defaults = { home: resolve(".copra"), port: 8787, s3Port: 9000, nodes: 1 };
     expect(readSettings({})).toEqual(defaults);
     expect(readSettings({ COPRA_HOME: "", COPRA_PORT: " ", COPRA_NODES: "" })).toEqual(defaults);
@@ -19,7 +19,7 @@ describe("readSettings", () => {
     ["COPRA_S3_PORT", "70000", 'COPRA_S3_PORT must be a port, 1 to 65535, or 0 for any free one, not "70000".'],
     ["COPRA_NODES", "-1", 'COPRA_NODES must be a whole number, 0 to 64, not "-1".'],
     ["COPRA_NODES", "1.5", 'COPRA_NODES must be a whole number, 0 to 64, not "1.5".'],
-  ])("names the variable: %s=%s", (name, value, words) => {
-    expect(() => readSettings({ [name]: value })).toThrow(words);
+  ])("names the variable and what it allows: %s=%s", (name, value, message) => {
+    expect(() => readSettings({ [name]: value })).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-// What the local system can be told through environment variables.
+// The environment variables of the local system.
 import { resolve } from "node:path";
 import * as z from "zod";
 
@@ -12,8 +12,8 @@ const wholeNumber = (most: number, fallback: number) =>
     .refine((value) => value <= most)
     .default(fallback);
 
-/** One sentence per variable, for the person who got it wrong. */
-const WANTED = {
+/** The allowed values of each variable, for error messages. */
+const ALLOWED = {
   COPRA_HOME: "a folder",
   COPRA_PORT: "a port, 1 to 65535, or 0 for any free one",
   COPRA_S3_PORT: "a port, 1 to 65535, or 0 for any free one",
@@ -28,28 +28,28 @@ const Environment = z.object({
 });
 
 export type StackSettings = {
-  /** Absolute path of the folder that holds everything the local system keeps. */
+  /** Absolute path of the folder with all data of the local system. */
   readonly home: string;
-  /** 0 stands for any free port, here and in `s3Port`. */
+  /** 0 means any free port, also for `s3Port`. */
   readonly port: number;
   readonly s3Port: number;
   /** How many encoder nodes to run. */
   readonly nodes: number;
 };
 
-/** The settings in `env`; what is unset or empty has its default. Throws a sentence that names the wrong variables. */
+/** The settings in `env`; unset and empty variables have their defaults. Throws a message that names the wrong variables. */
 export function readSettings(env: Env): StackSettings {
-  const given = Object.keys(WANTED).map((name) => [name, env[name]?.trim() || undefined] as const);
+  const given = Object.keys(ALLOWED).map((name) => [name, env[name]?.trim() || undefined] as const);
   const parsed = Environment.safeParse(Object.fromEntries(given));
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
-    throw new Error([...names].map((name) => complaint(name, env[name])).join(" "));
+    throw new Error([...names].map((name) => errorMessage(name, env[name])).join(" "));
   }
   const { COPRA_HOME, COPRA_PORT, COPRA_S3_PORT, COPRA_NODES } = parsed.data;
   return { home: resolve(COPRA_HOME), port: COPRA_PORT, s3Port: COPRA_S3_PORT, nodes: COPRA_NODES };
 }
 
-function complaint(name: string, value: string | undefined): string {
-  const wanted = Object.entries(WANTED).find(([known]) => known === name)?.[1];
-  return `${name} must be ${wanted}, not "${value}".`;
+function errorMessage(name: string, value: string | undefined): string {
+  const allowed = Object.entries(ALLOWED).find(([known]) => known === name)?.[1];
+  return `${name} must be ${allowed}, not "${value}".`;
 }

@@ -78,7 +78,10 @@ async function main(seconds = "150", size = "384x216"): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "copra-seams-"));
   const film = await makeFilm(folder, Number(seconds), size);
   const server = await serveLoopback((request, response) => sendFile(request, response, film));
-  const stack = await startStack({ home: join(folder, "home"), port: 0, s3Port: 0, nodes: NODES }, { tell: () => {} });
+  const stack = await startStack(
+    { home: join(folder, "home"), port: 0, s3Port: 0, nodes: NODES },
+    { notify: () => {} },
+  );
   const { api: address, apiKey, s3 } = stack.describe();
   const api = apiClient(address, apiKey);
 

@@ -1,0 +1,150 @@
+// A child process of the local system, which is restarted when it exits unexpectedly.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
+import { ROOT } from "../home/constants.ts";
+import { keepLogShort } from "./log-file.ts";
+import { PARENT_VARIABLE } from "./parent.ts";
+import { exitModuleFor } from "./process-record.ts";
+
+export type ChildPlan = {
+  readonly home: string;
+  /** Shown to people, for example "The S3 server". */
+  readonly name: string;
+  /** Path of a TypeScript file from the repository root. */
+  readonly script: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** A node's token. The node reads it from a file descriptor: others can read its environment and arguments. */
+  readonly token?: string;
+  readonly logFile: string;
+};
+
+export interface Child {
+  readonly plan: ChildPlan;
+  /** The pid of the newest process, which may have exited a moment ago. */
+  pid(): number;
+  isRunning(): boolean;
+  /** Resolves with a message for people when the process exits before `watch` was called. */
+  readonly exitedEarly: Promise<string>;
+  /** From now on the process is restarted when it exits. */
+  watch(): void;
+  /** Stops the process as `stop` does and starts a new one, which runs the current files. */
+  restart(graceMs: number): void;
+  /** Sends SIGTERM; again after `graceMs`, at which an encoder node abandons its tasks; SIGKILL in the end. */
+  stop(graceMs: number): Promise<void>;
+  /** Sends the second SIGTERM now. */
+  terminate(): void;
+}
+
+/** The first file descriptor after the standard streams. */
+const TOKEN_FD = 3;
+const RESTART_AFTER_MS = 1000;
+/** Signals that are closer together may reach a process as one. */
+const TWO_SIGNALS_MS = 300;
+/** A node exits within three seconds of its second SIGTERM. */
+const KILL_AFTER_MS = 5000;
+
+/** Starts the child. `changed` is called whenever its pid or state changes; `notify` gets messages for people. */
+export function startChild(plan: ChildPlan, changed: () => void, notify: (message: string) => void): Child {
+  let running: ChildProcess | null = null;
+  let pid = 0;
+  let watched = false;
+  let stopping = false;
+  let restarting = false;
+  let restartTimer: NodeJS.Timeout | undefined;
+  const exitedEarly = Promise.withResolvers<string>();
+
+  function start(): void {
+    restarting = false;
+    const child = launch(plan);
+    running = child;
+    // A program that could not be started has no pid and emits an error event.
+    pid = child.pid ?? pid;
+    child.once("error", (error) => exited(child, error.message));
+    child.once("exit", (code, signal) =>
+      exited(child, signal ? `was killed with ${signal}` : `exited with code ${code}`),
+    );
+    changed();
+  }
+
+  function exited(child: ChildProcess, how: string): void {
+    if (running !== child) return;
+    running = null;
+    if (stopping) return;
+    changed();
+    if (restarting) return start();
+    if (!watched) return exitedEarly.resolve(`${plan.name} ${how}. ${endOfLog(plan.logFile)}`);
+    notify(`${plan.name} ${how}; restarting it. Its log: ${plan.logFile}`);
+    restartTimer = setTimeout(start, RESTART_AFTER_MS);
+  }
+
+  const stopCapping = keepLogShort(plan.logFile, notify);
+  start();
+  return {
+    plan,
+    pid: () => pid,
+    isRunning: () => running !== null,
+    exitedEarly: exitedEarly.promise,
+    watch() {
+      watched = true;
+      if (running === null) start();
+    },
+    restart(graceMs) {
+      // A process that is restarting already will run the current files.
+      if (running === null || restarting || stopping) return;
+      restarting = true;
+      void end(running, graceMs);
+    },
+    async stop(graceMs) {
+      stopping = true;
+      clearTimeout(restartTimer);
+      stopCapping();
+      if (running?.pid !== undefined) await end(running, graceMs);
+    },
+    terminate: () => void running?.kill("SIGTERM"),
+  };
+}
+
+function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildProcess {
+  const log = openSync(logFile, "a", 0o600);
+  try {
+    const tokenVariable = token === undefined ? {} : { [TOKEN_FD_VARIABLE]: String(TOKEN_FD) };
+    const child = spawn(process.execPath, ["--import", exitModuleFor(home), join(ROOT, script), ...argv], {
+      stdio: ["ignore", log, log, ...(token === undefined ? [] : ["pipe" as const])],
+      cwd: ROOT,
+      env: { ...process.env, ...env, ...tokenVariable, [PARENT_VARIABLE]: String(process.pid) },
+      // Its own process group: Ctrl-C in the terminal is for the stack, which stops its children in order.
+      detached: true,
+    });
+    const pipe = child.stdio[TOKEN_FD];
+    // A process that has exited already does not read it.
+    if (pipe instanceof Writable) pipe.on("error", () => undefined).end(token);
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function end(child: ChildProcess, graceMs: number): Promise<void> {
+  const exit = once(child, "exit");
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  const secondSignalMs = Math.max(graceMs, TWO_SIGNALS_MS);
+  const timers = [
+    setTimeout(() => child.kill("SIGTERM"), secondSignalMs),
+    setTimeout(() => child.kill("SIGKILL"), secondSignalMs + KILL_AFTER_MS),
+  ];
+  await exit;
+  for (const timer of timers) clearTimeout(timer);
+}
+
+const LAST_LINES = 5;
+
+function endOfLog(logFile: string): string {
+  const lines = readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LAST_LINES);
+  return `The end of ${logFile}:\n${lines.join("\n")}`;
+}
