@@ -1,15 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { MediaProbe } from "./media/media-probe.ts";
-import { Chunking, RangedSource, ScratchTrack, SeamReceipt } from "./protocol/chunking.ts";
-import {
-  Capabilities,
-  CompleteReport,
-  NodeFrame,
-  ScratchRequest,
-  TaskResult,
-  UploadsRequest,
-} from "./protocol/protocol.ts";
+import { Capabilities } from "./protocol/capabilities.ts";
+import { ChunkBoundaryCheck, Chunking } from "./protocol/chunks.ts";
+import { NodeFrame } from "./protocol/frames.ts";
+import { CompleteReport, TaskResult } from "./protocol/reports.ts";
+import { RangedSource, ScratchRequest, ScratchTrack } from "./protocol/scratch.ts";
+import { UploadsRequest } from "./protocol/uploads.ts";
 import {
   MAX_FILE_BYTES,
   MAX_FRAMES,
@@ -34,9 +31,9 @@ const CUTS = [
   [10, 9_990_000, 10_000, 2, 100],
   [10, 9_990_000, 20_000, 1, 100],
 ];
-const CHUNKING = { ok: true, source: SOURCE, ...FILM, cuts: CUTS };
+const CHUNKING = { ok: true, source: SOURCE, ...FILM, splitPoints: CUTS };
 const TRACK = { output: 0, track: "v", name: "chunk-1/v.mp4", sizeBytes: 1, frames: 1 };
-const SEAMS = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: 0 };
+const SEAMS = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: 0 };
 const FILE = { output: 0, file: 1, sizeBytes: 1, etags: ["e"] };
 const MADE = { status: "made", output: 0, files: [FILE], probe: null };
 const FAILED = { status: "failed", output: 0, failure: { code: "encoding_failed", message: "m" } };
@@ -85,10 +82,15 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["frames of a track", ScratchTrack, { ...TRACK, frames: MAX_FRAMES }, { ...TRACK, frames: MAX_FRAMES + 1 }],
   ["a track's size", ScratchTrack, { ...TRACK, sizeBytes: MAX_FILE_BYTES }, { ...TRACK, sizeBytes: 9e15 }],
   ["a track's output", ScratchTrack, { ...TRACK, output: 9999 }, { ...TRACK, output: 10_000 }],
-  ["joined frames", SeamReceipt, { ...SEAMS, framesJoined: MAX_FRAMES }, { ...SEAMS, framesJoined: 1e15 }],
-  ["planned frames", SeamReceipt, { ...SEAMS, framesPlanned: MAX_FRAMES }, { ...SEAMS, framesPlanned: 1e15 }],
-  ["an error in time", SeamReceipt, { ...SEAMS, largestErrorUs: WEEK_US }, { ...SEAMS, largestErrorUs: 1e300 }],
-  ["a rest of video", SeamReceipt, { ...SEAMS, pictureOverSoundMs: -1000 }, { ...SEAMS, pictureOverSoundMs: -1e300 }],
+  ["joined frames", ChunkBoundaryCheck, { ...SEAMS, framesJoined: MAX_FRAMES }, { ...SEAMS, framesJoined: 1e15 }],
+  ["planned frames", ChunkBoundaryCheck, { ...SEAMS, framesPlanned: MAX_FRAMES }, { ...SEAMS, framesPlanned: 1e15 }],
+  ["an error in time", ChunkBoundaryCheck, { ...SEAMS, largestErrorUs: WEEK_US }, { ...SEAMS, largestErrorUs: 1e300 }],
+  [
+    "a rest of video",
+    ChunkBoundaryCheck,
+    { ...SEAMS, videoOverAudioMs: -1000 },
+    { ...SEAMS, videoOverAudioMs: -1e300 },
+  ],
   ["a source's size", RangedSource, origin(MAX_FILE_BYTES), origin(9e15)],
   ["a source's pieces", RangedSource, pieces(10_000), pieces(10_001)],
   ["frames", Chunking, { ...CHUNKING, frames: MAX_FRAMES }, { ...CHUNKING, frames: MAX_FRAMES + 1 }],
@@ -101,13 +103,18 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
     { ...CHUNKING, startUs: -1, endUs: WEEK_US },
   ],
   ["a distance of keyframes", Chunking, { ...CHUNKING, longestGopMs: 0 }, { ...CHUNKING, longestGopMs: -1 }],
-  ["a length at all", Chunking, CHUNKING, { ...CHUNKING, cuts: [], endUs: 0 }],
+  ["a length at all", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [], endUs: 0 }],
   ["split points before the last frame", Chunking, { ...CHUNKING, frames: 21 }, { ...CHUNKING, frames: 20 }],
   ["split points before the end", Chunking, { ...CHUNKING, endUs: 20_000_000 }, { ...CHUNKING, endUs: 19_999_999 }],
   ["split points within the bytes", Chunking, { ...CHUNKING, bytes: 200 }, { ...CHUNKING, bytes: 199 }],
-  ["later split points", Chunking, CHUNKING, { ...CHUNKING, cuts: [CUTS[0], [0, 9_990_000, 20_000, 1, 100]] }],
-  ["split points that are shown later", Chunking, CHUNKING, { ...CHUNKING, cuts: [CUTS[0], [10, -1, 10_000, 1, 100]] }],
-  ["keyframes from the first on", Chunking, CHUNKING, { ...CHUNKING, cuts: [[10, 9_990_000, 10_000, 11, 100]] }],
+  ["later split points", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [CUTS[0], [0, 9_990_000, 20_000, 1, 100]] }],
+  [
+    "split points that are shown later",
+    Chunking,
+    CHUNKING,
+    { ...CHUNKING, splitPoints: [CUTS[0], [10, -1, 10_000, 1, 100]] },
+  ],
+  ["keyframes from the first on", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [[10, 9_990_000, 10_000, 11, 100]] }],
   [
     "streams",
     MediaProbe,
@@ -124,7 +131,7 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
 ];
 
 function slots(inspect: number, released = 0) {
-  return { type: "slots", grant: { inspect, encode: 0 }, released: many(released, LEASE) };
+  return { type: "slots", offered: { inspect, encode: 0 }, released: many(released, LEASE) };
 }
 function running(count: number) {
   return { ...HELLO, running: many(count, PROOF) };
@@ -151,7 +158,7 @@ function chunk(count: number) {
   return { kind: "chunk", tracks: many(count, TRACK), encoder: "libx264 7.0", encodeMs: 1 };
 }
 function audio(count: number) {
-  return { kind: "sound", tracks: many(count, TRACK) };
+  return { kind: "audio", tracks: many(count, TRACK) };
 }
 function origin(sizeBytes: number) {
   return { from: "origin", sizeBytes, validator: '"v"' };

@@ -1,8 +1,15 @@
 import { expect, it, test } from "vitest";
-import { type FrameLedger, longestGopMs, PackedCuts, packCuts, possibleCuts, unpackCuts } from "./frame-index.ts";
+import {
+  type FrameIndex,
+  longestGopMs,
+  PackedSplitPoints,
+  packSplitPoints,
+  possibleSplitPoints,
+  unpackSplitPoints,
+} from "./frame-index.ts";
 
 /** A film of frames at these ticks, each of `1000` bytes, with a keyframe every so many frames. */
-function film(ticks: readonly number[], den: number, gop: number, num = 1): FrameLedger {
+function film(ticks: readonly number[], den: number, gop: number, num = 1): FrameIndex {
   return {
     timeBase: { num, den },
     ticks: Float64Array.from(ticks),
@@ -16,13 +23,13 @@ const evenly = (count: number, step: number, from = 0): number[] =>
   Array.from({ length: count }, (_, at) => from + at * step);
 
 it("may be cut before the first frame at each line of the grid, half-way to the frame before", () => {
-  expect(possibleCuts(film(evenly(150, 1001), 30_000, 48), 2000)).toEqual([
-    { index: 60, cutUs: 1_985_317, frameUs: 2_002_000, keyframe: 48, bytes: 60_000 },
-    { index: 120, cutUs: 3_987_317, frameUs: 4_004_000, keyframe: 96, bytes: 120_000 },
+  expect(possibleSplitPoints(film(evenly(150, 1001), 30_000, 48), 2000)).toEqual([
+    { index: 60, splitUs: 1_985_317, frameUs: 2_002_000, keyframe: 48, bytes: 60_000 },
+    { index: 120, splitUs: 3_987_317, frameUs: 4_004_000, keyframe: 96, bytes: 120_000 },
   ]);
 });
 
-test.each<[string, FrameLedger, number[]]>([
+test.each<[string, FrameIndex, number[]]>([
   ["counted from the first frame", film(evenly(100, 40, 700), 1000, 25), [50]],
   ["whose times are rounded to ms", film(evenly(200, 1001 / 30).map(Math.floor), 1000, 25), [60, 120, 180]],
   ["with a gap over several lines", film([...evenly(30, 40), ...evenly(30, 40, 9000)], 1000, 25), [30, 55]],
@@ -37,17 +44,17 @@ test.each<[string, FrameLedger, number[]]>([
     [1],
   ],
 ])("cuts of a film %s", (_, ledger, indices) => {
-  expect(possibleCuts(ledger, 2000).map(({ index }) => index)).toEqual(indices);
+  expect(possibleSplitPoints(ledger, 2000).map(({ index }) => index)).toEqual(indices);
 });
 
 it("travels in some 30 bytes a cut, whatever the length", () => {
   // Two hours at 60 frames a second, 16 Mbit/s.
   const long = film(evenly(432_000, 1001), 60_000, 250);
-  const cuts = possibleCuts({ ...long, bytes: long.bytes.map(() => 33_333) }, 2000);
-  const packed = packCuts(cuts);
+  const cuts = possibleSplitPoints({ ...long, bytes: long.bytes.map(() => 33_333) }, 2000);
+  const packed = packSplitPoints(cuts);
   expect(cuts.length).toBe(3603);
   expect(JSON.stringify(packed).length / cuts.length).toBeLessThan(36);
-  expect(unpackCuts(PackedCuts.parse(JSON.parse(JSON.stringify(packed))))).toEqual(cuts);
+  expect(unpackSplitPoints(PackedSplitPoints.parse(JSON.parse(JSON.stringify(packed))))).toEqual(cuts);
 });
 
 it("knows the longest time between keyframes, the film's end included", () => {

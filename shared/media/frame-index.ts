@@ -1,8 +1,7 @@
 // The list of all frames of a film: by it a film is cut into chunks, each frame in exactly one of them.
 import * as z from "zod";
-import { ROUNDING_SECONDS } from "../plan/encoders/keyframe-grid.ts";
 
-export type FrameLedger = {
+export type FrameIndex = {
   /** A tick lasts `num / den` seconds. */
   readonly timeBase: { readonly num: number; readonly den: number };
   /**
@@ -21,11 +20,11 @@ export type FrameLedger = {
 };
 
 /** A place where the film may be cut: between a frame and the one before it. */
-export type PossibleCut = {
+export type PossibleSplitPoint = {
   /** Of the first frame behind the cut. */
   readonly index: number;
   /** Half-way between the two frames, so that no rounding moves one of them over the cut. */
-  readonly cutUs: number;
+  readonly splitUs: number;
   /** When the first frame behind the cut is shown. */
   readonly frameUs: number;
   /** Index of the last keyframe that is shown no later than the first frame behind the cut. */
@@ -34,15 +33,18 @@ export type PossibleCut = {
   readonly bytes: number;
 };
 
+/** A timestamp this much before a line of a grid counts as on it: containers round timestamps to milliseconds. In seconds. */
+export const ROUNDING_SECONDS = 0.0005;
+
 /** Frames that are nearer than this to each other are not cut apart: ffmpeg's options have whole µs. */
 const NEAREST_US = 20;
 
 /** A time of the ledger in µs, not rounded. */
-export const ticksToUs = ({ timeBase }: Pick<FrameLedger, "timeBase">, ticks: number): number =>
+export const ticksToUs = ({ timeBase }: Pick<FrameIndex, "timeBase">, ticks: number): number =>
   (ticks * timeBase.num * 1e6) / timeBase.den;
 
 /** The longest time from one keyframe to the next, or to the film's end, in ms. */
-export function longestGopMs(ledger: FrameLedger): number {
+export function longestGopMs(ledger: FrameIndex): number {
   const { ticks, keyframes, endTicks } = ledger;
   const begins = Array.from(keyframes, (index) => ticks[index] ?? 0);
   const longest = begins.reduce((most, begin, at) => Math.max(most, (begins[at + 1] ?? endTicks) - begin), 0);
@@ -53,8 +55,8 @@ export function longestGopMs(ledger: FrameLedger): number {
  * At most one cut for each line of a grid that is anchored at the first frame, with a line every `everyMs`: before the first
  * frame at or behind the line, as keyframes of outputs are placed.
  */
-export function possibleCuts(ledger: FrameLedger, everyMs: number): PossibleCut[] {
-  const cuts: PossibleCut[] = [];
+export function possibleSplitPoints(ledger: FrameIndex, everyMs: number): PossibleSplitPoint[] {
+  const cuts: PossibleSplitPoint[] = [];
   const startUs = ticksToUs(ledger, ledger.ticks[0] ?? 0);
   let bytes = ledger.bytes[0] ?? 0;
   let keyframe = 0;
@@ -65,8 +67,8 @@ export function possibleCuts(ledger: FrameLedger, everyMs: number): PossibleCut[
     const beforeUs = ticksToUs(ledger, ledger.ticks[index - 1] ?? 0);
     const here = Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (everyMs * 1000));
     if (here > cell && frameUs - beforeUs >= NEAREST_US) {
-      const cutUs = Math.round((beforeUs + frameUs) / 2);
-      cuts.push({ index, cutUs, frameUs: Math.round(frameUs), keyframe: ledger.keyframes[keyframe] ?? 0, bytes });
+      const splitUs = Math.round((beforeUs + frameUs) / 2);
+      cuts.push({ index, splitUs, frameUs: Math.round(frameUs), keyframe: ledger.keyframes[keyframe] ?? 0, bytes });
       cell = here;
     }
     bytes += ledger.bytes[index] ?? 0;
@@ -76,28 +78,28 @@ export function possibleCuts(ledger: FrameLedger, everyMs: number): PossibleCut[
 
 const Step = z.int().min(0);
 /** At 2 s apart this is a film of 11 hours. */
-export const MAX_CUTS = 20_000;
+export const MAX_SPLIT_POINTS = 20_000;
 
 /**
- * Cuts as they travel in a report, some 30 bytes of JSON each: how far `index`, `cutUs` and `bytes` are beyond the cut
- * before, how far `frameUs` is beyond `cutUs`, and how far `keyframe` is before `index`.
+ * Cuts as they travel in a report, some 30 bytes of JSON each: how far `index`, `splitUs` and `bytes` are beyond the cut
+ * before, how far `frameUs` is beyond `splitUs`, and how far `keyframe` is before `index`.
  */
-export const PackedCuts = z.array(z.tuple([Step, z.int(), Step, Step, Step])).max(MAX_CUTS);
-export type PackedCuts = z.infer<typeof PackedCuts>;
+export const PackedSplitPoints = z.array(z.tuple([Step, z.int(), Step, Step, Step])).max(MAX_SPLIT_POINTS);
+export type PackedSplitPoints = z.infer<typeof PackedSplitPoints>;
 
-const BEFORE_ALL = { index: 0, cutUs: 0, bytes: 0 };
+const BEFORE_ALL = { index: 0, splitUs: 0, bytes: 0 };
 
-export function packCuts(cuts: readonly PossibleCut[]): PackedCuts {
-  return cuts.map(({ index, cutUs, frameUs, keyframe, bytes }, at) => {
+export function packSplitPoints(cuts: readonly PossibleSplitPoint[]): PackedSplitPoints {
+  return cuts.map(({ index, splitUs, frameUs, keyframe, bytes }, at) => {
     const before = cuts[at - 1] ?? BEFORE_ALL;
-    return [index - before.index, cutUs - before.cutUs, frameUs - cutUs, index - keyframe, bytes - before.bytes];
+    return [index - before.index, splitUs - before.splitUs, frameUs - splitUs, index - keyframe, bytes - before.bytes];
   });
 }
 
-export function unpackCuts(packed: PackedCuts): PossibleCut[] {
+export function unpackSplitPoints(packed: PackedSplitPoints): PossibleSplitPoint[] {
   let before = BEFORE_ALL;
   return packed.map(([frames, us, frameLag, keyframeLag, bytes]) => {
-    before = { index: before.index + frames, cutUs: before.cutUs + us, bytes: before.bytes + bytes };
-    return { ...before, frameUs: before.cutUs + frameLag, keyframe: before.index - keyframeLag };
+    before = { index: before.index + frames, splitUs: before.splitUs + us, bytes: before.bytes + bytes };
+    return { ...before, frameUs: before.splitUs + frameLag, keyframe: before.index - keyframeLag };
   });
 }

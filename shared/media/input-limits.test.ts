@@ -1,15 +1,15 @@
 // Every input of every planned command is opened under the lists of protocols, formats and decoders.
 import { expect, test } from "vitest";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS } from "../format/containers.ts";
-import { spansOf } from "../plan/chunks/choose-split-points.ts";
-import { chunkFilm } from "../plan/chunks/chunked-source.ts";
+import { chunkSpans } from "../plan/chunks/choose-split-points.ts";
+import { chunkableSource } from "../plan/chunks/chunked-source.ts";
 import { ALL_SOFTWARE } from "../plan/command/capabilities.ts";
-import { planSound } from "../plan/plan-audio.ts";
+import { planAudio } from "../plan/plan-audio.ts";
 import { planChunk } from "../plan/plan-chunk.ts";
 import { planEncode } from "../plan/plan-encode.ts";
 import { planJoin } from "../plan/plan-join.ts";
-import { evenly, ledgerOf, probeOf } from "../testing/frame-indexes.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
+import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 
 const LISTS = ["-protocol_whitelist", "-format_whitelist", "-codec_whitelist"];
 const SERVED = ["-protocol_whitelist", "http,tcp", "-format_whitelist", "mov", "-codec_whitelist", "h264"];
@@ -22,7 +22,7 @@ function inputsOf(argv: readonly string[]): string[][] {
 
 const WATERMARK = "https://example.com/mark.png";
 /** Of every container with every codec that it holds; what the grammar has no format for is left out. */
-const VIDEOS: Ask[] = TRACK_CONTAINERS.flatMap((container) => {
+const VIDEOS: OutputOptions[] = TRACK_CONTAINERS.flatMap((container) => {
   const { video, audio } = TRACK_CONTAINER_TRAITS[container];
   return [...video.map((codec) => `${container}:${codec}`), ...audio.map((codec) => `${container}:x:${codec}`)];
 }).flatMap((format) => {
@@ -33,7 +33,7 @@ const VIDEOS: Ask[] = TRACK_CONTAINERS.flatMap((container) => {
     return [];
   }
 });
-const OTHERS: Ask[] = [
+const OTHERS: OutputOptions[] = [
   ...["jpg:320x", "png:320x", "webp:320x"].map((format) => ({ format, number: 3 })),
   ...["gif:320x", "webp_anim:320x"].map((format) => ({ format })),
   { format: "gif:64x36", params: { scene: { number: 2, duration: 1 } } },
@@ -45,13 +45,13 @@ const OTHERS: Ask[] = [
 
 const outputs = [...VIDEOS, ...OTHERS].map(specOf);
 const probe = probeOf("30000/1001");
-const film = chunkFilm(ledgerOf(evenly(30000 / 1001, 90)), probe);
-const cuts = [30, 60].flatMap((second) => film.cuts.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
+const film = chunkableSource(frameIndexOf(evenly(30000 / 1001, 90)), probe);
+const cuts = [30, 60].flatMap((second) => film.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
 const chunked = ["mp4:500k", "mkv:hevc_360p_25fps:mp3", "webm:240p"].map((format, at) => specOf({ format }, at));
 const stream = specOf({ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:360p", "mp4:x"] } }, 3);
 const both = [...chunked, stream];
 const watermarks = new Map([[WATERMARK, "/work/watermark-1"]]);
-const common = { probe, can: ALL_SOFTWARE };
+const common = { probe, capabilities: ALL_SOFTWARE };
 
 test.each<[string, readonly { readonly argv: readonly string[] }[]]>([
   [
@@ -60,15 +60,16 @@ test.each<[string, readonly { readonly argv: readonly string[] }[]]>([
   ],
   [
     "chunks",
-    spansOf(film, cuts).flatMap(
+    chunkSpans(film, cuts).flatMap(
       (chunk) =>
-        planChunk({ ...common, source: "http://127.0.0.1:1/a", sourceOptions: SERVED, outputs: both, chunk }).command
+        planChunk({ ...common, source: "http://127.0.0.1:1/a", loopbackOptions: SERVED, outputs: both, chunk }).command
           ?.runs ?? [],
     ),
   ],
   [
     "sound",
-    planSound({ ...common, source: "http://127.0.0.1:1/a", sourceOptions: SERVED, outputs: both }).command?.runs ?? [],
+    planAudio({ ...common, source: "http://127.0.0.1:1/a", loopbackOptions: SERVED, outputs: both }).command?.runs ??
+      [],
   ],
   ["joins", planJoin({ ...common, outputs: both }).runs],
 ])("%s", (_what, runs) => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { isJobId, newApiKey, newJobId, parseLeaseId } from "../ids.ts";
-import { decodeHubFrame, decodeNodeFrame, UploadsAnswer } from "./protocol.ts";
+import { decodeHubFrame, decodeNodeFrame } from "./frames.ts";
+import { UploadsAnswer } from "./uploads.ts";
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 
 describe("frames", () => {
   const rows: [string, string, "unknown-type" | "invalid" | "ok"][] = [
-    ["slots", JSON.stringify({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [LEASE] }), "ok"],
+    ["slots", JSON.stringify({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [LEASE] }), "ok"],
     ["an extra member", JSON.stringify({ type: "bye", mood: "good" }), "ok"],
     [
       "progress",
@@ -23,7 +24,11 @@ describe("frames", () => {
       JSON.stringify({ type: "progress", items: [{ lease: "../1", token: "t", stage: "encoding", fraction: 1 }] }),
       "invalid",
     ],
-    ["a negative grant", JSON.stringify({ type: "slots", grant: { inspect: -1, encode: 0 }, released: [] }), "invalid"],
+    [
+      "a negative offer",
+      JSON.stringify({ type: "slots", offered: { inspect: -1, encode: 0 }, released: [] }),
+      "invalid",
+    ],
     ["a newer type", JSON.stringify({ type: "hint" }), "unknown-type"],
     ["no type", "{}", "invalid"],
     ["a list", "[]", "invalid"],
@@ -59,9 +64,13 @@ describe("frames", () => {
       ok: true,
       frame: { type: "cancel", lease: LEASE },
     });
-    expect(decodeHubFrame(JSON.stringify({ type: "slots", grant: {} }))).toMatchObject({ reason: "unknown-type" });
+    expect(decodeHubFrame(JSON.stringify({ type: "slots", offered: {} }))).toMatchObject({ reason: "unknown-type" });
     const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
-    const assign = { type: "assign", assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", task } };
+    const assigned = { kind: "inspect", slotClass: "inspect", round: 0 };
+    const assign = {
+      type: "assign",
+      assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", ...assigned, task },
+    };
     expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, frame: assign });
   });
 

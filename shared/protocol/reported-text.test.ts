@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { CompleteReport, decodeNodeFrame, FailReport, ScratchRequest, UploadsRequest } from "./protocol.ts";
+import { decodeNodeFrame } from "./frames.ts";
+import { CompleteReport, FailReport } from "./reports.ts";
+import { ScratchRequest } from "./scratch.ts";
+import { UploadsRequest } from "./uploads.ts";
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const PROBE = {
@@ -12,10 +15,10 @@ const MADE = {
   ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264, libx265", note: "n" },
 };
 const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };
-const FILM = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, cuts: [] };
+const FILM = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, splitPoints: [] };
 const origin = { from: "origin", sizeBytes: 1, validator: '"v"' };
 const scratch = { from: "scratch", pieces: [{ name: "inspect-1/1", sizeBytes: 1 }] };
-const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: null };
+const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: null };
 const hardware = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["h264_vaapi"] };
 const capabilities = { ffmpegVersion: "n7.0", encoders: ["aac"], cpus: 1, filters: ["fps"], muxers: ["mp4"], hardware };
 
@@ -30,17 +33,17 @@ const toResult = (decoded: ReturnType<typeof decodeNodeFrame>) =>
 const REPORTS = [
   complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: origin, ...FILM } }),
   complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: scratch, ...FILM } }),
-  complete({ kind: "inspect", probe: PROBE, chunking: { ok: false, why: "w" } }),
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: false, reason: "w" } }),
   complete({ kind: "encode", outputs: [MADE, FAILED] }),
   complete({ kind: "chunk", tracks: [SCRATCH], encoder: "libx264 7.0", encodeMs: 1 }),
-  complete({ kind: "sound", tracks: [SCRATCH] }),
+  complete({ kind: "audio", tracks: [SCRATCH] }),
   complete({ kind: "join", outputs: [MADE], seams }),
   { schema: FailReport, value: { token: "t", failure: FAILED.failure } },
   { schema: UploadsRequest, value: { token: "t", files: [{ output: 0, file: "hls/a/1.ts", sizeBytes: 1 }] } },
   { schema: ScratchRequest, value: { token: "t", puts: [{ name: "a-1/b", sizeBytes: 1 }], gets: ["a-1/b"] } },
   frame({
     ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities, slots: { inspect: 1, encode: 1 } },
-    running: [{ lease: LEASE, token: "t" }],
+    running: [{ lease: LEASE, token: "t", slotClass: "encode" }],
   }),
   frame({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 0 }] }),
 ];

@@ -1,25 +1,31 @@
-// The forms of texts that a node reports and that other nodes, clients or storages get.
+// Text in a node's reports, restricted because other nodes, clients or storages receive it.
 import * as z from "zod";
+import { type ErrorCode, isErrorCode } from "../errors.ts";
 import { MAX_NAME_CHARS } from "../report-limits.ts";
 
-/** Of a part of ffmpeg: an encoder, a filter, a muxer. */
-export const PartName = z
+/** ffmpeg's name of an encoder, a filter or a muxer. */
+export const FfmpegName = z
   .string()
   .max(MAX_NAME_CHARS)
-  .regex(/^[\w.+-]+$/, "not the name of a part of ffmpeg");
+  .regex(/^[\w.+-]+$/, "not the name of an encoder, filter or muxer");
 
-/** The encoders of an output, which has several where its renditions differ in codec. */
+/** The encoders of an output: several where its renditions differ in codec. */
 export const EncoderNames = z
   .string()
   .max(100)
-  .regex(/^[\w.+-]+(?:, [\w.+-]+)*$/, "not the names of encoders");
+  .regex(/^[\w.+-]+(?:, [\w.+-]+)*$/, "not a list of encoder names");
 
-/** Of a DRM render node. */
-export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not the path of a device");
+/** The path of a DRM render node. */
+export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not a device path");
 
-/** Text in one line, without control characters. */
+/** One line of text, without control characters. */
 export const Line = (maxChars: number) =>
   z
     .string()
     .max(maxChars)
-    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, "has a control character");
+    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, "contains a control character");
+
+export const ErrorCodeText = z.custom<ErrorCode>((value) => typeof value === "string" && isErrorCode(value), {
+  error: "not an error code",
+});
+export const FailureReport = z.object({ code: ErrorCodeText, message: z.string().min(1).max(2000) });

@@ -1,0 +1,91 @@
+// The frames on the WebSocket between a node and the hub.
+import * as z from "zod";
+import { MAX_LEASES } from "../report-limits.ts";
+import { Capabilities } from "./capabilities.ts";
+import { LeaseIdText, LeaseProof } from "./leases.ts";
+import { Line } from "./reported-text.ts";
+import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
+
+export const PROTOCOL_VERSION = 2;
+const MAX_PROTOCOL = 1_000_000;
+/** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
+export const PING = "ping";
+export const PONG = "pong";
+
+export const TASK_STAGES = ["transferring", "encoding", "uploading"] as const;
+export type TaskStage = (typeof TASK_STAGES)[number];
+
+export const ProgressItem = z.object({
+  ...LeaseProof.shape,
+  stage: z.enum(TASK_STAGES),
+  /** Completed share of the stage, 0 to 1. */
+  fraction: z.number().min(0).max(1),
+});
+export type ProgressItem = z.infer<typeof ProgressItem>;
+
+export const NodeFrame = z.discriminatedUnion("type", [
+  /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
+  z.object({
+    type: z.literal("hello"),
+    protocol: z.int().min(0).max(MAX_PROTOCOL),
+    nodeId: Line(64).min(1),
+    /** New with every start of the node's process. */
+    session: Line(64).min(1),
+    capabilities: Capabilities,
+    slots: SlotCounts,
+    running: z.array(RunningLease).max(MAX_LEASES),
+  }),
+  /**
+   * Offers further slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and names
+   * the leases that no longer run.
+   */
+  z.object({ type: z.literal("slots"), offered: SlotCounts, released: z.array(LeaseIdText).max(MAX_LEASES) }),
+  /** May be lost; also renews the leases that it names. */
+  z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
+  /**
+   * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield` if
+   * other tasks wait for a slot of this class, and otherwise does not reply.
+   */
+  z.object({ type: z.literal("slow"), lease: LeaseIdText }),
+  /** The node drains: it accepts no more work on this connection. */
+  z.object({ type: z.literal("bye") }),
+]);
+export type NodeFrame = z.infer<typeof NodeFrame>;
+export type NodeFrameOf<Type extends NodeFrame["type"]> = Extract<NodeFrame, { type: Type }>;
+
+export const HubFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("welcome"), protocol: z.int(), progressEveryMs: z.int().min(100) }),
+  z.object({ type: z.literal("assign"), assignment: Assignment }),
+  /** The job no longer needs this lease's work: stop it and discard it. */
+  z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
+  /** Other tasks wait: return this lease (`turn_over`), and keep what has arrived of its source. */
+  z.object({ type: z.literal("yield"), lease: LeaseIdText }),
+  /** Finish what runs, accept nothing new. */
+  z.object({ type: z.literal("drain") }),
+]);
+export type HubFrame = z.infer<typeof HubFrame>;
+
+/** Unknown types are skipped, so that a newer peer can send more; invalid frames close the socket. */
+export type DecodeError = { readonly reason: "unknown-type" | "invalid"; readonly detail: string };
+
+const NODE_FRAME_TYPES: ReadonlySet<unknown> = new Set(NodeFrame.options.map((option) => option.shape.type.value));
+const HUB_FRAME_TYPES: ReadonlySet<unknown> = new Set(HubFrame.options.map((option) => option.shape.type.value));
+
+export type Decoded<Frame> = { ok: true; frame: Frame } | ({ ok: false } & DecodeError);
+
+export const decodeNodeFrame = (text: string): Decoded<NodeFrame> => decode(text, NodeFrame, NODE_FRAME_TYPES);
+export const decodeHubFrame = (text: string): Decoded<HubFrame> => decode(text, HubFrame, HUB_FRAME_TYPES);
+
+function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySet<unknown>): Decoded<Frame> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: "invalid", detail: "not JSON" };
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, frame: parsed.data };
+  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  if (typeof type === "string" && !types.has(type)) return { ok: false, reason: "unknown-type", detail: type };
+  return { ok: false, reason: "invalid", detail: z.prettifyError(parsed.error) };
+}

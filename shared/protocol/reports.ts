@@ -1,0 +1,64 @@
+// A node's reports on its leases: POST /v2/nodes/leases/:lease/{outputs,complete,fail}
+import * as z from "zod";
+import { MediaProbe } from "../media/media-probe.ts";
+import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
+import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
+import { LeaseProof } from "./leases.ts";
+import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
+import { ScratchTrack } from "./scratch.ts";
+import { OutputIndex, UploadedFile } from "./uploads.ts";
+
+/** ffprobe's data for each package of a stream. */
+export const StreamProbes = z.object({ hls: MediaProbe.exactOptional(), dash: MediaProbe.exactOptional() });
+export type StreamProbes = z.infer<typeof StreamProbes>;
+
+export const OutputReport = z.discriminatedUnion("status", [
+  z.object({
+    status: z.literal("made"),
+    output: OutputIndex,
+    /** For a stream, only the playlists that players open; they are stored last. */
+    files: z.array(UploadedFile).min(1).max(MAX_FILE_NUMBER),
+    /** Null for images, which have no metadata, and for streams, which have one per package. */
+    probe: MediaProbe.nullable(),
+    packages: StreamProbes.exactOptional(),
+    /** ffmpeg's name of the video encoder, or of the audio encoder without video; or `copy`. Absent for images. */
+    encoder: EncoderNames.exactOptional(),
+    /** One sentence about how it was made, such as that the hardware encoder failed. */
+    note: Line(500).exactOptional(),
+  }),
+  z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
+]);
+export type OutputReport = z.infer<typeof OutputReport>;
+
+const OutputReports = z
+  .array(OutputReport)
+  .min(1)
+  .max(MAX_OUTPUT_INDEX + 1);
+const Tracks = z.array(ScratchTrack).max(MAX_TRACKS);
+
+/**
+ * Outputs of an encode task that ended while the node continues with others. `complete` brings the outputs that no such
+ * report brought, at least one. Older nodes report all of them there.
+ */
+export const OutputsReport = z.object({ token: LeaseProof.shape.token, outputs: OutputReports });
+export type OutputsReport = z.infer<typeof OutputsReport>;
+
+export const TaskResult = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("inspect"), probe: MediaProbe, chunking: Chunking.exactOptional() }),
+  z.object({ kind: z.literal("encode"), outputs: OutputReports }),
+  z.object({
+    kind: z.literal("chunk"),
+    tracks: Tracks.min(1),
+    /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
+    encoder: Line(200),
+    encodeMs: z.number().min(0).max(MAX_LENGTH_MS),
+  }),
+  z.object({ kind: z.literal("audio"), tracks: Tracks }),
+  z.object({ kind: z.literal("join"), outputs: OutputReports, boundaries: ChunkBoundaryCheck }),
+]);
+export type TaskResult = z.infer<typeof TaskResult>;
+
+export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: TaskResult });
+export type CompleteReport = z.infer<typeof CompleteReport>;
+export const FailReport = z.object({ token: LeaseProof.shape.token, failure: FailureReport });
+export type FailReport = z.infer<typeof FailReport>;
