@@ -2,20 +2,20 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { MediaProbe, type ProbedStream } from "../media/media-probe.ts";
-import { evenly, ledgerOf, probeOf } from "../testing/frame-indexes.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
-import { spansOf } from "./chunks/choose-split-points.ts";
-import { chunkFilm } from "./chunks/chunked-source.ts";
-import { ALL_SOFTWARE, type Can } from "./command/capabilities.ts";
+import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
+import { chunkSpans } from "./chunks/choose-split-points.ts";
+import { chunkableSource } from "./chunks/chunked-source.ts";
+import { ALL_SOFTWARE, type FfmpegCapabilities } from "./command/capabilities.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
 import { branchGraph } from "./command/filter-graph.ts";
-import { planSound } from "./plan-audio.ts";
+import { planAudio } from "./plan-audio.ts";
 import { planChunk } from "./plan-chunk.ts";
 import { planEncode } from "./plan-encode.ts";
 import { planJoin } from "./plan-join.ts";
 
 const watermark = { url: "https://example.com/mark.png", position: "topleft" };
-const ENCODES: readonly Ask[] = [
+const ENCODES: readonly OutputOptions[] = [
   { format: "mp4:480p", params: { watermark } },
   { format: "mkv:h264_360p::pix_fmt=yuv420p10le", params: { watermark } },
   { format: "mov:prores" },
@@ -27,17 +27,17 @@ const ENCODES: readonly Ask[] = [
   { format: "png:100x", params: { offsets: [1, 2] } },
   { format: "httpstream", params: { hls: { path: "h" }, dash: { path: "d" }, thumbnails: true } },
 ];
-const CHUNKED: readonly Ask[] = [
+const CHUNKED: readonly OutputOptions[] = [
   { format: "mp4:480p", params: { watermark } },
   { format: "httpstream", params: { hls: { path: "h" } } },
 ];
 
 const ENCODE_SPECS = ENCODES.map(specOf);
 const CHUNK_SPECS = CHUNKED.map(specOf);
-const FILM = chunkFilm(ledgerOf(evenly(30, 90)), probeOf("30/1"));
-const SPAN = spansOf(FILM, FILM.cuts.filter(({ frameUs }) => frameUs >= 3e7).slice(0, 1))[1];
+const FILM = chunkableSource(frameIndexOf(evenly(30, 90)), probeOf("30/1"));
+const SPAN = chunkSpans(FILM, FILM.splitPoints.filter(({ frameUs }) => frameUs >= 3e7).slice(0, 1))[1];
 
-const VAAPI: Can = {
+const VAAPI: FfmpegCapabilities = {
   ...ALL_SOFTWARE,
   hardware: { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["h264_vaapi", "hevc_vaapi"] },
 };
@@ -47,11 +47,13 @@ function argumentsOf(probe: MediaProbe): string[] {
   if (!SPAN) throw new Error("No such chunk");
   const request = { source: "/in", probe, outputs: CHUNK_SPECS };
   const encodes = ENCODE_SPECS.flatMap((spec) =>
-    [ALL_SOFTWARE, VAAPI].flatMap((can) => planEncode({ source: "/in", probe, outputs: [spec], can }).commands),
+    [ALL_SOFTWARE, VAAPI].flatMap(
+      (can) => planEncode({ source: "/in", probe, outputs: [spec], capabilities: can }).commands,
+    ),
   );
-  const chunk = planChunk({ ...request, can: ALL_SOFTWARE, chunk: SPAN });
-  const joins = chunk.refusals.length > 0 ? [] : [planJoin({ ...request, can: ALL_SOFTWARE })];
-  const commands = [...encodes, chunk.command, planSound({ ...request, can: ALL_SOFTWARE }).command, ...joins];
+  const chunk = planChunk({ ...request, capabilities: ALL_SOFTWARE, chunk: SPAN });
+  const joins = chunk.failures.length > 0 ? [] : [planJoin({ ...request, capabilities: ALL_SOFTWARE })];
+  const commands = [...encodes, chunk.command, planAudio({ ...request, capabilities: ALL_SOFTWARE }).command, ...joins];
   return commands.flatMap((command) => command?.runs.flatMap(({ argv }) => argv) ?? []);
 }
 
@@ -167,7 +169,7 @@ test("no text of any probe is in any argument of any plan, whether or not the pr
 
 describe("a filter in the name of a colour", () => {
   const film = ",nullsink;movie=filename=/secret:f=rawvideo,setparams=color_primaries=bt709";
-  const rows: [keyof ProbedStream, string, Ask][] = [
+  const rows: [keyof ProbedStream, string, OutputOptions][] = [
     ["color_primaries", `bt709${film}`, { format: "png:16x16" }],
     ["color_primaries", "bt709,metadata=mode=print:file=/any/path", { format: "mp4:480p" }],
     ["color_transfer", `bt709${film}`, { format: "mov:prores" }],
@@ -181,7 +183,7 @@ describe("a filter in the name of a colour", () => {
         source: "/in",
         probe: { ...source, streams: [{ ...picture, index: 0, [field]: value }, ...others] },
         outputs: [specOf(ask, 0)],
-        can: ALL_SOFTWARE,
+        capabilities: ALL_SOFTWARE,
       });
     expect(plan(name)).toEqual(plan(undefined));
     expect(JSON.stringify(plan(name))).toContain("setparams=");

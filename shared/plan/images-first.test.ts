@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MediaProbe } from "../media/media-probe.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
 
@@ -17,15 +17,20 @@ const source = (seconds: number, formatName: string): MediaProbe => ({
 
 const MP4 = "mov,mp4,m4a,3gp,3g2,mj2";
 const HOUR = 3600;
-const FILM: Ask = { format: "mp4:720p" };
-const poster: Ask = { format: "jpg:640x", number: 1 };
-const few: Ask = { format: "jpg:320x", number: 10 };
-const many: Ask = { format: "jpg:160x", params: { interval: 1 } };
+const FILM: OutputOptions = { format: "mp4:720p" };
+const poster: OutputOptions = { format: "jpg:640x", number: 1 };
+const few: OutputOptions = { format: "jpg:320x", number: 10 };
+const many: OutputOptions = { format: "jpg:160x", params: { interval: 1 } };
 
 /** The outputs of each command, and how many runs it has. */
-const commandsOf = (seconds: number, formatName: string, ...asks: Ask[]): string[] =>
+const commandsOf = (seconds: number, formatName: string, ...asks: OutputOptions[]): string[] =>
   planEncode({
-    ...{ source: "/input.bin", probe: source(seconds, formatName), outputs: asks.map(specOf), can: ALL_SOFTWARE },
+    ...{
+      source: "/input.bin",
+      probe: source(seconds, formatName),
+      outputs: asks.map(specOf),
+      capabilities: ALL_SOFTWARE,
+    },
     imagesFirst: true,
   }).commands.map(({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`);
 

@@ -1,6 +1,6 @@
 // Which images are made by runs of their own before the videos, so that a poster need not wait for an hour of video.
 import { INDEXED_DEMUXERS } from "../media/demuxers.ts";
-import type { OutputPlan, PickedPictures } from "./command/output-plan.ts";
+import type { OutputPlan, SelectedImages } from "./command/output-plan.ts";
 import { MAX_SEEKS, seekCost } from "./thumbnails/seek-thumbnails.ts";
 
 /**
@@ -16,7 +16,7 @@ const SMALL_SHARE = 0.25;
  */
 export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], format: string): Plan[] {
   const images = plans.filter(isOfImages);
-  const videos = plans.filter(({ pictures, branches }) => !pictures && branches.length > 0);
+  const videos = plans.filter(({ images, branches }) => !images && branches.length > 0);
   if (videos.length === 0) return images.length < plans.length ? images : [];
   const longestMs = Math.max(...videos.map(({ endMs, seekMs = 0 }) => (endMs === null ? 0 : endMs - seekMs)));
   let leftMs = Math.max(SMALL_MS, SMALL_SHARE * longestMs);
@@ -30,13 +30,13 @@ export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], for
   });
 }
 
-const isOfImages = <Plan extends OutputPlan>(plan: Plan): plan is Plan & { readonly pictures: PickedPictures } =>
-  plan.pictures !== undefined;
+const isOfImages = <Plan extends OutputPlan>(plan: Plan): plan is Plan & { readonly images: SelectedImages } =>
+  plan.images !== undefined;
 
 /** By seeks where the source has an index, or by decoding up to the last image, whichever is less. */
-function priceOf({ pictures, endMs }: OutputPlan & { pictures: PickedPictures }, format: string) {
+function priceOf({ images, endMs }: OutputPlan & { images: SelectedImages }, format: string) {
   const decodingMs = endMs ?? Number.POSITIVE_INFINITY;
   if (!INDEXED_DEMUXERS.has(format)) return { costMs: decodingMs, seeks: 0 };
-  const { costMs, seeks } = seekCost(pictures);
+  const { costMs, seeks } = seekCost(images);
   return costMs < decodingMs ? { costMs, seeks } : { costMs: decodingMs, seeks: 0 };
 }

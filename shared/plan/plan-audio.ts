@@ -1,22 +1,22 @@
 // All that is not made in chunks of outputs that are: sound, the film's tags, and a stream's small pictures.
 import type { Failure } from "../errors.ts";
 import type { OutputSpec, VideoOutput } from "../job/output-spec.ts";
-import { chunkFile, SOUND_TRACK, soundArguments, soundFile } from "./chunks/chunk-muxers.ts";
-import type { Can } from "./command/capabilities.ts";
+import { AUDIO_TRACK, audioFile, audioFileArguments, chunkFile } from "./chunks/chunk-muxers.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { CommandPart, Refusal } from "./command/output-plan.ts";
 import type { PlannedRun } from "./command/planned-command.ts";
 import { type EncodeRequest, type RunInputs, runOf } from "./plan-encode.ts";
-import { planSoundTrack, soundTrack } from "./plan-file.ts";
+import { audioTrack, planAudioTrack } from "./plan-file.ts";
 import { planStreamParts } from "./plan-stream.ts";
 import { lastEnd } from "./source/output-length.ts";
-import { lineArguments } from "./source/pts-origin.ts";
+import { ptsOriginArguments } from "./source/pts-origin.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
-import { WHOLE } from "./source/trim.ts";
+import { NO_TRIM } from "./source/trim.ts";
 
-export type SoundRequest = RunInputs & Pick<EncodeRequest, "probe" | "outputs" | "can">;
+export type AudioRequest = RunInputs & Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
 
 /** Files in the run's folder. */
-export type SoundPlan = {
+export type AudioPlan = {
   /** Null when there is nothing to be made. */
   readonly command: {
     readonly runs: readonly PlannedRun[];
@@ -24,15 +24,15 @@ export type SoundPlan = {
     /** Others that joining needs: tags, and sheets of a stream's small pictures. */
     readonly files: readonly { readonly output: number; readonly file: string }[];
   } | null;
-  readonly refusals: readonly { readonly output: number; readonly failure: Failure }[];
+  readonly failures: readonly { readonly output: number; readonly failure: Failure }[];
 };
 
 /** What a source says of itself, in the run's folder: a text in ffmpeg's own format. */
 export const tagsFile = (output: number): string => `${output}-tags.txt`;
 
 /** Plans the sound of outputs whose pictures are made in chunks; each is encoded whole, as the normal command does it. */
-export function planSound(request: SoundRequest): SoundPlan {
-  const { probe, outputs, can } = request;
+export function planAudio(request: AudioRequest): AudioPlan {
+  const { probe, outputs, capabilities: can } = request;
   const source = chooseTracks(probe);
   const results = outputs.map((spec) => ({ spec, result: restOf(spec, source, can) }));
   const refusals = results.flatMap(({ spec, result }) =>
@@ -40,16 +40,16 @@ export function planSound(request: SoundRequest): SoundPlan {
   );
   const rests = results.flatMap(({ spec, result }) => (result.ok ? [{ output: spec.index, ...result }] : []));
   const parts = rests.flatMap((rest) => rest.parts);
-  if (parts.length === 0) return { command: null, refusals };
+  if (parts.length === 0) return { command: null, failures: refusals };
   const named = ({ output, tracks }: (typeof rests)[number]) =>
     tracks.map(({ track, file }) => ({ output, track, file }));
   return {
     command: {
-      runs: [runOf(request, source, parts, lineArguments(probe))],
+      runs: [runOf(request, source, parts, ptsOriginArguments(probe))],
       tracks: rests.flatMap(named),
       files: rests.flatMap(({ output, files }) => files.map((file) => ({ output, file }))),
     },
-    refusals,
+    failures: refusals,
   };
 }
 
@@ -60,14 +60,14 @@ type Rest = {
   readonly files: readonly string[];
 };
 
-function restOf(spec: OutputSpec, source: SourceTracks, can: Can): Rest | Refusal {
+function restOf(spec: OutputSpec, source: SourceTracks, can: FfmpegCapabilities): Rest | Refusal {
   switch (spec.type) {
     case "video":
       return filmRest(spec, source, can);
     case "httpstream": {
       const stream = planStreamParts(spec, source, can, "sound");
       if (!stream.ok) return stream;
-      const { sounds, thumbnails } = stream;
+      const { audios: sounds, thumbnails } = stream;
       const made = [...sounds, ...(thumbnails ? [thumbnails] : [])];
       return {
         ok: true,
@@ -81,20 +81,20 @@ function restOf(spec: OutputSpec, source: SourceTracks, can: Can): Rest | Refusa
   }
 }
 
-function filmRest(spec: VideoOutput, source: SourceTracks, can: Can): Rest | Refusal {
-  const track = soundTrack(spec, WHOLE, source);
-  const sound = track && planSoundTrack(spec, track, can);
+function filmRest(spec: VideoOutput, source: SourceTracks, can: FfmpegCapabilities): Rest | Refusal {
+  const track = audioTrack(spec, NO_TRIM, source);
+  const sound = track && planAudioTrack(spec, track, can);
   if (sound && !sound.ok) return sound;
-  const file = soundFile(spec);
+  const file = audioFile(spec);
   const codec = spec.audio?.codec === "copy" ? (track?.codec ?? null) : (spec.audio?.codec ?? null);
   const argv = sound
-    ? ["-map", `0:${track.streamIndex}`, ...sound.argv, ...experimental(spec), ...soundArguments(spec, codec)]
+    ? ["-map", `0:${track.streamIndex}`, ...sound.argv, ...experimental(spec), ...audioFileArguments(spec, codec)]
     : null;
   const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
   return {
     ok: true,
     parts: [...(argv ? [partOf(argv, source)] : []), ...(tags ? [partOf(tags, source)] : [])],
-    tracks: sound ? [{ track: SOUND_TRACK, file }] : [],
+    tracks: sound ? [{ track: AUDIO_TRACK, file }] : [],
     files: tags ? [tagsFile(spec.index)] : [],
   };
 }
@@ -108,5 +108,5 @@ const partOf = (
   branches: CommandPart["branches"] = [],
 ): CommandPart => ({
   ...{ branches, argv, expectedFrames: null },
-  endMs: lastEnd(WHOLE, audio ? [audio] : []),
+  endMs: lastEnd(NO_TRIM, audio ? [audio] : []),
 });

@@ -1,35 +1,35 @@
 import { expect, test } from "vitest";
 import { ALLOWED_DECODERS } from "../media/decoders.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
-import type { ChunkSpan } from "../protocol/chunk-span.ts";
-import { evenly, ledgerOf, probeOf } from "../testing/frame-indexes.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
-import { spansOf } from "./chunks/choose-split-points.ts";
-import { chunkFilm } from "./chunks/chunked-source.ts";
+import type { ChunkSpan } from "../protocol/chunks.ts";
+import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
+import { chunkSpans } from "./chunks/choose-split-points.ts";
+import { chunkableSource } from "./chunks/chunked-source.ts";
 import { ALL_SOFTWARE } from "./command/capabilities.ts";
-import { planSound } from "./plan-audio.ts";
+import { planAudio } from "./plan-audio.ts";
 import { type ChunkPlan, planChunk } from "./plan-chunk.ts";
 import { planJoin } from "./plan-join.ts";
 
 const NTSC = 30000 / 1001;
-const MP4: Ask = { format: "mp4:500k" };
-const SLOWER: Ask = { format: "mkv:hevc_360p_25fps:mp3:quality=3,maxrate=800k" };
-const STREAM: Ask = {
+const MP4: OutputOptions = { format: "mp4:500k" };
+const SLOWER: OutputOptions = { format: "mkv:hevc_360p_25fps:mp3:quality=3,maxrate=800k" };
+const STREAM: OutputOptions = {
   format: "httpstream",
   params: { hls: { path: "h" }, dash: { path: "d" }, segment_duration: 4, variants: ["mp4:360p_300k:96k"] },
 };
 
 /** The second of three chunks, from 30 s to 60 s. */
 function spanOf(probe: MediaProbe, fps = NTSC): ChunkSpan {
-  const film = chunkFilm(ledgerOf(evenly(fps, 90)), probe);
-  const cuts = [30, 60].flatMap((second) => film.cuts.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
-  const span = spansOf(film, cuts)[1];
+  const film = chunkableSource(frameIndexOf(evenly(fps, 90)), probe);
+  const cuts = [30, 60].flatMap((second) => film.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
+  const span = chunkSpans(film, cuts)[1];
   if (!span) throw new Error("No such chunk");
   return span;
 }
 
-function chunkOf(asks: Ask[], probe = probeOf("30000/1001"), more: object = {}): ChunkPlan {
-  const request = { source: "/in", probe, outputs: asks.map(specOf), can: ALL_SOFTWARE };
+function chunkOf(asks: OutputOptions[], probe = probeOf("30000/1001"), more: object = {}): ChunkPlan {
+  const request = { source: "/in", probe, outputs: asks.map(specOf), capabilities: ALL_SOFTWARE };
   return planChunk({ ...request, chunk: spanOf(probeOf("30000/1001")), ...more });
 }
 
@@ -107,7 +107,7 @@ test("the first chunk begins with the film, and filters that look at neighbours 
 });
 
 test("a source that the node serves is opened as it is told, and a longer lead can be asked for", () => {
-  const more = { source: "http://127.0.0.1:1/a", sourceOptions: ["-protocol_whitelist", "http,tcp"], leadMs: 20_000 };
+  const more = { source: "http://127.0.0.1:1/a", loopbackOptions: ["-protocol_whitelist", "http,tcp"], leadMs: 20_000 };
   expect(argvOf(chunkOf([MP4], undefined, more), "-protocol_whitelist")).toMatch(
     /^-protocol_whitelist http,tcp -copyts -start_at_zero -noaccurate_seek -ss 10\.013317 .* -i http:\/\/127\.0\.0\.1:1\/a /,
   );
@@ -121,13 +121,13 @@ test("the line of an MPEG-TS is that of a run over picture and sound, also for r
   expect(argvOf(chunkOf([MP4], probe, { chunk }), "-copyts")).toMatch(
     /^-copyts -itsoffset -1\.440001 -noaccurate_seek -ss 20\.02 /,
   );
-  const sound = planSound({ source: "/in", probe, outputs: [specOf(MP4, 0)], can: ALL_SOFTWARE });
+  const sound = planAudio({ source: "/in", probe, outputs: [specOf(MP4, 0)], capabilities: ALL_SOFTWARE });
   expect(argvOf(sound, "-copyts")).toMatch(/^-copyts -itsoffset -1\.440001 /);
 });
 
 test("sound is encoded whole, in the output's own kind of file, with the film's tags beside it", () => {
-  const request = { source: "/in", probe: probeOf("25/1"), can: ALL_SOFTWARE };
-  const plan = planSound({ ...request, outputs: [MP4, SLOWER, STREAM].map(specOf) });
+  const request = { source: "/in", probe: probeOf("25/1"), capabilities: ALL_SOFTWARE };
+  const plan = planAudio({ ...request, outputs: [MP4, SLOWER, STREAM].map(specOf) });
   expect(argvOf(plan, "-map")).toBe(
     [
       "-map 0:1 -c:a aac -b:a 128k -map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4 0-sound.mp4",
@@ -140,13 +140,13 @@ test("sound is encoded whole, in the output's own kind of file, with the film's 
   );
   expect(plan.command?.tracks.map(({ file }) => file)).toEqual(["0-sound.mp4", "1-sound.mkv", "2-audio-96k.mp4"]);
   expect(plan.command?.files.map(({ file }) => file)).toEqual(["0-tags.txt", "1-tags.txt"]);
-  const silent = planSound({ ...request, outputs: [specOf({ format: "mp4::x:metadata=0" }, 0)] });
+  const silent = planAudio({ ...request, outputs: [specOf({ format: "mp4::x:metadata=0" }, 0)] });
   expect(silent.command).toBeNull();
 });
 
 test("joining copies: a file of its tracks and tags, segments of MPEG-TS of a stream's tracks", () => {
   const { runs, outputs } = planJoin({
-    ...{ probe: probeOf("25/1"), can: ALL_SOFTWARE },
+    ...{ probe: probeOf("25/1"), capabilities: ALL_SOFTWARE },
     outputs: [SLOWER, STREAM].map(specOf),
   });
   const limits = (demuxers: string) => ` -protocol_whitelist file -format_whitelist ${demuxers}`;

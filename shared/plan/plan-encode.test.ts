@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ALLOWED_DECODERS } from "../media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "../media/demuxers.ts";
 import type { MediaProbe, ProbedStream } from "../media/media-probe.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
 
@@ -26,12 +26,12 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
 });
 
 /** The plan of one shared decode: its run and its outputs; null when every output was refused. */
-function plan(probe: MediaProbe, ...asks: Ask[]) {
-  const { commands, refusals } = planEncode({
+function plan(probe: MediaProbe, ...asks: OutputOptions[]) {
+  const { commands, failures: refusals } = planEncode({
     source: "/work/job 1/input",
     probe,
     outputs: asks.map(specOf),
-    can: ALL_SOFTWARE,
+    capabilities: ALL_SOFTWARE,
   });
   expect(commands.length).toBeLessThan(2);
   const [command] = commands;
@@ -56,7 +56,7 @@ const TICKS = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/
 type Row = {
   name: string;
   probe: MediaProbe;
-  asks: Ask[];
+  asks: OutputOptions[];
   argv: string;
   frames: number | null;
   durationMs: number;
@@ -177,7 +177,7 @@ test("outputs say their files, what they hold and how long they are at least, in
 });
 
 test("nothing is promised of a length that was estimated, or that another stream may have set", () => {
-  const ends = (probe: MediaProbe, ask: Ask) => plan(probe, ask).command?.outputs[0]?.expectedDurationMs;
+  const ends = (probe: MediaProbe, ask: OutputOptions) => plan(probe, ask).command?.outputs[0]?.expectedDurationMs;
   const of = (format_name: string, ...streams: Omit<ProbedStream, "index">[]): MediaProbe => {
     const probe = probeOf(...streams);
     return { ...probe, format: { ...probe.format, format_name } };
@@ -196,10 +196,10 @@ test("nothing is promised of a length that was estimated, or that another stream
 
 test("sound that begins after the cut is left out", () => {
   const late = { ...SOUND, start_time: "3.000000", duration: "50.000000" };
-  expect(plan(probeOf(PICTURE, late), { format: "mp4", durationMs: 2000 }).command?.outputs[0]?.holds).toEqual([
+  expect(plan(probeOf(PICTURE, late), { format: "mp4", durationMs: 2000 }).command?.outputs[0]?.tracks).toEqual([
     "video",
   ]);
-  expect(plan(probeOf(PICTURE, late), { format: "mp4:x", durationMs: 2000 }).command?.outputs[0]?.holds).toEqual([
+  expect(plan(probeOf(PICTURE, late), { format: "mp4:x", durationMs: 2000 }).command?.outputs[0]?.tracks).toEqual([
     "audio",
   ]);
 });

@@ -2,16 +2,16 @@
 import { assertNever, type Failure } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
-import type { Can } from "./command/capabilities.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
-import { headArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
-import { type Branch, branchGraph, marksOf } from "./command/filter-graph.ts";
+import { openingArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
+import { type Branch, branchGraph, overlayUrls } from "./command/filter-graph.ts";
 import type { CommandPart, OutputPlan, PlanResult } from "./command/output-plan.ts";
 import type { PlannedCommand, PlannedRun } from "./command/planned-command.ts";
 import { progressGoal, progressTicks, seconds } from "./command/progress-ticks.ts";
 import { deviceArguments, type HardwareDevice } from "./encoders/hardware.ts";
 import { imagesFirst } from "./images-first.ts";
-import { planVideo } from "./plan-file.ts";
+import { planFile } from "./plan-file.ts";
 import { planImages } from "./plan-images.ts";
 import { planStream } from "./plan-stream.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
@@ -20,7 +20,7 @@ import { type Opens, seekedCommand, seekers } from "./thumbnails/seek-thumbnails
 export type EncodePlan = {
   /** Independent of each other; none when every output was refused. */
   readonly commands: readonly PlannedCommand[];
-  readonly refusals: readonly { readonly output: number; readonly failure: Failure }[];
+  readonly failures: readonly { readonly output: number; readonly failure: Failure }[];
 };
 
 export type EncodeRequest = {
@@ -29,7 +29,7 @@ export type EncodeRequest = {
   readonly probe: MediaProbe;
   readonly outputs: readonly OutputSpec[];
   /** What the ffmpeg that runs the plan can do. */
-  readonly can: Can;
+  readonly capabilities: FfmpegCapabilities;
   /** The local file of each watermark, by its URL. Left out where nothing is run: then each has a name that stands for it. */
   readonly watermarks?: ReadonlyMap<string, string>;
   /** Makes images by commands of their own, before all others, where that costs little. */
@@ -38,7 +38,7 @@ export type EncodeRequest = {
 
 /** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
 export function planEncode(request: EncodeRequest): EncodePlan {
-  const { probe, outputs, can } = request;
+  const { probe, outputs, capabilities: can } = request;
   const tracks = chooseTracks(probe);
   const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, can) }));
   const refusals = results.flatMap(({ spec, result }) =>
@@ -47,7 +47,10 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   const shared = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
   const first = request.imagesFirst ? imagesFirst(shared, tracks.format) : [];
   const rest = shared.filter((plan) => !first.includes(plan));
-  return { commands: [...commandsOf(first, request, tracks), ...commandsOf(rest, request, tracks)], refusals };
+  return {
+    commands: [...commandsOf(first, request, tracks), ...commandsOf(rest, request, tracks)],
+    failures: refusals,
+  };
 }
 
 /** One command for each point where outputs begin to read, and others for those that cannot share a decode. */
@@ -66,10 +69,10 @@ function commandsOf(shared: readonly SpecifiedPlan[], request: EncodeRequest, tr
 }
 
 /** Plans one output by itself. */
-export function planOutput(spec: OutputSpec, tracks: SourceTracks, can: Can): PlanResult {
+export function planOutput(spec: OutputSpec, tracks: SourceTracks, can: FfmpegCapabilities): PlanResult {
   switch (spec.type) {
     case "video":
-      return planVideo(spec, tracks, can);
+      return planFile(spec, tracks, can);
     case "image":
       return planImages(spec, tracks, can);
     case "httpstream":
@@ -120,7 +123,7 @@ function twoPassCommand(request: EncodeRequest, tracks: SourceTracks, plan: Spec
 /** What the runs of a plan read. */
 export type RunInputs = Pick<EncodeRequest, "source" | "watermarks"> & {
   /** For a source that the node itself serves: how it is opened. `source` is its URL then. */
-  readonly sourceOptions?: readonly string[];
+  readonly loopbackOptions?: readonly string[];
 };
 
 /** One call of ffmpeg; `options` are of its source, `head` are before all inputs. */
@@ -132,11 +135,11 @@ export function runOf(
   head: readonly string[] = [],
 ): PlannedRun {
   const branches = parts.flatMap(({ branches }) => branches);
-  const marks = marksOf(branches);
+  const marks = overlayUrls(branches);
   return {
     argv: checkedArguments([
       ...head,
-      ...headArguments([sourceInput(request, tracks, options), ...markInputs(marks, request.watermarks)]),
+      ...openingArguments([sourceInput(request, tracks, options), ...markInputs(marks, request.watermarks)]),
       ...graphArguments(tracks, branches, marks),
       ...parts.flatMap((part) => part.argv),
     ]),
@@ -157,13 +160,13 @@ const decoderArguments = ({ video }: SourceTracks): string[] =>
   video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : [];
 
 const sourceInput = (
-  { source, sourceOptions }: RunInputs,
+  { source, loopbackOptions: loopbackOptions }: RunInputs,
   tracks: SourceTracks,
   options: readonly string[],
 ): PlannedInput => ({
   path: source,
   options: [...options, ...decoderArguments(tracks), ...resizingArguments(tracks)],
-  ...(sourceOptions ? { served: sourceOptions } : {}),
+  ...(loopbackOptions ? { served: loopbackOptions } : {}),
 });
 
 const opensOf = (request: EncodeRequest, tracks: SourceTracks): Opens => ({

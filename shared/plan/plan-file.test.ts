@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MediaProbe, ProbedStream } from "../media/media-probe.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
-import { ALL_SOFTWARE, type Can } from "./command/capabilities.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
+import { ALL_SOFTWARE, type FfmpegCapabilities } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
 
 const BT709 = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
@@ -16,12 +16,12 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
   format: { duration: "60.0" },
 });
 
-const plan = (ask: Ask, probe = probeOf(FILM, STEREO), can: Can = ALL_SOFTWARE) =>
-  planEncode({ source: "/in", probe, outputs: [specOf(ask, 0)], can });
+const plan = (ask: OutputOptions, probe = probeOf(FILM, STEREO), can: FfmpegCapabilities = ALL_SOFTWARE) =>
+  planEncode({ source: "/in", probe, outputs: [specOf(ask, 0)], capabilities: can });
 
 /** What each run is told after its input. */
-function commandsOf(ask: Ask, probe?: MediaProbe, can?: Can): string[] {
-  const { commands, refusals } = plan(ask, probe, can);
+function commandsOf(ask: OutputOptions, probe?: MediaProbe, can?: FfmpegCapabilities): string[] {
+  const { commands, failures: refusals } = plan(ask, probe, can);
   expect(refusals).toEqual([]);
   return commands.flatMap(({ runs }) => runs).map(({ argv }) => argv.slice(argv.indexOf("file:/in") + 1).join(" "));
 }
@@ -321,7 +321,7 @@ describe("a copy", () => {
     ["mp4:copy", "vp8", "aac", "The input's picture is vp8, which mp4 cannot hold: it cannot be copied."],
     ["webm:vp9:copy", "vp9", "aac", "The input's sound is aac, which webm cannot hold: it cannot be copied."],
   ])("%s of %s and %s is refused", (format, video, audio, message) => {
-    expect(plan({ format }, of(video, audio)).refusals).toEqual([
+    expect(plan({ format }, of(video, audio)).failures).toEqual([
       { output: 0, failure: { code: "copy_not_possible", message } },
     ]);
   });
@@ -329,11 +329,11 @@ describe("a copy", () => {
   test("cannot begin within a source without an index", () => {
     const probe = of("h264", "aac");
     const broadcast = { ...probe, format: { ...probe.format, format_name: "mpegts" } };
-    const { refusals } = plan({ format: "mkv:copy:copy", params: { offset: 2, duration: 1 } }, broadcast);
+    const { failures: refusals } = plan({ format: "mkv:copy:copy", params: { offset: 2, duration: 1 } }, broadcast);
     expect(refusals).toMatchObject([
       { failure: { code: "copy_not_possible", message: expect.stringMatching(/no index of its keyframes/) } },
     ]);
-    expect(plan({ format: "mkv:copy:copy", params: { duration: 1 } }, broadcast).refusals).toEqual([]);
+    expect(plan({ format: "mkv:copy:copy", params: { duration: 1 } }, broadcast).failures).toEqual([]);
   });
 
   test("begins at the keyframe before its offset", () => {
@@ -348,17 +348,17 @@ test.each([
   ["mp4:hevc_60fps::level=31", "Level 3.1 of hevc does not allow 1280x720 pixels at 60 frames per second."],
   ["mov:dnxhd_240x", "DNxHD needs at least 256x120 pixels, this would be 240x136."],
 ])("%s is refused: %s", (format, message) => {
-  expect(plan({ format }).refusals).toEqual([{ output: 0, failure: { code: "output_size_not_possible", message } }]);
+  expect(plan({ format }).failures).toEqual([{ output: 0, failure: { code: "output_size_not_possible", message } }]);
 });
 
 test("what the node has no encoder for is refused, with the codec's name; AV1 has two", () => {
-  const without = (...names: string[]): Can => ({
+  const without = (...names: string[]): FfmpegCapabilities => ({
     ...ALL_SOFTWARE,
     encoders: ALL_SOFTWARE.encoders.filter((name) => !names.includes(name)),
   });
   const message = (codec: string): string =>
     `The ffmpeg build of the encoder node has no encoder for \`${codec}\` that works.`;
-  const refusal = (format: string, can: Can) => plan({ format }, undefined, can).refusals[0]?.failure;
+  const refusal = (format: string, can: FfmpegCapabilities) => plan({ format }, undefined, can).failures[0]?.failure;
   const code = "encoder_not_available";
   expect(refusal("webm:av1", without("libsvtav1", "libaom-av1"))).toEqual({ code, message: message("av1") });
   expect(refusal("webm:av1::2pass", without("libaom-av1"))).toEqual({ code, message: message("av1") });
@@ -369,14 +369,14 @@ test("what the node has no encoder for is refused, with the codec's name; AV1 ha
 });
 
 describe("hardware", () => {
-  const on = (name: "nvenc" | "qsv" | "vaapi" | "videotoolbox", path: string | null = null): Can => ({
+  const on = (name: "nvenc" | "qsv" | "vaapi" | "videotoolbox", path: string | null = null): FfmpegCapabilities => ({
     ...ALL_SOFTWARE,
     hardware: { name, path, encoders: ["h264", "hevc", "av1"].map((codec) => `${codec}_${name}`) },
   });
   const NV12 = PICTURE.replace("format=yuv420p", "format=nv12");
   const end = `${VFR} ${AAC} ${iso("mp4")}`;
 
-  test.each<[string, Can, string, head?: string]>([
+  test.each<[string, FfmpegCapabilities, string, head?: string]>([
     [
       "mp4",
       on("nvenc"),

@@ -3,7 +3,7 @@
 import type { Failure } from "../errors.ts";
 import type { VideoOutput } from "../job/output-spec.ts";
 import { type Undecodable, undecodableFailure } from "../media/choose-streams.ts";
-import type { Can } from "./command/capabilities.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { fileArguments, fileName } from "./command/muxers.ts";
 import {
   type CommandPart,
@@ -15,32 +15,32 @@ import {
 } from "./command/output-plan.ts";
 import { seconds } from "./command/progress-ticks.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
-import { audioEncoder, noEncoder } from "./encoders/choose-encoder.ts";
+import { audioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import { type EncodedVideo, fourCharacterCode } from "./encoders/video-encoders.ts";
-import { type PlannedPicture, planPicture } from "./plan-video-track.ts";
-import { copyCutRefusal, copyRefusal } from "./source/copy-tracks.ts";
+import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
+import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
 import { frameCount, isExact, lastEnd, lengthOf } from "./source/output-length.ts";
 import type { AudioTrack, SourceTracks, Track, VideoTrack } from "./source/source-tracks.ts";
-import { type Cut, cutArguments, cutOf } from "./source/trim.ts";
+import { type Trim, trimArguments, trimOf } from "./source/trim.ts";
 
 /**
  * Plans one output of tracks. A source without sound makes a silent file; a missing picture, or missing sound where nothing
  * else was asked for, is refused, and so is what codec, container or node cannot do.
  */
-export function planVideo(spec: VideoOutput, source: SourceTracks, can: Can): PlanResult {
+export function planFile(spec: VideoOutput, source: SourceTracks, can: FfmpegCapabilities): PlanResult {
   const video = spec.video ? source.video : null;
   if (spec.video && !video) return refuse("input_has_no_video");
   if (!spec.video && !source.audio) return refuse("input_has_no_audio");
   const blind = undecodableNeed(spec, source);
   if (blind) return { ok: false, failure: undecodableFailure(blind) };
-  const cut = isCopyCut(spec) ? copyCut(spec) : cutOf(spec, source);
+  const cut = isCopyCut(spec) ? copyCut(spec) : trimOf(spec, source);
   if (isBeyondEnd(cut, video ?? source.audio)) return refuse("offset_beyond_end");
-  const uncut = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyCutRefusal(source.format) : null;
+  const uncut = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
   if (uncut) return { ok: false, failure: uncut };
-  const audio = soundTrack(spec, cut, source);
+  const audio = audioTrack(spec, cut, source);
   const picture = video ? pictureOf(spec, video, cut, can) : null;
   if (picture && !picture.ok) return picture;
-  const sound = audio ? planSoundTrack(spec, audio, can) : null;
+  const sound = audio ? planAudioTrack(spec, audio, can) : null;
   if (sound && !sound.ok) return sound;
   return { ok: true, plan: assemble(spec, cut, { video, audio, source }, picture, sound) };
 }
@@ -53,33 +53,37 @@ function undecodableNeed({ video, audio }: VideoOutput, source: SourceTracks): U
 }
 
 type Chosen = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null; readonly source: SourceTracks };
-type Picture = { readonly ok: true; readonly planned: PlannedPicture | null; readonly argv: readonly string[] };
+type Picture = { readonly ok: true; readonly planned: PlannedVideoTrack | null; readonly argv: readonly string[] };
 type Sound = { readonly ok: true; readonly encoder: string; readonly argv: readonly string[] };
 
 /** The picture's part; `planned` is null for a copy. */
-function pictureOf(spec: VideoOutput, track: VideoTrack, cut: Cut, can: Can): Picture | Refusal {
+function pictureOf(spec: VideoOutput, track: VideoTrack, cut: Trim, can: FfmpegCapabilities): Picture | Refusal {
   if (!spec.video) throw new Error("No picture is asked for");
   if (isEncodedVideo(spec.video)) {
-    const result = planPicture(spec, spec.video, track, cut, can);
+    const result = planVideoTrack(spec, spec.video, track, cut, can);
     return result.ok ? { ok: true, planned: result.picture, argv: result.picture.argv } : result;
   }
-  const failure = copyRefusal(spec.container, "video", track.codec);
+  const failure = copyFailure(spec.container, "video", track.codec);
   if (failure) return { ok: false, failure };
   const tag = track.codec === "hevc" ? fourCharacterCode("hevc", spec.container) : [];
   return { ok: true, planned: null, argv: ["-c:v", "copy", ...tag] };
 }
 
 /** The sound's part of an output that is asked for sound; `argv` is from `-c:a` on. */
-export function planSoundTrack({ audio: spec, container }: VideoOutput, track: AudioTrack, can: Can): Sound | Refusal {
+export function planAudioTrack(
+  { audio: spec, container }: VideoOutput,
+  track: AudioTrack,
+  can: FfmpegCapabilities,
+): Sound | Refusal {
   const refused = (failure: Failure): Refusal => ({ ok: false, failure });
   if (!spec) throw new Error("No sound is asked for");
   if (!isEncodedAudio(spec)) {
-    const failure = copyRefusal(container, "audio", track.codec);
+    const failure = copyFailure(container, "audio", track.codec);
     if (failure) return refused(failure);
     return { ok: true, encoder: "copy", argv: ["-c:a", "copy", ...strictness(container, track.codec)] };
   }
   const encoder = audioEncoder(spec.codec, can);
-  if (!encoder) return refused(noEncoder(spec.codec));
+  if (!encoder) return refused(encoderFailure(spec.codec));
   const argv = [...audioArguments(encoder, spec, container, track), ...strictness(container, spec.codec)];
   return { ok: true, encoder, argv };
 }
@@ -93,7 +97,7 @@ const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is Encode
 
 function assemble(
   spec: VideoOutput,
-  cut: Cut,
+  cut: Trim,
   { video, audio, source }: Chosen,
   picture: Picture | null,
   sound: Sound | null,
@@ -102,7 +106,7 @@ function assemble(
   const tracks: Track[] = [...(video ? [video] : []), ...(audio ? [audio] : [])];
   const planned = picture?.planned ?? null;
   const pictureMap = video ? ["-map", planned ? `[${label}]` : `0:${video.streamIndex}`] : [];
-  const cutting = isCopyCut(spec) ? lengthArguments(cut) : cutArguments(cut);
+  const cutting = isCopyCut(spec) ? lengthArguments(cut) : trimArguments(cut);
   const part: CommandPart = {
     branches: planned ? [{ label, filters: planned.filters }] : [],
     argv: [
@@ -129,9 +133,9 @@ function assemble(
 
 function plannedOutput(
   spec: VideoOutput,
-  cut: Cut,
+  cut: Trim,
   { video, audio, source }: Chosen,
-  picture: PlannedPicture | null,
+  picture: PlannedVideoTrack | null,
   sound: Sound | null,
 ): PlannedOutput {
   // A picture that stands still leaves no packets in Theora: its length is not to be relied on.
@@ -140,7 +144,7 @@ function plannedOutput(
     output: spec.index,
     files: [fileName(spec.index, spec.container)],
     expectedDurationMs: lengthOf(cut, tracks.filter(isExact)),
-    holds: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
+    tracks: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
     ...noteOf(spec, source),
     encoder: picture?.encoder ?? (video ? "copy" : (sound?.encoder ?? "copy")),
     ...(picture?.device ? { inHardware: true } : {}),
@@ -154,21 +158,22 @@ const isCopyCut = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.
  * A copy is read from the keyframe before its beginning. ISO files say from where on it is shown; in others it begins that
  * much earlier.
  */
-const copyCut = ({ offsetMs, durationMs }: VideoOutput): Cut => ({
+const copyCut = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
   seekMs: offsetMs,
   startMs: offsetMs,
   endMs: durationMs === null ? null : offsetMs + durationMs,
 });
 
-const lengthArguments = ({ startMs, endMs }: Cut): string[] => (endMs === null ? [] : ["-t", seconds(endMs - startMs)]);
+const lengthArguments = ({ startMs, endMs }: Trim): string[] =>
+  endMs === null ? [] : ["-t", seconds(endMs - startMs)];
 
-const isBeyondEnd = ({ startMs }: Cut, track: Track | null): boolean =>
+const isBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
 /** Sound that cannot be decoded, or does not sound within the cut, is as good as none, unless nothing else was asked for. */
-export function soundTrack(
+export function audioTrack(
   spec: Pick<VideoOutput, "video" | "audio">,
-  cut: Cut,
+  cut: Trim,
   { audio }: SourceTracks,
 ): AudioTrack | null {
   const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
@@ -182,8 +187,8 @@ const isLostSound = ({ audio: asked }: Pick<VideoOutput, "audio">, track: AudioT
 /** What the owner of an output with a picture should know of its sound. */
 const noteOf = (spec: VideoOutput, { audio }: SourceTracks): Pick<PlannedOutput, "note"> =>
   spec.video && spec.audio && audio?.undecodable && isLostSound(spec, audio)
-    ? { note: lostSoundNote(audio.undecodable) }
+    ? { note: undecodableAudioNote(audio.undecodable) }
     : {};
 
 /** Of an output that has no sound because of that. */
-export const lostSoundNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;
+export const undecodableAudioNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

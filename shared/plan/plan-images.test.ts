@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ALLOWED_DECODERS } from "../media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "../media/demuxers.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
-import { type Ask, specOf } from "../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { ALL_SOFTWARE } from "./command/capabilities.ts";
 import { planEncode } from "./plan-encode.ts";
 
@@ -18,12 +18,12 @@ const film = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaPro
   format: { format_name: formatName, duration: String(seconds) },
 });
 
-const planOf = (probe: MediaProbe, ...asks: Ask[]) =>
-  planEncode({ source: "/in", probe, outputs: asks.map(specOf), can: ALL_SOFTWARE });
+const planOf = (probe: MediaProbe, ...asks: OutputOptions[]) =>
+  planEncode({ source: "/in", probe, outputs: asks.map(specOf), capabilities: ALL_SOFTWARE });
 
 /** The command lines, without what all of them have in common. */
-function lines(probe: MediaProbe, ...asks: Ask[]): string[] {
-  const { commands, refusals } = planOf(probe, ...asks);
+function lines(probe: MediaProbe, ...asks: OutputOptions[]): string[] {
+  const { commands, failures: refusals } = planOf(probe, ...asks);
   expect(refusals).toEqual([]);
   const head = "-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5 ";
   const opening = `-protocol_whitelist file -format_whitelist ${ALLOWED_DEMUXERS} -codec_whitelist ${ALLOWED_DECODERS} `;
@@ -46,7 +46,7 @@ const DECODE = "IN -filter_complex [0:0]null[ticks] -filter_complex [0:0]";
 const scaled = (size: string): string => `scale=${size}:flags=bicubic,format=gbrp,setsar=1`;
 const STILLS = "-fps_mode passthrough -c:v";
 
-test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
+test.each<[name: string, probe: MediaProbe, ask: OutputOptions, lines: string[]]>([
   [
     "offsets, in order of time; webp",
     film(20),
@@ -98,7 +98,7 @@ test.each<[name: string, probe: MediaProbe, ask: Ask, lines: string[]]>([
   expect(lines(probe, ask)).toEqual(expected);
 });
 
-test.each<[name: string, probe: MediaProbe, asks: Ask[], inputs: number[]]>([
+test.each<[name: string, probe: MediaProbe, asks: OutputOptions[], inputs: number[]]>([
   ["few pictures of a long film", film(3600), [{ format: "jpg", number: 7 }], [7]],
   ["two outputs of few pictures", film(3600), [{ format: "jpg", number: 3 }, { format: "png" }], [3, 1]],
   ["eight at a time", film(3600), [{ format: "jpg", number: 20 }], [8, 8, 4]],
@@ -133,7 +133,7 @@ test("what moves is put together out of numbered parts", () => {
 });
 
 test("files come in the order of the offsets asked for, the cues in order of time, from 0 to the end", () => {
-  const ask: Ask = { format: "jpg", params: { offsets: [12, 3.5, 12], path: "a b/%02d.jpg", vtt: true } };
+  const ask: OutputOptions = { format: "jpg", params: { offsets: [12, 3.5, 12], path: "a b/%02d.jpg", vtt: true } };
   const [output] = planOf(film(20), ask).commands[0]?.outputs ?? [];
   expect(output?.files).toEqual(["0-00002.jpg", "0-00001.jpg", "0-00003.jpg", "0.vtt"]);
   expect(output?.texts).toEqual([
@@ -155,12 +155,12 @@ test("cues of sheets name boxes, slot by slot", () => {
   ]);
 });
 
-test.each<[Ask, string, RegExp]>([
+test.each<[OutputOptions, string, RegExp]>([
   [{ format: "jpg", params: { offsets: [3, 61] } }, "offset_beyond_end", /61 s: the input ends at 60 s/],
   [{ format: "webp:160x", params: { interval: 0.06, sprite: true } }, "output_size_not_possible", /sprite\.limit/],
   [{ format: "jpg:640x", params: { interval: 0.2, sprite: true } }, "output_size_not_possible", /2560x27000 pixels/],
 ])("%j is refused as %s", (ask, code, message) => {
-  expect(planOf(film(60), ask).refusals).toEqual([
+  expect(planOf(film(60), ask).failures).toEqual([
     { output: 0, failure: { code, message: expect.stringMatching(message) } },
   ]);
 });

@@ -5,18 +5,29 @@ import type { FrameSize } from "../format/format-spec.ts";
 import { MAX_MOVING_WIDTH } from "../format/presets.ts";
 import type { ImageOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
-import type { Can } from "./command/capabilities.ts";
-import type { PickedPictures, PlannedOutput, PlanResult } from "./command/output-plan.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
+import type { PlannedOutput, PlanResult, SelectedImages } from "./command/output-plan.ts";
 import { refuse } from "./command/output-plan.ts";
-import { encoderRefusal, IMAGE_ENCODINGS } from "./encoders/image-encoders.ts";
-import { fittedShape } from "./filters/frame-geometry.ts";
-import { pictureChain } from "./filters/video-filters.ts";
+import { IMAGE_ENCODINGS, imageEncoderFailure } from "./encoders/image-encoders.ts";
+import { fitGeometry } from "./filters/frame-geometry.ts";
+import { planVideoFilters } from "./filters/video-filters.ts";
 import { isExact } from "./source/output-length.ts";
 import type { SourceTracks, VideoTrack } from "./source/source-tracks.ts";
-import { pickFilters, SPREAD_OUT } from "./thumbnails/select-frames.ts";
-import { DEFAULT_CELL_WIDTH, layOut, type SheetLayout, sheetRefusal, tileFilter } from "./thumbnails/sprite-sheet.ts";
+import { EVEN_TIMESTAMPS, selectFilters } from "./thumbnails/select-frames.ts";
+import {
+  DEFAULT_CELL_WIDTH,
+  layOutSheets,
+  type SpriteSheetLayout,
+  sheetFailure,
+  tileFilter,
+} from "./thumbnails/sprite-sheet.ts";
 import { vttText } from "./thumbnails/thumbnail-cues.ts";
-import { chooseMoments, countMoments, lastMoment, type Stride } from "./thumbnails/thumbnail-timestamps.ts";
+import {
+  chooseTimestamps,
+  countTimestamps,
+  lastTimestamp,
+  type SamplingInterval,
+} from "./thumbnails/thumbnail-timestamps.ts";
 
 /**
  * Everything between picking and encoding happens in RGB: scaling straight to an encoder's format keeps the source's matrix
@@ -26,49 +37,49 @@ const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
 
 /** What images of a source are drawn in. Alpha beside HDR, whose conversion has no room for it, is next to unknown. */
-const workingFormat = ({ container }: ImageOutput, { colour }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
+const workingFormat = ({ container }: ImageOutput, { color: colour }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
   IMAGE_ENCODINGS[container].alphaFilters && colour.hasAlpha && colour.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
 
 /** Plans one image output: `<index>-00001.jpg` and so on, one file of what moves, and a WebVTT file after them. */
-export function planImages(asked: ImageOutput, source: SourceTracks, can: Can): PlanResult {
+export function planImages(asked: ImageOutput, source: SourceTracks, can: FfmpegCapabilities): PlanResult {
   const { video } = source;
   if (!video) return refuse("input_has_no_video");
   if (video.undecodable) return { ok: false, failure: undecodableFailure(video.undecodable) };
-  const noEncoder = encoderRefusal(asked.container, can);
+  const noEncoder = imageEncoderFailure(asked.container, can);
   if (noEncoder) return { ok: false, failure: noEncoder };
   const spec = { ...asked, size: automaticSize(asked, video) };
   const working = workingFormat(spec, video);
-  const moments = chooseMoments(spec.selection, video, spec.sprite !== null);
+  const moments = chooseTimestamps(spec.selection, video, spec.sprite !== null);
   if (!moments.ok) return moments;
-  const picture = pictureChain(spec, video, working, can);
+  const picture = planVideoFilters(spec, video, working, can);
   if (!picture.ok) return picture;
   const { frame, filters: chain } = picture.chain;
-  const layout = spec.sprite && layOut(spec.sprite, countMoments(moments.strides), frame);
-  const tooLarge = layout && sheetRefusal(spec.container, layout);
+  const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(moments.intervals), frame);
+  const tooLarge = layout && sheetFailure(spec.container, layout);
   if (tooLarge) return { ok: false, failure: tooLarge };
   const label = `v${spec.index}`;
   const encoding = IMAGE_ENCODINGS[spec.container];
   const encoderFormat = (working === WITH_ALPHA ? encoding.alphaFilters : null) ?? encoding.filters;
-  const { strides } = moments;
-  const pictures: PickedPictures = {
-    strides,
+  const { intervals: strides } = moments;
+  const pictures: SelectedImages = {
+    intervals: strides,
     pixelFormat: working.pixelFormat,
     filters: chain,
     finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat],
-    eachIsAFile: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,
+    oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,
   };
-  const filters = [...pickFilters(strides), ...SPREAD_OUT, ...pictures.filters, ...pictures.finish];
-  const written = layout?.sheets ?? countMoments(strides);
+  const filters = [...selectFilters(strides), ...EVEN_TIMESTAMPS, ...pictures.filters, ...pictures.finish];
+  const written = layout?.sheets ?? countTimestamps(strides);
   return {
     ok: true,
     plan: {
       planned: plannedFiles(spec, strides, layout, video),
       branches: [{ label, filters }],
-      pictures,
-      ...(layout ? { sheet: layout } : {}),
+      images: pictures,
+      ...(layout ? { spriteSheet: layout } : {}),
       argv: encoderArguments(spec, label, written),
       expectedFrames: written,
-      endMs: lastMoment(strides),
+      endMs: lastTimestamp(strides),
     },
   };
 }
@@ -87,13 +98,13 @@ function encoderArguments({ container, index }: ImageOutput, label: string, writ
 /** The files in the order of the output's ordinals: as the request lists its offsets, else by time. */
 function plannedFiles(
   spec: ImageOutput,
-  strides: readonly Stride[],
-  layout: SheetLayout | null,
+  strides: readonly SamplingInterval[],
+  layout: SpriteSheetLayout | null,
   track: VideoTrack,
 ): PlannedOutput {
   const { selection, container, index } = spec;
   const { extension } = IMAGE_ENCODINGS[container];
-  const places = placesOf(spec, countMoments(strides));
+  const places = placesOf(spec, countTimestamps(strides));
   const made = Array.from({ length: layout?.sheets ?? places.length }, () => "");
   for (const at of made.keys()) {
     made[layout ? at : (places[at] ?? at)] = `${index}-${String(at + 1).padStart(5, "0")}.${extension}`;
@@ -108,8 +119,8 @@ function plannedFiles(
     files: text === null ? pictures : [...pictures, vtt],
     ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
     expectedDurationMs: null,
-    holds: ["video"],
-    shownUntilMs: isCertain ? lastMoment(strides) : null,
+    tracks: ["video"],
+    sourceNeededUntilMs: isCertain ? lastTimestamp(strides) : null,
   };
 }
 
@@ -127,6 +138,6 @@ function automaticSize(spec: ImageOutput, track: VideoTrack): FrameSize {
   const none = size.width === null && size.height === null;
   if (sprite && none) return { width: DEFAULT_CELL_WIDTH, height: square ? DEFAULT_CELL_WIDTH : null };
   if (!IMAGE_CONTAINER_TRAITS[container].moves) return size;
-  const { frame } = fittedShape(spec, track, IN_RGB.step);
+  const { frame } = fitGeometry(spec, track, IN_RGB.step);
   return frame.width > MAX_MOVING_WIDTH ? { width: MAX_MOVING_WIDTH, height: null } : size;
 }

@@ -1,31 +1,31 @@
 // Outputs whose pictures were made in chunks, put together: nothing is encoded any more.
 
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
-import { chunkFile, soundFile } from "./chunks/chunk-muxers.ts";
+import { audioFile, chunkFile } from "./chunks/chunk-muxers.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
-import { headArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
+import { openingArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
 import { fileArguments } from "./command/muxers.ts";
 import type { PlannedOutput } from "./command/output-plan.ts";
 import type { PlannedCommand, PlannedRun } from "./command/planned-command.ts";
 import { fourCharacterCode } from "./encoders/video-encoders.ts";
 import { frameTiming } from "./filters/frame-timing.ts";
-import { heldFrame } from "./filters/last-frame.ts";
+import { holdLastFrame } from "./filters/last-frame.ts";
 import { tagsFile } from "./plan-audio.ts";
-import { PICTURE_TRACK } from "./plan-chunk.ts";
+import { VIDEO_TRACK } from "./plan-chunk.ts";
 import { type EncodeRequest, planOutput } from "./plan-encode.ts";
-import { isEncodedVideo, soundTrack } from "./plan-file.ts";
+import { audioTrack, isEncodedVideo } from "./plan-file.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
-import { WHOLE } from "./source/trim.ts";
+import { NO_TRIM } from "./source/trim.ts";
 import { STREAM_START_SECONDS, type StreamTrack } from "./streams/planned-stream.ts";
 import { streamArguments } from "./streams/stream-muxers.ts";
 
-export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "can">;
+export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
 
 /**
  * Plans what makes outputs of their tracks, in a folder where each track, and each other file of `planSound`, has its planned
  * name. Throws when an output cannot be planned: its chunks could not have been made.
  */
-export function planJoin({ probe, outputs, can }: JoinRequest): PlannedCommand {
+export function planJoin({ probe, outputs, capabilities: can }: JoinRequest): PlannedCommand {
   const source = chooseTracks(probe);
   const plans = outputs.map((spec): { runs: readonly PlannedRun[]; planned: PlannedOutput } => {
     const result = planOutput(spec, source, can);
@@ -62,15 +62,15 @@ const track = (output: number, name: string, options: readonly string[] = []): P
 
 function filmArguments(spec: VideoOutput, source: SourceTracks): string[] {
   const { index } = spec;
-  const sound = soundTrack(spec, WHOLE, source);
+  const sound = audioTrack(spec, NO_TRIM, source);
   const inputs: PlannedInput[] = [
-    track(index, PICTURE_TRACK, FROM_ZERO),
-    ...(sound ? [{ path: soundFile(spec) }] : []),
+    track(index, VIDEO_TRACK, FROM_ZERO),
+    ...(sound ? [{ path: audioFile(spec) }] : []),
     ...(spec.keepsMetadata ? [{ path: tagsFile(index), kind: "tags" as const }] : []),
   ];
   const codec = spec.video?.codec;
   return [
-    ...headArguments(inputs),
+    ...openingArguments(inputs),
     ...["-map", "0:v:0", ...(sound ? ["-map", "1:a:0"] : []), "-c", "copy"],
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, spec.container) : []),
     ...endingArguments(spec, source),
@@ -83,7 +83,8 @@ function filmArguments(spec: VideoOutput, source: SourceTracks): string[] {
 function endingArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
   if (!video || !track || !isEncodedVideo(video)) return [];
   const timing = frameTiming(video, container, track);
-  return heldFrame(track, WHOLE, { codec: video.codec, container, isStream: false, isLast: true, timing }).ending;
+  return holdLastFrame(track, NO_TRIM, { codec: video.codec, container, isStream: false, isLast: true, timing })
+    .lengthArguments;
 }
 
 /** The film's own tags and those of its sound; not what the file of the picture track says of itself. */
@@ -101,5 +102,5 @@ function segmentArguments({ index, segmentDurationMs }: HttpStreamOutput, tracks
   const outputs = segmented.flatMap(({ kind, ts }, at) => [
     ...["-map", `${at}:0`, "-c", "copy", ...streamArguments({ fmp4: null, ts }, kind, segmentDurationMs)],
   ]);
-  return [[...headArguments(inputs), ...outputs]];
+  return [[...openingArguments(inputs), ...outputs]];
 }

@@ -22,7 +22,12 @@ function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware =
     format: { duration: "60.000000" },
   };
   const outputs = [specOf({ format: "httpstream", params: { ...params } }, 0)];
-  const { commands, refusals } = planEncode({ source: "/in", probe, outputs, can: { ...ALL_SOFTWARE, hardware } });
+  const { commands, failures: refusals } = planEncode({
+    source: "/in",
+    probe,
+    outputs,
+    capabilities: { ...ALL_SOFTWARE, hardware },
+  });
   const output = commands[0]?.outputs[0];
   return { argv: commands[0]?.runs[0]?.argv ?? [], output, refusals };
 }
@@ -32,7 +37,7 @@ function choices(streams: Omit<ProbedStream, "index">[], params: object): string
   const { output, refusals } = plan(streams, params);
   const { tracks = [], variants = [] } = output?.stream ?? {};
   const named = variants.map(({ video, audio }) => {
-    const frame = tracks.find(({ name }) => name === video)?.picture?.frame;
+    const frame = tracks.find(({ name }) => name === video)?.video?.frame;
     return [...(frame ? [`${video}=${frame.width}x${frame.height}`] : []), ...(audio ? [audio] : [])].join("+");
   });
   return [...named, ...refusals.map(({ failure }) => failure.code)];
@@ -172,7 +177,7 @@ test("thumbnails come in sheets out of the same decode", () => {
   const { argv, output } = plan([picture(640, 360)], { ...HLS, variants: ["mp4:240p"], thumbnails: true });
   expect(argv.filter((option) => option === "-filter_complex")).toHaveLength(2);
   expect(argv.slice(-1)).toEqual(["0-%05d.jpg"]);
-  const { files, sheet, everyMs, vtt } = output?.stream?.thumbnails ?? {};
+  const { files, spriteSheet: sheet, everyMs, vtt } = output?.stream?.thumbnails ?? {};
   expect({ files, sheet, everyMs }).toEqual({
     files: ["0-00001.jpg", "0-00002.jpg"],
     sheet: { cell: { width: 160, height: 90 }, columns: 5, rows: 5, perSheet: 25, sheets: 2 },
@@ -184,7 +189,7 @@ test("thumbnails come in sheets out of the same decode", () => {
 test("a source of a few pictures has two of them a second at least", () => {
   const { argv, output } = plan([picture(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
   expect(argv.join(" ")).toContain("[0:0]fps=2,");
-  expect(output?.stream?.tracks[0]?.picture?.fps).toBe(2);
+  expect(output?.stream?.tracks[0]?.video?.fps).toBe(2);
 });
 
 test("interlaced sources are made whole", () => {

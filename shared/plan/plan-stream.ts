@@ -2,32 +2,32 @@
 
 import type { HttpStreamOutput, VideoOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
-import { chunkArguments, chunkFile, NOWHERE, streamSoundArguments } from "./chunks/chunk-muxers.ts";
-import type { PictureSpan } from "./chunks/chunk-video.ts";
-import type { Can } from "./command/capabilities.ts";
+import { chunkArguments, chunkFile, NOWHERE, streamAudioArguments } from "./chunks/chunk-muxers.ts";
+import type { VideoSpan } from "./chunks/chunk-video.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Branch } from "./command/filter-graph.ts";
 import { type OutputPlan, type PlanResult, type Refusal, refuse } from "./command/output-plan.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
-import { audioEncoder, noEncoder } from "./encoders/choose-encoder.ts";
+import { audioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import { gridSeconds } from "./encoders/keyframe-grid.ts";
 import type { EncodedVideo } from "./encoders/video-encoders.ts";
-import { lostSoundNote } from "./plan-file.ts";
-import { type PlannedPicture, planPicture } from "./plan-video-track.ts";
+import { undecodableAudioNote } from "./plan-file.ts";
+import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { frameCount, isExact, lastEnd, lengthOf } from "./source/output-length.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
-import { WHOLE } from "./source/trim.ts";
+import { NO_TRIM } from "./source/trim.ts";
 import type { StreamTrack } from "./streams/planned-stream.ts";
 import { streamArguments, streamFiles } from "./streams/stream-muxers.ts";
 import { planThumbnails } from "./streams/stream-thumbnails.ts";
 import { hasFragments, hasMpegTs, type Variant, variantsFor } from "./streams/stream-variants.ts";
 
 /** Plans one stream. Refused is what its source has no tracks for, and what codec or node cannot do. */
-export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Can): PlanResult {
+export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: FfmpegCapabilities): PlanResult {
   const lost = source.video ? source.audio?.undecodable : null;
   const parts = planStreamParts(spec, source, can);
   if (!parts.ok) return parts;
-  const { variants, pictures, sounds, thumbnails } = parts;
+  const { variants, videos: pictures, audios: sounds, thumbnails } = parts;
   const tracks = [...pictures, ...sounds];
   const nameOf = (of: unknown): string | null =>
     tracks.find(({ key }) => key === JSON.stringify(of))?.track.name ?? null;
@@ -43,7 +43,7 @@ export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Ca
       source,
       [...tracks, ...(thumbnails ? [thumbnails] : [])],
       stream,
-      lost ? lostSoundNote(lost) : null,
+      lost ? undecodableAudioNote(lost) : null,
     ),
   };
 }
@@ -51,8 +51,8 @@ export function planStream(spec: HttpStreamOutput, source: SourceTracks, can: Ca
 /** A stream in parts, any of which can be made by itself. */
 export type StreamParts = {
   readonly variants: readonly Variant[];
-  readonly pictures: readonly TrackPart[];
-  readonly sounds: readonly TrackPart[];
+  readonly videos: readonly TrackPart[];
+  readonly audios: readonly TrackPart[];
   /** Null: none. */
   readonly thumbnails: Extract<ReturnType<typeof planThumbnails>, { ok: true }> | null;
 };
@@ -64,8 +64,8 @@ export type StreamParts = {
 export function planStreamParts(
   spec: HttpStreamOutput,
   tracks: SourceTracks,
-  can: Can,
-  part: PictureSpan | "sound" | null = null,
+  can: FfmpegCapabilities,
+  part: VideoSpan | "sound" | null = null,
 ): ({ readonly ok: true } & StreamParts) | Refusal {
   const blind = (tracks.video ?? tracks.audio)?.undecodable;
   if (blind) return { ok: false, failure: undecodableFailure(blind) };
@@ -79,7 +79,7 @@ export function planStreamParts(
   if (!sounds.ok) return sounds;
   const thumbnails = spec.thumbnails && source.video ? planThumbnails(spec, source, can) : null;
   if (thumbnails && !thumbnails.ok) return thumbnails;
-  return { ok: true, variants, pictures: pictures.tracks, sounds: sounds.tracks, thumbnails };
+  return { ok: true, variants, videos: pictures.tracks, audios: sounds.tracks, thumbnails };
 }
 
 /** A part of the command: a track, or the thumbnails. */
@@ -96,7 +96,7 @@ export type TrackPart = Part & {
   readonly encoder: string;
   readonly device: HardwareDevice | null;
   /** Of a chunk's picture, and the first of its two passes if it has them. */
-  readonly chunk: PlannedPicture["chunk"];
+  readonly chunk: PlannedVideoTrack["chunk"];
   readonly firstPass: readonly string[] | null;
 };
 
@@ -106,18 +106,18 @@ function planPictures(
   spec: HttpStreamOutput,
   source: VideoTrack | null,
   variants: readonly Variant[],
-  can: Can,
-  part: PictureSpan | null,
+  can: FfmpegCapabilities,
+  part: VideoSpan | null,
 ): Tracks {
   const tracks: TrackPart[] = [];
   const asked = distinct(variants.map(({ video }) => video));
   if (!source) return { ok: true, tracks };
   for (const video of asked) {
-    const result = planPicture(
+    const result = planVideoTrack(
       asFilm(spec, video, source),
       video,
       source,
-      WHOLE,
+      NO_TRIM,
       can,
       gridSeconds(spec.segmentDurationMs),
       part && { ...part, passLog: `${spec.index}-${tracks.length}-pass` },
@@ -148,7 +148,7 @@ function pictureTrack(
   spec: HttpStreamOutput,
   video: EncodedVideo,
   source: VideoTrack,
-  picture: PlannedPicture,
+  picture: PlannedVideoTrack,
   before: readonly TrackPart[],
 ): TrackPart {
   const { frame, timing, encoder, device, chunk } = picture;
@@ -166,11 +166,11 @@ function pictureTrack(
     : streamArguments(files, "video", spec.segmentDurationMs);
   return {
     key: JSON.stringify(video),
-    track: { name, kind: "video", ...files, picture: { frame, fps: timing.fps } },
+    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps } },
     branch: { label, filters: picture.filters },
     argv: ["-map", `[${label}]`, ...picture.argv, ...order, ...written],
     firstPass: picture.firstPass && ["-map", `[${label}]`, ...picture.firstPass, ...order, ...NOWHERE],
-    expectedFrames: chunk ? chunk.frames : frameCount(WHOLE, picture, source),
+    expectedFrames: chunk ? chunk.frames : frameCount(NO_TRIM, picture, source),
     ...{ encoder, device, chunk },
   };
 }
@@ -179,25 +179,25 @@ function planSounds(
   spec: HttpStreamOutput,
   source: AudioTrack | null,
   variants: readonly Variant[],
-  can: Can,
+  can: FfmpegCapabilities,
   alone: boolean,
 ): Tracks {
   const tracks: TrackPart[] = [];
   const encoder = audioEncoder("aac", can);
   if (!source) return { ok: true, tracks };
-  if (!encoder) return { ok: false, failure: noEncoder("aac") };
+  if (!encoder) return { ok: false, failure: encoderFailure("aac") };
   for (const audio of distinct(variants.map((variant) => variant.audio))) {
     const name = unusedName(audioName(audio), tracks);
     const isInTs = variants.some((variant) => isSame(variant.audio, audio) && variant.video?.codec !== "hevc");
     const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: hasMpegTs(spec) && isInTs });
     tracks.push({
       key: JSON.stringify(audio),
-      track: { name, kind: "audio", ...files, picture: null },
+      track: { name, kind: "audio", ...files, video: null },
       branch: null,
       argv: [
         ...["-map", `0:${source.streamIndex}`, ...audioArguments(encoder, audio, "mp4", source, "filled from 0")],
         ...(alone
-          ? streamSoundArguments(chunkFile(spec.index, name))
+          ? streamAudioArguments(chunkFile(spec.index, name))
           : streamArguments(files, "audio", spec.segmentDurationMs)),
       ],
       expectedFrames: null,
@@ -238,12 +238,12 @@ function assemble(
     branches: parts.flatMap(({ branch }) => branch ?? []),
     argv: parts.flatMap(({ argv }) => argv),
     expectedFrames: parts[0]?.expectedFrames ?? null,
-    endMs: lastEnd(WHOLE, tracks),
+    endMs: lastEnd(NO_TRIM, tracks),
     planned: {
       output: index,
       files: [],
-      expectedDurationMs: lengthOf(WHOLE, tracks.filter(isExact)),
-      holds: kinds,
+      expectedDurationMs: lengthOf(NO_TRIM, tracks.filter(isExact)),
+      tracks: kinds,
       ...(note === null ? {} : { note }),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),

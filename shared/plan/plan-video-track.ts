@@ -1,27 +1,27 @@
 // The picture of a film: which encoder makes it, in which size and timing, and what it is told.
 import type { FrameSize } from "../format/format-spec.ts";
 import type { VideoOutput } from "../job/output-spec.ts";
-import { type ChunkPicture, chunkPicture, type PictureSpan } from "./chunks/chunk-video.ts";
-import type { Can } from "./command/capabilities.ts";
+import { type ChunkVideo, chunkVideo, type VideoSpan } from "./chunks/chunk-video.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Filter } from "./command/filter-graph.ts";
 import { quoted } from "./command/filter-text.ts";
 import type { Refusal } from "./command/output-plan.ts";
-import { noEncoder, type VideoEncoder, videoEncoder } from "./encoders/choose-encoder.ts";
+import { encoderFailure, type VideoEncoder, videoEncoder } from "./encoders/choose-encoder.ts";
 import { type HardwareDevice, uploadFilters } from "./encoders/hardware.ts";
-import { type HardwarePicture, hardwareArguments, hardwareFor } from "./encoders/hardware-encoders.ts";
-import { levelRefusal } from "./encoders/levels.ts";
+import { chooseHardware, type HardwareEncoding, hardwareArguments } from "./encoders/hardware-encoders.ts";
+import { levelFailure } from "./encoders/levels.ts";
 import { isTooSmallForDnxhr } from "./encoders/mastering-profiles.ts";
 import { type EncodedVideo, pixelFormatOf, videoArguments } from "./encoders/video-encoders.ts";
 import { deinterlaceFilters } from "./filters/deinterlace.ts";
 import type { Size } from "./filters/fit-frame.ts";
-import { fittedShape } from "./filters/frame-geometry.ts";
+import { fitGeometry } from "./filters/frame-geometry.ts";
 import { type FrameTiming, frameTiming } from "./filters/frame-timing.ts";
-import { type HeldFrame, heldFrame } from "./filters/last-frame.ts";
-import { pictureChain } from "./filters/video-filters.ts";
+import { type HeldFrame, holdLastFrame } from "./filters/last-frame.ts";
+import { planVideoFilters } from "./filters/video-filters.ts";
 import type { VideoTrack } from "./source/source-tracks.ts";
-import { type Cut, cutFilters } from "./source/trim.ts";
+import { type Trim, trimFilters } from "./source/trim.ts";
 
-export type PlannedPicture = {
+export type PlannedVideoTrack = {
   readonly filters: readonly Filter[];
   /** From `-c:v` on. */
   readonly argv: readonly string[];
@@ -35,59 +35,67 @@ export type PlannedPicture = {
   /** The hardware that encodes it; null: none. */
   readonly device: HardwareDevice | null;
   /** Null: the whole film. */
-  readonly chunk: ChunkPicture | null;
+  readonly chunk: ChunkVideo | null;
 };
 
-type PictureResult = { readonly ok: true; readonly picture: PlannedPicture } | Refusal;
+type PictureResult = { readonly ok: true; readonly picture: PlannedVideoTrack } | Refusal;
 
 /**
  * Plans the picture of an output. Refuses what codec, level or node cannot do. `gridSeconds` is the distance of keyframes at
  * fixed times, which H.264 and HEVC have; null: where the encoder likes. `part` is the chunk that is wanted of it; null: all.
  */
-export function planPicture(
+export function planVideoTrack(
   output: VideoOutput,
   asked: EncodedVideo,
   track: VideoTrack,
-  cut: Cut,
-  can: Can,
+  cut: Trim,
+  can: FfmpegCapabilities,
   gridSeconds: number | null = null,
-  part: PictureSpan | null = null,
+  part: VideoSpan | null = null,
 ): PictureResult {
   const shape = { ...output, size: asked.size };
-  const fitted = fittedShape(shape, track, 2).frame;
+  const fitted = fitGeometry(shape, track, 2).frame;
   const legal = asked.codec === "h263" ? h263Size(fitted, asked.size) : null;
   const spec = { ...asked, size: legal ?? asked.size };
   const frame = legal ?? fitted;
   const timing = frameTiming(spec, output.container, track);
-  const hardware = hardwareFor(spec, output.container, frame, can.hardware);
+  const hardware = chooseHardware(spec, output.container, frame, can.hardware);
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(spec, frame, timing.fps);
   // What DNxHD says of its colours in the stream itself, the encoder leaves at BT.709.
   const target = { pixelFormat, step: 2, onlyBt709: spec.codec === "dnxhd" } as const;
-  const planned = pictureChain({ ...shape, size: spec.size }, track, target, can);
+  const planned = planVideoFilters({ ...shape, size: spec.size }, track, target, can);
   if (!planned.ok) return planned;
   const { chain } = planned;
-  const failure = levelRefusal(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
+  const failure = levelFailure(spec.codec, spec.level, frame, timing.fps) ?? sizeRefusal(spec, frame);
   if (failure) return { ok: false, failure };
   const isLast = part === null || part.span.to === null;
   const hold = { codec: spec.codec, container: output.container, isStream: gridSeconds !== null, isLast, timing };
-  const held = heldFrame(track, cut, hold);
-  const chunk = part && withRepeated(chunkPicture(part, timing), held);
+  const held = holdLastFrame(track, cut, hold);
+  const chunk = part && withRepeated(chunkVideo(part, timing), held);
   const coding = part && chunk ? { sinceStart: chunk.sinceStart, share: part.span.share } : null;
   const passLog = part?.passLog ?? `${output.index}-pass`;
-  const ask = { spec, container: output.container, frame, picture: chain.picture, timing, gridSeconds, chunk: coding };
+  const ask = {
+    spec,
+    container: output.container,
+    frame,
+    activeArea: chain.activeArea,
+    timing,
+    gridSeconds,
+    chunk: coding,
+  };
   const encoded = hardware ? inHardware(hardware, ask) : inSoftware(ask, passLog, can);
-  if (!encoded) return { ok: false, failure: noEncoder(spec.codec) };
+  if (!encoded) return { ok: false, failure: encoderFailure(spec.codec) };
   const before = [
     ...ownFrames(track, cut, timing),
     ...held.filters,
-    ...cutFilters(cut),
+    ...trimFilters(cut),
     ...(output.deinterlace ? deinterlaceFilters(track, can) : []),
   ];
   return {
     ok: true,
     picture: {
       ...encoded,
-      argv: [...encoded.argv, ...held.coding, ...held.ending],
+      argv: [...encoded.argv, ...held.encoderArguments, ...held.lengthArguments],
       timing,
       frame,
       chunk,
@@ -103,11 +111,11 @@ export function planPicture(
 }
 
 /** A frame that is shown again is one more. */
-const withRepeated = (chunk: ChunkPicture, { repeats }: HeldFrame): ChunkPicture =>
+const withRepeated = (chunk: ChunkVideo, { repeats }: HeldFrame): ChunkVideo =>
   chunk.frames === null ? chunk : { ...chunk, frames: chunk.frames + repeats };
 
 /** What the source shows: no frames from before its beginning, and no two at one time. */
-function ownFrames(track: VideoTrack, { seekMs }: Cut, { varies }: FrameTiming): string[] {
+function ownFrames(track: VideoTrack, { seekMs }: Trim, { isVariable: varies }: FrameTiming): string[] {
   // Behind a seek the timeline begins elsewhere, and what precedes the output is trimmed.
   const old = track.startsWithOldFrames && seekMs === 0 ? [`trim=start=-${SAME_TIME_SECONDS}`] : [];
   const twice = varies
@@ -120,7 +128,7 @@ function ownFrames(track: VideoTrack, { seekMs }: Cut, { varies }: FrameTiming):
 const SAME_TIME_SECONDS = 0.000999;
 
 type Ask = Omit<Parameters<typeof videoArguments>[1], "pass" | "timing"> & { readonly timing: FrameTiming };
-type Encoded = Omit<PlannedPicture, "timing" | "frame" | "chunk">;
+type Encoded = Omit<PlannedVideoTrack, "timing" | "frame" | "chunk">;
 
 /** SVT-AV1 takes no less; versions before 1.0 crash on it. */
 const SVT_MIN_SIDE = 64;
@@ -131,7 +139,7 @@ const SVT_MIN_SIDE = 64;
  */
 const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
 
-function inSoftware(ask: Ask, passLog: string, can: Pick<Can, "encoders">): Encoded | null {
+function inSoftware(ask: Ask, passLog: string, can: Pick<FfmpegCapabilities, "encoders">): Encoded | null {
   const { spec, frame, timing } = ask;
   const isSmall = Math.min(frame.width, frame.height) < SVT_MIN_SIDE;
   const encoders = isSmall ? can.encoders.filter((name) => name !== "libsvtav1") : can.encoders;
@@ -146,7 +154,7 @@ function inSoftware(ask: Ask, passLog: string, can: Pick<Can, "encoders">): Enco
   return { filters: [], argv: pass(2), firstPass: twoPass ? pass(1) : null, encoder, device: null };
 }
 
-function inHardware(hardware: HardwarePicture, ask: Ask): Encoded {
+function inHardware(hardware: HardwareEncoding, ask: Ask): Encoded {
   const { device, encoder } = hardware;
   return {
     // The chain ends in NV12 already.

@@ -1,9 +1,9 @@
 // What tests of planning chunks share: a ledger of frames at given times, and the probe that goes with it.
-import type { FrameLedger } from "../media/frame-index.ts";
+import type { FrameIndex } from "../media/frame-index.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 
 /** Frames at these times, in seconds, in ticks of 1/90000 s; each has so many bytes, and every fiftieth is a keyframe. */
-export function ledgerOf(times: readonly number[], bytes: (index: number) => number = () => 100): FrameLedger {
+export function frameIndexOf(times: readonly number[], bytes: (index: number) => number = () => 100): FrameIndex {
   const ticks = Float64Array.from(times, (time) => Math.round(time * 90_000));
   return {
     ...{ timeBase: { num: 1, den: 90_000 }, ticks, startUs: 0 },

@@ -2,7 +2,7 @@
 import type { OutputSpec } from "../job/output-spec.ts";
 import { parseOutputs } from "../request/outputs/outputs-section.ts";
 
-export type Ask = {
+export type OutputOptions = {
   format: string;
   number?: number;
   square?: boolean;
@@ -12,7 +12,10 @@ export type Ask = {
 };
 
 /** The specification of one output. Throws the parser's words for one that cannot be. */
-export function specOf({ format, number, square, durationMs = null, params = {} }: Ask, index: number): OutputSpec {
+export function specOf(
+  { format, number, square, durationMs = null, params = {} }: OutputOptions,
+  index: number,
+): OutputSpec {
   const duration = durationMs === null ? {} : { duration: durationMs / 1000 };
   const image = { ...(number === undefined ? {} : { number }), ...(square === undefined ? {} : { square }) };
   const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { MAX_CUTS } from "../../media/frame-index.ts";
-import { evenly, ledgerOf, probeOf } from "../../testing/frame-indexes.ts";
-import { chooseCuts } from "./choose-split-points.ts";
-import { chunkFilm, lineMs } from "./chunked-source.ts";
+import { MAX_SPLIT_POINTS } from "../../media/frame-index.ts";
+import { evenly, frameIndexOf, probeOf } from "../../testing/frame-indexes.ts";
+import { chooseSplitPoints } from "./choose-split-points.ts";
+import { chunkableSource, gridLineMs } from "./chunked-source.ts";
 
 describe("places where a film can be cut", () => {
   const ROWS: [name: string, rate: string, times: number[], first: number[], count: number][] = [
@@ -35,9 +35,9 @@ describe("places where a film can be cut", () => {
   ];
 
   test.each(ROWS)("%s", (_, rate, times, first, count) => {
-    const { cuts } = chunkFilm(ledgerOf(times), probeOf(rate));
-    expect(cuts.slice(0, first.length).map(({ index }) => index)).toEqual(first);
-    expect(cuts).toHaveLength(count);
+    const { splitPoints } = chunkableSource(frameIndexOf(times), probeOf(rate));
+    expect(splitPoints.slice(0, first.length).map(({ index }) => index)).toEqual(first);
+    expect(splitPoints).toHaveLength(count);
   });
 
   test("count from where a run over picture and sound begins, in MPEG-TS", () => {
@@ -45,8 +45,8 @@ describe("places where a film can be cut", () => {
     const { streams } = probeOf("25/1");
     const starts = ["1.860000", "1.810000"];
     const timed = streams.map((stream, at) => ({ ...stream, start_time: starts[at] }));
-    const film = chunkFilm(ledgerOf(evenly(25, 10, 0.46)), { ...probeOf("25/1", format), streams: timed });
-    expect([film.startUs, film.endUs, film.cuts[0]?.frameUs]).toEqual([50_000, 10_050_000, 2_050_000]);
+    const film = chunkableSource(frameIndexOf(evenly(25, 10, 0.46)), { ...probeOf("25/1", format), streams: timed });
+    expect([film.startUs, film.endUs, film.splitPoints[0]?.frameUs]).toEqual([50_000, 10_050_000, 2_050_000]);
   });
 });
 
@@ -55,7 +55,7 @@ function toMs(time: number): number {
 }
 
 describe("chunks", () => {
-  const film = (seconds: number) => chunkFilm(ledgerOf(evenly(5, seconds)), probeOf("5/1"));
+  const film = (seconds: number) => chunkableSource(frameIndexOf(evenly(5, seconds)), probeOf("5/1"));
   const ROWS: [seconds: number, segmentMs: number, slots: number, expected: number[] | string][] = [
     [60, 2000, 8, "the film is no longer than 60 s"],
     [61, 2000, 1, "there are no two nodes or slots to share it"],
@@ -73,9 +73,9 @@ describe("chunks", () => {
 
   test.each(ROWS)("of %i s with a grid of %i ms for %i slots are %j long", (seconds, segmentMs, slots, expected) => {
     const whole = film(seconds);
-    const chosen = chooseCuts(whole, { segmentMs, slots, soundMs: 0 });
+    const chosen = chooseSplitPoints(whole, { segmentMs, slots, audioMs: 0 });
     const lines = chosen.ok
-      ? [...chosen.chunks.flatMap(({ to }) => (to ? lineMs(whole, to) : [])), seconds * 1000]
+      ? [...chosen.chunks.flatMap(({ to }) => (to ? gridLineMs(whole, to) : [])), seconds * 1000]
       : [];
     expect(chosen.ok ? lines.map((line, at) => (line - (lines[at - 1] ?? 0)) / 1000) : chosen.why).toEqual(expected);
     if (chosen.ok) expect(chosen.chunks.reduce((sum, { frames }) => sum + frames, 0)).toBe(whole.frames);
@@ -83,25 +83,29 @@ describe("chunks", () => {
 
   test("are not more than a job can keep", () => {
     const cut = (at: number) => ({
-      ...{ index: 30 * at, cutUs: 30e6 * at - 1 },
+      ...{ index: 30 * at, splitUs: 30e6 * at - 1 },
       frameUs: 30e6 * at,
       keyframe: 0,
       bytes: 0,
     });
-    const cuts = Array.from({ length: MAX_CUTS }, (_, at) => cut(at + 1));
-    const week = { frames: 604_800, startUs: 0, endUs: 604_800e6, bytes: 1e9, longestGopMs: 2000, cuts };
-    const chosen = chooseCuts(week, { segmentMs: 2000, slots: 100_000, soundMs: 0 });
+    const splitPoints = Array.from({ length: MAX_SPLIT_POINTS }, (_, at) => cut(at + 1));
+    const week = { frames: 604_800, startUs: 0, endUs: 604_800e6, bytes: 1e9, longestGopMs: 2000, splitPoints };
+    const chosen = chooseSplitPoints(week, { segmentMs: 2000, slots: 100_000, audioMs: 0 });
     expect(chosen).toEqual({ ok: false, why: "it is too long: it would have more than 1700 chunks" });
   });
 
   test("are not made of a film whose keyframes are too far apart", () => {
-    const chosen = chooseCuts({ ...film(300), longestGopMs: 31_000 }, { segmentMs: 2000, slots: 8, soundMs: 0 });
+    const chosen = chooseSplitPoints({ ...film(300), longestGopMs: 31_000 }, { segmentMs: 2000, slots: 8, audioMs: 0 });
     expect(chosen).toEqual({ ok: false, why: "its keyframes are up to 31.0 s apart, too far to begin within it" });
   });
 
   test("share the mean bitrate by the source's own bytes, and together spend it", () => {
-    const ledger = ledgerOf(evenly(5, 72), (index) => (index < 120 ? 400 : 100));
-    const chosen = chooseCuts(chunkFilm(ledger, probeOf("5/1")), { segmentMs: 2000, slots: 8, soundMs: 0 });
+    const ledger = frameIndexOf(evenly(5, 72), (index) => (index < 120 ? 400 : 100));
+    const chosen = chooseSplitPoints(chunkableSource(ledger, probeOf("5/1")), {
+      segmentMs: 2000,
+      slots: 8,
+      audioMs: 0,
+    });
     expect(chosen.ok && chosen.chunks.map(({ share }) => share)).toEqual([1.5, 0.75, 0.75]);
   });
 });

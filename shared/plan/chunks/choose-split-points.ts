@@ -1,15 +1,15 @@
 // Where a film is cut into chunks, and how many bits each gets.
 
-import type { PossibleCut } from "../../media/frame-index.ts";
-import type { ChunkSpan } from "../../protocol/chunk-span.ts";
-import { MIN_CHUNKED_MS } from "../../protocol/chunking.ts";
-import { type ChunkLengthWish, chooseChunkLength } from "./chunk-length.ts";
-import { type ChunkFilm, lineMs } from "./chunked-source.ts";
+import type { PossibleSplitPoint } from "../../media/frame-index.ts";
+import type { ChunkSpan } from "../../protocol/chunks.ts";
+import { MIN_CHUNKED_MS } from "../../protocol/chunks.ts";
+import { type ChunkLengthOptions, chooseChunkLength } from "./chunk-length.ts";
+import { type ChunkableSource, gridLineMs } from "./chunked-source.ts";
 
 /** Whole multiples of segments (see `chunkGridMs`), for so many slots, beside so much sound. */
-export type CutWish = Pick<ChunkLengthWish, "segmentMs" | "slots" | "soundMs">;
+export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs">;
 
-export type ChosenCuts =
+export type ChosenChunks =
   | { readonly ok: true; readonly chunks: readonly ChunkSpan[] }
   /** Completes "It is not encoded in chunks because …". */
   | { readonly ok: false; readonly why: string };
@@ -21,7 +21,7 @@ export type ChosenCuts =
 const SHORTEST_MS = 24_000;
 /** The last chunk is what all others wait for. */
 const LONGEST_MS = 60_000;
-/** Eleven hours of the shortest: all that a report's split points can name (MAX_CUTS) when they are two seconds apart. */
+/** Eleven hours of the shortest: all that a report's split points can name (MAX_SPLIT_POINTS) when they are two seconds apart. */
 export const MAX_CHUNKS = 1_700;
 /** A chunk is at least so many times as long as the longest way back to a keyframe. */
 const GOPS_PER_CHUNK = 2;
@@ -32,7 +32,7 @@ const GOPS_PER_CHUNK = 2;
 const SHARE_POWER = 0.5;
 
 /** Cuts a film into chunks of equal lengths, as far as there are places for that. */
-export function chooseCuts(film: ChunkFilm, wish: CutWish): ChosenCuts {
+export function chooseSplitPoints(film: ChunkableSource, wish: SplitOptions): ChosenChunks {
   const lengthMs = (film.endUs - film.startUs) / 1000;
   const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * film.longestGopMs);
   if (lengthMs <= MIN_CHUNKED_MS) return refused(`the film is no longer than ${MIN_CHUNKED_MS / 1000} s`);
@@ -42,11 +42,11 @@ export function chooseCuts(film: ChunkFilm, wish: CutWish): ChosenCuts {
       `its keyframes are up to ${(film.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
     );
   }
-  const cuts: PossibleCut[] = [];
+  const cuts: PossibleSplitPoint[] = [];
   const wantedMs = chooseChunkLength({ ...wish, lengthMs, leastMs, mostMs: LONGEST_MS });
   let fromMs = 0;
-  for (const cut of film.cuts) {
-    const atMs = lineMs(film, cut);
+  for (const cut of film.splitPoints) {
+    const atMs = gridLineMs(film, cut);
     if (atMs % wish.segmentMs !== 0 || atMs < fromMs + wantedMs) continue;
     // A rest that is too short for a chunk of its own goes along with the one before it.
     if (lengthMs - atMs < leastMs / 2) break;
@@ -56,22 +56,22 @@ export function chooseCuts(film: ChunkFilm, wish: CutWish): ChosenCuts {
   if (cuts.length >= MAX_CHUNKS) return refused(`it is too long: it would have more than ${MAX_CHUNKS} chunks`);
   const longestMs = Math.max(
     ...lengthsMs(
-      cuts.map((cut) => lineMs(film, cut)),
+      cuts.map((cut) => gridLineMs(film, cut)),
       lengthMs,
     ),
   );
   if (cuts.length === 0) return refused("there are too few places where it can be cut exactly");
   if (longestMs > 2 * LONGEST_MS) return refused("the places where it can be cut exactly are too far apart");
-  return { ok: true, chunks: spansOf(film, cuts) };
+  return { ok: true, chunks: chunkSpans(film, cuts) };
 }
 
-const refused = (why: string): ChosenCuts => ({ ok: false, why });
+const refused = (why: string): ChosenChunks => ({ ok: false, why });
 
 const lengthsMs = (linesMs: readonly number[], endMs: number): number[] =>
   [...linesMs, endMs].map((line, at) => line - (linesMs[at - 1] ?? 0));
 
 /** The chunks between these cuts. */
-export function spansOf(film: ChunkFilm, cuts: readonly PossibleCut[]): ChunkSpan[] {
+export function chunkSpans(film: ChunkableSource, cuts: readonly PossibleSplitPoint[]): ChunkSpan[] {
   const { startUs, longestGopMs } = film;
   const begins = [null, ...cuts];
   const shares = sharesOf(film, cuts);
@@ -83,7 +83,7 @@ export function spansOf(film: ChunkFilm, cuts: readonly PossibleCut[]): ChunkSpa
 }
 
 /** By the coded size of each chunk in the source; together they spend the film's mean. */
-function sharesOf(film: ChunkFilm, cuts: readonly PossibleCut[]): number[] {
+function sharesOf(film: ChunkableSource, cuts: readonly PossibleSplitPoint[]): number[] {
   const lengths = lengthsMs(
     cuts.map(({ frameUs }) => (frameUs - film.startUs) / 1000),
     (film.endUs - film.startUs) / 1000,

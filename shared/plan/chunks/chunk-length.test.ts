@@ -14,12 +14,12 @@ const ROWS: [name: string, seconds: number, slots: number, soundSeconds: number,
 
 test.each(ROWS)("chunks are %s: %i s over %i slots beside %d s of sound", (_, seconds, slots, sound, expected) => {
   const bounds = { leastMs: 24_000, mostMs: 60_000, segmentMs: 2000 };
-  const wish = { ...bounds, lengthMs: 1000 * seconds, slots, soundMs: 1000 * sound };
+  const wish = { ...bounds, lengthMs: 1000 * seconds, slots, audioMs: 1000 * sound };
   expect(chooseChunkLength(wish)).toBe(1000 * expected);
 });
 
 test("chunks are multiples of segments, also where none lies within the bounds", () => {
-  const wish = { lengthMs: 500_000, leastMs: 24_000, mostMs: 60_000, slots: 3, soundMs: 0 };
+  const wish = { lengthMs: 500_000, leastMs: 24_000, mostMs: 60_000, slots: 3, audioMs: 0 };
   expect(
     [7000, 35_000, 50_000, 59_000].map((segmentMs) => chooseChunkLength({ ...wish, segmentMs }) % segmentMs),
   ).toEqual([0, 0, 0, 0]);
@@ -29,13 +29,13 @@ test("chunks are multiples of segments, also where none lies within the bounds",
 test("the work is bounded, whatever the video, the fleet and the bounds are", () => {
   const number = fc.double({ min: 1, max: 1e18, noNaN: true });
   const wishes = fc.record({
-    ...{ lengthMs: number, leastMs: number, mostMs: number, segmentMs: number, soundMs: number },
+    ...{ lengthMs: number, leastMs: number, mostMs: number, segmentMs: number, audioMs: number },
     slots: fc.integer({ min: 1, max: 2 ** 31 }),
   });
   fc.assert(
     fc.property(wishes, (wish) => {
       expect(chooseChunkLength(wish)).toBeGreaterThan(0);
     }),
-    { examples: [[{ lengthMs: 9e12, leastMs: 24_000, mostMs: 60_000, segmentMs: 2000, soundMs: 0, slots: 8 }]] },
+    { examples: [[{ lengthMs: 9e12, leastMs: 24_000, mostMs: 60_000, segmentMs: 2000, audioMs: 0, slots: 8 }]] },
   );
 });

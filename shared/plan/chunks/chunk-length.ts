@@ -1,6 +1,6 @@
 // How long the chunks of a film are, so that all of it is done soonest.
 
-export type ChunkLengthWish = {
+export type ChunkLengthOptions = {
   readonly lengthMs: number;
   /** Bounds of a chunk. */
   readonly leastMs: number;
@@ -10,7 +10,7 @@ export type ChunkLengthWish = {
   /** How many tasks can be done at the same time. */
   readonly slots: number;
   /** What encoding the sound costs, as the length of film whose pictures cost as much. */
-  readonly soundMs: number;
+  readonly audioMs: number;
 };
 
 /** What a chunk costs beyond its pictures: it is led in by some seconds that are decoded only. */
@@ -35,7 +35,7 @@ const OTHER_SLOT = 1;
  * length that ends soonest is taken, of equals the longest. Short ones make up for slow nodes, few ones for what each costs.
  * The work is bounded, whatever the wish is.
  */
-export function chooseChunkLength(wish: ChunkLengthWish): number {
+export function chooseChunkLength(wish: ChunkLengthOptions): number {
   const { leastMs, mostMs, segmentMs } = wish;
   const first = Math.ceil(leastMs / segmentMs) * segmentMs;
   if (first > mostMs) return Math.max(segmentMs, Math.floor(mostMs / segmentMs) * segmentMs);
@@ -47,10 +47,10 @@ export function chooseChunkLength(wish: ChunkLengthWish): number {
   return candidates[costs.lastIndexOf(Math.min(...costs))] ?? first;
 }
 
-function costOf(chunkMs: number, { lengthMs, leastMs, slots, soundMs }: ChunkLengthWish): number {
+function costOf(chunkMs: number, { lengthMs, leastMs, slots, audioMs }: ChunkLengthOptions): number {
   const shownMs = Math.min(lengthMs, MOST_CHUNKS * leastMs);
   const lengths = chunksOf(shownMs, chunkMs, leastMs).map((each) => each + LEAD_MS);
-  const tasks = soundMs > 0 ? [soundMs, ...lengths] : lengths;
+  const tasks = audioMs > 0 ? [audioMs, ...lengths] : lengths;
   return FLEETS.reduce((sum, { speed, weight }) => sum + weight * endOf(tasks, slots, speed), 0);
 }
 

@@ -20,10 +20,10 @@ export const chunkArguments = (file: string): string[] => [
 export const NOWHERE: readonly string[] = ["-f", "null", "-"];
 
 /** ffmpeg's options for a stream's sound, all of it. */
-export const streamSoundArguments = (file: string): string[] => streamArguments({ fmp4: file, ts: null }, "audio", 0);
+export const streamAudioArguments = (file: string): string[] => streamArguments({ fmp4: file, ts: null }, "audio", 0);
 
 /** The only sound of a file; streams name theirs. */
-export const SOUND_TRACK = "sound";
+export const AUDIO_TRACK = "sound";
 
 /**
  * The container that sound waits in for its picture: one that keeps what the output's own keeps, so that copying changes
@@ -42,12 +42,12 @@ function waitingContainer({ container }: VideoOutput): TrackContainer {
 const KEEP_PRIMING: readonly string[] = ["-avoid_negative_ts", "disabled"];
 
 /** In the working folder. */
-export const soundFile = (spec: VideoOutput): string => `${spec.index}-${SOUND_TRACK}.${waitingContainer(spec)}`;
+export const audioFile = (spec: VideoOutput): string => `${spec.index}-${AUDIO_TRACK}.${waitingContainer(spec)}`;
 
 /** ffmpeg's options for the sound of a file, all of it. `codec` by ffmpeg's name, also of what is copied. */
-export function soundArguments(spec: VideoOutput, codec: string | null): string[] {
+export function audioFileArguments(spec: VideoOutput, codec: string | null): string[] {
   const container = waitingContainer(spec);
   const format = { ...spec, container, video: null, fragmented: false };
   const priming = container === "mkv" && codec !== "opus" ? KEEP_PRIMING : [];
-  return [...priming, ...fileArguments(spec.index, format).slice(0, -1), soundFile(spec)];
+  return [...priming, ...fileArguments(spec.index, format).slice(0, -1), audioFile(spec)];
 }

@@ -1,13 +1,13 @@
 // What of an output's picture belongs to a chunk.
 
-import type { ChunkSpan } from "../../protocol/chunk-span.ts";
+import { ROUNDING_SECONDS } from "../../media/frame-index.ts";
+import type { ChunkSpan } from "../../protocol/chunks.ts";
 import { seconds } from "../command/progress-ticks.ts";
-import { ROUNDING_SECONDS } from "../encoders/keyframe-grid.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
-import { lineMs } from "./chunked-source.ts";
-import { freshSlot } from "./frame-slots.ts";
+import { gridLineMs } from "./chunked-source.ts";
+import { slotOfFirst } from "./frame-slots.ts";
 
-export type PictureSpan = {
+export type VideoSpan = {
   readonly span: ChunkSpan;
   /** The rate on which the source's frames are laid; null: they keep their own times. */
   readonly slotFps: number | null;
@@ -15,7 +15,7 @@ export type PictureSpan = {
   readonly passLog: string;
 };
 
-export type ChunkPicture = {
+export type ChunkVideo = {
   /** Those of the timing, as a run has them that begins at the chunk. */
   readonly timing: readonly string[];
   /** What leaves the chunk's frames only; to come after all filters that look at neighbours. */
@@ -28,7 +28,7 @@ export type ChunkPicture = {
   readonly frames: number | null;
 };
 
-export const chunkPicture = (part: PictureSpan, timing: FrameTiming): ChunkPicture =>
+export const chunkVideo = (part: VideoSpan, timing: FrameTiming): ChunkVideo =>
   timing.filters.length === 0 ? sourceFrames(part) : ratedFrames(part.span, timing);
 
 type Edge = NonNullable<ChunkSpan["from"]>;
@@ -37,11 +37,11 @@ type Edge = NonNullable<ChunkSpan["from"]>;
  * Three quarters of the way from the last frame before the cut to the first one behind it: however a time base rounds that, it is
  * later than the one and not later than the other, also where the two are one tick apart.
  */
-const between = ({ cutUs, frameUs }: Edge): string => seconds((cutUs + frameUs) / 2000);
+const between = ({ splitUs, frameUs }: Edge): string => seconds((splitUs + frameUs) / 2000);
 
-function sourceFrames({ span, slotFps }: PictureSpan): ChunkPicture {
+function sourceFrames({ span, slotFps }: VideoSpan): ChunkVideo {
   const { from, to, startUs, frames } = span;
-  const shown = (us: number): number => (slotFps === null ? us / 1e6 : freshSlot(us / 1e6, slotFps) / slotFps);
+  const shown = (us: number): number => (slotFps === null ? us / 1e6 : slotOfFirst(us / 1e6, slotFps) / slotFps);
   const first = shown(from?.frameUs ?? startUs);
   return {
     timing: [],
@@ -59,13 +59,13 @@ const NO_FRAMES = 1e-6;
  * Filter `fps` counts frames from time 0 on, whatever comes first, if it sees the film's own times; a chunk has those from the
  * first one at or behind its line of the keyframe grid, which lies on multiples after the output's own first frame.
  */
-function ratedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkPicture {
+function ratedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkVideo {
   const { from, to } = span;
   const fromZero = filters.some((filter) => filter.endsWith(FROM_ZERO));
   // To the nearest frame, halves up: av_rescale_q_rnd with AV_ROUND_NEAR_INF.
   const first = fromZero ? 0 : Math.floor((span.startUs / 1e6) * fps + 0.5 + NO_FRAMES);
   const frameAt = (edge: Edge): number =>
-    first + Math.ceil((lineMs(span, edge) / 1000 - ROUNDING_SECONDS) * fps - NO_FRAMES);
+    first + Math.ceil((gridLineMs(span, edge) / 1000 - ROUNDING_SECONDS) * fps - NO_FRAMES);
   const begin = from ? frameAt(from) : first;
   const end = to && frameAt(to);
   return {

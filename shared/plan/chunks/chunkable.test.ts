@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { probeOf } from "../../testing/frame-indexes.ts";
-import { type Ask, specOf } from "../../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
 import { ALL_SOFTWARE } from "../command/capabilities.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
-import { chunkGridMs, whyNotChunked } from "./chunkable.ts";
+import { chunkGridMs, unchunkableReason } from "./chunkable.ts";
 
-const why = (ask: Ask, probe: MediaProbe = probeOf("25/1")): string | null =>
-  whyNotChunked(specOf(ask, 0), chooseTracks(probe), ALL_SOFTWARE);
+const why = (ask: OutputOptions, probe: MediaProbe = probeOf("25/1")): string | null =>
+  unchunkableReason(specOf(ask, 0), chooseTracks(probe), ALL_SOFTWARE);
 
 describe("an output is encoded in one piece", () => {
-  const ROWS: [ask: Ask, reason: string | null][] = [
+  const ROWS: [ask: OutputOptions, reason: string | null][] = [
     [{ format: "mp4" }, null],
     [{ format: "mp4:hevc_15fps" }, null],
     [{ format: "webm:vp9" }, null],
@@ -47,11 +47,11 @@ describe("an output is encoded in one piece", () => {
 });
 
 describe("chunks and segments", () => {
-  const stream = (seconds: number): Ask => ({
+  const stream = (seconds: number): OutputOptions => ({
     format: "httpstream",
     params: { hls: { path: "h" }, segment_duration: seconds },
   });
-  const ROWS: [asks: Ask[], gridMs: number | null][] = [
+  const ROWS: [asks: OutputOptions[], gridMs: number | null][] = [
     [[{ format: "mp4" }], 2000],
     [[stream(6)], 6000],
     [[stream(5), { format: "mp4" }], 10_000],

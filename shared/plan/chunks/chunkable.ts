@@ -2,12 +2,12 @@
 import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
-import type { Can } from "../command/capabilities.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encoders.ts";
 import { planOutput } from "../plan-encode.ts";
 import { isEncodedVideo } from "../plan-file.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
-import { CUT_GRID_MS } from "./chunked-source.ts";
+import { SPLIT_GRID_MS } from "./chunked-source.ts";
 
 /** Codecs whose chunks, one behind the other, are one track of fragmented MP4. */
 const CODECS: ReadonlySet<EncodedVideo["codec"]> = new Set(["h264", "hevc", "vp9", "av1"]);
@@ -28,8 +28,9 @@ const MP3_FROM_HZ = 16_000;
 const MAX_GRID_MS = 60_000;
 
 /** Why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null: it can be chunked. */
-export function whyNotChunked(spec: OutputSpec, source: SourceTracks, can: Can): string | null {
-  if (leadOf(source.format, 0) === null) return `the input's format (${source.format}) cannot be read from its middle`;
+export function unchunkableReason(spec: OutputSpec, source: SourceTracks, can: FfmpegCapabilities): string | null {
+  if (prerollOf(source.format, 0) === null)
+    return `the input's format (${source.format}) cannot be read from its middle`;
   switch (spec.type) {
     case "image":
       return "it is made of single pictures";
@@ -43,7 +44,7 @@ export function whyNotChunked(spec: OutputSpec, source: SourceTracks, can: Can):
 }
 
 /** What cannot be made at all says so when it is tried in one piece. */
-function refusal(spec: OutputSpec, source: SourceTracks, can: Can): string | null {
+function refusal(spec: OutputSpec, source: SourceTracks, can: FfmpegCapabilities): string | null {
   const result = planOutput(spec, source, can);
   return result.ok ? null : "it cannot be made of this input";
 }
@@ -88,7 +89,7 @@ function whyNotStream(spec: HttpStreamOutput, source: SourceTracks): string | nu
 export function chunkGridMs(outputs: readonly OutputSpec[]): number | null {
   const segments = outputs.flatMap((spec) => (spec.type === "httpstream" ? [spec.segmentDurationMs] : []));
   if (!segments.every(Number.isInteger)) return null;
-  const grid = segments.reduce((common, segment) => (common / gcd(common, segment)) * segment, CUT_GRID_MS);
+  const grid = segments.reduce((common, segment) => (common / gcd(common, segment)) * segment, SPLIT_GRID_MS);
   return grid <= MAX_GRID_MS ? grid : null;
 }
 
@@ -103,7 +104,7 @@ const TS_LEAST_MS = 10_000;
  * How long before a chunk decoding begins, in ms; null: ffmpeg cannot begin within such a file. With an index it begins at the
  * keyframe before; a picture that recovers over many frames is whole by the next one. Without one it lands anywhere.
  */
-export function leadOf(format: string, longestGopMs: number): number | null {
+export function prerollOf(format: string, longestGopMs: number): number | null {
   if (INDEXED.has(format)) return longestGopMs + INDEXED_MARGIN_MS;
   return format === "mpegts" ? Math.max(TS_LEAST_MS, 2 * longestGopMs + INDEXED_MARGIN_MS) : null;
 }

@@ -16,7 +16,7 @@ export function slotRate(probe: MediaProbe): number | null {
 }
 
 /** The slot of a frame with no other before it, by its time in seconds. */
-export const freshSlot = (seconds: number, fps: number): number => Math.round(seconds * fps);
+export const slotOfFirst = (seconds: number, fps: number): number => Math.round(seconds * fps);
 
 /** Whether rounding decides by chance which slot a time is in. */
 export const isUnsure = (seconds: number, fps: number): boolean =>
@@ -27,7 +27,7 @@ export const isUnsure = (seconds: number, fps: number): boolean =>
  * ffmpeg_filter.c): a frame that comes too early for the next slot is moved there, so that its slot may depend on those
  * before it. Null for a slot means that the frame is left out.
  */
-export function filmSlots(seconds: Iterable<number>, fps: number): (number | null)[] {
+export function slotsOfAll(seconds: Iterable<number>, fps: number): (number | null)[] {
   const slots: (number | null)[] = [];
   let next = 0;
   for (const time of seconds) {

@@ -1,7 +1,7 @@
 // Parts of ffmpeg, other than encoders, that plans use and that not every build has.
 
 /** By ffmpeg's names. Those without which nothing at all works (`scale`, `format`, `split`) are taken for granted. */
-export const FILTERS = [
+export const OPTIONAL_FILTERS = [
   "fps",
   "crop",
   "pad",
@@ -25,4 +25,4 @@ export const FILTERS = [
 ] as const;
 
 /** Younger than the oldest ffmpeg that is used; `avif` came with 5.1. */
-export const MUXERS = ["avif"] as const;
+export const OPTIONAL_MUXERS = ["avif"] as const;

@@ -25,9 +25,9 @@ const REPORTING: readonly string[] =
  * Arguments up to and with the inputs, which are 0, 1, 2, … in the filters. Options of an input count for that input only, so
  * each is opened under the same limits: local files, listed demuxers and decoders, pictures of a bounded size.
  */
-export const headArguments = (inputs: readonly PlannedInput[]): string[] => [
+export const openingArguments = (inputs: readonly PlannedInput[]): string[] => [
   ...REPORTING,
-  ...inputs.flatMap(inputArguments),
+  ...inputs.flatMap(argumentsOfInput),
 ];
 
 /** `image2` opens whatever has such a name, which is safe for names that are our own. */
@@ -55,7 +55,7 @@ const localOptions = (kind: NonNullable<PlannedInput["kind"]>): string[] => [
   ...["-codec_whitelist", DECODERS[kind]],
 ];
 
-const inputArguments = ({ path, options = [], kind = "media", served }: PlannedInput): string[] => [
+const argumentsOfInput = ({ path, options = [], kind = "media", served }: PlannedInput): string[] => [
   ...(served ?? localOptions(kind)),
   ...options,
   ...["-max_pixels:v", String(MAX_DECODED_PIXELS), "-i", served ? path : `file:${path}`],

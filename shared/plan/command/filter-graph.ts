@@ -2,20 +2,20 @@
 import { chainText } from "./filter-text.ts";
 
 /** One filter with its options as ffmpeg writes it, a picture that is laid over what comes along, or a palette of it. */
-export type Filter = string | Overlay | OwnPalette;
+export type Filter = string | Overlay | PaletteFilter;
 
 /** A watermark on its way into a branch. */
 export type Overlay = {
   /** Which picture, by its URL. */
-  readonly mark: string;
+  readonly imageUrl: string;
   /** What happens to the mark before. */
-  readonly markFilters: readonly string[];
+  readonly imageFilters: readonly string[];
   /** The filter of two inputs, picture and mark. */
-  readonly lay: string;
+  readonly overlay: string;
 };
 
 /** Pictures that get a palette made of themselves. */
-export type OwnPalette = {
+export type PaletteFilter = {
   readonly paletteFilters: readonly string[];
   /** The filter of two inputs, pictures and palette. */
   readonly use: string;
@@ -25,11 +25,13 @@ export type OwnPalette = {
 export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
 
 /** The input that holds a mark, by the mark's URL. */
-export type MarkInputs = ReadonlyMap<string, number>;
+export type OverlayInputs = ReadonlyMap<string, number>;
 
 /** URLs of the marks that branches lay over their pictures, each once. */
-export const marksOf = (branches: readonly Branch[]): string[] => [
-  ...new Set(branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.mark : [])))),
+export const overlayUrls = (branches: readonly Branch[]): string[] => [
+  ...new Set(
+    branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.imageUrl : []))),
+  ),
 ];
 
 /**
@@ -38,7 +40,7 @@ export const marksOf = (branches: readonly Branch[]): string[] => [
  * memory meanwhile. A film of 1280×720 beside sheets of pictures took 536 MB in one graph, and 74 MB in two.
  * Throws when a filter is none that plans use, or holds more than one.
  */
-export function branchGraph(start: string, { label, filters }: Branch, marks: MarkInputs): string {
+export function branchGraph(start: string, { label, filters }: Branch, marks: OverlayInputs): string {
   const parts: string[] = [];
   let from = start;
   let chain: string[] = [];
@@ -49,7 +51,7 @@ export function branchGraph(start: string, { label, filters }: Branch, marks: Ma
     }
     parts.push(...joint(from, chain, filter, label, marks));
     from = isOverlay(filter) ? `[${label}picture][${label}mark]` : `[${label}use][${label}pal]`;
-    chain = [isOverlay(filter) ? filter.lay : filter.use];
+    chain = [isOverlay(filter) ? filter.overlay : filter.use];
   }
   return [...parts, `${from}${chainText(chain)}[${label}]`].join(";");
 }
@@ -60,14 +62,14 @@ function joint(
   chain: readonly string[],
   filter: Exclude<Filter, string>,
   label: string,
-  marks: MarkInputs,
+  marks: OverlayInputs,
 ): string[] {
   if (isOverlay(filter)) {
-    const input = marks.get(filter.mark);
+    const input = marks.get(filter.imageUrl);
     if (input === undefined) throw new Error("A mark has no input");
     return [
       `${from}${chainText(chain) || "null"}[${label}picture]`,
-      `[${input}:v:0]${chainText(filter.markFilters)}[${label}mark]`,
+      `[${input}:v:0]${chainText(filter.imageFilters)}[${label}mark]`,
     ];
   }
   const before = chain.length === 0 ? "" : `${chainText(chain)},`;

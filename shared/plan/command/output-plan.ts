@@ -2,8 +2,8 @@
 import type { Failure } from "../../errors.ts";
 import type { HardwareDevice } from "../encoders/hardware.ts";
 import type { PlannedStream } from "../streams/planned-stream.ts";
-import type { SheetLayout } from "../thumbnails/sprite-sheet.ts";
-import type { Stride } from "../thumbnails/thumbnail-timestamps.ts";
+import type { SpriteSheetLayout } from "../thumbnails/sprite-sheet.ts";
+import type { SamplingInterval } from "../thumbnails/thumbnail-timestamps.ts";
 import type { Branch, Filter } from "./filter-graph.ts";
 
 export type TrackKind = "video" | "audio";
@@ -16,7 +16,7 @@ export type PlannedOutput = {
   /** How long it is at least; null for images, and when nobody knows the source's length for certain. */
   readonly expectedDurationMs: number | null;
   /** What must be in the file. */
-  readonly holds: readonly TrackKind[];
+  readonly tracks: readonly TrackKind[];
   /** ffmpeg's name of the encoder that makes it, of its picture if it has one, or `copy`; left out for images. */
   readonly encoder?: string;
   /** Whether that is hardware, which may fail where software does not. */
@@ -26,7 +26,7 @@ export type PlannedOutput = {
   /** Files that no encoder makes, with their text; they are among `files`. */
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
   /** How far (ms on its own line) the source's picture must go for the pictures to be what they say; null: nobody knows. */
-  readonly shownUntilMs?: number | null;
+  readonly sourceNeededUntilMs?: number | null;
   /** Of a stream, which has no `files` of its own: what the packager makes them of. */
   readonly stream?: PlannedStream;
 };
@@ -54,15 +54,15 @@ export type OutputPlan = CommandPart & {
   /** What it is encoded on; left out: the processor. */
   readonly device?: HardwareDevice;
   /** Of an image output: what its branch does, so that the pictures may come in another way. */
-  readonly pictures?: PickedPictures;
+  readonly images?: SelectedImages;
   /** Of an image output on sheets: how they are laid out. */
-  readonly sheet?: SheetLayout;
+  readonly spriteSheet?: SpriteSheetLayout;
 };
 
 /** Pictures taken out of a film. */
-export type PickedPictures = {
+export type SelectedImages = {
   /** The moments that they show. */
-  readonly strides: readonly Stride[];
+  readonly intervals: readonly SamplingInterval[];
   /** RGB, with alpha or without, by ffmpeg's name. */
   readonly pixelFormat: string;
   /** What is done to each picture; it is of that format afterwards. */
@@ -70,7 +70,7 @@ export type PickedPictures = {
   /** From there to what the encoder takes. */
   readonly finish: readonly Filter[];
   /** As against sheets of them, or one file that moves. */
-  readonly eachIsAFile: boolean;
+  readonly oneFilePerFrame: boolean;
 };
 
 export type PlanResult = { readonly ok: true; readonly plan: OutputPlan } | Refusal;

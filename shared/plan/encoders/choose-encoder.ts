@@ -1,7 +1,7 @@
 // Which of ffmpeg's encoders makes a codec on a node.
 import type { Failure } from "../../errors.ts";
 import type { AudioCodec, VideoCodec } from "../../format/codecs.ts";
-import type { Can } from "../command/capabilities.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { SoftwareEncoder } from "./encoders.ts";
 
 /** The better one first. SVT-AV1 is several times as fast as libaom at equal quality, and has no second pass in ffmpeg. */
@@ -47,19 +47,23 @@ export type AudioEncoder = (typeof AUDIO_ENCODERS)[AudioCodec];
 const ONE_PASS: ReadonlySet<VideoEncoder> = new Set(["libsvtav1"]);
 
 /** The software encoder for a codec; null when this node has none. */
-export function videoEncoder(codec: VideoCodec, twoPass: boolean, can: Pick<Can, "encoders">): VideoEncoder | null {
+export function videoEncoder(
+  codec: VideoCodec,
+  twoPass: boolean,
+  can: Pick<FfmpegCapabilities, "encoders">,
+): VideoEncoder | null {
   const candidates: readonly VideoEncoder[] = VIDEO_ENCODERS[codec];
   return candidates.find((name) => can.encoders.includes(name) && !(twoPass && ONE_PASS.has(name))) ?? null;
 }
 
 /** The encoder for a codec; null when this node does not have it. */
-export function audioEncoder(codec: AudioCodec, can: Pick<Can, "encoders">): AudioEncoder | null {
+export function audioEncoder(codec: AudioCodec, can: Pick<FfmpegCapabilities, "encoders">): AudioEncoder | null {
   const name = AUDIO_ENCODERS[codec];
   return can.encoders.includes(name) ? name : null;
 }
 
 /** Another node may have it, so this may be tried again. */
-export const noEncoder = (codec: VideoCodec | AudioCodec): Failure => ({
+export const encoderFailure = (codec: VideoCodec | AudioCodec): Failure => ({
   code: "encoder_not_available",
   message: `The ffmpeg build of the encoder node has no encoder for \`${codec}\` that works.`,
 });

@@ -1,15 +1,15 @@
-// Whether a picture is encoded in hardware, and what the hardware's encoder is told.
+// Whether a activeArea is encoded in hardware, and what the hardware's encoder is told.
 import type { TrackContainer } from "../../format/containers.ts";
-import type { Hardware } from "../../protocol/protocol.ts";
+import type { Hardware, HardwareName } from "../../protocol/capabilities.ts";
 import type { Size } from "../filters/fit-frame.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import { capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
-import { HARDWARE_CODECS, type HardwareCodec, type HardwareName, hardwareEncoder } from "./hardware.ts";
+import { HARDWARE_CODECS, type HardwareCodec, hardwareEncoder } from "./hardware.ts";
 import { gridArguments } from "./keyframe-grid.ts";
 import { hardwareQuality } from "./quality-steps.ts";
-import { type ChunkCoding, type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
+import { type ChunkEncodeOptions, type EncodedVideo, fourCharacterCode } from "./video-encoders.ts";
 
-export type HardwarePicture = { readonly encoder: string; readonly codec: HardwareCodec; readonly device: Hardware };
+export type HardwareEncoding = { readonly encoder: string; readonly codec: HardwareCodec; readonly device: Hardware };
 
 /** Sides that all encoders take: some refuse below 145 pixels, and H.264's end at 4096. */
 const MIN_SIDE = 146;
@@ -21,15 +21,15 @@ const PROFILES: readonly (string | null)[] = [null, "main", "high"];
 const WITHOUT_REORDERING: readonly TrackContainer[] = ["avi", "asf"];
 
 /**
- * The hardware encoder for a picture; null where there is none, or where it cannot do all that is wished: two passes, a
+ * The hardware encoder for a activeArea; null where there is none, or where it cannot do all that is wished: two passes, a
  * level, other pixels than 8 bits of 4:2:0.
  */
-export function hardwareFor(
+export function chooseHardware(
   spec: EncodedVideo,
   container: TrackContainer,
   frame: Size,
   device: Hardware | null,
-): HardwarePicture | null {
+): HardwareEncoding | null {
   const codec = HARDWARE_CODECS.find((name) => name === spec.codec);
   if (!device || !codec || WITHOUT_REORDERING.includes(container)) return null;
   const encoder = hardwareEncoder(codec, device.name);
@@ -47,18 +47,18 @@ export function hardwareFor(
 type HardwareAsk = {
   readonly spec: EncodedVideo;
   readonly container: TrackContainer;
-  readonly picture: Size;
+  readonly activeArea: Size;
   readonly timing: Pick<FrameTiming, "fps">;
   /** Seconds between keyframes at fixed times; null: where the encoder likes. */
   readonly gridSeconds: number | null;
-  readonly chunk: ChunkCoding | null;
+  readonly chunk: ChunkEncodeOptions | null;
 };
 
 /** As long as in software. */
 const KEYFRAME_SECONDS = 5;
 
-/** ffmpeg's options for the picture, from `-c:v` on. */
-export function hardwareArguments({ encoder, codec, device }: HardwarePicture, ask: HardwareAsk): string[] {
+/** ffmpeg's options for the activeArea, from `-c:v` on. */
+export function hardwareArguments({ encoder, codec, device }: HardwareEncoding, ask: HardwareAsk): string[] {
   const { spec, container, timing, gridSeconds } = ask;
   return [
     ...["-c:v", encoder, ...SPEEDS[device.name], ...rateArguments(codec, device.name, ask)],
@@ -96,15 +96,15 @@ const QUALITY: Readonly<Record<HardwareName, (value: string) => string[]>> = {
 };
 
 /** Beside a constant quality only NVENC keeps a cap; the others then spend the cap as their mean. */
-function rateArguments(codec: HardwareCodec, name: HardwareName, { spec, picture, chunk }: HardwareAsk): string[] {
+function rateArguments(codec: HardwareCodec, name: HardwareName, { spec, activeArea, chunk }: HardwareAsk): string[] {
   const { rate } = spec;
   const share = { share: chunk?.share ?? 1 };
   if ("quality" in rate) {
     const quality = QUALITY[name](String(hardwareQuality(codec, name, rate.quality)));
     if (rate.maxrateKbps === null) return quality;
     if (name === "nvenc") return [...quality, ...capArguments(rate.maxrateKbps)];
-    return meanArguments(Math.min(rate.maxrateKbps, defaultBitrateKbps(codec, picture)), rate.maxrateKbps, share);
+    return meanArguments(Math.min(rate.maxrateKbps, defaultBitrateKbps(codec, activeArea)), rate.maxrateKbps, share);
   }
-  const kbps = rate.bitrateKbps ?? Math.min(defaultBitrateKbps(codec, picture), rate.maxrateKbps ?? Infinity);
+  const kbps = rate.bitrateKbps ?? Math.min(defaultBitrateKbps(codec, activeArea), rate.maxrateKbps ?? Infinity);
   return meanArguments(kbps, rate.maxrateKbps, share);
 }

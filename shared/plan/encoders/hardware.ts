@@ -1,8 +1,6 @@
 // Encoders in hardware: their names, and how ffmpeg is led to them.
 
-/** The interfaces through which ffmpeg reaches hardware encoders, in the order in which they are looked for. */
-export const HARDWARE_NAMES = ["nvenc", "qsv", "vaapi", "videotoolbox"] as const;
-export type HardwareName = (typeof HARDWARE_NAMES)[number];
+import type { HardwareName } from "../../protocol/capabilities.ts";
 
 /** The codecs for which hardware is used. */
 export const HARDWARE_CODECS = ["h264", "hevc", "av1"] as const;

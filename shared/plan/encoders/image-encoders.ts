@@ -1,9 +1,9 @@
 // How each image format is written.
 import type { Failure } from "../../errors.ts";
 import type { ImageContainer } from "../../format/containers.ts";
-import type { Can } from "../command/capabilities.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
-import { MOVING_FPS } from "../thumbnails/thumbnail-timestamps.ts";
+import { ANIMATION_FPS } from "../thumbnails/thumbnail-timestamps.ts";
 import type { SoftwareEncoder } from "./encoders.ts";
 
 export type ImageEncoding = {
@@ -66,7 +66,7 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     extension: "gif",
     filters: [OWN_PALETTE],
     alphaFilters: [OWN_PALETTE],
-    argv: ["-loop", "0", "-final_delay", String(100 / MOVING_FPS)],
+    argv: ["-loop", "0", "-final_delay", String(100 / ANIMATION_FPS)],
   },
   webp_anim: {
     encoder: "libwebp_anim",
@@ -78,7 +78,10 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
 };
 
 /** Why a node cannot write such images; null when it can. Another node may, so this may be tried again. */
-export function encoderRefusal(container: ImageContainer, { encoders, muxers }: Can): Failure | null {
+export function imageEncoderFailure(
+  container: ImageContainer,
+  { encoders, muxers }: FfmpegCapabilities,
+): Failure | null {
   const { encoder } = IMAGE_ENCODINGS[container];
   // Written through the muxer for sequences, which asks this one.
   const muxes = container !== "avif" || muxers.includes("avif");

@@ -1,10 +1,8 @@
 // Keyframes at fixed times, so that all renditions of a film can be cut at the same places.
+import { ROUNDING_SECONDS } from "../../media/frame-index.ts";
 
 /** Seconds between keyframes of a stream: what Apple's HLS authoring specification asks for (§1.10). */
 const KEYFRAME_SECONDS = 2;
-
-/** What a time may be short of a line and yet count as on it: times of containers are rounded to milliseconds. In seconds. */
-export const ROUNDING_SECONDS = 0.0005;
 
 /** More frames than lie between two lines of any grid: no encoder adds a keyframe of its own accord. */
 const NEVER = "9999";

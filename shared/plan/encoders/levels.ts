@@ -43,7 +43,7 @@ const HEVC: Limits = {
 const RATE_SLACK = 1.01;
 
 /** Why a picture cannot be of this level; null when it can, or no level was asked for. */
-export function levelRefusal(codec: VideoCodec, level: number | null, frame: Size, fps: number): Failure | null {
+export function levelFailure(codec: VideoCodec, level: number | null, frame: Size, fps: number): Failure | null {
   const limit = level === null ? undefined : { h264: H264, hevc: HEVC }[codec as "h264" | "hevc"]?.[level];
   if (level === null || !limit) return null;
   const unit = codec === "h264" ? 16 : 1;

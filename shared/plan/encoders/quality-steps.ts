@@ -1,7 +1,8 @@
 // `quality` 1–5 in the terms of each encoder: measured, with the reasoning in docs/encoding.md.
 import { AppError } from "../../errors.ts";
+import type { HardwareName } from "../../protocol/capabilities.ts";
 import type { VideoEncoder } from "./choose-encoder.ts";
-import type { HardwareCodec, HardwareName } from "./hardware.ts";
+import type { HardwareCodec } from "./hardware.ts";
 
 /** For the steps 1, 2, 3, 4, 5. */
 type Steps = readonly [number, number, number, number, number];

@@ -14,30 +14,30 @@ import { qualityStep } from "./quality-steps.ts";
 export type EncodedVideo = VideoTrackSpec & { readonly codec: VideoCodec };
 
 /** What an encoder must know of a chunk. */
-export type ChunkCoding = {
+export type ChunkEncodeOptions = {
   /** From the film's first frame to the chunk's, in seconds. */
   readonly sinceStart: number;
   /** Its mean bitrate, as a multiple of the film's. */
   readonly share: number;
 };
 
-export type VideoAsk = {
+export type VideoEncodeOptions = {
   readonly spec: EncodedVideo;
   readonly container: TrackContainer;
   /** In pixels: with padding, and without, which is what costs bits. */
   readonly frame: Size;
-  readonly picture: Size;
-  readonly timing: Pick<FrameTiming, "fps" | "varies">;
+  readonly activeArea: Size;
+  readonly timing: Pick<FrameTiming, "fps" | "isVariable">;
   /** Seconds between keyframes at fixed times, and none elsewhere; null: where the encoder likes. */
   readonly gridSeconds: number | null;
   /** Of a chunk, whose encoder is to go on as the whole film's would; null: the whole film. */
-  readonly chunk: ChunkCoding | null;
+  readonly chunk: ChunkEncodeOptions | null;
   /** Of two; null: one pass. `log` is a name in the working folder. */
   readonly pass: { readonly number: 1 | 2; readonly log: string } | null;
 };
 
 /** ffmpeg's options for the picture, from `-c:v` on. */
-export function videoArguments(encoder: VideoEncoder, ask: VideoAsk): string[] {
+export function videoArguments(encoder: VideoEncoder, ask: VideoEncodeOptions): string[] {
   return ["-c:v", encoder, ...ENCODERS[encoder](ask), ...orderArguments(encoder, ask), ...tagArguments(ask)];
 }
 
@@ -65,31 +65,31 @@ const KEYFRAME_SECONDS = 5;
 /** Half a second: players of DVDs and broadcasts begin anywhere (DVD allows 18 frames at most). */
 const MPEG2_KEYFRAME_SECONDS = 0.5;
 
-const keyframes = ({ timing }: VideoAsk, seconds = KEYFRAME_SECONDS): string[] => [
+const keyframes = ({ timing }: VideoEncodeOptions, seconds = KEYFRAME_SECONDS): string[] => [
   "-g",
   String(Math.max(1, Math.round(timing.fps * seconds))),
 ];
 
-const passArguments = ({ pass }: VideoAsk): string[] =>
+const passArguments = ({ pass }: VideoEncodeOptions): string[] =>
   pass ? ["-pass", String(pass.number), "-passlogfile", pass.log] : [];
 
 /** The mean bitrate: the one asked for, or by picture and codec within the cap. */
-function meanKbps({ spec, picture }: VideoAsk): number {
+function meanKbps({ spec, activeArea: picture }: VideoEncodeOptions): number {
   const { rate, codec } = spec;
   if ("bitrateKbps" in rate && rate.bitrateKbps !== null) return rate.bitrateKbps;
   return Math.min(defaultBitrateKbps(codec as BitrateCodec, picture), rate.maxrateKbps ?? Infinity);
 }
 
-const shareOf = ({ chunk }: Pick<VideoAsk, "chunk">): { share: number } => ({ share: chunk?.share ?? 1 });
+const shareOf = ({ chunk }: Pick<VideoEncodeOptions, "chunk">): { share: number } => ({ share: chunk?.share ?? 1 });
 
 /** Whether the encoder begins where another one ended, and not with the film. */
-const goesOn = ({ chunk }: VideoAsk): boolean => chunk !== null && chunk.sinceStart > 0;
+const goesOn = ({ chunk }: VideoEncodeOptions): boolean => chunk !== null && chunk.sinceStart > 0;
 
 const quality = (encoder: Parameters<typeof qualityStep>[0], step: number): string =>
   String(qualityStep(encoder, step));
 
 /** Encoders with a constant rate factor that a cap can go beside. */
-function crfArguments(encoder: "libx264" | "libx265", ask: VideoAsk): string[] {
+function crfArguments(encoder: "libx264" | "libx265", ask: VideoEncodeOptions): string[] {
   const { rate } = ask.spec;
   if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, shareOf(ask));
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
@@ -100,7 +100,7 @@ function crfArguments(encoder: "libx264" | "libx265", ask: VideoAsk): string[] {
  * libvpx and libaom: a constant quality, or at most this bitrate of it. Caps are means over their buffer there. For VP8
  * no bitrate means 200k, so that its constant quality needs one that is never reached.
  */
-function constrainedQuality(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", ask: VideoAsk): string[] {
+function constrainedQuality(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", ask: VideoEncodeOptions): string[] {
   const { rate } = ask.spec;
   if (!("quality" in rate)) return meanArguments(meanKbps(ask), rate.maxrateKbps, shareOf(ask));
   const crf = ["-crf", quality(encoder, rate.quality)];
@@ -114,7 +114,7 @@ function constrainedQuality(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", ask
  */
 function quantiserArguments(
   encoder: "mpeg4" | "mpeg2video" | "mjpeg" | "flv" | "h263" | "wmv2",
-  ask: VideoAsk,
+  ask: VideoEncodeOptions,
 ): string[] {
   const { rate, codec } = ask.spec;
   const buffer = codec === "mpeg2video" ? mpeg2BufferKbit(ask.frame) : Infinity;
@@ -130,11 +130,11 @@ const mpeg2BufferKbit = ({ width, height }: Size): number => (width <= 720 && he
 /** 4.1 for 41. */
 const levelText = (level: number): string => `${Math.floor(level / 10)}.${level % 10}`;
 
-function x264(ask: VideoAsk): string[] {
+function x264(ask: VideoEncodeOptions): string[] {
   const { profile, level } = ask.spec;
   const params = [
     // It would take its level and its rates from a nominal rate like 1000 frames per second.
-    ...(ask.timing.varies ? [`fps=${meanFps(ask)}`] : []),
+    ...(ask.timing.isVariable ? [`fps=${meanFps(ask)}`] : []),
     ...(goesOn(ask) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
     // Else a second pass puts what suits its own frames into the header.
     ...(ask.chunk ? ["stitchable=1"] : []),
@@ -152,13 +152,13 @@ function x264(ask: VideoAsk): string[] {
   ];
 }
 
-function x265(ask: VideoAsk): string[] {
+function x265(ask: VideoEncodeOptions): string[] {
   const { profile, level } = ask.spec;
   const params = [
     // It writes to stderr by itself.
     "log-level=error",
     ...(level ? [`level-idc=${levelText(level)}`] : []),
-    ...(ask.timing.varies ? [`fps=${meanFps(ask)}`] : []),
+    ...(ask.timing.isVariable ? [`fps=${meanFps(ask)}`] : []),
     ...(ask.pass ? [`pass=${ask.pass.number}`, `stats=${ask.pass.log}.log`] : []),
     // A keyframe of an open group is none to begin at: the frames before it in time need those before it in the file.
     ...(ask.gridSeconds === null ? [] : ["open-gop=0", "scenecut=0", "min-keyint=1"]),
@@ -180,15 +180,15 @@ function x265(ask: VideoAsk): string[] {
  * One thread: libvpx lets VP8's wait for each other in loops, so that four encodes on two cores took 27 s in place of 1.9 s
  * (a single one 0.5 s in place of 0.8 s).
  */
-function vp8(ask: VideoAsk): string[] {
+function vp8(ask: VideoEncodeOptions): string[] {
   const speed = ["-threads", "1", "-deadline", "good", "-cpu-used", "2", "-auto-alt-ref", "1", "-lag-in-frames", "16"];
   return [...speed, ...constrainedQuality("libvpx", ask), ...keyframes(ask), ...passArguments(ask)];
 }
 
 /** Columns are what a wide VP9 picture is decoded in parallel by; narrower ones lose more bits than time by them. */
-const vp9Columns = ({ frame }: VideoAsk): string[] => (frame.width >= 1920 ? ["-tile-columns", "2"] : []);
+const vp9Columns = ({ frame }: VideoEncodeOptions): string[] => (frame.width >= 1920 ? ["-tile-columns", "2"] : []);
 
-function vp9(ask: VideoAsk): string[] {
+function vp9(ask: VideoEncodeOptions): string[] {
   const speed = ["-deadline", "good", "-cpu-used", "4", "-row-mt", "1", ...vp9Columns(ask)];
   return [...speed, ...constrainedQuality("libvpx-vp9", ask), ...keyframes(ask), ...passArguments(ask)];
 }
@@ -197,7 +197,7 @@ function vp9(ask: VideoAsk): string[] {
  * A cap goes beside its constant quality only, which stands in for a mean that nobody asked for. A mean that was asked for
  * it keeps without a cap.
  */
-function svtAv1(ask: VideoAsk): string[] {
+function svtAv1(ask: VideoEncodeOptions): string[] {
   const { rate } = ask.spec;
   const step = "quality" in rate ? rate.quality : rate.bitrateKbps === null && rate.maxrateKbps !== null ? 3 : null;
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
@@ -206,18 +206,18 @@ function svtAv1(ask: VideoAsk): string[] {
       ? ["-b:v", `${Math.round(meanKbps(ask) * shareOf(ask).share)}k`]
       : ["-crf", quality("libsvtav1", step), ...cap];
   // Above 240 frames per second it refuses, also when only the time base is as fine.
-  const fps = ask.timing.varies
+  const fps = ask.timing.isVariable
     ? ["-svtav1-params", `fps-num=${Math.round(ask.timing.fps * 1000)}:fps-denom=1000`]
     : [];
   return ["-preset", "8", ...rates, ...keyframes(ask), ...fps];
 }
 
-const aomAv1 = (ask: VideoAsk): string[] => [
+const aomAv1 = (ask: VideoEncodeOptions): string[] => [
   ...["-cpu-used", "6", "-row-mt", "1", ...constrainedQuality("libaom-av1", ask)],
   ...[...keyframes(ask), ...passArguments(ask)],
 ];
 
-function theora(ask: VideoAsk): string[] {
+function theora(ask: VideoEncodeOptions): string[] {
   const { rate } = ask.spec;
   const rates = "quality" in rate ? ["-q:v", quality("libtheora", rate.quality)] : ["-b:v", `${meanKbps(ask)}k`];
   return [...rates, ...keyframes(ask), ...passArguments(ask)];
@@ -225,28 +225,28 @@ function theora(ask: VideoAsk): string[] {
 
 const ownEncoder =
   (encoder: "mpeg4" | "flv" | "h263" | "wmv2" | "mjpeg") =>
-  (ask: VideoAsk): string[] => [
+  (ask: VideoEncodeOptions): string[] => [
     ...quantiserArguments(encoder, ask),
     ...(encoder === "mjpeg" ? [] : keyframes(ask)),
     ...passArguments(ask),
   ];
 
-const mpeg2 = (ask: VideoAsk): string[] => [
+const mpeg2 = (ask: VideoEncodeOptions): string[] => [
   ...[...quantiserArguments("mpeg2video", ask), ...keyframes(ask, MPEG2_KEYFRAME_SECONDS), "-bf", "2"],
   ...passArguments(ask),
 ];
 
-const proRes = ({ spec }: VideoAsk): string[] => [
+const proRes = ({ spec }: VideoEncodeOptions): string[] => [
   ...proResProfile(spec.rate, spec.pixelFormat === "yuva444p10le").argv,
   // What Apple's own programs expect.
   ...["-vendor", "apl0"],
 ];
 
-const dnx = ({ spec, frame, timing }: VideoAsk): string[] => [
+const dnx = ({ spec, frame, timing }: VideoEncodeOptions): string[] => [
   ...dnxProfile(spec.rate, spec.pixelFormat === "yuv422p", frame, timing.fps).argv,
 ];
 
-const ENCODERS: Readonly<Record<VideoEncoder, (ask: VideoAsk) => string[]>> = {
+const ENCODERS: Readonly<Record<VideoEncoder, (ask: VideoEncodeOptions) => string[]>> = {
   libx264: x264,
   libx265: x265,
   libvpx: vp8,
@@ -265,13 +265,13 @@ const ENCODERS: Readonly<Record<VideoEncoder, (ask: VideoAsk) => string[]>> = {
   wmv2: ownEncoder("wmv2"),
 };
 
-const meanFps = ({ timing }: VideoAsk): number => Number(timing.fps.toFixed(3));
+const meanFps = ({ timing }: VideoEncodeOptions): number => Number(timing.fps.toFixed(3));
 
 /** They have one time per frame, of decoding, and not all players can tell the order of display from the frames. */
 const WITHOUT_REORDERING: ReadonlySet<TrackContainer> = new Set(["avi", "asf"]);
 const REORDERING: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "mpeg2video"]);
 
-const orderArguments = (encoder: VideoEncoder, { container }: VideoAsk): string[] =>
+const orderArguments = (encoder: VideoEncoder, { container }: VideoEncodeOptions): string[] =>
   WITHOUT_REORDERING.has(container) && REORDERING.has(encoder) ? ["-bf", "0"] : [];
 
 /** Apple's players want HEVC's parameter sets in the header only (`hvc1`); players of avi know `XVID`, few ffmpeg's `FMP4`. */
@@ -287,4 +287,4 @@ export const fourCharacterCode = (codec: VideoCodec, container: TrackContainer):
   return tag ? ["-tag:v", tag] : [];
 };
 
-const tagArguments = ({ spec, container }: VideoAsk): string[] => fourCharacterCode(spec.codec, container);
+const tagArguments = ({ spec, container }: VideoEncodeOptions): string[] => fourCharacterCode(spec.codec, container);

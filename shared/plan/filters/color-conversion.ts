@@ -1,12 +1,12 @@
 // From the source's colours to the target's: which conversion is needed, and where on the way it happens.
 
-import { type ColourTags, type SourceColour, scaleMatrix } from "../source/source-color.ts";
+import { type ColorTags, type SourceColor, scaleMatrix } from "../source/source-color.ts";
 import type { Size } from "./fit-frame.ts";
 import { scaleTo } from "./frame-geometry.ts";
 import { toneMapFilters } from "./tone-map.ts";
 
 /** What an encoder wants its pictures to be. */
-export type PictureTarget = {
+export type TargetFormat = {
   /**
    * By ffmpeg's name. YUV is of limited range, in the matrix of the source where it has one; `yuvj…` of full range in the
    * matrix of BT.601, which is what JPEG (JFIF) means.
@@ -18,18 +18,18 @@ export type PictureTarget = {
   readonly step: 1 | 2;
 };
 
-export type ColourSteps = {
+export type ColorSteps = {
   /** Scale to the picture's size and convert to the working format. */
   readonly toWorking: readonly string[];
   /** In which the picture is blurred, marked and padded. */
-  readonly working: { readonly pixelFormat: string; readonly tags: ColourTags };
+  readonly working: { readonly pixelFormat: string; readonly tags: ColorTags };
   readonly toTarget: readonly string[];
 };
 
-const BT709: ColourTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
+const BT709: ColorTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
 
 /** The conversion of a source's colours into a target's, around the scaling to `size`. */
-export function colourSteps(source: SourceColour, target: PictureTarget, size: Size): ColourSteps {
+export function colorSteps(source: SourceColor, target: TargetFormat, size: Size): ColorSteps {
   const hasAlpha = /^(yuva|rgba|bgra|argb|abgr|gbrap)/.test(target.pixelFormat);
   const isDeep = /(10|12|14|16)(le|be)$/.test(target.pixelFormat);
   const coding = codingOf(target);
@@ -46,25 +46,25 @@ export function colourSteps(source: SourceColour, target: PictureTarget, size: S
 
 type Coding = "video" | "jpeg" | "rgb";
 
-function codingOf({ pixelFormat }: PictureTarget): Coding {
+function codingOf({ pixelFormat }: TargetFormat): Coding {
   if (pixelFormat.startsWith("yuvj")) return "jpeg";
   return /^(gbr|rgb|bgr|argb|abgr)/.test(pixelFormat) ? "rgb" : "video";
 }
 
 /** What is transparent becomes black. */
-const flattenFilters = ({ isDeep }: SourceColour): string[] => [
+const flattenFilters = ({ isDeep }: SourceColor): string[] => [
   `format=${isDeep ? "gbrap12le" : "gbrap"}`,
   "premultiply=inplace=1",
   `format=${isDeep ? "gbrp12le" : "gbrp"}`,
 ];
 
 function videoSteps(
-  source: SourceColour,
-  { pixelFormat, onlyBt709 = false }: PictureTarget,
+  source: SourceColor,
+  { pixelFormat, onlyBt709 = false }: TargetFormat,
   size: Size,
   maps: boolean,
   before: readonly string[],
-): ColourSteps {
+): ColorSteps {
   const kept = onlyBt709 ? BT709 : source.tags;
   const fromRgb = source.isRgb || before.some((filter) => filter.startsWith("premultiply"));
   const converts = fromRgb || kept.matrix !== source.tags.matrix;
@@ -86,13 +86,13 @@ function videoSteps(
 }
 
 function rgbSteps(
-  source: SourceColour,
-  target: PictureTarget,
+  source: SourceColor,
+  target: TargetFormat,
   size: Size,
   maps: boolean,
   before: readonly string[],
   hasAlpha: boolean,
-): ColourSteps {
+): ColorSteps {
   const working = hasAlpha ? "gbrap" : "gbrp";
   // Each pixel weighed by its alpha: what is hidden would shine through at the edges.
   const scale = hasAlpha
@@ -115,4 +115,4 @@ function rgbSteps(
 const PLANAR: Readonly<Record<string, string>> = { nv12: "yuv420p", p010le: "yuv420p10le" };
 
 /** The format to draw in, on the way to a target. */
-export const drawingFormat = ({ pixelFormat }: PictureTarget): string => PLANAR[pixelFormat] ?? pixelFormat;
+export const drawingFormat = ({ pixelFormat }: TargetFormat): string => PLANAR[pixelFormat] ?? pixelFormat;

@@ -15,7 +15,7 @@ const size = (text: string): { width: number; height: number } => {
 
 /** `frame`, or `frame picture@x,y` when there is padding. */
 const fitted = (source: string, asked: string, step: 1 | 2): string => {
-  const { frame, picture, pad } = fitFrame(size(source), sides(asked), step);
+  const { frame, activeArea: picture, pad } = fitFrame(size(source), sides(asked), step);
   const text = `${frame.width}x${frame.height}`;
   return pad ? `${text} ${picture.width}x${picture.height}@${pad.x},${pad.y}` : text;
 };

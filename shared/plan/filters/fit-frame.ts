@@ -8,15 +8,15 @@ export type Size = { readonly width: number; readonly height: number };
 /** A picture inside its frame, in pixels. */
 export type FittedFrame = {
   readonly frame: Size;
-  readonly picture: Size;
+  readonly activeArea: Size;
   /** The picture's top left corner; null when it fills the frame. */
   readonly pad: { readonly x: number; readonly y: number } | null;
   /** The centre of the source that is shown, in shares of its width and height; null when all of it is. */
-  readonly crop: { readonly width: Share; readonly height: Share } | null;
+  readonly crop: { readonly width: Ratio; readonly height: Ratio } | null;
 };
 
 /** A fraction in lowest terms. */
-export type Share = readonly [numerator: number, denominator: number];
+export type Ratio = readonly [numerator: number, denominator: number];
 
 export type Fit = (typeof FITS)[number];
 
@@ -33,22 +33,22 @@ const SMALLEST_SIDE = 2;
 export function fitFrame(source: Size, asked: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
   const frame = frameSize(source, asked, step);
   const isBox = asked.width !== null && asked.height !== null;
-  if (isBox && fit === "crop") return { frame, picture: frame, pad: null, crop: cropTo(frame, source) };
+  if (isBox && fit === "crop") return { frame, activeArea: frame, pad: null, crop: cropTo(frame, source) };
   const picture = isBox ? fitInside(source, frame, step) : frame;
   const spare = { x: frame.width - picture.width, y: frame.height - picture.height };
   const pad = spare.x || spare.y ? { x: half(spare.x, step), y: half(spare.y, step) } : null;
-  return { frame, picture, pad, crop: null };
+  return { frame, activeArea: picture, pad, crop: null };
 }
 
 /** What of the source has the frame's shape; nothing is cut off for less than half a pixel of the frame. */
 function cropTo(frame: Size, source: Size): FittedFrame["crop"] {
   const [wide, tall] = [source.width * frame.height, source.height * frame.width];
   if (Math.abs(wide - tall) < 0.5 * Math.max(source.width, source.height)) return null;
-  const whole: Share = [1, 1];
+  const whole: Ratio = [1, 1];
   return wide > tall ? { width: share(tall, wide), height: whole } : { width: whole, height: share(wide, tall) };
 }
 
-function share(numerator: number, denominator: number): Share {
+function share(numerator: number, denominator: number): Ratio {
   const divisor = greatestDivisor(numerator, denominator);
   return [numerator / divisor, denominator / divisor];
 }

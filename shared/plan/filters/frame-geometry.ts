@@ -1,10 +1,10 @@
 // The shape of a picture: turned, mirrored, cropped, scaled and padded.
 import type { FrameSize } from "../../format/format-spec.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import { type Fit, type FittedFrame, fitFrame, type Share, type Size, squareSide } from "./fit-frame.ts";
+import { type Fit, type FittedFrame, fitFrame, type Ratio, type Size, squareSide } from "./fit-frame.ts";
 
 /** What an output asks of the picture's shape. */
-export type ShapeSpec = {
+export type GeometryOptions = {
   readonly size: FrameSize;
   readonly fit: Fit;
   readonly square?: boolean;
@@ -15,7 +15,7 @@ export type ShapeSpec = {
 };
 
 /** Where the picture lands. `step` is 2 where sides must be even, else 1. */
-export function fittedShape(spec: ShapeSpec, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
+export function fitGeometry(spec: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
   const upright = { width: facts.displayWidth, height: facts.displayHeight };
   const source = spec.transpose === null ? upright : { width: upright.height, height: upright.width };
   if (!spec.square) return fitFrame(source, spec.size, step, spec.fit);
@@ -24,7 +24,7 @@ export function fittedShape(spec: ShapeSpec, { facts }: VideoTrack, step: 1 | 2)
 }
 
 /** Turns, mirrors and crops the upright picture of the source. */
-export function shapeFilters(spec: ShapeSpec, { crop }: FittedFrame): string[] {
+export function geometryFilters(spec: GeometryOptions, { crop }: FittedFrame): string[] {
   return [
     ...(spec.transpose === null ? [] : [`transpose=${spec.transpose}`]),
     ...(spec.vflip ? ["vflip"] : []),
@@ -44,11 +44,11 @@ export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
  * The size at which pictures of the source come into the graph, held for filters that must not meet another: cropping and
  * turning would read beyond the edge of a smaller one. Costs nothing as long as the size is this one.
  */
-export function steadySize({ facts }: VideoTrack): string {
+export function fixedSizeFilter({ facts }: VideoTrack): string {
   const { codedWidth, codedHeight } = facts;
   return facts.rotation % 180 === 0 ? `scale=${codedWidth}:${codedHeight}` : `scale=${codedHeight}:${codedWidth}`;
 }
 
 /** In shares of the decoded frame, because its pixels need not be square. */
-const part = (edge: string, [numerator, denominator]: Share): string =>
+const part = (edge: string, [numerator, denominator]: Ratio): string =>
   numerator === denominator ? edge : `${edge}*${numerator}/${denominator}`;

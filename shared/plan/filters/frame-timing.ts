@@ -58,7 +58,7 @@ export type FrameTiming = {
   /** Frames per second: exact, or on average where they vary. */
   readonly fps: number;
   /** Whether frames keep times of their own, so that the encoder cannot take its rate from the time base. */
-  readonly varies: boolean;
+  readonly isVariable: boolean;
 };
 
 type Wish = { readonly codec: VideoCodec; readonly fps: string | null };
@@ -73,12 +73,12 @@ export function frameTiming({ codec, fps }: Wish, container: TrackContainer, tra
   const mean = track.fps ?? ASSUMED_FPS;
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container);
   if (fps === null && keepsTimes) {
-    if (track.constantRate) return { filters: [], argv, fps: mean, varies: false };
-    return { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, varies: true };
+    if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
+    return { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, isVariable: true };
   }
   const rate = fps ?? constantRate(mean, track.constantRate, RATES[codec] ?? ANY);
   const start = COUNTING_CONTAINERS.has(container) ? ":start_time=0" : "";
-  return { filters: [`fps=${rate}${start}`], argv, fps: fraction(rate) ?? mean, varies: false };
+  return { filters: [`fps=${rate}${start}`], argv, fps: fraction(rate) ?? mean, isVariable: false };
 }
 
 /**

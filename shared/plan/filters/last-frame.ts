@@ -3,7 +3,7 @@ import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { quoted } from "../command/filter-text.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import type { Cut } from "../source/trim.ts";
+import type { Trim } from "../source/trim.ts";
 import type { FrameTiming } from "./frame-timing.ts";
 
 /** When the last frame begins and ends, in ms on the source's timeline. */
@@ -15,12 +15,12 @@ export type HeldFrame = {
   /** Show the frame again where its time ends; to come before what looks at neighbouring frames. */
   readonly filters: readonly string[];
   /** Options of the encoder. */
-  readonly coding: readonly string[];
+  readonly encoderArguments: readonly string[];
   /** Options of an output with its last packet, which give it its length, also where it is copied. */
-  readonly ending: readonly string[];
+  readonly lengthArguments: readonly string[];
 };
 
-const NOT_HELD: HeldFrame = { repeats: 0, filters: [], coding: [], ending: [] };
+const NOT_HELD: HeldFrame = { repeats: 0, filters: [], encoderArguments: [], lengthArguments: [] };
 
 /** What a last frame lasts of itself is the mean distance of frames; it is shown again from this many of those on. */
 const LONG_FRAMES = 1.5;
@@ -44,9 +44,9 @@ export type HoldOptions = {
 };
 
 /** Nothing for a constant rate, which needs nothing. */
-export function heldFrame(
+export function holdLastFrame(
   { lastFrame }: VideoTrack,
-  cut: Cut,
+  cut: Trim,
   { codec, container, isStream, isLast, timing }: HoldOptions,
 ): HeldFrame {
   if (!lastFrame) return NOT_HELD;
@@ -54,12 +54,12 @@ export function heldFrame(
   const endMs = Math.min(lastFrame.endMs, cut.endMs ?? Number.POSITIVE_INFINITY);
   const stepMs = 1000 / timing.fps;
   const isLong = endMs - startMs > LONG_FRAMES * stepMs;
-  const repeats = isLong && (isStream || !timing.varies || WITHOUT_DURATIONS.has(container));
+  const repeats = isLong && (isStream || !timing.isVariable || WITHOUT_DURATIONS.has(container));
   const shortMs = Math.min(stepMs / 2, SHOWN_AGAIN_MS);
   // Filter `fps` fills up to the last frame, and leaves that out.
-  const againMs = timing.varies ? [endMs - 2 * shortMs, endMs - shortMs] : [endMs];
+  const againMs = timing.isVariable ? [endMs - 2 * shortMs, endMs - shortMs] : [endMs];
   const shownMs = repeats ? (againMs.at(-1) ?? startMs) : startMs;
-  const length = timing.varies && !WITHOUT_DURATIONS.has(container);
+  const length = timing.isVariable && !WITHOUT_DURATIONS.has(container);
   return {
     repeats: repeats && isLast ? againMs.length : 0,
     // In all chunks: they leave encoders without a frame rate, which goes into headers.
@@ -69,8 +69,8 @@ export function heldFrame(
           startMs - cut.seekMs,
         )
       : [],
-    coding: isLong && length && REORDERING.has(codec) ? ["-bf", "0"] : [],
-    ending: length && isLast ? endAt(endMs - cut.startMs, shownMs - cut.startMs) : [],
+    encoderArguments: isLong && length && REORDERING.has(codec) ? ["-bf", "0"] : [],
+    lengthArguments: length && isLast ? endAt(endMs - cut.startMs, shownMs - cut.startMs) : [],
   };
 }
 

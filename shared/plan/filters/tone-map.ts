@@ -1,7 +1,7 @@
 // High dynamic range and wide gamut brought down to what BT.709 can show.
 import type { Failure } from "../../errors.ts";
-import type { Can } from "../command/capabilities.ts";
-import type { SourceColour } from "../source/source-color.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import type { SourceColor } from "../source/source-color.ts";
 
 /** Light of white paper in HDR, in cd/m² (ITU-R BT.2408): it becomes the level 1 that the curve starts from. */
 export const WHITE_NITS = 203;
@@ -20,7 +20,7 @@ const PEAK_NITS = { assumed: 1000, least: 400, most: 4000 };
  * measured, mid-grey of 26 cd/m² lands at 108 of 255, white at 216, 1000 cd/m² at 255. It works on the brightest of R,
  * G and B, so hues stay; `desat` would grey bright colours.
  */
-export function toneMapFilters({ dynamics, peakNits }: SourceColour, matrix: "bt709" | "gbr"): string[] {
+export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt709" | "gbr"): string[] {
   const end = matrix === "gbr" ? "m=gbr:r=full" : "m=bt709:r=limited";
   if (dynamics === "wide") return [`zscale=p=bt709:t=bt709:${end}`];
   const nits = Math.min(PEAK_NITS.most, Math.max(PEAK_NITS.least, peakNits ?? PEAK_NITS.assumed));
@@ -37,7 +37,10 @@ export function toneMapFilters({ dynamics, peakNits }: SourceColour, matrix: "bt
  * Why a node cannot run these filters, when they convert colours by parts that its ffmpeg lacks; null when it can. Another
  * node may, so this may be tried again.
  */
-export function conversionRefusal(filters: readonly string[], can: Pick<Can, "filters">): Failure | null {
+export function conversionFailure(
+  filters: readonly string[],
+  can: Pick<FfmpegCapabilities, "filters">,
+): Failure | null {
   const lacking = ["zscale", "tonemap"].find(
     (name) => filters.some((filter) => filter.startsWith(`${name}=`)) && !can.filters.includes(name),
   );

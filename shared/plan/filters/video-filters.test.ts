@@ -3,8 +3,8 @@ import type { ProbedStream } from "../../media/media-probe.ts";
 import { ALL_SOFTWARE } from "../command/capabilities.ts";
 import { branchGraph } from "../command/filter-graph.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
-import type { PictureTarget } from "./color-conversion.ts";
-import { type PictureSpec, pictureChain } from "./video-filters.ts";
+import type { TargetFormat } from "./color-conversion.ts";
+import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
 
 const HD: Omit<ProbedStream, "index"> = {
   codec_type: "video",
@@ -21,20 +21,25 @@ const HDR = {
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
 
-const FILM: PictureTarget = { pixelFormat: "yuv420p", step: 2 };
-const IMAGE: PictureTarget = { pixelFormat: "gbrp", step: 1 };
-const PLAIN: PictureSpec = {
+const FILM: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
+const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
+const PLAIN: VideoFilterOptions = {
   size: { width: null, height: 240 },
   ...{ fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null },
 };
 const watermark = { url: "https://a.example/mark.png", position: "bottomright" } as const;
 const box = (width: number, height: number) => ({ size: { width, height } });
 
-function graph(source: object, spec: Partial<PictureSpec>, target: PictureTarget, filters = ALL_SOFTWARE.filters) {
+function graph(
+  source: object,
+  spec: Partial<VideoFilterOptions>,
+  target: TargetFormat,
+  filters = ALL_SOFTWARE.filters,
+) {
   const probe = { streams: [{ ...HD, ...source, index: 0 }], format: {} };
   const { video } = chooseTracks(probe);
   if (!video) throw new Error("The source has no picture");
-  const planned = pictureChain({ ...PLAIN, ...spec }, video, target, { filters });
+  const planned = planVideoFilters({ ...PLAIN, ...spec }, video, target, { filters });
   if (!planned.ok) return planned.failure;
   const branch = { label: "v", filters: planned.chain.filters };
   return branchGraph("[0:0]", branch, new Map([[watermark.url, 1]]));
@@ -47,7 +52,7 @@ const MARK =
 const toneMap = (peak: number, end: string): string =>
   `zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0:peak=${peak},zscale=t=bt709:${end}`;
 
-type Row = [name: string, source: object, spec: Partial<PictureSpec>, target: PictureTarget, graph: string];
+type Row = [name: string, source: object, spec: Partial<VideoFilterOptions>, target: TargetFormat, graph: string];
 
 test.each<Row>([
   ["scaled alone", {}, {}, FILM, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],

@@ -1,28 +1,28 @@
 // A picture on its way from the decoder to an encoder: the filters of films and images alike, in the order of docs/pictures.md.
 
-import type { Can } from "../command/capabilities.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
 import type { Refusal } from "../command/output-plan.ts";
-import { sizeRefusal } from "../source/frame-size-limit.ts";
+import { frameSizeFailure } from "../source/frame-size-limit.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { blurFilters } from "./blur.ts";
-import { colourSteps, drawingFormat, type PictureTarget } from "./color-conversion.ts";
+import { colorSteps, drawingFormat, type TargetFormat } from "./color-conversion.ts";
 import type { Size } from "./fit-frame.ts";
-import { fittedShape, padFilters, type ShapeSpec, shapeFilters, steadySize } from "./frame-geometry.ts";
-import { conversionRefusal } from "./tone-map.ts";
+import { fitGeometry, fixedSizeFilter, type GeometryOptions, geometryFilters, padFilters } from "./frame-geometry.ts";
+import { conversionFailure } from "./tone-map.ts";
 import { type Watermark, watermarkOverlay } from "./watermark.ts";
 
-export type PictureSpec = ShapeSpec & {
+export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
   /** 1 to 5, strongest last; null: none. */
   readonly blur?: number | null;
 };
 
-export type PictureChain = {
+export type VideoFilters = {
   /** Of the output's picture. */
   readonly frame: Size;
   /** Of what is not padding. */
-  readonly picture: Size;
+  readonly activeArea: Size;
   /** The last one leaves frames of the target's format, tagged. */
   readonly filters: readonly Filter[];
 };
@@ -31,24 +31,24 @@ export type PictureChain = {
  * Plans the way of a picture that ffmpeg has turned upright. Refuses sizes that no node can hold, and colours that the node's
  * ffmpeg lacks the filters for.
  */
-export function pictureChain(
-  spec: PictureSpec,
+export function planVideoFilters(
+  spec: VideoFilterOptions,
   track: VideoTrack,
-  target: PictureTarget,
-  can: Pick<Can, "filters">,
-): { readonly ok: true; readonly chain: PictureChain } | Refusal {
-  const fitted = fittedShape(spec, track, target.step);
-  const { frame, picture } = fitted;
+  target: TargetFormat,
+  can: Pick<FfmpegCapabilities, "filters">,
+): { readonly ok: true; readonly chain: VideoFilters } | Refusal {
+  const fitted = fitGeometry(spec, track, target.step);
+  const { frame, activeArea: picture } = fitted;
   const isDrawnOn = spec.watermark !== null || (spec.blur ?? null) !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
-  const colour = colourSteps(track.colour, working, picture);
+  const colour = colorSteps(track.color, working, picture);
   const overlay = spec.watermark && watermarkOverlay(spec.watermark, { size: picture, ...colour.working });
-  const converts = [...colour.toWorking, ...(overlay?.markFilters ?? [])];
-  const failure = sizeRefusal(track, frame) ?? conversionRefusal(converts, can);
+  const converts = [...colour.toWorking, ...(overlay?.imageFilters ?? [])];
+  const failure = frameSizeFailure(track, frame) ?? conversionFailure(converts, can);
   if (failure) return { ok: false, failure };
-  const shape = shapeFilters(spec, fitted);
+  const shape = geometryFilters(spec, fitted);
   const filters: Filter[] = [
-    ...(shape.length === 0 ? [] : [steadySize(track), ...shape]),
+    ...(shape.length === 0 ? [] : [fixedSizeFilter(track), ...shape]),
     ...colour.toWorking,
     ...blurFilters(spec.blur ?? null, picture),
     ...(overlay ? [overlay] : []),
@@ -57,5 +57,5 @@ export function pictureChain(
     ...colour.toTarget,
     ...(working.pixelFormat === target.pixelFormat ? [] : [`format=${target.pixelFormat}`]),
   ];
-  return { ok: true, chain: { frame, picture, filters } };
+  return { ok: true, chain: { frame, activeArea: picture, filters } };
 }

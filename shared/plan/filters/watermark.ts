@@ -2,18 +2,18 @@
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Overlay } from "../command/filter-graph.ts";
 import { quoted } from "../command/filter-text.ts";
-import { type ColourTags, scaleMatrix } from "../source/source-color.ts";
+import { type ColorTags, scaleMatrix } from "../source/source-color.ts";
 import type { Size } from "./fit-frame.ts";
 import { WHITE_NITS } from "./tone-map.ts";
 
 export type Watermark = NonNullable<VideoOutput["watermark"]>;
 
 /** What the picture is when the mark is laid on it. */
-export type Ground = {
+export type OverlayTarget = {
   readonly size: Size;
   /** By ffmpeg's name. */
   readonly pixelFormat: string;
-  readonly tags: ColourTags;
+  readonly tags: ColorTags;
 };
 
 /** A mark is shown in its own pixels on a picture whose shorter side is this, and in proportion on others. Our decision. */
@@ -35,7 +35,7 @@ const FORMATS: Readonly<Record<string, readonly [overlay: string, mark: string]>
 };
 
 /** Lays the first picture of a mark's file over a picture. */
-export function watermarkOverlay({ url, position }: Watermark, ground: Ground): Overlay {
+export function watermarkOverlay({ url, position }: Watermark, ground: OverlayTarget): Overlay {
   const [overlayFormat = "auto", markFormat = "yuva420p"] = FORMATS[ground.pixelFormat] ?? [];
   const { size } = ground;
   const shorter = Math.min(size.width, size.height);
@@ -45,8 +45,8 @@ export function watermarkOverlay({ url, position }: Watermark, ground: Ground): 
   const x = position.endsWith("left") ? margin : `W-w-${margin}`;
   const y = position.startsWith("top") ? margin : `H-h-${margin}`;
   return {
-    mark: url,
-    markFilters: [
+    imageUrl: url,
+    imageFilters: [
       // A mark that moves, of any rate, is one still picture; its clock must not make the film's finer.
       ...["trim=end_frame=1", "settb=1"],
       // Scaled with each pixel weighed by its alpha: what is hidden would shine through at the edges.
@@ -56,12 +56,12 @@ export function watermarkOverlay({ url, position }: Watermark, ground: Ground): 
       ...colourFilters(ground.tags, markFormat),
       `format=${markFormat}`,
     ],
-    lay: `overlay=x=${x}:y=${y}:format=${overlayFormat}`,
+    overlay: `overlay=x=${x}:y=${y}:format=${overlayFormat}`,
   };
 }
 
 /** From sRGB into the picture's matrix; in HDR its white is the white of paper. */
-function colourFilters({ matrix, primaries, transfer }: ColourTags, markFormat: string): string[] {
+function colourFilters({ matrix, primaries, transfer }: ColorTags, markFormat: string): string[] {
   if (markFormat === "gbrap") return [];
   if (transfer !== "smpte2084" && transfer !== "arib-std-b67") {
     return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];

@@ -46,7 +46,7 @@ function holds(container: TrackContainer, kind: TrackKind, codec: string): boole
 const WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
 
 /** Why a source's stream of this codec cannot be copied into the container; null when it can. */
-export function copyRefusal(container: TrackContainer, kind: TrackKind, codec: string | null): Failure | null {
+export function copyFailure(container: TrackContainer, kind: TrackKind, codec: string | null): Failure | null {
   const word = WORDS[kind];
   if (codec === null) return failure(`The codec of the input's ${word} is unknown, so it cannot be copied.`);
   if (holds(container, kind, codec)) return null;
@@ -57,7 +57,7 @@ export function copyRefusal(container: TrackContainer, kind: TrackKind, codec: s
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v"]);
 
 /** Why a copied picture cannot begin within a source of this format; null when it can. */
-export function copyCutRefusal(format: string): Failure | null {
+export function copyTrimFailure(format: string): Failure | null {
   if (!WITHOUT_INDEX.has(format)) return null;
   return failure(
     `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`: leave the offset out, or encode the picture.`,

@@ -13,7 +13,7 @@ const MAX_PIXELS = 36_000_000;
 export const MAX_DECODED_PIXELS = 40_000_000;
 
 /** Why a picture of this size cannot be made from this source; null when it can. */
-export function sizeRefusal({ facts }: VideoTrack, frame: Size): Failure | null {
+export function frameSizeFailure({ facts }: VideoTrack, frame: Size): Failure | null {
   const coded = { width: facts.codedWidth, height: facts.codedHeight };
   if (isTooLarge(coded)) return failure(`The input's picture is ${text(coded)} pixels`);
   return isTooLarge(frame) ? failure(`The output's picture would be ${text(frame)} pixels`) : null;

@@ -1,15 +1,15 @@
 // How long an output is, and how many frames it has, as far as its source tells.
 
-import type { PlannedPicture } from "../plan-video-track.ts";
+import type { PlannedVideoTrack } from "../plan-video-track.ts";
 import type { Track, VideoTrack } from "./source-tracks.ts";
-import type { Cut } from "./trim.ts";
+import type { Trim } from "./trim.ts";
 
 /** Whether the track's length is its own, and so to be relied on. */
 export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>
   lengthFrom === "packets" || lengthFrom === "stream";
 
 /** The longest track that goes into the file says where on the source's line it ends, unless it is cut before. */
-export function lastEnd({ endMs }: Cut, tracks: readonly Track[]): number | null {
+export function lastEnd({ endMs }: Trim, tracks: readonly Track[]): number | null {
   const ends = tracks.map((track) => track.endMs).filter((end) => end !== null);
   const last = ends.length === 0 ? null : Math.max(...ends);
   // A cut beyond an end that nobody knows promises nothing.
@@ -17,13 +17,17 @@ export function lastEnd({ endMs }: Cut, tracks: readonly Track[]): number | null
 }
 
 /** How long such tracks are at least, in ms; null when unknown. */
-export function lengthOf(cut: Cut, tracks: readonly Track[]): number | null {
+export function lengthOf(cut: Trim, tracks: readonly Track[]): number | null {
   const endMs = lastEnd(cut, tracks);
   return endMs === null ? null : Math.round(endMs - cut.startMs);
 }
 
 /** Pictures that the encoder is given; null when nobody knows. `picture` is null for a copy. */
-export function frameCount(cut: Cut, picture: Pick<PlannedPicture, "timing"> | null, track: VideoTrack): number | null {
+export function frameCount(
+  cut: Trim,
+  picture: Pick<PlannedVideoTrack, "timing"> | null,
+  track: VideoTrack,
+): number | null {
   const isCut = cut.startMs > 0 || (cut.endMs !== null && (track.endMs === null || cut.endMs < track.endMs));
   const keepsFrames = !picture || picture.timing.filters.length === 0;
   if (!isCut && keepsFrames && track.frames !== null) return track.frames;

@@ -10,14 +10,14 @@ const TICKS_PER_US = 0.09;
  * How much later than the file (its `start_time`) the line of a run begins that reads the chosen picture and sound, in µs.
  * Such a run is the measure for those that read one of both.
  */
-export const lineStartUs = (probe: MediaProbe): number =>
+export const ptsOriginUs = (probe: MediaProbe): number =>
   timelineStartUs(probe, usedStreams(probe)) - (microseconds(probe.format.start_time) ?? 0);
 
 /**
  * Options of the source for runs that read only some of the streams that make the line: ffmpeg would begin it at those
  * ("Correcting start time" in ffmpeg_demux.c), so it is set from the file's own clock. None where that does not happen.
  */
-export function lineArguments(probe: MediaProbe): string[] {
+export function ptsOriginArguments(probe: MediaProbe): string[] {
   if (!beginsWithUsedStreams(probe)) return [];
   const startUs = timelineStartUs(probe, usedStreams(probe));
   return ["-copyts", "-itsoffset", (-(startUs + harmlessUs(startUs)) / 1e6).toFixed(6)];

@@ -3,11 +3,11 @@ import type { ProbedStream } from "../../media/media-probe.ts";
 import { COLOUR_NAMES } from "../../media/probe-text.ts";
 
 /** By ffmpeg's names. */
-export type ColourTags = { readonly matrix: string; readonly primaries: string; readonly transfer: string };
+export type ColorTags = { readonly matrix: string; readonly primaries: string; readonly transfer: string };
 
-export type SourceColour = {
+export type SourceColor = {
   /** Of the source where it says, else by convention. */
-  readonly tags: ColourTags;
+  readonly tags: ColorTags;
   /** `setparams` options for what the source, or the frames of its decoder, do not say. */
   readonly assumed: readonly string[];
   /** `hdr`: PQ or HLG. `wide`: the primaries of BT.2020 without either. */
@@ -21,10 +21,10 @@ export type SourceColour = {
   readonly isDeep: boolean;
 };
 
-const BT709: ColourTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
-const BT601_525: ColourTags = { matrix: "smpte170m", primaries: "smpte170m", transfer: "smpte170m" };
-const BT601_625: ColourTags = { matrix: "bt470bg", primaries: "bt470bg", transfer: "smpte170m" };
-const BT2020: ColourTags = { matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10" };
+const BT709: ColorTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
+const BT601_525: ColorTags = { matrix: "smpte170m", primaries: "smpte170m", transfer: "smpte170m" };
+const BT601_625: ColorTags = { matrix: "bt470bg", primaries: "bt470bg", transfer: "smpte170m" };
+const BT2020: ColorTags = { matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10" };
 
 /** The filter `scale` has names of its own for some matrices, and knows no others than these. */
 const SCALE_MATRICES: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ export const alphaDecoder = ({ codec_name = "", tags = {} }: ProbedStream): stri
   (tags.alpha_mode ?? tags.ALPHA_MODE) === "1" ? (ALPHA_DECODERS[codec_name] ?? null) : null;
 
 /** Reads the tags of a video stream. */
-export function sourceColour(stream: ProbedStream): SourceColour {
+export function sourceColor(stream: ProbedStream): SourceColor {
   const format = stream.pix_fmt ?? "";
   const isRgb = /^(x2|0)?(rgb|bgr)|^[ab](rgb|bgr)|^gbr|^pal8/.test(format);
   const said = {
@@ -86,10 +86,10 @@ export function sourceColour(stream: ProbedStream): SourceColour {
   };
 }
 
-type Said = { readonly [Name in keyof ColourTags]: string | null };
+type Said = { readonly [Name in keyof ColorTags]: string | null };
 
 /** What a source without tags most probably is: what they leave open follows those that are there. */
-function convention({ width = 0, height = 0 }: ProbedStream, said: Said, isRgb: boolean): ColourTags {
+function convention({ width = 0, height = 0 }: ProbedStream, said: Said, isRgb: boolean): ColorTags {
   const isWide = said.primaries === "bt2020" || said.matrix === "bt2020nc" || HDR_TRANSFERS.has(said.transfer ?? "");
   if (isWide) return isRgb ? { ...BT2020, matrix: "bt2020nc" } : BT2020;
   if (isRgb || said.matrix === "bt709" || width >= HD.width || height >= HD.height) return BT709;

@@ -3,7 +3,7 @@ import { chosenAudio, chosenVideo, type Undecodable, undecodable } from "../../m
 import { fraction, type MediaProbe, type ProbedStream, sourceFacts, type VideoFacts } from "../../media/media-probe.ts";
 import { microseconds, timelineStartUs } from "../../media/timeline-start.ts";
 import type { LastFrame } from "../filters/last-frame.ts";
-import { alphaDecoder, type SourceColour, sourceColour } from "./source-color.ts";
+import { alphaDecoder, type SourceColor, sourceColor } from "./source-color.ts";
 
 /** A stream that was chosen; times in ms on the source's own line, where its earliest stream starts at 0. */
 export type Track = {
@@ -25,7 +25,7 @@ export type Track = {
 
 export type VideoTrack = Track & {
   readonly facts: VideoFacts;
-  readonly colour: SourceColour;
+  readonly color: SourceColor;
   /** By ffmpeg's name; null: the one that ffmpeg takes by itself. */
   readonly decoder: string | null;
   /** Mean frames per second; null when unknown or not to be believed. */
@@ -97,7 +97,7 @@ function videoTrack(
   const endMs = lastFrame ? Math.round(lastFrame.endMs) : track.endMs;
   return {
     ...{ ...track, endMs, durationMs: endMs === null ? null : endMs - track.startMs, ...rate, facts, lastFrame },
-    colour: sourceColour(picture),
+    color: sourceColor(picture),
     decoder: alphaDecoder(picture),
     interlaced: INTERLACED.has(picture.field_order ?? ""),
     frames: frameCount(picture),

@@ -7,7 +7,7 @@ import { seconds } from "../command/progress-ticks.ts";
 import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 
 /** Times in ms on the source's own line. */
-export type Cut = {
+export type Trim = {
   /** From where on the source is read; 0: from its beginning. */
   readonly seekMs: number;
   /** Where the output begins: at a frame where there is a constant rate, else at the very offset. */
@@ -17,7 +17,7 @@ export type Cut = {
 };
 
 /** All of it. */
-export const WHOLE: Cut = { seekMs: 0, startMs: 0, endMs: null };
+export const NO_TRIM: Trim = { seekMs: 0, startMs: 0, endMs: null };
 
 /**
  * A frame may begin so much before the offset and still be the first: times of containers, and of people, are rounded
@@ -45,7 +45,7 @@ const SHOWN_BEFORE_MS = 1000;
  * The cut of an output. Its first frame is the first at or after the offset: of those that the output will have, so that it
  * has the same frames as the whole film from there on.
  */
-export function cutOf({ offsetMs, durationMs, video }: VideoOutput, { video: track, format }: SourceTracks): Cut {
+export function trimOf({ offsetMs, durationMs, video }: VideoOutput, { video: track, format }: SourceTracks): Trim {
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
@@ -57,13 +57,13 @@ export function cutOf({ offsetMs, durationMs, video }: VideoOutput, { video: tra
 }
 
 /** Options of the output: `-ss` and `-t` cut every stream at the same time, sound to the sample. */
-export const cutArguments = ({ seekMs, startMs, endMs }: Cut): string[] => [
+export const trimArguments = ({ seekMs, startMs, endMs }: Trim): string[] => [
   ...(startMs === 0 ? [] : ["-ss", seconds(startMs - seekMs)]),
   ...(endMs === null ? [] : ["-t", seconds(endMs - startMs)]),
 ];
 
 /** Filters that spare the others most of what lies before the cut. */
-export function cutFilters({ seekMs, startMs }: Cut): string[] {
+export function trimFilters({ seekMs, startMs }: Trim): string[] {
   const fromMs = startMs - seekMs - SHOWN_BEFORE_MS;
   return fromMs > 0 ? [`trim=start=${seconds(fromMs)}`] : [];
 }

@@ -19,7 +19,7 @@ export type StreamTrack = {
   /** ffmpeg's playlist of finished MPEG-TS segments, which lie beside it. Null when no package has such segments of it. */
   readonly ts: string | null;
   /** Null for sound. `fps` is the mean. */
-  readonly picture: { readonly frame: Size; readonly fps: number } | null;
+  readonly video: { readonly frame: Size; readonly fps: number } | null;
 };
 
 /** What players choose from: names of tracks. */
@@ -31,7 +31,7 @@ export type StreamThumbnails = {
   readonly files: readonly string[];
   /** WebVTT whose cues point at `thumbnails/00001.jpg#xywh=…` and so on. */
   readonly vtt: string;
-  readonly sheet: { readonly columns: number; readonly rows: number; readonly cell: Size };
+  readonly spriteSheet: { readonly columns: number; readonly rows: number; readonly cell: Size };
   /** Distance of the pictures, the first of which stands for the time from 0 on. */
   readonly everyMs: number;
 };

@@ -1,6 +1,6 @@
 // Small pictures of a stream for the player's seek bar: an image output that the stream has by itself.
 import type { HttpStreamOutput, ImageOutput } from "../../job/output-spec.ts";
-import type { Can } from "../command/capabilities.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Branch } from "../command/filter-graph.ts";
 import type { Refusal } from "../command/output-plan.ts";
 import { planImages } from "../plan-images.ts";
@@ -20,20 +20,24 @@ type Thumbnails = {
 };
 
 /** Plans the thumbnails of a stream: a picture as often as suits the length (api-v2 §5), on sheets. */
-export function planThumbnails(spec: HttpStreamOutput, source: SourceTracks, can: Can): Thumbnails | Refusal {
+export function planThumbnails(
+  spec: HttpStreamOutput,
+  source: SourceTracks,
+  can: FfmpegCapabilities,
+): Thumbnails | Refusal {
   const result = planImages(asImages(spec), source, can);
   if (!result.ok) {
     const none = { ok: true, branch: null, argv: [], expectedFrames: null, thumbnails: null } as const;
     return result.failure.code === "output_interval_not_possible" ? none : result;
   }
-  const { planned, branches, argv, pictures, sheet } = result.plan;
+  const { planned, branches, argv, images: pictures, spriteSheet: sheet } = result.plan;
   const vtt = planned.texts?.[0];
-  const everyMs = pictures?.strides[0]?.stepMs;
+  const everyMs = pictures?.intervals[0]?.stepMs;
   if (!sheet || !vtt || everyMs === undefined) throw new Error("Thumbnails come on sheets, with their text");
   const files = planned.files.filter((file) => file !== vtt.file);
   return {
     ...{ ok: true, branch: branches[0] ?? null, argv, expectedFrames: null },
-    thumbnails: { files, vtt: vtt.text, sheet, everyMs },
+    thumbnails: { files, vtt: vtt.text, spriteSheet: sheet, everyMs },
   };
 }
 

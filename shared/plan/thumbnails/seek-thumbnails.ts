@@ -2,13 +2,13 @@
 
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { headArguments, type PlannedInput } from "../command/ffmpeg-arguments.ts";
-import { type Branch, branchGraph, marksOf } from "../command/filter-graph.ts";
-import type { OutputPlan, PickedPictures } from "../command/output-plan.ts";
+import { openingArguments, type PlannedInput } from "../command/ffmpeg-arguments.ts";
+import { type Branch, branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import type { OutputPlan, SelectedImages } from "../command/output-plan.ts";
 import type { PlannedCommand, PlannedRun } from "../command/planned-command.ts";
 import { seconds } from "../command/progress-ticks.ts";
-import { pickFilters, SPREAD_OUT } from "./select-frames.ts";
-import { countMoments, MOVING_FPS, momentsOf, type Stride } from "./thumbnail-timestamps.ts";
+import { EVEN_TIMESTAMPS, selectFilters } from "./select-frames.ts";
+import { ANIMATION_FPS, countTimestamps, type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 
 /** How inputs of the source and of watermarks are opened. */
 export type Opens = {
@@ -17,10 +17,10 @@ export type Opens = {
   marks(urls: readonly string[]): PlannedInput[];
 };
 
-type Picturing = OutputPlan & { readonly pictures: PickedPictures };
+type Picturing = OutputPlan & { readonly images: SelectedImages };
 
 /**
- * What a seek costs, in ms of film that might be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 pictures from
+ * What a seek costs, in ms of film that might be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 images from
  * 180 s of 1080p: 1.7 s of CPU by seeks, 10.0 by decoding up to the last); encoders' default is one every 5 to 10 s.
  */
 const SEEK_COST_MS = 5_000;
@@ -32,14 +32,14 @@ const SEEKS_AT_ONCE = 8;
 export const MAX_SEEKS = 1_000;
 
 /** The moments by which to seek, together those of the strides. */
-function piecesOf(strides: readonly Stride[]): Stride[] {
+function piecesOf(strides: readonly SamplingInterval[]): SamplingInterval[] {
   return strides.flatMap((stride) =>
-    stride.stepMs < NEAR_MS ? [stride] : momentsOf([stride]).map((firstMs) => ({ firstMs, stepMs: 1, count: 1 })),
+    stride.stepMs < NEAR_MS ? [stride] : timestampsOf([stride]).map((firstMs) => ({ firstMs, stepMs: 1, count: 1 })),
   );
 }
 
 /** What it costs to seek to all images of an output, in ms of video that might be decoded instead. */
-export function seekCost({ strides }: Pick<PickedPictures, "strides">): { costMs: number; seeks: number } {
+export function seekCost({ intervals: strides }: Pick<SelectedImages, "intervals">): { costMs: number; seeks: number } {
   const pieces = piecesOf(strides);
   const costMs = pieces.reduce((sum, { stepMs, count }) => sum + SEEK_COST_MS + (count - 1) * stepMs, 0);
   return { costMs, seeks: pieces.length };
@@ -50,23 +50,23 @@ export function seekCost({ strides }: Pick<PickedPictures, "strides">): { costMs
  * cost less than decoding up to the last moment, and no film among `plans` does that anyway. `format` is the demuxer's name.
  */
 export function seekers<Plan extends OutputPlan>(plans: readonly Plan[], format: string): (Plan & Picturing)[] {
-  const images = plans.filter((plan): plan is Plan & Picturing => plan.pictures !== undefined);
-  const films = plans.filter(({ pictures, branches, seekMs = 0 }) => !pictures && branches.length > 0 && seekMs === 0);
+  const images = plans.filter((plan): plan is Plan & Picturing => plan.images !== undefined);
+  const films = plans.filter(({ images, branches, seekMs = 0 }) => !images && branches.length > 0 && seekMs === 0);
   // Without an index a seek lands anywhere, and the picture may be lost.
   if (!INDEXED_DEMUXERS.has(format) || films.some(({ endMs }) => endMs === null)) return [];
   const decodedMs = Math.max(0, ...films.map(({ endMs }) => endMs ?? 0));
   const wholeMs = Math.max(0, ...images.map(({ endMs }) => endMs ?? 0)) - decodedMs;
-  const { costMs, seeks } = seekCost({ strides: images.flatMap(({ pictures }) => pictures.strides) });
+  const { costMs, seeks } = seekCost({ intervals: images.flatMap(({ images }) => images.intervals) });
   return costMs < wholeMs && seeks <= MAX_SEEKS ? images : [];
 }
 
 /** The command that makes one image output by seeking, in groups of moments. */
 export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
-  const { pictures, argv, branches, expectedFrames } = plan;
-  const groups = grouped(piecesOf(pictures.strides), SEEKS_AT_ONCE);
+  const { images, argv, branches, expectedFrames } = plan;
+  const groups = grouped(piecesOf(images.intervals), SEEKS_AT_ONCE);
   const label = branches[0]?.label ?? "";
-  const { finish, filters } = pictures;
-  if (pictures.eachIsAFile) {
+  const { finish, filters } = images;
+  if (images.oneFilePerFrame) {
     const writes = { filters: [...filters, ...finish], argv: argv.slice(argv.indexOf("-fps_mode")) };
     return { runs: runsOf(groups, label, writes, opens), outputs: [plan.planned] };
   }
@@ -75,11 +75,11 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
   const writes = { filters, argv: ["-fps_mode", "passthrough", "-c:v", "png", "-f", "image2", parts] };
   const joined = branchGraph(
     "[0:v]",
-    { label, filters: [`format=${pictures.pixelFormat}`, ...SPREAD_OUT, ...finish] },
+    { label, filters: [`format=${images.pixelFormat}`, ...EVEN_TIMESTAMPS, ...finish] },
     new Map(),
   );
   const last = [
-    ...headArguments([{ path: parts, kind: "parts", options: ["-framerate", String(MOVING_FPS)] }]),
+    ...openingArguments([{ path: parts, kind: "parts", options: ["-framerate", String(ANIMATION_FPS)] }]),
     "-filter_complex",
     joined,
     ...argv,
@@ -88,14 +88,19 @@ export function seekedCommand(plan: Picturing, opens: Opens): PlannedCommand {
   return { runs, outputs: [plan.planned] };
 }
 
-/** What is done with the pictures of each moment: filters, and options up to a file name with a counter. */
+/** What is done with the images of each moment: filters, and options up to a file name with a counter. */
 type Writes = { readonly filters: Branch["filters"]; readonly argv: readonly string[] };
 
-function runsOf(groups: readonly (readonly Stride[])[], label: string, writes: Writes, opens: Opens): PlannedRun[] {
+function runsOf(
+  groups: readonly (readonly SamplingInterval[])[],
+  label: string,
+  writes: Writes,
+  opens: Opens,
+): PlannedRun[] {
   let made = 0;
   return groups.map((pieces) => {
     const run = seekingRun(pieces, made, label, writes, opens);
-    made += countMoments(pieces);
+    made += countTimestamps(pieces);
     return run;
   });
 }
@@ -103,23 +108,23 @@ function runsOf(groups: readonly (readonly Stride[])[], label: string, writes: W
 /**
  * Each moment has an input, a graph and an output of its own: so ffmpeg stops reading an input as soon as its picture is
  * made. `-noaccurate_seek` hands on everything from the keyframe, with times that count from the moment asked for: the frame
- * that is on the screen then began before it. Numbers go on from the `made` pictures of the runs before.
+ * that is on the screen then began before it. Numbers go on from the `made` images of the runs before.
  */
 function seekingRun(
-  pieces: readonly Stride[],
+  pieces: readonly SamplingInterval[],
   made: number,
   label: string,
   { filters, argv }: Writes,
   opens: Opens,
 ): PlannedRun {
   const inputs = pieces.map(({ firstMs }) => opens.source(["-noaccurate_seek", "-ss", seconds(firstMs)]));
-  const urls = marksOf([{ label, filters }]);
+  const urls = overlayUrls([{ label, filters }]);
   const marks = new Map(urls.map((url, at) => [url, pieces.length + at]));
   let number = made + 1;
   const outputs = pieces.flatMap((piece, at) => {
     const branch = {
       label: `${label}at${at}`,
-      filters: [...pickFilters([piece], piece.firstMs), ...SPREAD_OUT, ...filters],
+      filters: [...selectFilters([piece], piece.firstMs), ...EVEN_TIMESTAMPS, ...filters],
     };
     const graph = branchGraph(`[${at}:${opens.streamIndex}]`, branch, marks);
     const options = [...argv.slice(0, -1), "-start_number", String(number), ...argv.slice(-1)];
@@ -128,7 +133,7 @@ function seekingRun(
   });
   // `frame` counts the first output alone.
   return {
-    argv: checkedArguments([...headArguments([...inputs, ...opens.marks(urls)]), ...outputs]),
+    argv: checkedArguments([...openingArguments([...inputs, ...opens.marks(urls)]), ...outputs]),
     expectedFrames: null,
     durationMs: null,
   };

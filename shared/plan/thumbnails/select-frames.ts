@@ -1,6 +1,6 @@
 // The filters that take what is on the screen at chosen moments out of a stream of frames.
 import { quoted } from "../command/filter-text.ts";
-import { countMoments, type Stride } from "./thumbnail-timestamps.ts";
+import { countTimestamps, type SamplingInterval } from "./thumbnail-timestamps.ts";
 
 /**
  * A frame that begins so shortly after a moment belongs to it: Matroska rounds times to whole milliseconds. It is no round
@@ -22,8 +22,8 @@ const OUTPUT_STEP = 10;
  *
  * `originMs` is the moment at which ffmpeg's own time is 0.
  */
-export function pickFilters(strides: readonly Stride[], originMs = 0): string[] {
-  const count = countMoments(strides);
+export function selectFilters(strides: readonly SamplingInterval[], originMs = 0): string[] {
+  const count = countTimestamps(strides);
   const passed = strides.map((stride) => passedMoments(stride, originMs)).join("+");
   return [
     ...["settb=1/1000000", `setpts=${quoted(`10*(${passed})+1`)}`],
@@ -33,10 +33,10 @@ export function pickFilters(strides: readonly Stride[], originMs = 0): string[] 
 }
 
 /** Gives picked pictures even times: encoders refuse two at one time. */
-export const SPREAD_OUT: readonly string[] = ["settb=1/100", `setpts=${OUTPUT_STEP}*N`];
+export const EVEN_TIMESTAMPS: readonly string[] = ["settb=1/100", `setpts=${OUTPUT_STEP}*N`];
 
 /** In ffmpeg's expressions: how many moments of a stride lie before the frame. */
-function passedMoments({ firstMs, stepMs, count }: Stride, originMs: number): string {
+function passedMoments({ firstMs, stepMs, count }: SamplingInterval, originMs: number): string {
   const sinceFirst = `T-${decimal((firstMs - originMs) / 1_000 + SNAP_SECONDS)}`;
   return count === 1 ? `gt(${sinceFirst},0)` : `clip(ceil((${sinceFirst})/${decimal(stepMs / 1_000)}),0,${count})`;
 }

@@ -5,12 +5,12 @@ import type { ImageOutput } from "../../job/output-spec.ts";
 import type { Size } from "../filters/fit-frame.ts";
 
 /** All sheets are of one size; what the last one does not need is black. */
-export type SheetLayout = {
+export type SpriteSheetLayout = {
   readonly cell: Size;
   readonly columns: number;
   readonly rows: number;
   /** Pictures on every sheet but the last, which may have fewer. */
-  readonly perSheet: number;
+  readonly framesPerSheet: number;
   readonly sheets: number;
 };
 
@@ -24,22 +24,31 @@ const MAX_SIDE_OTHERS = 16_383;
 const MAX_PIXELS = 36_000_000;
 
 /** Lays out so many pictures of this size. */
-export function layOut(
+export function layOutSheets(
   { limit, columns: asked }: NonNullable<ImageOutput["sprite"]>,
   pictures: number,
   cell: Size,
-): SheetLayout {
+): SpriteSheetLayout {
   const perSheet = Math.min(limit ?? pictures, pictures);
   const columns = Math.min(asked, perSheet);
-  return { cell, columns, rows: Math.ceil(perSheet / columns), perSheet, sheets: Math.ceil(pictures / perSheet) };
+  return {
+    cell,
+    columns,
+    rows: Math.ceil(perSheet / columns),
+    framesPerSheet: perSheet,
+    sheets: Math.ceil(pictures / perSheet),
+  };
 }
 
 /** The filter that puts pictures onto sheets; the last sheet comes when the pictures end. */
-export const tileFilter = ({ columns, rows, perSheet }: SheetLayout): string =>
+export const tileFilter = ({ columns, rows, framesPerSheet: perSheet }: SpriteSheetLayout): string =>
   `tile=${columns}x${rows}:nb_frames=${perSheet}:color=black`;
 
 /** Where picture number `at` (from 0) lies: the sheet (from 0), and its corner in pixels. */
-export function cellOf({ cell, columns, perSheet }: SheetLayout, at: number): { sheet: number; x: number; y: number } {
+export function cellOf(
+  { cell, columns, framesPerSheet: perSheet }: SpriteSheetLayout,
+  at: number,
+): { sheet: number; x: number; y: number } {
   const place = at % perSheet;
   return {
     sheet: Math.floor(at / perSheet),
@@ -49,7 +58,7 @@ export function cellOf({ cell, columns, perSheet }: SheetLayout, at: number): { 
 }
 
 /** Why no file can hold such a sheet; null when one can. */
-export function sheetRefusal(container: ImageContainer, { cell, columns, rows }: SheetLayout): Failure | null {
+export function sheetFailure(container: ImageContainer, { cell, columns, rows }: SpriteSheetLayout): Failure | null {
   const [width, height] = [columns * cell.width, rows * cell.height];
   const side = MAX_SIDE[container] ?? MAX_SIDE_OTHERS;
   if (Math.max(width, height) <= side && width * height <= MAX_PIXELS) return null;

@@ -1,17 +1,17 @@
 // Which part of the film each picture of an output stands for.
 import { objectName } from "../../job/object-name.ts";
 import type { ImageOutput } from "../../job/output-spec.ts";
-import { cellOf, type SheetLayout } from "./sprite-sheet.ts";
-import { momentsOf, type Stride } from "./thumbnail-timestamps.ts";
+import { cellOf, type SpriteSheetLayout } from "./sprite-sheet.ts";
+import { type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 import { type Cue, relativeUrl, webVtt } from "./web-vtt.ts";
 
 export type PicturesToCue = {
   readonly spec: ImageOutput;
-  readonly strides: readonly Stride[];
+  readonly strides: readonly SamplingInterval[];
   /** Of each picture, in order of time: its place in the request, from 0. */
   readonly places: readonly number[];
   /** Null for pictures in files of their own. */
-  readonly layout: SheetLayout | null;
+  readonly layout: SpriteSheetLayout | null;
   /** Where the source's picture ends, in ms; null when nobody knows. */
   readonly endMs: number | null;
 };
@@ -26,7 +26,7 @@ const LAST_MS = 1000;
 export function vttText({ spec, strides, places, layout, endMs }: PicturesToCue): string | null {
   const { vtt, selection, path } = spec;
   if (!vtt) return null;
-  const moments = momentsOf(strides);
+  const moments = timestampsOf(strides);
   const lead = selection.by === "number" ? (strides[0]?.stepMs ?? 0) / 2 : 0;
   const starts = moments.map((moment, at) => (at === 0 ? 0 : moment - lead));
   const lastMs = endMs ?? (moments.at(-1) ?? 0) + LAST_MS;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { PictureSelection } from "../../job/output-spec.ts";
-import { chooseMoments, countMoments, momentsOf, type TrackLength } from "./thumbnail-timestamps.ts";
+import type { FrameSelection } from "../../job/output-spec.ts";
+import { chooseTimestamps, countTimestamps, type TrackLength, timestampsOf } from "./thumbnail-timestamps.ts";
 
 const track = (
   durationMs: number | null,
@@ -9,12 +9,12 @@ const track = (
 ): TrackLength => ({
   ...{ durationMs, startMs, lengthFrom },
 });
-const number = (count: number): PictureSelection => ({ by: "number", number: count });
-const offsets = (...offsetsMs: number[]): PictureSelection => ({ by: "offsets", offsetsMs });
-const interval = (intervalMs: number | null): PictureSelection => ({ by: "interval", intervalMs });
-const scenes = (count: number, durationMs: number): PictureSelection => ({ by: "scenes", number: count, durationMs });
+const number = (count: number): FrameSelection => ({ by: "number", number: count });
+const offsets = (...offsetsMs: number[]): FrameSelection => ({ by: "offsets", offsetsMs });
+const interval = (intervalMs: number | null): FrameSelection => ({ by: "interval", intervalMs });
+const scenes = (count: number, durationMs: number): FrameSelection => ({ by: "scenes", number: count, durationMs });
 
-test.each<[PictureSelection, TrackLength, number[]]>([
+test.each<[FrameSelection, TrackLength, number[]]>([
   [number(4), track(8000), [1000, 3000, 5000, 7000]],
   [number(1), track(8000, 500), [4500]],
   [number(3), track(null), [500, 1500, 2500]],
@@ -25,8 +25,8 @@ test.each<[PictureSelection, TrackLength, number[]]>([
   [interval(4000), track(8000), [0, 4000]],
   [interval(9000), track(8000), [0]],
 ])("%j of %j shows these moments", (selection, length, moments) => {
-  const chosen = chooseMoments(selection, length, false);
-  expect(chosen.ok && momentsOf(chosen.strides)).toEqual(moments);
+  const chosen = chooseTimestamps(selection, length, false);
+  expect(chosen.ok && timestampsOf(chosen.intervals)).toEqual(moments);
 });
 
 test.each([
@@ -38,23 +38,23 @@ test.each([
   [3600, 180],
   [7200, 240],
 ])("an automatic interval gives of %i seconds %i pictures", (seconds, pictures) => {
-  const chosen = chooseMoments(interval(null), track(seconds * 1000), false);
-  expect(chosen.ok && countMoments(chosen.strides)).toBe(pictures);
+  const chosen = chooseTimestamps(interval(null), track(seconds * 1000), false);
+  expect(chosen.ok && countTimestamps(chosen.intervals)).toBe(pictures);
 });
 
-test.each<[PictureSelection, TrackLength, string, RegExp, boolean]>([
+test.each<[FrameSelection, TrackLength, string, RegExp, boolean]>([
   [offsets(1000, 8001), track(8000), "offset_beyond_end", /at 8\.001 s: the input ends at 8 s/, false],
   [interval(null), track(null), "output_interval_not_possible", /does not say how long/, false],
   [interval(1000), track(5_001_000), "output_interval_not_possible", /5001 of them; at most 5000.*every 1\.1 s/, false],
   [interval(500), track(5_001_000), "output_interval_not_possible", /at most 10000/, true],
 ])("%j of %j is refused as %s", (selection, length, code, message, onSheets) => {
-  expect(chooseMoments(selection, length, onSheets)).toEqual({
+  expect(chooseTimestamps(selection, length, onSheets)).toEqual({
     ok: false,
     failure: { code, message: expect.stringMatching(message) },
   });
 });
 
-test.each<[PictureSelection, TrackLength, [firstMs: number, frames: number][]]>([
+test.each<[FrameSelection, TrackLength, [firstMs: number, frames: number][]]>([
   [scenes(1, 5000), track(60_000), [[27_500, 50]]],
   [
     scenes(2, 2000),
@@ -77,6 +77,6 @@ test.each<[PictureSelection, TrackLength, [firstMs: number, frames: number][]]>(
   [scenes(1, 5000), track(40), [[0, 1]]],
   [scenes(1, 5000), track(null), [[0, 50]]],
 ])("%j of %j begin at these times, at ten frames a second", (selection, length, expected) => {
-  const chosen = chooseMoments(selection, length, false);
-  expect(chosen.ok && chosen.strides).toEqual(expected.map(([firstMs, count]) => ({ firstMs, stepMs: 100, count })));
+  const chosen = chooseTimestamps(selection, length, false);
+  expect(chosen.ok && chosen.intervals).toEqual(expected.map(([firstMs, count]) => ({ firstMs, stepMs: 100, count })));
 });

@@ -1,14 +1,14 @@
 // Which moments of a source become pictures, and which part of the film each stands for.
 import { assertNever, type Failure } from "../../errors.ts";
-import type { PictureSelection } from "../../job/output-spec.ts";
+import type { FrameSelection } from "../../job/output-spec.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 
 /** Moments at even distances, in ms on the source's line, where its earliest stream starts at 0. */
-export type Stride = { readonly firstMs: number; readonly stepMs: number; readonly count: number };
+export type SamplingInterval = { readonly firstMs: number; readonly stepMs: number; readonly count: number };
 
 /** Moments in order of time, or why there are none. */
-export type ChosenMoments =
-  | { readonly ok: true; readonly strides: readonly Stride[] }
+export type ChosenTimestamps =
+  | { readonly ok: true; readonly intervals: readonly SamplingInterval[] }
   | { readonly ok: false; readonly failure: Failure };
 
 /** What is known of the picture track when moments are chosen. */
@@ -25,8 +25,8 @@ const MAX_CELLS_BY_INTERVAL = 10_000;
 const ASSUMED_SLOT_MS = 1_000;
 
 /** Frames per second of what moves: a whole number of a gif's hundredths of a second, and enough for a preview. */
-export const MOVING_FPS = 10;
-const MOVING_STEP_MS = 1_000 / MOVING_FPS;
+export const ANIMATION_FPS = 10;
+const MOVING_STEP_MS = 1_000 / ANIMATION_FPS;
 
 /** The automatic interval by the source's length (api-v2 §5): up to so many minutes, a picture every so many seconds. */
 const AUTOMATIC_INTERVALS = [
@@ -38,7 +38,7 @@ const AUTOMATIC_INTERVALS = [
 ] as const;
 
 /** The moments that a selection names in this track. `onSheets`: the pictures are no files of their own. */
-export function chooseMoments(selection: PictureSelection, track: TrackLength, onSheets: boolean): ChosenMoments {
+export function chooseTimestamps(selection: FrameSelection, track: TrackLength, onSheets: boolean): ChosenTimestamps {
   switch (selection.by) {
     case "number":
       return chosen([slotMiddles(selection.number, track)]);
@@ -54,25 +54,26 @@ export function chooseMoments(selection: PictureSelection, track: TrackLength, o
 }
 
 /** How many pictures the moments give. */
-export const countMoments = (strides: readonly Stride[]): number => strides.reduce((sum, { count }) => sum + count, 0);
+export const countTimestamps = (strides: readonly SamplingInterval[]): number =>
+  strides.reduce((sum, { count }) => sum + count, 0);
 
 /** Every moment by itself, in ms. */
-export const momentsOf = (strides: readonly Stride[]): number[] =>
+export const timestampsOf = (strides: readonly SamplingInterval[]): number[] =>
   strides.flatMap(({ firstMs, stepMs, count }) => Array.from({ length: count }, (_, at) => firstMs + at * stepMs));
 
 /** The last moment of any, in ms; 0 when there is none. */
-export const lastMoment = (strides: readonly Stride[]): number =>
+export const lastTimestamp = (strides: readonly SamplingInterval[]): number =>
   Math.max(0, ...strides.map(({ firstMs, stepMs, count }) => firstMs + (count - 1) * stepMs));
 
-const chosen = (strides: readonly Stride[]): ChosenMoments => ({ ok: true, strides });
+const chosen = (strides: readonly SamplingInterval[]): ChosenTimestamps => ({ ok: true, intervals: strides });
 
 /** The track's length is cut into equal slots, each shown by its middle. */
-function slotMiddles(count: number, { startMs, durationMs }: TrackLength): Stride {
+function slotMiddles(count: number, { startMs, durationMs }: TrackLength): SamplingInterval {
   const stepMs = durationMs ? durationMs / count : ASSUMED_SLOT_MS;
   return { firstMs: startMs + stepMs / 2, stepMs, count };
 }
 
-function atOffsets(offsetsMs: readonly number[], track: TrackLength): ChosenMoments {
+function atOffsets(offsetsMs: readonly number[], track: TrackLength): ChosenTimestamps {
   // A length that was worked out from a bitrate proves nothing.
   const endMs = track.durationMs === null || track.lengthFrom === "estimate" ? null : track.startMs + track.durationMs;
   const beyond = endMs === null ? undefined : offsetsMs.find((offset) => offset > endMs);
@@ -83,7 +84,7 @@ function atOffsets(offsetsMs: readonly number[], track: TrackLength): ChosenMome
   return chosen(offsetsMs.toSorted((a, b) => a - b).map((firstMs) => ({ firstMs, stepMs: 1, count: 1 })));
 }
 
-function everyInterval(asked: number | null, { startMs, durationMs }: TrackLength, most: number): ChosenMoments {
+function everyInterval(asked: number | null, { startMs, durationMs }: TrackLength, most: number): ChosenTimestamps {
   if (!durationMs) {
     const message = "The input does not say how long it is, which pictures by `interval` need; `offsets` do not.";
     return { ok: false, failure: { code: "output_interval_not_possible", message } };
@@ -104,7 +105,7 @@ function automaticInterval(durationMs: number): number {
 }
 
 /** Each in the middle of a slot of its own, and no longer than that. */
-function scenes(count: number, durationMs: number, track: TrackLength): Stride[] {
+function scenes(count: number, durationMs: number, track: TrackLength): SamplingInterval[] {
   const slotMs = track.durationMs ? track.durationMs / count : durationMs;
   const lengthMs = Math.min(durationMs, slotMs);
   const frames = Math.max(1, Math.round(lengthMs / MOVING_STEP_MS));
