@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
-import { headArguments } from "#shared/plan/command/ffmpeg-arguments.ts";
+import { openingArguments } from "#shared/plan/command/ffmpeg-arguments.ts";
 import { inputArguments } from "../../source/frame-index/run-packet-listing.ts";
 import { probeFile, runFfprobe } from "../../source/probe/probe.ts";
-import { MAKER } from "../../testing/plan-runs.ts";
+import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { locateFfmpeg } from "../build/locate.ts";
 import { runCommand } from "../run-command.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
@@ -69,7 +69,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 async function make(name: string, argv: string): Promise<string> {
-  await promisify(execFile)(MAKER, ["-v", "error", "-y", ...argv.trim().split(/ +/), name], {
+  await promisify(execFile)(REFERENCE_FFMPEG, ["-v", "error", "-y", ...argv.trim().split(/ +/), name], {
     ...options,
     cwd: folder,
   });
@@ -80,7 +80,7 @@ it.each(Object.entries(SOURCES))("decodes %s", async (name, argv) => {
   const path = await make(name, argv);
   const { streams } = await probeFile(ffprobe, path);
   expect(streams).toHaveLength(1);
-  const decoding = [...headArguments([{ path }]), "-f", "null", "-"];
+  const decoding = [...openingArguments([{ path }]), "-f", "null", "-"];
   expect(await promisify(execFile)(ffmpeg.path, decoding, options)).toMatchObject({ stderr: "" });
 });
 
@@ -88,7 +88,7 @@ it("refuses a source whose codec is not listed, and names it", async () => {
   const path = await make("magicyuv.avi", `${VIDEO} -c:v magicyuv`);
   const refusal = { code: "input_codec_not_supported", message: expect.stringContaining("codec magicyuv, which") };
   await expect(probeFile(ffprobe, path)).rejects.toMatchObject(refusal);
-  const argv = [...headArguments([{ path }]), "-f", "null", "-"];
+  const argv = [...openingArguments([{ path }]), "-f", "null", "-"];
   const ran = await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
   expect(ran).toMatchObject({ ok: false, stderrTail: expect.stringContaining("Codec (magicyuv) not on whitelist") });
 });

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { streamArguments } from "#shared/plan/streams/stream-muxers.ts";
-import type { ScratchTrack } from "#shared/protocol/chunking.ts";
+import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { bodyAt, boxesIn } from "../../package/mp4/boxes.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import { readChunkFacts } from "../chunk/chunk-file.ts";
-import { fetchParts } from "./fetch-chunks.ts";
+import { fetchChunks } from "./fetch-chunks.ts";
 import { openJoinedTrack } from "./join-track.ts";
 
 /** Behind each of these frames a chunk ends. */
@@ -105,10 +105,10 @@ async function stored(): Promise<ScratchTrack[]> {
 async function fetched(parts: readonly ScratchTrack[], given: Partial<TaskDeps> = {}) {
   const work = await mkdtemp(join(folder, "w-"));
   const task = { kind: "inspect", sourceUrl: "" };
-  const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { askScratch: bucket.askScratch, ...given });
+  const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { requestScratch: bucket.requestScratch, ...given });
   const taken = new Map<string, Buffer[]>();
   let most = 0;
-  const fetching = fetchParts(parts, work, deps, async ({ track }, file) => {
+  const fetching = fetchChunks(parts, work, deps, async ({ track }, file) => {
     most = Math.max(most, (await readdir(work)).length);
     taken.set(track, [...(taken.get(track) ?? []), await readFile(file)]);
   });
@@ -131,8 +131,8 @@ it("asks for URLs anew when they have expired", async () => {
   bucket.expire(true);
   let asked = 0;
   const { fetching, taken } = await fetched(parts, {
-    async askScratch(puts, gets) {
-      const answer = await bucket.askScratch(puts, gets);
+    async requestScratch(puts, gets) {
+      const answer = await bucket.requestScratch(puts, gets);
       asked += 1;
       bucket.expire(false);
       return answer;

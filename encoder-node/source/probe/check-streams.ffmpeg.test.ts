@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { MAKER } from "../../testing/plan-runs.ts";
+import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { checkStreams } from "./check-streams.ts";
 
 /** ffmpeg 7, whatever nodes take: it is the one that lists more than ffprobe of 2023. */
-const ffmpeg = { path: MAKER, version: "n7.0", origin: "package" } as const;
+const ffmpeg = { path: REFERENCE_FFMPEG, version: "n7.0", origin: "package" } as const;
 const { signal } = new AbortController();
 const video = { index: 0, codec_type: "video" } as const;
 const audio = { index: 1, codec_type: "audio" } as const;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   };
   for (const [name, options] of Object.entries(clips)) {
     const argv = ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=0.5", ...options, name];
-    await promisify(execFile)(MAKER, argv, { cwd: folder, env: toolEnvironment() });
+    await promisify(execFile)(REFERENCE_FFMPEG, argv, { cwd: folder, env: toolEnvironment() });
   }
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { MAKER } from "./plan-runs.ts";
+import { REFERENCE_FFMPEG } from "./plan-runs.ts";
 import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
 async function halves(path: string, decoder = ""): Promise<number[][]> {
   const argv = `-v error ${decoder} -i ${path} -frames:v 1 -vf format=rgba,scale=32:16:flags=neighbor -f rawvideo -`;
   const options = { encoding: "buffer", env: toolEnvironment() } as const;
-  const { stdout } = await promisify(execFile)(MAKER, argv.split(" ").filter(Boolean), options);
+  const { stdout } = await promisify(execFile)(REFERENCE_FFMPEG, argv.split(" ").filter(Boolean), options);
   return [8, 24].map((x) => [...stdout.subarray((8 * 32 + x) * 4, (8 * 32 + x) * 4 + 4)]);
 }
 

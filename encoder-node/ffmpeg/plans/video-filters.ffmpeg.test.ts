@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Ask } from "#shared/testing/output-specs.ts";
-import { decode, decodeSound, encodeClip, encodeOne, firstPicture, makeClip, probe } from "../../testing/plan-runs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { decode, decodeAudio, encodeClip, encodeOne, firstFrame, makeClip, probe } from "../../testing/plan-runs.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
 const TAGS = "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv";
@@ -75,7 +75,7 @@ function nameOf(pixel: readonly number[]): string {
 async function look(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Promise<string> {
   const stream = (await probe(file)).streams.find(({ codec_type }) => codec_type === "video");
   const { width = 0, height = 0 } = stream ?? {};
-  const picture = await firstPicture(file);
+  const picture = await firstFrame(file);
   const colours = rows.map((y) =>
     columns.map((x) => nameOf(picture.at(Math.floor(x * width), Math.floor(y * height)))),
   );
@@ -105,7 +105,7 @@ describe("shape", () => {
     for (const file of [...files.values()].flat()) expect(await look(file)).toBe(seen);
   });
 
-  test.each<[string, Ask, number[], number[], string]>([
+  test.each<[string, OutputOptions, number[], number[], string]>([
     // Bars above and below; beside.
     ["quarters.mp4", { format: "mp4:180x180" }, [0.2, 0.8], [0.1, 0.3, 0.7, 0.9], "180x180 -- RG BW --"],
     ["quarters.mp4", { format: "mp4:320x90" }, [0.1, 0.4, 0.6, 0.9], [0.2, 0.8], "320x90 -RG- -BW-"],
@@ -194,7 +194,7 @@ describe("colour", () => {
       source,
       `${bars} -filter_complex hstack=8,scale=${size.replace("x", ":")}:flags=neighbor,${filters} ${options.join(" ")}`,
     );
-    const { files, refusals } = await encodeClip(clip(source), [{ format }, { format: "jpg" }]);
+    const { files, failures: refusals } = await encodeClip(clip(source), [{ format }, { format: "jpg" }]);
     expect(refusals).toEqual([]);
     const [film = "", image = ""] = [...files.values()].flat();
     const [stream] = (await probe(film)).streams;
@@ -202,7 +202,7 @@ describe("colour", () => {
       tags,
     );
     for (const file of tags.startsWith("bt2020") ? [film] : [film, image]) {
-      const picture = await firstPicture(file);
+      const picture = await firstFrame(file);
       const height = (await probe(file)).streams[0]?.height ?? 0;
       const seen = BARS.map((_, at) => picture.at(Math.floor(((at + 0.5) / 8) * picture.width), height >> 1));
       expect(
@@ -255,7 +255,7 @@ describe("high dynamic range", () => {
     ]);
     const [film = "", image = "", kept = ""] = [...files.values()].flat();
     for (const file of [film, image]) {
-      const picture = await firstPicture(file);
+      const picture = await firstFrame(file);
       const greys = NITS.map((_, at) => picture.at(Math.floor((at + 0.5) * (picture.width / 5)), 80));
       // Mid-grey of BT.709 is 104; white keeps room for what is brighter.
       for (const [at, grey] of [0, 108, 216, 238, 255].entries()) {
@@ -296,7 +296,7 @@ describe("watermark", () => {
   });
   const markedBy = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
 
-  test.each<[string, Ask, number, number]>([
+  test.each<[string, OutputOptions, number, number]>([
     // 540×270 pixels on 1080 lines are 360×180 on 720, at 14 pixels from the edges.
     ["grey.mp4", { format: "mp4", params: params("topleft") }, 14, 14],
     ["grey.mp4", { format: "mp4", params: params("bottomright") }, 1280 - 14 - 360, 720 - 14 - 180],
@@ -306,7 +306,7 @@ describe("watermark", () => {
     // Inside the picture, not on its padding.
     ["grey.mp4", { format: "mp4:1280x1000", params: params("topleft") }, 14, 140 + 14],
   ])("on %s as %j is in its corner, in its colours, its alpha kept", async (name, ask, left, top) => {
-    const picture = await firstPicture(await encodeOne(clip(name), ask, markedBy("mark.png")));
+    const picture = await firstFrame(await encodeOne(clip(name), ask, markedBy("mark.png")));
     const at = (x: number): readonly number[] => picture.at(left + x, top + 90);
     const near = (x: number, rgb: readonly number[]): void => {
       for (const [channel, value] of at(x).entries())
@@ -329,7 +329,7 @@ describe("watermark", () => {
     ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
   ])("is there on %s as %s, whatever the matrix and the mark's size", async (name, format) => {
     const ask = { format, params: params("topleft") };
-    const picture = await firstPicture(await encodeOne(clip(name), ask, markedBy("mark.jpg")));
+    const picture = await firstFrame(await encodeOne(clip(name), ask, markedBy("mark.jpg")));
     const [red = 0, green = 255, blue = 0] = picture.at(20, 20);
     // In PQ and the wide gamut of BT.2020 it looks paler.
     expect([red > green + 25, blue > green + 25]).toEqual([true, true]);
@@ -340,7 +340,7 @@ describe("watermark", () => {
     ["mark.jpg", "tall.mp4", 180, 90],
     ["huge.png", "grey.mp4", 640, 64],
   ])("%s on %s is %i×%i pixels", async (mark, name, width, height) => {
-    const picture = await firstPicture(
+    const picture = await firstFrame(
       await encodeOne(clip(name), { format: "mp4", params: params("topleft") }, markedBy(mark)),
     );
     const margin = name === "tall.mp4" ? 8 : 14;
@@ -363,7 +363,7 @@ describe("cut", () => {
   };
   /** Where the sound sets in, in frames. */
   const onset = async (file: string): Promise<number> => {
-    const samples = await decodeSound(file);
+    const samples = await decodeAudio(file);
     const first = samples.findIndex((sample) => Math.abs(sample) > 3000);
     return (first / 48_000) * (30_000 / 1001);
   };
@@ -408,7 +408,7 @@ describe("cut", () => {
   });
 
   test("what begins beyond the end is refused in words", async () => {
-    const { refusals } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
+    const { failures: refusals } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
     expect(refusals[0]?.failure).toEqual({
       code: "offset_beyond_end",
       message: "The output's `offset` lies beyond the end of the input.",
@@ -455,7 +455,7 @@ describe("alpha", () => {
     ]);
     const [film = "", image = "", kept = ""] = [...files.values()].flat();
     for (const file of [film, image]) {
-      const [red = 0, green = 0] = (await firstPicture(file)).at(32, 32);
+      const [red = 0, green = 0] = (await firstFrame(file)).at(32, 32);
       expect([Math.abs(red - 128) <= 4, green <= 4]).toEqual([true, true]);
     }
     const [, , , alpha = 0] = await decode(kept, "format=rgba", "rgba");

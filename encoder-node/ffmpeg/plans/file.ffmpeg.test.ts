@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VIDEO_CODECS, VIDEO_TRAITS, type VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS } from "#shared/format/containers.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
-import type { Ask } from "#shared/testing/output-specs.ts";
-import { encodeClip, encodeOne, MAKER, makeClip, probe } from "../../testing/plan-runs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { encodeClip, encodeOne, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
@@ -50,8 +50,8 @@ async function probes(
   formats: readonly string[],
   durationMs: number | null = null,
 ): Promise<[string, MediaProbe][]> {
-  const asks = formats.map((format): Ask => ({ format, durationMs }));
-  const { files, refusals } = await encodeClip(clip(source), asks);
+  const asks = formats.map((format): OutputOptions => ({ format, durationMs }));
+  const { files, failures: refusals } = await encodeClip(clip(source), asks);
   expect(refusals).toEqual([]);
   return Promise.all(
     formats.map(async (format, at) => [format, await probe(files.get(at)?.[0] ?? "")] as [string, MediaProbe]),
@@ -210,13 +210,24 @@ describe("copies", () => {
     const { streams, format: found } = await probe(file);
     expect(streams.map(({ codec_name }) => codec_name).join()).toBe(codecs);
     expect(Math.abs(Number(found.duration) - 4)).toBeLessThan(0.2);
-    const { stderr } = await run(MAKER, ["-v", "error", "-xerror", "-i", file, "-fps_mode", "vfr", "-f", "null", "-"]);
+    const { stderr } = await run(REFERENCE_FFMPEG, [
+      "-v",
+      "error",
+      "-xerror",
+      "-i",
+      file,
+      "-fps_mode",
+      "vfr",
+      "-f",
+      "null",
+      "-",
+    ]);
     expect(stderr).toBe("");
   });
 
   test("cut at an offset play from there", async () => {
     const file = await encodeOne(clip("film.mp4"), { format: "mp4:copy:copy", params: { offset: 2.5, duration: 1 } });
-    const { stdout } = await run(MAKER, ["-v", "error", "-i", file, "-map", "0:v", "-f", "framecrc", "-"]);
+    const { stdout } = await run(REFERENCE_FFMPEG, ["-v", "error", "-i", file, "-map", "0:v", "-f", "framecrc", "-"]);
     expect(Math.abs(stdout.split("\n").filter((line) => line.startsWith("0,")).length - 25)).toBeLessThanOrEqual(1);
   });
 });
@@ -225,7 +236,7 @@ describe("sound", () => {
   /** Loudest sample and mean, in dB of full scale. */
   async function volume(file: string, filters = ""): Promise<{ max: number; mean: number }> {
     const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${filters}volumedetect`, "-f", "null", "-"];
-    const { stderr } = await run(MAKER, argv, { env: toolEnvironment() });
+    const { stderr } = await run(REFERENCE_FFMPEG, argv, { env: toolEnvironment() });
     const of = (name: string): number => Number(new RegExp(`${name}_volume: (\\S+) dB`).exec(stderr)?.[1]);
     return { max: of("max"), mean: of("mean") };
   }
@@ -251,7 +262,7 @@ describe("sound", () => {
   /** Seconds at which the beep begins. */
   async function soundStart(file: string): Promise<number> {
     const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${FROM_ZERO},silencedetect=n=0.05:d=0.1`];
-    const { stderr } = await run(MAKER, [...argv, "-f", "null", "-"]);
+    const { stderr } = await run(REFERENCE_FFMPEG, [...argv, "-f", "null", "-"]);
     return Number(/silence_start: 0(?:\.0\d*)?\s[\s\S]*?silence_end: (\S+)/.exec(stderr)?.[1] ?? 0);
   }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ask } from "#shared/testing/output-specs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { type ProcessedOutput, processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import {
@@ -32,12 +32,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const MP4: Ask = { format: "mp4" };
-const WEBM: Ask = { format: "webm:vp8" };
-const THREE: Ask = { format: "jpg:64x", number: 3 };
-const EVERY_2_S: Ask = { format: "jpg:64x", params: { interval: 2 } };
-const SCENES: Ask = { format: "gif:64x", params: { scene: { number: 2, duration: 0.1 } } };
-const STREAM: Ask = {
+const MP4: OutputOptions = { format: "mp4" };
+const WEBM: OutputOptions = { format: "webm:vp8" };
+const THREE: OutputOptions = { format: "jpg:64x", number: 3 };
+const EVERY_2_S: OutputOptions = { format: "jpg:64x", params: { interval: 2 } };
+const SCENES: OutputOptions = { format: "gif:64x", params: { scene: { number: 2, duration: 0.1 } } };
+const STREAM: OutputOptions = {
   format: "httpstream",
   params: { hls: { path: "h" }, dash: { path: "d" }, variants: ["mp4:64x:48k"] },
 };

@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ImageOutput } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
-import { chooseMoments, momentsOf } from "#shared/plan/thumbnails/thumbnail-timestamps.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
-import { decode, encodeClip, MAKER, makeClip, probe } from "../../testing/plan-runs.ts";
+import { chooseTimestamps, timestampsOf } from "#shared/plan/thumbnails/thumbnail-timestamps.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { decode, encodeClip, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 
 const run = promisify(execFile);
 
@@ -50,9 +50,9 @@ type Made = {
 };
 
 /** Plans and runs; nothing may be said on stderr. */
-async function make(clip: string, ...asks: Ask[]): Promise<Made> {
+async function make(clip: string, ...asks: OutputOptions[]): Promise<Made> {
   const source = path.join(folder, clip);
-  const { commands, refusals, files } = await encodeClip(source, asks);
+  const { commands, failures: refusals, files } = await encodeClip(source, asks);
   expect(refusals).toEqual([]);
   const arguments_ = commands.flatMap(({ runs }) => runs.flatMap(({ argv }) => argv));
   return {
@@ -71,7 +71,7 @@ async function greysIn(file: string, crop = ""): Promise<number[]> {
 /** What a player shows: every frame with its time in ms from the beginning of the file. */
 async function ledger(clip: string): Promise<{ ms: number; grey: number }[]> {
   const options = ["-v", "error", "-i", path.join(folder, clip), "-map", "0:v", "-fps_mode", "passthrough"];
-  const { stdout } = await run(MAKER, [...options, "-enc_time_base", "1/90000", "-f", "framecrc", "-"]);
+  const { stdout } = await run(REFERENCE_FFMPEG, [...options, "-enc_time_base", "1/90000", "-f", "framecrc", "-"]);
   const [, numerator, denominator] = /#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? [];
   const ticks = [...stdout.matchAll(/^0,\s*-?\d+,\s*(-?\d+)/gm)].map(([, pts]) => Number(pts));
   const greys = await greysIn(path.join(folder, clip));
@@ -82,12 +82,12 @@ async function ledger(clip: string): Promise<{ ms: number; grey: number }[]> {
 }
 
 /** The greys that an output's pictures are to show, in order of time. */
-async function expected(clip: string, ask: Ask): Promise<number[]> {
+async function expected(clip: string, ask: OutputOptions): Promise<number[]> {
   const { selection, sprite } = specOf(ask, 0) as ImageOutput;
   const { video } = chooseTracks(await probe(path.join(folder, clip)));
-  const moments = video && chooseMoments(selection, video, sprite !== null);
+  const moments = video && chooseTimestamps(selection, video, sprite !== null);
   const shown = await ledger(clip);
-  return momentsOf(moments?.ok ? moments.strides : []).map(
+  return timestampsOf(moments?.ok ? moments.intervals : []).map(
     (moment) => (shown.findLast(({ ms }) => ms <= moment + 0.437) ?? shown[0])?.grey ?? -1,
   );
 }
@@ -110,7 +110,7 @@ describe("single pictures", () => {
     // Without an index there is no seeking.
     ["even.ts", 0],
   ])("of %s are right to the frame, and the same by seeking as beside a film", async (clip, seeks) => {
-    const asks: Ask[] = [
+    const asks: OutputOptions[] = [
       { format: "png", number: 7 },
       { format: "png", params: { offsets: OFFSETS } },
     ];
@@ -169,12 +169,12 @@ describe("sheets", () => {
 });
 
 describe("pictures that move", () => {
-  const gif = (number: number, duration: number): Ask => ({
+  const gif = (number: number, duration: number): OutputOptions => ({
     format: "gif:64x36",
     params: { scene: { number, duration } },
   });
 
-  test.each<[string, Ask, number]>([
+  test.each<[string, OutputOptions, number]>([
     ["short.mp4", gif(1, 1), 10],
     ["short.mp4", gif(4, 0.3), 12],
     ["short.mp4", gif(1, 5), 20],
@@ -192,7 +192,7 @@ describe("pictures that move", () => {
   });
 
   test("as webp repeat for ever, each frame for a tenth of a second", async () => {
-    const ask: Ask = { format: "webp_anim:64x36", params: { scene: { number: 2, duration: 1 } } };
+    const ask: OutputOptions = { format: "webp_anim:64x36", params: { scene: { number: 2, duration: 1 } } };
     const { files } = await make("colours.mp4", ask);
     const frames = chunksOf(await readFile(files[0]?.[0] ?? ""));
     const [loops] = frames.filter(({ name }) => name === "ANIM").map(({ data }) => data.readUInt16LE(4));

@@ -1,4 +1,4 @@
-// Sources that ffmpeg can make nothing of, or not all: what their clients are told.
+// Sources that ffmpeg can make nothing of, or not all: what their clients are reported.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

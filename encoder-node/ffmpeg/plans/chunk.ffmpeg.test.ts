@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
-import type { Ask } from "#shared/testing/output-specs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { type Both, look, lossless, type Made, makeBoth, type Shown } from "../../testing/chunked-encodes.ts";
 import { makeClip } from "../../testing/plan-runs.ts";
 
@@ -25,9 +25,9 @@ const X264 = "-c:v libx264 -preset ultrafast -bf 2 -g 33";
 const FAST = `${SOUND} ${X264} -c:a aac`;
 const UNEVEN = "-vf select=not(mod(n\\,3))+not(mod(n\\,7))*lt(t\\,3),select=not(between(t\\,4.1\\,5.7)) -fps_mode vfr";
 
-const MP4: Ask = { format: "mp4" };
-const SLOWER: Ask = { format: "mkv:x48_15fps" };
-const STREAM: Ask = {
+const MP4: OutputOptions = { format: "mp4" };
+const SLOWER: OutputOptions = { format: "mkv:x48_15fps" };
+const STREAM: OutputOptions = {
   format: "httpstream",
   params: { hls: { path: "h" }, dash: { path: "d" }, segment_duration: 4, variants: ["mp4:x64:48k"], thumbnails: true },
 };
@@ -35,14 +35,14 @@ const STREAM: Ask = {
 type Clip = {
   name: string;
   files: readonly (readonly [name: string, make: string])[];
-  asks: readonly Ask[];
+  asks: readonly OutputOptions[];
 };
-const clip = (name: string, file: string, make: string, ...asks: Ask[]): Clip => ({
+const clip = (name: string, file: string, make: string, ...asks: OutputOptions[]): Clip => ({
   name,
   files: [[file, make]],
   asks,
 });
-const remade = (name: string, file: string, source: string, make: string, ...asks: Ask[]): Clip => ({
+const remade = (name: string, file: string, source: string, make: string, ...asks: OutputOptions[]): Clip => ({
   ...{ name, asks },
   files: [
     ["made.mp4", source],
@@ -156,7 +156,7 @@ function expectTimes(actual: readonly number[], wanted: readonly number[], withi
 test("with the settings of every codec chunks have one header, the planned frames, and keyframes where the whole has them", async () => {
   await makeClip(folder, "b.mp4", `${PICTURE}30000/1001 ${FAST}`);
   const variants = ["mp4:x64_200k:48k", "mp4:hevc_x48:48k"];
-  const stream: Ask = { format: "httpstream", params: { dash: { path: "d" }, variants } };
+  const stream: OutputOptions = { format: "httpstream", params: { dash: { path: "d" }, variants } };
   const asks = [
     stream,
     ...["mp4:hevc_400k", "webm:vp9", "mp4:av1", "mp4:::quality=3,maxrate=300k"].map((format) => ({ format })),

@@ -2,30 +2,38 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join as pathOf } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { Hardware, TaskResult } from "#shared/protocol/protocol.ts";
+import type { Hardware } from "#shared/protocol/capabilities.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { withoutSandbox } from "../../ffmpeg/sandbox/isolation.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
-import { type Chunked, chunkTasks, leaseOf, newJob, openStudio, type Studio } from "../../testing/chunked-jobs.ts";
+import {
+  type Chunked,
+  type ChunkTestBed,
+  chunkTasks,
+  leaseOf,
+  newJob,
+  openChunkTestBed,
+} from "../../testing/chunked-jobs.ts";
 import { tools } from "../../testing/task-deps.ts";
 import { sound } from "../audio.ts";
 import { join } from "../join/join.ts";
 import { chunk } from "./chunk.ts";
 
-let studio: Studio;
+let testBed: ChunkTestBed;
 let job: string;
 let ranged: Chunked["ranged"];
 let chunks: Chunked["chunks"];
 const ONE = [specOf({ format: "mp4:64x36" }, 0)];
 beforeAll(async () => {
   await withoutSandbox();
-  studio = await openStudio(["ntsc.mp4"]);
-  ({ job, ranged, chunks } = await chunkTasks(studio, "ntsc.mp4", ONE));
+  testBed = await openChunkTestBed(["ntsc.mp4"]);
+  ({ job, ranged, chunks } = await chunkTasks(testBed, "ntsc.mp4", ONE));
 }, 120_000);
-afterAll(() => studio.close());
+afterAll(() => testBed.close());
 
 const scripted = async (name: string, script: string): Promise<TaskDeps["ffmpeg"]> => {
-  const path = pathOf(studio.folder, name);
+  const path = pathOf(testBed.folder, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return { ...tools.ffmpeg, path };
 };
@@ -38,15 +46,15 @@ it("tries a chunk once more, from further back, when its frames are not those pl
     // A first pass leaves no file.
     `"${tools.ffmpeg.path}" "$@" || exit
 case "$*" in
-  *-video.mp4) echo "$*" >> ${studio.folder}/tries; [ $(wc -l < ${studio.folder}/tries) != 1 ] || truncate -s 30000 *-video.mp4;;
+  *-video.mp4) echo "$*" >> ${testBed.folder}/tries; [ $(wc -l < ${testBed.folder}/tries) != 1 ] || truncate -s 30000 *-video.mp4;;
 esac`,
   );
-  const deps = studio.node.depsOf(leaseOf(job, "again"), second, { ...studio.bucket, ffmpeg });
+  const deps = testBed.node.depsOf(leaseOf(job, "again"), second, { ...testBed.bucket, ffmpeg });
   expect(await chunk(second, deps)).toMatchObject({
     kind: "chunk",
     tracks: [{ track: "video", frames: second.chunk.frames }],
   });
-  const seeks = (await readFile(pathOf(studio.folder, "tries"), "utf8"))
+  const seeks = (await readFile(pathOf(testBed.folder, "tries"), "utf8"))
     .split("\n")
     .map((line) => Number(/-ss ([\d.]+)/.exec(line)?.[1]));
   expect((seeks[0] ?? 0) - (seeks[1] ?? 0)).toBeGreaterThanOrEqual(19);
@@ -59,7 +67,7 @@ it("fails a chunk that never has its frames", async () => {
     "short-ffmpeg",
     `"${tools.ffmpeg.path}" "$@" && { [ ! -e *-video.mp4 ] || truncate -s 30000 *-video.mp4; }`,
   );
-  const deps = studio.node.depsOf(leaseOf(job, "never"), first, { ...studio.bucket, ffmpeg });
+  const deps = testBed.node.depsOf(leaseOf(job, "never"), first, { ...testBed.bucket, ffmpeg });
   await expect(chunk(first, deps)).rejects.toMatchObject({ code: "chunk_mismatch" });
 });
 
@@ -71,12 +79,12 @@ it("encodes a chunk in software when hardware fails, unless the film's chunks ar
     "gpu-ffmpeg",
     `case "$*" in *_nvenc*) exit 187;; *) exec "${tools.ffmpeg.path}" "$@";; esac`,
   );
-  const { capabilities } = studio.node.depsOf(leaseOf(job, "any"), task, {});
-  const given = { ...studio.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
+  const { capabilities } = testBed.node.depsOf(leaseOf(job, "any"), task, {});
+  const given = { ...testBed.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
   // NVENC takes no small pictures.
   const outputs = [specOf({ format: "mp4:240p" }, 0)];
   const encodedBy = (encoder: string | null): Promise<TaskResult> =>
-    chunk({ ...task, outputs, encoder }, studio.node.depsOf(leaseOf(job, "hw"), task, given));
+    chunk({ ...task, outputs, encoder }, testBed.node.depsOf(leaseOf(job, "hw"), task, given));
   expect(await encodedBy(null)).toMatchObject({ encoder: "libx264 n7" });
   await expect(encodedBy("h264_nvenc n7")).rejects.toMatchObject({ code: "encoding_failed" });
   await expect(encodedBy("libx264 n6")).rejects.toMatchObject({ code: "encoder_not_available" });
@@ -85,9 +93,9 @@ it("encodes a chunk in software when hardware fails, unless the film's chunks ar
 it("leaves no file and no process behind when the work is no longer wanted", async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
-  const ffmpeg = await scripted("slow-ffmpeg", `echo $$ >> ${studio.folder}/pids; sleep 600`);
-  const soundTask = { kind: "sound" as const, ...ranged };
-  const stuck = { kind: "join" as const, probe: ranged.probe, outputs: ONE, chunks: [], sound: [] };
+  const ffmpeg = await scripted("slow-ffmpeg", `echo $$ >> ${testBed.folder}/pids; sleep 600`);
+  const soundTask = { kind: "audio" as const, ...ranged };
+  const stuck = { kind: "join" as const, probe: ranged.probe, outputs: ONE, chunks: [], audio: [] };
   const works = [
     (deps: TaskDeps) => chunk(first, deps),
     (deps: TaskDeps) => sound(soundTask, deps),
@@ -95,14 +103,14 @@ it("leaves no file and no process behind when the work is no longer wanted", asy
   ];
   for (const [at, work] of works.entries()) {
     const abort = new AbortController();
-    const deps = studio.node.depsOf(leaseOf(job, `gone-${at}`), first, {
-      ...studio.bucket,
+    const deps = testBed.node.depsOf(leaseOf(job, `gone-${at}`), first, {
+      ...testBed.bucket,
       ffmpeg,
       signal: abort.signal,
     });
     const working = work(deps);
     await vi.waitFor(
-      async () => expect((await readFile(pathOf(studio.folder, "pids"), "utf8")).split("\n")).toHaveLength(at + 2),
+      async () => expect((await readFile(pathOf(testBed.folder, "pids"), "utf8")).split("\n")).toHaveLength(at + 2),
       {
         timeout: 20_000,
       },
@@ -110,9 +118,9 @@ it("leaves no file and no process behind when the work is no longer wanted", asy
     abort.abort("cancelled");
     await expect(working).rejects.toBe("cancelled");
   }
-  const pids = (await readFile(pathOf(studio.folder, "pids"), "utf8")).trim().split("\n");
+  const pids = (await readFile(pathOf(testBed.folder, "pids"), "utf8")).trim().split("\n");
   for (const pid of pids) expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
-  expect(await readdir(pathOf(studio.folder, "tasks"))).toEqual([]);
+  expect(await readdir(pathOf(testBed.folder, "tasks"))).toEqual([]);
 });
 
 it("fails a chunk whose source is gone, whatever ffmpeg makes of that", async () => {
@@ -124,7 +132,7 @@ it("fails a chunk whose source is gone, whatever ffmpeg makes of that", async ()
   };
   // Of another job: this node has the source of the first one.
   const lease = leaseOf(newJob(), "chunk-0");
-  const failing = chunk({ ...first, source }, studio.node.depsOf(lease, first, studio.bucket));
+  const failing = chunk({ ...first, source }, testBed.node.depsOf(lease, first, testBed.bucket));
   await expect(failing).rejects.toMatchObject({
     code: "node_failed",
     message: expect.stringContaining("copy of the input"),
@@ -139,9 +147,9 @@ it("fails a join that lacks a chunk", async () => {
     probe: ranged.probe,
     outputs: ONE,
     chunks: [{ range: first.chunk, tracks: [] }],
-    sound: [],
+    audio: [],
   };
-  await expect(join(task, studio.node.depsOf(leaseOf(job, "lacking"), task, studio.bucket))).rejects.toMatchObject({
+  await expect(join(task, testBed.node.depsOf(leaseOf(job, "lacking"), task, testBed.bucket))).rejects.toMatchObject({
     code: "chunk_mismatch",
   });
 });

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AudioCodec, VideoCodec } from "#shared/format/codecs.ts";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#shared/format/containers.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
-import type { Ask } from "#shared/testing/output-specs.ts";
-import { encodeClip, FFMPEG, FFPROBE, MAKER, makeClip } from "../../testing/plan-runs.ts";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { encodeClip, FFMPEG, FFPROBE, makeClip, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { listEncoders } from "../build/listings.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
@@ -74,7 +74,7 @@ async function decodeAll(files: readonly string[]): Promise<string> {
   const inputs = files.flatMap((file) => ["-i", file]);
   const maps = files.flatMap((_, at) => ["-map", String(at)]);
   const argv = ["-v", "error", "-xerror", ...inputs, ...maps, "-fps_mode", "vfr", "-f", "null", "-"];
-  return run(MAKER, argv, { env }).then(({ stderr }) => stderr, String);
+  return run(REFERENCE_FFMPEG, argv, { env }).then(({ stderr }) => stderr, String);
 }
 
 /** Frames that a film of a source without a constant rate has at least: where the rate is made constant, some repeat. */
@@ -141,8 +141,8 @@ const ROWS: [string, readonly Wanted[]][] = [
 ];
 
 test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, wanted) => {
-  const asks = wanted.map((each): Ask => ({ format: formatOf(each) }));
-  const { files, refusals } = await encodeClip(path.join(folder, clip), asks);
+  const asks = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
+  const { files, failures: refusals } = await encodeClip(path.join(folder, clip), asks);
   expect(refusals).toEqual([]);
   const made = wanted.map((each, at) => ({ ...each, file: files.get(at)?.[0] ?? "" }));
   const report: string[] = [];
@@ -162,7 +162,7 @@ test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, want
 });
 
 test("a film is refused of sound alone", async () => {
-  const { refusals } = await encodeClip(
+  const { failures: refusals } = await encodeClip(
     path.join(folder, "sound.m4a"),
     FILMS.map((each) => ({ format: formatOf(each) })),
   );

@@ -6,12 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type CommandResult, runCommand } from "../../ffmpeg/run-command.ts";
+import type { CommandResult } from "../../ffmpeg/command-result.ts";
+import { runCommand } from "../../ffmpeg/run-command.ts";
 import { openMachineLoopback } from "../../ffmpeg/sandbox/loopback-network.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import { MAKER, makeClip, tested } from "../../testing/plan-runs.ts";
+import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { closeServers, noise, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
-import { readFrameLedger } from "../frame-index/frame-index.ts";
+import { readFrameIndex } from "../frame-index/frame-index.ts";
 import { type BlockCache, openBlockCache } from "./block-cache.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput, type RangeProxy, startRangeProxy } from "./range-proxy.ts";
 import { rangeReader } from "./range-reader.ts";
@@ -64,7 +65,7 @@ async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY, vi
 }
 
 describe("the server", () => {
-  const FILM = noise(300_000);
+  const CLIP = noise(300_000);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   async function ask(url: string, method = "GET", range?: string) {
@@ -85,15 +86,15 @@ describe("the server", () => {
     ["GET", "bytes=-10", 206, 299_990, 299_999, "bytes 299990-299999/300000"],
     ["GET", "bytes=0-1,5-6", 200, 0, 299_999, undefined],
   ])("answers %s of %s", async (method, range, status, start, end, part) => {
-    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
-    const body = method === "HEAD" ? Buffer.alloc(0) : FILM.subarray(start, end + 1);
+    const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
+    const body = method === "HEAD" ? Buffer.alloc(0) : CLIP.subarray(start, end + 1);
     const answer = await ask(input.url, method, range);
     expect(answer).toMatchObject({ status, part, length: String(end + 1 - start), connection: "keep-alive" });
     expect(answer.body.equals(body)).toBe(true);
   });
 
   it("refuses ranges behind the end, other methods, and names that nobody gave out", async () => {
-    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
+    const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
     expect(await ask(input.url, "GET", "bytes=300000-")).toMatchObject({ status: 416, part: "bytes */300000" });
     expect(await ask(input.url, "POST")).toMatchObject({ status: 405 });
     expect(new URL(input.url).pathname).toMatch(/^\/[0-9a-f]{32}$/);
@@ -103,7 +104,7 @@ describe("the server", () => {
   });
 
   it("listens on loopback only, and keeps connections", async () => {
-    const { input } = await openSource(FILM, Number.POSITIVE_INFINITY, machineProxy);
+    const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
     expect(new URL(input.url).hostname).toBe("127.0.0.1");
     const ports = [await ask(input.url), await ask(input.url)].map(({ port }) => port);
     expect(ports[0]).toBe(ports[1]);
@@ -113,7 +114,7 @@ describe("the server", () => {
 const decoding = (input: readonly string[]) => ["-v", "error", "-nostdin", ...input, "-f", "framemd5", "out.txt", "-y"];
 const decodeUrl = ({ url, network }: RangeInput, signal: AbortSignal, stallMs = 60_000): Promise<CommandResult> => {
   const argv = decoding([...RANGE_INPUT_OPTIONS, "-i", url]);
-  return runCommand({ path: MAKER, argv, cwd: folder, stallMs, signal, network });
+  return runCommand({ path: REFERENCE_FFMPEG, argv, cwd: folder, stallMs, signal, network });
 };
 const framesOf = (): Promise<string> => readFile(join(folder, "out.txt"), "utf8");
 
@@ -124,7 +125,7 @@ describe("ffmpeg", () => {
     expect(await decodeUrl(input, input.failed)).toEqual({ ok: true });
     const frames = await framesOf();
     const argv = decoding(["-i", name]);
-    await promisify(execFile)(MAKER, argv, { cwd: folder, env: toolEnvironment() });
+    await promisify(execFile)(REFERENCE_FFMPEG, argv, { cwd: folder, env: toolEnvironment() });
     expect(frames).toBe(await framesOf());
     expect(frames.split("\n").length).toBeGreaterThan(300);
     expect(cache.fetchedBytes).toBeLessThanOrEqual(bytes.length);
@@ -159,7 +160,10 @@ describe("ffmpeg", () => {
     const bytes = await readFile(join(folder, "film.mkv"));
     const { input } = await openSource(bytes, Number.POSITIVE_INFINITY, machineProxy);
     const env = { ...toolEnvironment(), http_proxy: "http://127.0.0.1:9" };
-    await promisify(execFile)(MAKER, decoding([...RANGE_INPUT_OPTIONS, "-i", input.url]), { cwd: folder, env });
+    await promisify(execFile)(REFERENCE_FFMPEG, decoding([...RANGE_INPUT_OPTIONS, "-i", input.url]), {
+      cwd: folder,
+      env,
+    });
     expect((await framesOf()).split("\n").length).toBeGreaterThan(300);
   });
 });
@@ -168,16 +172,16 @@ describe("ffprobe", () => {
   it.each(CLIPS)("finds the same frames in %s", async (name) => {
     const path = join(folder, name);
     const { input } = await openSource(await readFile(path));
-    const reading = await readFrameLedger(ffprobe, input, 0, never);
+    const reading = await readFrameIndex(ffprobe, input, 0, never);
     expect(reading).toMatchObject({ ok: true });
-    expect(reading).toEqual(await readFrameLedger(ffprobe, { path }, 0, never));
+    expect(reading).toEqual(await readFrameIndex(ffprobe, { path }, 0, never));
   });
 
   it("never takes a broken source for a short one", async () => {
     for (const name of CLIPS) {
       const bytes = await readFile(join(folder, name));
       const { input } = await openSource(bytes, bytes.length >> 1);
-      await expect(readFrameLedger(ffprobe, input, 0, never)).rejects.toMatchObject({ code: "input_unreachable" });
+      await expect(readFrameIndex(ffprobe, input, 0, never)).rejects.toMatchObject({ code: "input_unreachable" });
     }
   });
 });

@@ -32,7 +32,9 @@ async function packets(file: string): Promise<Packet[]> {
 type Made = { readonly cwd: string; readonly stream: PlannedStream };
 
 async function makeStream(clip: string, params: Readonly<Record<string, unknown>>): Promise<Made> {
-  const { commands, refusals } = await encodeClip(path.join(folder, clip), [{ format: "httpstream", params }]);
+  const { commands, failures: refusals } = await encodeClip(path.join(folder, clip), [
+    { format: "httpstream", params },
+  ]);
   expect(refusals).toEqual([]);
   const stream = commands[0]?.outputs[0]?.stream;
   const runs = (await readdir(folder)).filter((name) => name.startsWith("run-"));

@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
-import { guardedAgent } from "../source/fetch/address-guard.ts";
+import type { CommandResult } from "../ffmpeg/command-result.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeFile } from "../source/probe/probe.ts";
-import { ffmpeg, type PlannedFilm, planFilm, tools } from "../testing/stream-encode.ts";
+import { ffmpeg, type PlannedEncode, planStream, tools } from "../testing/stream-encode.ts";
 import { type Refuse, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
-import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { storageAgent } from "../upload/storage-agent.ts";
 import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
 
-const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
+const storages = storageAgent("loopback");
 const FRAMES = 300;
 let folder = "";
 beforeAll(async () => {
@@ -30,8 +30,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const film = (params: Readonly<Record<string, unknown>>): Promise<PlannedFilm> =>
-  planFilm(join(folder, "film.mp4"), {
+const film = (params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> =>
+  planStream(join(folder, "film.mp4"), {
     variants: ["mp4:160x90", "mp4:96x54", "mp4:x"],
     segment_duration: 2,
     ...params,
@@ -48,9 +48,9 @@ type Run = { publication: Publication; workFolder: string; encode(): Promise<Com
 type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & { speed?: number };
 
 /** Begins to publish. `encode` takes no less than the film's duration by `speed`, so that there is something to follow. */
-async function publish(planned: PlannedFilm, { askUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
+async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
   const workFolder = await mkdtemp(join(folder, "work-"));
-  const deps = { askUploads, storages, signal: new AbortController().signal, ffprobe: tools.ffprobe, ...terms };
+  const deps = { requestUploads, storages, signal: new AbortController().signal, ffprobe: tools.ffprobe, ...terms };
   const options = { ...planned, workFolder, folder: "run", subtitles: [], ...terms };
   const publication = openPublication(options, deps);
   ends.push(publication.stop);
@@ -232,7 +232,7 @@ it("goes on with audio alone where the video of HLS version 3 ends early", async
   expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac early.mp4`)).toEqual({ ok: true });
   const params = { hls: { path: "a", version: 3 }, variants: ["mp4:160x90", "mp4:x"], segment_duration: 2 };
   const store = await storage();
-  const { publication, encode } = await publish(await planFilm(join(folder, "early.mp4"), params), store);
+  const { publication, encode } = await publish(await planStream(join(folder, "early.mp4"), params), store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
   expect(await publication.finish(() => undefined)).toHaveProperty("files");
@@ -287,13 +287,13 @@ it("stores thumbnails, and outlives passing trouble", async () => {
 it("says why the storage gives no tickets, and rejects when the work is no longer wanted", async () => {
   const planned = await film({ ...HLS, variants: ["mp4:x"] });
   const failure = { code: "storage_bucket_not_found", message: "No such bucket" } as const;
-  const refused = await publish(planned, await storage(), { askUploads: async () => ({ failure }) });
+  const refused = await publish(planned, await storage(), { requestUploads: async () => ({ failure }) });
   await refused.encode();
   await refused.publication.check();
   expect(await refused.publication.finish(() => undefined)).toEqual({ failure });
 
   const superseded = new AppError("lease_superseded", "Gone");
-  const unwanted = await publish(planned, await storage(), { askUploads: () => Promise.reject(superseded) });
+  const unwanted = await publish(planned, await storage(), { requestUploads: () => Promise.reject(superseded) });
   await unwanted.encode();
   await unwanted.publication.check();
   await expect(unwanted.publication.finish(() => undefined)).rejects.toBe(superseded);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
-import { FILTERS, MUXERS } from "#shared/plan/command/build-features.ts";
+import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/build-features.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/encoders.ts";
-import { Capabilities } from "#shared/protocol/protocol.ts";
+import { Capabilities } from "#shared/protocol/capabilities.ts";
 import { withoutSandbox } from "../sandbox/isolation.ts";
 import { probeCapabilities } from "./capabilities.ts";
 import { findCandidates, locateFfmpeg, type Tool } from "./locate.ts";
@@ -43,7 +43,7 @@ it("reports and logs what this installation's ffmpeg really does", async () => {
   expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
   if (ffmpeg.path.includes("@ffmpeg-binary"))
     expect(capabilities).toMatchObject({
-      ...{ encoders: SOFTWARE_ENCODERS, filters: FILTERS, muxers: MUXERS },
+      ...{ encoders: SOFTWARE_ENCODERS, filters: OPTIONAL_FILTERS, muxers: OPTIONAL_MUXERS },
       vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
     });
   expect(lines.map((line) => JSON.parse(line))).toEqual([

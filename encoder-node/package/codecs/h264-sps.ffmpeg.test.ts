@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeClip } from "../../testing/plan-runs.ts";
-import { findSps, pictureOfSps } from "./h264-sps.ts";
+import { describeSps, findSps } from "./h264-sps.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -25,7 +25,7 @@ test.each([
   const source = `-f lavfi -i testsrc=s=${size}:r=25:d=0.04,format=yuv420p`;
   await makeClip(folder, `${name.replaceAll(/[: ]/g, "-")}.h264`, `${source} -c:v libx264 ${options}`);
   const sps = findSps(await readFile(path.join(folder, `${name.replaceAll(/[: ]/g, "-")}.h264`)));
-  expect(sps && pictureOfSps(sps)).toEqual({ codec, width: Number.parseInt(size, 10), height });
+  expect(sps && describeSps(sps)).toEqual({ codec, width: Number.parseInt(size, 10), height });
 });
 
 test("a stream without parameter sets has none", () => {
