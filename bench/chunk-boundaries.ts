@@ -1,5 +1,6 @@
-// What the seams between chunks look like: a film of scenes is encoded by the whole system, once in one piece and once in chunks, and
-// both are compared with the source, second by second. `node local/bootstrap.mjs bench/seams.ts [seconds] [size]` prints a row a rate.
+// Measures the quality at chunk boundaries: the system encodes a video of many scenes without and with chunks, and both
+// results are compared with the source, second by second.
+// `node local/bootstrap.mjs bench/chunk-boundaries.ts [seconds] [size]` prints a row for each kind of rate.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +23,7 @@ const { ffmpeg } = await locateFfmpeg(process.env);
 const FPS = 25;
 const NODES = 3;
 
-/** By what is asked for. */
+/** Output formats by their kind of rate. */
 const RATES = {
   "constant quality": "mp4:::quality=3",
   "constant quality, HEVC": "mp4:hevc::quality=3",
@@ -30,7 +31,7 @@ const RATES = {
   "mean bitrate": "mp4:500k",
 } as const;
 
-/** Scenes of uneven difficulty and length, so that bits have to go where they are needed. */
+/** Scenes that need different bitrates, and have different lengths. */
 const SCENES: readonly ((size: string, at: number) => string)[] = [
   (size) => `testsrc2=s=${size}:r=${FPS},rotate=0.05*sin(t),noise=alls=6:allf=t`,
   (size, at) =>
@@ -39,7 +40,7 @@ const SCENES: readonly ((size: string, at: number) => string)[] = [
   (size, at) => `cellauto=s=${size}:r=${FPS}:rule=${[18, 30, 110][at % 3]}`,
 ];
 
-async function makeFilm(folder: string, seconds: number, size: string): Promise<string> {
+async function makeSource(folder: string, seconds: number, size: string): Promise<string> {
   const names: string[] = [];
   for (let [at, done] = [0, 0]; done < seconds; at++) {
     const length = Math.min(2 + ((at * 5) % 7), seconds - done);
@@ -55,16 +56,20 @@ async function makeFilm(folder: string, seconds: number, size: string): Promise<
     done += length;
   }
   await writeFile(join(folder, "list.txt"), names.map((name) => `file ${name}\n`).join(""));
-  const film = join(folder, "film.mp4");
-  await run(ffmpeg.path, ["-v", "error", "-f", "concat", "-i", join(folder, "list.txt"), "-c", "copy", film], options);
-  return film;
+  const source = join(folder, "source.mp4");
+  await run(
+    ffmpeg.path,
+    ["-v", "error", "-f", "concat", "-i", join(folder, "list.txt"), "-c", "copy", source],
+    options,
+  );
+  return source;
 }
 
-/** VMAF of each second. */
-async function vmafOf(file: string, film: string, folder: string): Promise<number[]> {
+/** The mean VMAF of each second of `file`. */
+async function vmafOf(file: string, source: string, folder: string): Promise<number[]> {
   const log = join(folder, "vmaf.json");
-  const graph = `[0:v]setpts=N[made];[1:v]setpts=N[film];[made][film]libvmaf=log_fmt=json:log_path=${log}:n_threads=2`;
-  await run(ffmpeg.path, ["-v", "error", "-i", file, "-i", film, "-lavfi", graph, "-f", "null", "-"], options);
+  const graph = `[0:v]setpts=N[encoded];[1:v]setpts=N[source];[encoded][source]libvmaf=log_fmt=json:log_path=${log}:n_threads=2`;
+  await run(ffmpeg.path, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], options);
   const Log = z.object({ frames: z.array(z.object({ metrics: z.object({ vmaf: z.number() }) })) });
   const scores = Log.parse(JSON.parse(await readFile(log, "utf8"))).frames.map(({ metrics }) => metrics.vmaf);
   return Array.from({ length: Math.ceil(scores.length / FPS) }, (_, at) =>
@@ -75,18 +80,18 @@ async function vmafOf(file: string, film: string, folder: string): Promise<numbe
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 async function main(seconds = "150", size = "384x216"): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "copra-seams-"));
-  const film = await makeFilm(folder, Number(seconds), size);
-  const server = await serveLoopback((request, response) => sendFile(request, response, film));
+  const folder = await mkdtemp(join(tmpdir(), "copra-chunk-boundaries-"));
+  const source = await makeSource(folder, Number(seconds), size);
+  const server = await serveLoopback((request, response) => sendFile(request, response, source));
   const stack = await startStack(
     { home: join(folder, "home"), port: 0, s3Port: 0, nodes: NODES },
     { notify: () => {} },
   );
-  const { api: address, apiKey, s3 } = stack.describe();
-  const api = apiClient(address, apiKey);
+  const { api: apiUrl, apiKey, s3 } = stack.describe();
+  const api = apiClient(apiUrl, apiKey);
 
-  /** Encodes the film; answers where the files lie, and at which seconds it was cut. */
-  async function encode(name: string, ultrafast: boolean): Promise<{ files: string[]; seams: number[] }> {
+  /** Encodes the source; returns the paths of the results, and the chunk boundaries in seconds. */
+  async function encode(name: string, ultrafast: boolean): Promise<{ files: string[]; boundaries: number[] }> {
     const paths = Object.keys(RATES).map((_, at) => `${name}/${at}.mp4`);
     const { id } = await api.submit({
       input: { url: server.origin },
@@ -105,38 +110,41 @@ async function main(seconds = "150", size = "384x216"): Promise<void> {
         return file;
       }),
     );
-    if (!ultrafast) return { files, seams: [] };
-    const answer = await fetch(`${address}/metadata/jobs/${id}`, { headers: { authorization: basicAuth(apiKey) } });
+    if (!ultrafast) return { files, boundaries: [] };
+    const response = await fetch(`${apiUrl}/metadata/jobs/${id}`, { headers: { authorization: basicAuth(apiKey) } });
     const Metadata = z.object({ metadata: z.object({ ultrafast: UltrafastReceipt }) });
-    const { chunks } = Metadata.parse(await answer.json()).metadata.ultrafast;
+    const { chunks } = Metadata.parse(await response.json()).metadata.ultrafast;
     const ends = chunks.map((_, at) =>
       Math.round(chunks.slice(0, at + 1).reduce((sum, each) => sum + each.seconds, 0)),
     );
-    return { files, seams: ends.slice(0, -1) };
+    return { files, boundaries: ends.slice(0, -1) };
   }
 
   try {
     const whole = await encode("whole", false);
-    const cut = await encode("chunks", true);
-    const isSeam = (second: number): boolean => cut.seams.includes(second) || cut.seams.includes(second + 1);
-    console.log(`${seconds} s of ${size}, seams at ${cut.seams.join(", ")} s; chunks less one piece:`);
+    const chunked = await encode("chunks", true);
+    const isAtBoundary = (second: number): boolean =>
+      chunked.boundaries.includes(second) || chunked.boundaries.includes(second + 1);
     console.log(
-      "| rate | kbit/s: one piece, chunks | size | VMAF | mean at seams | worst second at a seam | worst elsewhere | whole: mean of worst 5 s, chunks: the same |",
+      `${seconds} s of ${size}, chunk boundaries at ${chunked.boundaries.join(", ")} s; differences between chunks and one piece:`,
+    );
+    console.log(
+      "| rate | kbit/s: one piece, chunks | size | VMAF | mean at boundaries | worst second at a boundary | worst elsewhere | whole: mean of worst 5 s, chunks: the same |",
     );
     console.log("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const [at, rate] of Object.keys(RATES).entries()) {
-      const [one = "", other = ""] = [whole.files[at], cut.files[at]];
-      const [before, after] = [await vmafOf(one, film, folder), await vmafOf(other, film, folder)];
+      const [one = "", other = ""] = [whole.files[at], chunked.files[at]];
+      const [before, after] = [await vmafOf(one, source, folder), await vmafOf(other, source, folder)];
       const change = after.map((value, second) => value - (before[second] ?? 0));
-      const [seams, others] = [
-        change.filter((_, second) => isSeam(second)),
-        change.filter((_, second) => !isSeam(second)),
+      const [atBoundaries, others] = [
+        change.filter((_, second) => isAtBoundary(second)),
+        change.filter((_, second) => !isAtBoundary(second)),
       ];
       const sizes = [(await stat(one)).size, (await stat(other)).size] as const;
       const kbps = sizes.map((bytes) => Math.round((bytes * 8) / 1000 / Number(seconds))).join(", ");
       const worst = (values: readonly number[]): string =>
         mean(values.toSorted((a, b) => a - b).slice(0, 5)).toFixed(1);
-      const cells = [mean(change), mean(seams), Math.min(...seams), Math.min(...others)].map((value) =>
+      const cells = [mean(change), mean(atBoundaries), Math.min(...atBoundaries), Math.min(...others)].map((value) =>
         value.toFixed(2),
       );
       console.log(

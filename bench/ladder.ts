@@ -1,5 +1,5 @@
-// What the default ladder of a stream costs: one process for all renditions and both packages, beside one ffmpeg per rung
-// as one would type it. `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
+// Compares the cost of the default ladder of a stream in one ffmpeg process with one plain ffmpeg command per rendition.
+// `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,8 +15,8 @@ import { probeFile } from "../encoder-node/source/probe/probe.ts";
 const run = promisify(execFile);
 const env = toolEnvironment();
 
-/** Rungs as planned for 1080p: size, and the cap in kbit/s beside CRF 21. */
-const RUNGS = [
+/** The renditions planned for 1080p: size, and maximum bitrate in kbit/s at CRF 21. */
+const RENDITIONS = [
   ["426:240", 400],
   ["640:360", 1000],
   ["854:480", 1500],
@@ -26,7 +26,7 @@ const RUNGS = [
 
 type Cost = { readonly wall: number; readonly cpu: number };
 
-/** Runs a command under a shell, whose `times` says what its children used. */
+/** Runs a command in a shell, whose `times` builtin prints the CPU time of its children. */
 async function cost(path: string, argv: readonly string[], cwd: string): Promise<Cost> {
   const start = performance.now();
   const { stdout } = await run("sh", ["-c", '"$@" >&2; times', "sh", path, ...argv], { cwd, env, maxBuffer: 1e8 });
@@ -47,9 +47,9 @@ async function main(seconds: number): Promise<void> {
   try {
     const source = join(folder, "source.mp4");
     const clip = `testsrc2=s=1920x1080:r=30,rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
-    const made = ["-f", "lavfi", "-i", clip, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000", "-t", String(seconds)];
+    const inputs = ["-f", "lavfi", "-i", clip, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000", "-t", String(seconds)];
     const encoded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-c:a", "aac", "-ac", "2"];
-    await run(ffmpeg.path, ["-v", "error", "-y", ...made, ...encoded, source], { env });
+    await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, source], { env });
 
     const parsed = parseOutputs({ httpstream: { hls: { path: "h" }, dash: { path: "d" } } }, "none");
     if (!parsed.ok) throw new Error(parsed.refusal.message);
@@ -60,23 +60,23 @@ async function main(seconds: number): Promise<void> {
     );
 
     const byHand: Cost[] = [];
-    for (const [size, cap] of RUNGS) {
+    for (const [size, cap] of RENDITIONS) {
       const video = `-vf scale=${size} -c:v libx264 -preset medium -crf 21 -maxrate ${cap}k -bufsize ${2 * cap}k`;
-      const rest = `-profile:v high -g 60 -keyint_min 60 -sc_threshold 0 -c:a aac -b:a 128k`;
+      const fixed = `-profile:v high -g 60 -keyint_min 60 -sc_threshold 0 -c:a aac -b:a 128k`;
       const hls = `-f hls -hls_time 6 -hls_playlist_type vod ${size.replace(":", "x")}.m3u8`;
-      const options = `${video} ${rest} ${hls}`.split(" ");
+      const options = `${video} ${fixed} ${hls}`.split(" ");
       byHand.push(await cost(ffmpeg.path, ["-v", "error", "-y", "-i", source, ...options], folder));
     }
-    const alone = await cost(ffmpeg.path, ["-v", "error", "-i", source, "-f", "null", "-"], folder);
+    const decode = await cost(ffmpeg.path, ["-v", "error", "-i", source, "-f", "null", "-"], folder);
     const hand = sum(byHand);
     const row = (name: string, { wall, cpu }: Cost): string =>
       `| ${name} | ${wall.toFixed(1)} | ${cpu.toFixed(1)} | ${(wall / hand.wall).toFixed(2)} | ${(cpu / hand.cpu).toFixed(2)} |`;
-    console.log(`The default ladder of ${seconds} s of 1080p, five rungs:`);
+    console.log(`The default ladder of ${seconds} s of 1080p, five renditions:`);
     console.log("| | wall s | CPU s | wall, by hand = 1 | CPU, by hand = 1 |");
     console.log("| --- | --- | --- | --- | --- |");
     console.log(row("one process, for HLS and DASH", planned));
-    console.log(row("one ffmpeg per rung, HLS alone, one after the other", hand));
-    console.log(row("(one decode)", alone));
+    console.log(row("one ffmpeg per rendition, HLS alone, one after the other", hand));
+    console.log(row("(one decode)", decode));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

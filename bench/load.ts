@@ -1,6 +1,6 @@
-// The control plane under load: `node local/bootstrap.mjs bench/load.ts [nodes] [jobs]`, by default three sizes. Simulated
-// nodes with one slot of each class do their tasks at once; jobs come by the API, from ten accounts in turn. Each size has a
-// control plane of its own. Prints a row of a table each, and fails when a job was lost or done twice.
+// Load test of the control plane: `node local/bootstrap.mjs bench/load.ts [nodes] [jobs]`, by default three sizes. Simulated
+// nodes with one slot of each class finish their tasks at once; jobs are submitted to the API by ten accounts in turn. Each
+// size has its own control plane. Prints a row of a table for each size, and fails when a job was lost or done twice.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,9 +18,9 @@ const COLUMNS = [
 ];
 const MB = 1e6;
 
-const share = (values: readonly number[], part: number): string =>
-  (values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN).toFixed(0);
-const both = (values: readonly number[]): string => `${share(values, 0.5)}, ${share(values, 0.99)}`;
+const percentile = (values: readonly number[], fraction: number): string =>
+  (values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * fraction)] ?? Number.NaN).toFixed(0);
+const p50AndP99 = (values: readonly number[]): string => `${percentile(values, 0.5)}, ${percentile(values, 0.99)}`;
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
 
 async function measure(nodes: number, jobs: number): Promise<LoadOutcome> {
@@ -29,11 +29,13 @@ async function measure(nodes: number, jobs: number): Promise<LoadOutcome> {
   loop.enable();
   try {
     const outcome = await runLoad({ nodes, jobs, accounts: 10, posting: 32, stores: false, killAfter: null, home });
-    const { ledger, wallMs, cpuMs, rssBytes } = outcome;
-    const submits = [...ledger.jobs.values()].map(({ postedAt, takenAt }) => takenAt - postedAt);
+    const { observations, wallMs, cpuMs, rssBytes } = outcome;
+    const submits = [...observations.jobs.values()].map(({ postedAt, acceptedAt }) => acceptedAt - postedAt);
     const memory = `${(rssBytes.idle / MB).toFixed(0)}, ${(rssBytes.most / MB).toFixed(0)}`;
     const rate = (jobs / (wallMs / 1000)).toFixed(1);
-    const latencies = [submits, ledger.firstAssignMs, ledger.nextAssignMs, ledger.endMs()].map(both);
+    const latencies = [submits, observations.firstAssignMs, observations.nextAssignMs, observations.endMs()].map(
+      p50AndP99,
+    );
     const loopMs = (loop.percentile(99) / 1e6).toFixed(0);
     console.log(row([nodes, jobs, rate, (cpuMs / jobs).toFixed(1), ...latencies, memory, loopMs]));
     return outcome;
@@ -47,9 +49,9 @@ const [nodes, jobs] = process.argv.slice(2).map(Number);
 console.log(row(COLUMNS));
 console.log(row(COLUMNS.map(() => "---")));
 for (const size of nodes ? [[nodes, jobs ?? nodes] as const] : SIZES) {
-  const { ledger, ticketsLeft } = await measure(...size);
-  const { violations, assignments, retries } = ledger;
+  const { observations, ticketsLeft } = await measure(...size);
+  const { violations, assignments, retries } = observations;
   console.error(`${assignments} assignments, ${retries} reports sent again, ${ticketsLeft} tickets left`);
-  for (const words of violations.slice(0, 20)) console.error(words);
+  for (const violation of violations.slice(0, 20)) console.error(violation);
   if (violations.length > 0 || ticketsLeft > 0) process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// What the service adds to ffmpeg: wall time of a job minus that of the same single ffmpeg command by hand, in pairs.
-// `npm run bench -- [pairs]` starts a system of its own on free ports and prints one line a pair, then the medians.
+// Measures what the service adds to ffmpeg: wall time of a job minus that of the same ffmpeg command by hand, in pairs.
+// `npm run bench -- [pairs]` starts its own system on free ports and prints a line for each pair, then the medians.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const show = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 
-/** Wall time in ms of a job, from the POST to the first answer that shows its end. */
+/** Wall time in ms of a job, from the POST to the first response that shows its end. */
 async function timeJob(client: ApiClient, body: unknown): Promise<number> {
   const startedAt = performance.now();
   const { id } = await client.submit(body);

@@ -1,5 +1,5 @@
-// What the quality steps look like and cost: size and VMAF of each step of four codecs, beside ffmpeg called by hand with the
-// same encoder, preset and rate factor and nothing else. `node local/bootstrap.mjs bench/quality.ts` prints one line a step.
+// Measures size and VMAF of each quality step of four codecs, beside a plain ffmpeg command with the same encoder, preset
+// and rate factor. `node local/bootstrap.mjs bench/quality.ts` prints a line for each step.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,13 +17,13 @@ const run = promisify(execFile);
 const env = toolEnvironment();
 const SECONDS = 3;
 
-/** Pictures that move like films and have their grain: a slow zoom into detail, and a scene of moving shapes. */
+/** Clips with motion and grain like real video: a slow zoom into detail, and moving shapes. */
 const CLIPS: Readonly<Record<string, string>> = {
   zoom: `mandelbrot=s=640x360:r=25:maxiter=400:start_scale=1:end_scale=0.05:end_pts=75,noise=alls=4:allf=t`,
   shapes: `testsrc2=s=640x360:r=25,rotate=0.05*sin(t),noise=alls=3:allf=t`,
 };
 
-/** What the table of encoders says beside the rate, as one would type it. */
+/** The encoders' options beside the rate factor, as in the planner's table. */
 const BY_HAND = {
   "mp4:h264": ["libx264", "-preset medium"],
   "mp4:hevc": ["libx265", "-preset fast -x265-params log-level=error"],
@@ -35,7 +35,7 @@ type Result = { kbps: number; vmaf: number };
 
 async function measure(ffmpeg: Tool, file: string, source: string): Promise<Result> {
   const { size } = await stat(file);
-  const graph = "[0:v]format=yuv420p[made];[1:v]format=yuv420p[source];[made][source]libvmaf=n_threads=2";
+  const graph = "[0:v]format=yuv420p[encoded];[1:v]format=yuv420p[source];[encoded][source]libvmaf=n_threads=2";
   const argv = ["-hide_banner", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"];
   const { stderr } = await run(ffmpeg.path, argv, { env });
   return { kbps: (size * 8) / 1000 / SECONDS, vmaf: Number(/VMAF score: ([\d.]+)/.exec(stderr)?.[1]) };

@@ -1,6 +1,6 @@
-// How much faster a film is encoded over many nodes of equal power: each node has a CPU quota of its own (cgroup v1, as root).
-// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of film] [size]`, for example
-// `0.2 1,2,4,6 180 320x180`, prints a row a run: first one node that encodes the film whole, then chunks over so many nodes.
+// Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
+// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size]`, for example
+// `0.2 1,2,4,6 180 320x180`, prints a row for each run: first one node without chunks, then chunks over so many nodes.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const PERIOD_US = 50_000;
 const CGROUPS = { cpu: "/sys/fs/cgroup/cpu", cpuacct: "/sys/fs/cgroup/cpuacct" } as const;
 
-/** A group of processes with so many cores between them. */
+/** Creates a cgroup that may use so many cores, with the process `pid` in it. */
 function limit(name: string, pid: number, cores: number): { cpuSeconds(): number; remove(): void } {
   const paths = Object.values(CGROUPS).map((root) => join(root, name));
   for (const path of paths) mkdirSync(path, { recursive: true });
@@ -68,7 +68,7 @@ async function encode(sourceUrl: string, nodes: number, cores: number, ultrafast
   }
 }
 
-/** Seconds of each kind of task, the longest of each, from the logs of the nodes. */
+/** The longest time in seconds of each kind of task, from the nodes' logs. */
 async function stagesOf(home: string, nodes: number): Promise<string> {
   const logs = await Promise.all(
     Array.from({ length: nodes }, (_, at) => readFile(join(home, `node-${at + 1}.log`), "utf8")),
@@ -92,13 +92,13 @@ async function stagesOf(home: string, nodes: number): Promise<string> {
 
 async function main(cores = "0.2", counts = "1,2,4,6", seconds = "180", size = "320x180"): Promise<void> {
   const { ffmpeg } = await locateFfmpeg(process.env);
-  const folder = await mkdtemp(join(tmpdir(), "copra-film-"));
-  const film = join(folder, "film.mp4");
-  const picture = `testsrc2=s=${size}:r=30000/1001,rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
-  const inputs = ["-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000", "-t", seconds];
+  const folder = await mkdtemp(join(tmpdir(), "copra-source-"));
+  const source = join(folder, "source.mp4");
+  const video = `testsrc2=s=${size}:r=30000/1001,rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
+  const inputs = ["-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000", "-t", seconds];
   const encoded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-g", "60", "-c:a", "aac", "-ac", "2"];
-  await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, film]);
-  const server = await serveLoopback((request, response) => sendFile(request, response, film));
+  await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, source]);
+  const server = await serveLoopback((request, response) => sendFile(request, response, source));
   try {
     console.log(`${seconds} s of ${size} to H.264 and HEVC, nodes of ${cores} core each:`);
     console.log("| nodes | wall s | speed-up | efficiency | CPU s | CPU, whole = 1 | seconds of tasks |");

@@ -13,7 +13,7 @@ const rows: [string, object | null][] = [
   ["accounts limit A1", null],
   ["accounts rotate-secret A1", { method: "POST", path: "/accounts/A1/rotate-secret" }],
   ["accounts rotate-secret A1 B2", null],
-  ["reseal", { method: "POST", path: "/reseal", body: {}, inParts: true }],
+  ["reseal", { method: "POST", path: "/reseal", body: {}, paginated: true }],
   ["keys A1", { method: "GET", path: "/accounts/A1/keys" }],
   ["keys create A1", { method: "POST", path: "/accounts/A1/keys" }],
   ["keys revoke ../x", { method: "DELETE", path: "/keys/..%2Fx" }],

@@ -1,14 +1,14 @@
-// What the words of `npm run admin` ask of the API.
+// Maps the arguments of `npm run admin` to API requests.
 
 type Call = {
   method: string;
   path: string;
   body?: Readonly<Record<string, string | number | null>>;
-  /** The answer is one part: the call is repeated with its `next_cursor` until that is null. */
-  inParts?: true;
+  /** The request is repeated with the response's `next_cursor` until that is null. */
+  paginated?: true;
 };
 
-/** What a command asks of the API; null when it is none. */
+/** The request of a command; null when there is no such command. */
 export function callOf([noun, verb, name, value, ...rest]: readonly string[]): Call | null {
   if (rest.length > 0 || (value !== undefined && `${noun} ${verb}` !== "accounts limit")) return null;
   const segment = encodeURIComponent(name ?? "");
@@ -17,7 +17,7 @@ export function callOf([noun, verb, name, value, ...rest]: readonly string[]): C
     "accounts create": name ? { method: "POST", path: "/accounts", body: { name } } : null,
     "accounts limit": name ? limitCall(segment, value) : null,
     "accounts rotate-secret": name ? { method: "POST", path: `/accounts/${segment}/rotate-secret` } : null,
-    "reseal ": { method: "POST", path: "/reseal", body: {}, inParts: true },
+    "reseal ": { method: "POST", path: "/reseal", body: {}, paginated: true },
     "keys create": name ? { method: "POST", path: `/accounts/${segment}/keys` } : null,
     "keys revoke": name ? { method: "DELETE", path: `/keys/${segment}` } : null,
     "node-tokens ": { method: "GET", path: "/node-tokens" },

@@ -1,4 +1,4 @@
-// npm run admin: the operator's commands, against any control plane; without --url that of the local system.
+// npm run admin: the operator's commands, for any control plane; by default for the local system.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,31 +9,31 @@ import { readSettings } from "./home/settings.ts";
 const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token <admin token>]
 
   accounts                     list accounts
-  accounts create <name>       make one; shows its API key and webhook secret, once
-  accounts limit <account> <n> how many unfinished jobs it may have; "default" as the others
+  accounts create <name>       create one; shows its API key and webhook secret, once
+  accounts limit <account> <n> how many unfinished jobs it may have; "default" resets it
   accounts rotate-secret <account>
-                               another webhook secret; the old one signs too for 24 hours
-  reseal                       seal all stored secrets with the first of SEALING_KEYS
+                               create a new webhook secret; the old one also signs for 24 hours
+  reseal                       encrypt all stored secrets with the first of SEALING_KEYS
   keys <account>               list an account's API keys
-  keys create <account>        make another; shown once
-  keys revoke <key id>         from now on it opens nothing
+  keys create <account>        create another; shown once
+  keys revoke <key id>         revoke it; requests with it get 401
   node-tokens                  list the tokens of nodes
-  node-tokens create <name>    make one; shown once
-  node-tokens revoke <id>      its nodes are cut off at once and refused from now on
+  node-tokens create <name>    create one; shown once
+  node-tokens revoke <id>      revoke it; its nodes are disconnected at once
 
-Without --url (COPRA_URL) and --token (COPRA_ADMIN_TOKEN) it speaks to the local system of npm start.`;
+Without --url (COPRA_URL) and --token (COPRA_ADMIN_TOKEN) the command goes to the local system of npm start.`;
 
 function target(values: { url?: string; token?: string }): { api: string; token: string } {
   const url = values.url ?? process.env.COPRA_URL;
   const token = values.token ?? process.env.COPRA_ADMIN_TOKEN;
   if (url && token) return { api: `${url.replace(/\/+$/, "")}/v2`, token };
-  if (url || token) throw new Error("--url and --token go together");
+  if (url || token) throw new Error("Give both --url and --token (COPRA_URL and COPRA_ADMIN_TOKEN), or neither");
   const { home } = readSettings(process.env);
   try {
     const { api, adminToken } = JSON.parse(readFileSync(join(home, "stack.json"), "utf8"));
     return { api, token: adminToken };
   } catch {
-    throw new Error(`No local system runs on ${home}: start it with npm start, or give --url and --token`);
+    throw new Error(`No local system runs in ${home}. Start it with npm start, or give --url and --token`);
   }
 }
 
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     const answer = JSON.parse(await response.text());
     if (!response.ok) throw new Error(`${answer.message} (${answer.error_code})`);
     console.log(JSON.stringify(answer, null, 2));
-    if (!call.inParts || answer.next_cursor === null) return;
+    if (!call.paginated || answer.next_cursor === null) return;
     body = { cursor: answer.next_cursor };
   }
 }

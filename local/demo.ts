@@ -1,4 +1,4 @@
-// npm run demo [-- file or URL]: encodes it on this machine and says where the results are.
+// npm run demo [-- <file or URL>]: encodes it on this machine and prints where the results are.
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,35 +15,37 @@ import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
 import { whenParentExits } from "./processes/parent.ts";
 import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
 
-const LOOK_EVERY_MS = 500;
-/** The webhook follows the job's end at once; what comes later is a repeat. */
+const POLL_MS = 500;
+/** The webhook is sent as soon as the job ends; a later one is a retry. */
 const WEBHOOK_WAIT_MS = 5000;
 
 const { first: stopSignal } = listenForStopSignals();
 whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 
-const toClose: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 try {
   process.exitCode = (await main(process.argv[2])) ? 0 : 1;
 } catch (error) {
   console.error(`\n${messageOf(error)}`);
   process.exitCode = error instanceof Stopped ? 130 : 1;
 } finally {
-  for (const close of toClose.reverse()) await close();
+  for (const cleanUp of cleanups.reverse()) await cleanUp();
 }
 
 /** Whether the job was completed. */
 async function main(given: string | undefined): Promise<boolean> {
   const isUrl = given !== undefined && /^https?:\/\//i.test(given);
   if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {
-    throw new Error(`There is no file ${resolve(given)}.`);
+    throw new Error(
+      `${resolve(given)} is not a file. Give the path of a video, or a URL that begins with http:// or https://.`,
+    );
   }
   const stack = await demoStack(process.env, stopSignal);
-  toClose.push(stack.leave);
-  const sourceUrl = isUrl ? given : await publish(given ? resolve(given) : await sampleClip(stack.home));
+  cleanups.push(stack.release);
+  const sourceUrl = isUrl ? given : await serve(given ? resolve(given) : await sampleClip(stack.home));
   const webhooks: Webhook[] = [];
   const inbox = await openInbox(stack.webhookSecret, (webhook) => webhooks.push(webhook));
-  toClose.push(inbox.close);
+  cleanups.push(inbox.close);
 
   console.log(`Encoding ${given ?? "a sample clip; npm run demo -- <file or URL> takes your own"}`);
   const folder = newFolder(new Date());
@@ -57,7 +59,7 @@ async function main(given: string | undefined): Promise<boolean> {
   return completed;
 }
 
-/** Saves the results beside the state as well: the S3 server ends with the demo. */
+/** Saves the results to disk as well, because the S3 server stops with the demo. */
 async function showResults(
   stack: DemoStack,
   job: JobView,
@@ -70,9 +72,9 @@ async function showResults(
   console.log(`\nSaved to ${saved} (${sizes.size} files); hls/master.m3u8 there plays in VLC, mpv and ffplay.`);
 }
 
-async function publish(path: string): Promise<string> {
+async function serve(path: string): Promise<string> {
   const server = await serveFile(path);
-  toClose.push(server.close);
+  cleanups.push(server.close);
   return server.url;
 }
 
@@ -85,18 +87,18 @@ async function follow(api: ApiClient, id: string): Promise<JobView> {
       const job = await api.job(id);
       line.show(describeProgress(job));
       if (job.completed_at !== null) return job;
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_MS);
     }
   } finally {
     line.end();
   }
 }
 
-async function reportWebhook(webhooks: readonly Webhook[], { api }: DemoStack): Promise<void> {
+async function reportWebhook(webhooks: readonly Webhook[], { api, home }: DemoStack): Promise<void> {
   const last = (): Webhook | undefined => webhooks.find(({ event }) => event.startsWith("job."));
   const deadline = Date.now() + WEBHOOK_WAIT_MS;
-  while (!last() && Date.now() < deadline) await sleep(LOOK_EVERY_MS);
+  while (!last() && Date.now() < deadline) await sleep(POLL_MS);
   const webhook = last();
-  if (!webhook) console.log(`No webhook came from ${api}.`);
-  else console.log(`The webhook ${webhook.event} came; its signature is ${webhook.signed ? "right" : "WRONG"}.`);
+  if (!webhook) console.log(`No webhook arrived from ${api}; the log in ${home} has the reason.`);
+  else console.log(`The webhook ${webhook.event} arrived; its signature is ${webhook.signed ? "valid" : "NOT VALID"}.`);
 }

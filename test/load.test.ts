@@ -16,15 +16,15 @@ function load(nodes: number, jobs: number, killAfter: number | null): Promise<Lo
 }
 
 it("grants every task of 200 jobs to one of 50 nodes, once, and completes them all", async () => {
-  const { ledger, ticketsLeft } = await load(50, 200, null);
-  expect(ledger.violations).toEqual([]);
-  expect([ledger.endedJobs, ledger.assignments, ticketsLeft]).toEqual([200, 400, 0]);
+  const { observations, ticketsLeft } = await load(50, 200, null);
+  expect(observations.violations).toEqual([]);
+  expect([observations.endedJobs, observations.assignments, ticketsLeft]).toEqual([200, 400, 0]);
 });
 
 it("completes them all, each once, although the control plane is killed amid them", async () => {
-  const { ledger, ticketsLeft } = await load(20, 100, 30);
-  expect(ledger.violations).toEqual([]);
-  expect([ledger.endedJobs, ticketsLeft]).toEqual([100, 0]);
+  const { observations, ticketsLeft } = await load(20, 100, 30);
+  expect(observations.violations).toEqual([]);
+  expect([observations.endedJobs, ticketsLeft]).toEqual([100, 0]);
   // Nodes that are still on their way back when the last job ends have been welcomed once.
-  expect(Math.max(...ledger.welcomed.values())).toBeGreaterThan(1);
+  expect(Math.max(...observations.welcomed.values())).toBeGreaterThan(1);
 });

@@ -1,33 +1,33 @@
-// What was seen of every job and lease by its client and by the simulated nodes, and what of that must not be.
+// Records the events of every job and lease that clients and simulated nodes see, and the violations of promises in them.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
-import type { PostAnswer } from "../../encoder-node/link/control-plane.ts";
+import type { PostResult } from "../../encoder-node/link/control-plane.ts";
 
-/** Everything takes place in one process, so that the order in which things are noted is the order of their happening. */
-export class Ledger {
-  /** Whether nothing fails meanwhile; else leases may lapse and be granted again, and cancelled where they still run. */
-  readonly #isCalm: boolean;
+/** All events are recorded in one process, so that their order is the order in which they happened. */
+export class Observations {
+  /** False when processes are killed: leases may then expire, be assigned again, and be cancelled while they run. */
+  readonly #withoutFaults: boolean;
   readonly violations: string[] = [];
-  /** By id. Times are those of performance.now(). */
-  readonly jobs = new Map<string, { postedAt: number; takenAt: number }>();
-  /** From the POST of a job to its first assignment, and from the report of one task to the assignment of the next. */
+  /** By job id. Times are those of performance.now(). */
+  readonly jobs = new Map<string, { postedAt: number; acceptedAt: number }>();
+  /** Times from the POST of a job to its first assignment, and from the report of a task to the assignment of the next. */
   readonly firstAssignMs: number[] = [];
   readonly nextAssignMs: number[] = [];
   readonly welcomed = new Map<string, number>();
   assignments = 0;
   cancels = 0;
-  /** Reports that had to be sent again. */
+  /** Requests that had to be repeated. */
   retries = 0;
   readonly #assigned = new Set<string>();
-  /** By task: the lease that a node works on. */
+  /** The lease that a node works on, by task. */
   readonly #active = new Map<string, LeaseId>();
   readonly #completed = new Set<string>();
   readonly #reporting = new Set<LeaseId>();
-  /** By job: when its latest report was sent. */
+  /** When its latest report was sent, by job. */
   readonly #reportedAt = new Map<string, number>();
 
-  constructor(isCalm: boolean) {
-    this.#isCalm = isCalm;
+  constructor(withoutFaults: boolean) {
+    this.#withoutFaults = withoutFaults;
   }
 
   connected(nodeId: string): void {
@@ -35,12 +35,12 @@ export class Ledger {
   }
 
   submitted(jobId: string, postedAt: number): void {
-    this.jobs.set(jobId, { postedAt, takenAt: performance.now() });
+    this.jobs.set(jobId, { postedAt, acceptedAt: performance.now() });
     const early = this.#early.get(jobId);
     if (early !== undefined) this.firstAssignMs.push(early - postedAt);
     this.#early.delete(jobId);
   }
-  /** By job: its first assignment, where that came before the answer to the POST. */
+  /** Time of the first assignment by job, when it came before the response to the POST. */
   readonly #early = new Map<string, number>();
 
   assigned(nodeId: string, { lease, jobId, task }: Assignment, freeSlots: number): void {
@@ -51,7 +51,7 @@ export class Ledger {
     this.#assigned.add(lease);
     const name = taskOf(lease);
     const other = this.#active.get(name);
-    if (other && this.#isCalm) this.violations.push(`${lease} was assigned while ${other} was worked on`);
+    if (other && this.#withoutFaults) this.violations.push(`${lease} was assigned while ${other} was worked on`);
     this.#active.set(name, lease);
     const postedAt = this.jobs.get(jobId)?.postedAt;
     const reportedAt = this.#reportedAt.get(jobId);
@@ -66,22 +66,22 @@ export class Ledger {
     this.#reportedAt.set(lease.slice(0, lease.indexOf(".")), performance.now());
   }
 
-  reported(lease: LeaseId, answer: PostAnswer): void {
+  reported(lease: LeaseId, response: PostResult): void {
     const name = taskOf(lease);
     this.#active.delete(name);
-    if (answer.kind !== "taken")
-      this.violations.push(`The report on ${lease} was not taken: ${JSON.stringify(answer)}`);
+    if (response.kind !== "accepted")
+      this.violations.push(`The report on ${lease} was not accepted: ${JSON.stringify(response)}`);
     else if (this.#completed.has(name)) this.violations.push(`${name} was completed twice`);
     else this.#completed.add(name);
   }
 
   cancelled(lease: LeaseId): void {
     this.cancels += 1;
-    // Signs of life cross with reports: a lease that has just ended by one is cancelled, which means nothing to its node.
-    if (this.#isCalm && !this.#reporting.has(lease)) this.violations.push(`${lease} was cancelled`);
+    // Heartbeats and reports cross: a lease that its report has just ended is cancelled, which its node ignores.
+    if (this.#withoutFaults && !this.#reporting.has(lease)) this.violations.push(`${lease} was cancelled`);
   }
 
-  /** A notification came: a job has one, which may come more than once. */
+  /** Records a notification. A job has one, which may be delivered more than once. */
   ended(jobId: string, event: string, id: string): void {
     const job = this.#ends.get(jobId);
     if (event !== "job.completed") this.violations.push(`${jobId} ended by ${event}`);
@@ -94,7 +94,7 @@ export class Ledger {
     return this.#ends.size;
   }
 
-  /** From the POST of each job that has ended to its notification. */
+  /** Times from the POST to the notification of each job that has ended. */
   endMs(): number[] {
     return [...this.#ends].flatMap(([id, { at }]) => at - (this.jobs.get(id)?.postedAt ?? Number.NaN));
   }

@@ -1,26 +1,26 @@
-// What a process and all that it started use, as Linux tells.
+// Memory and CPU time of a process and its descendants, from Linux's /proc.
 import { readdirSync, readFileSync } from "node:fs";
 
 export type Usage = {
   readonly rssBytes: number;
-  /** Since each process began. */
+  /** Since each process started. */
   readonly cpuMs: number;
 };
 
-/** Of /proc/<pid>/stat: USER_HZ is 100 on every Linux that Node runs on (proc(5), getconf CLK_TCK). */
+/** Unit of times in /proc/<pid>/stat: USER_HZ is 100 on every Linux that Node runs on (proc(5), getconf CLK_TCK). */
 const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
 
-/** Of `pid` and its descendants that live now. */
+/** The usage of `pid` and its running descendants. */
 export function usageOf(pid: number): Usage {
   const processes = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
-  const wanted = new Set([pid]);
+  const included = new Set([pid]);
   // A process may be listed before its parent.
-  for (let before = 0; before < wanted.size; ) {
-    before = wanted.size;
-    for (const { pid: child, parent } of processes) if (wanted.has(parent)) wanted.add(child);
+  for (let before = 0; before < included.size; ) {
+    before = included.size;
+    for (const { pid: child, parent } of processes) if (included.has(parent)) included.add(child);
   }
-  const own = processes.filter((process) => wanted.has(process.pid));
+  const own = processes.filter((process) => included.has(process.pid));
   return {
     rssBytes: own.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
     cpuMs: own.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
@@ -30,7 +30,7 @@ export function usageOf(pid: number): Usage {
 function statOf(pid: number): (Usage & { pid: number; parent: number }) | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name in parentheses, which may hold anything.
+    // The second field is the program's name in parentheses, which may contain anything.
     const fields = text
       .slice(text.lastIndexOf(")") + 2)
       .split(" ")
@@ -38,7 +38,7 @@ function statOf(pid: number): (Usage & { pid: number; parent: number }) | null {
     const [parent = 0, utime = 0, stime = 0, pages = 0] = [fields[1], fields[11], fields[12], fields[21]];
     return { pid, parent, rssBytes: pages * PAGE_BYTES, cpuMs: (utime + stime) * MS_PER_TICK };
   } catch {
-    // It has ended meanwhile.
+    // It has exited.
     return null;
   }
 }

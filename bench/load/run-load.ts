@@ -1,4 +1,4 @@
-// One run: a control plane of its own, simulated nodes, and jobs by the API; what was seen of them, and what they cost.
+// One run of the load test: starts a control plane and simulated nodes, submits jobs, and measures times and resources.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,7 +10,7 @@ import { readBody } from "../../local/demo/webhook-inbox.ts";
 import { basicAuth } from "../../local/stack/access.ts";
 import { connectedNodes } from "../../local/stack/readiness.ts";
 import { type Stack, startStack } from "../../local/stack/stack.ts";
-import { Ledger } from "./observations.ts";
+import { Observations } from "./observations.ts";
 import { usageOf } from "./process-tree.ts";
 import { type SimulatedNode, startSimulatedNode } from "./simulated-node.ts";
 
@@ -18,49 +18,49 @@ export type Load = {
   readonly nodes: number;
   readonly jobs: number;
   readonly accounts: number;
-  /** Jobs that are POSTed at the same time. */
+  /** How many jobs are POSTed at the same time. */
   readonly posting: number;
-  /** Whether outputs are really stored. */
+  /** Whether outputs are stored, or only reported. */
   readonly stores: boolean;
-  /** Kills the control plane, which is started again, once so many jobs have ended; null: never. */
+  /** Kills the control plane, which is restarted, once so many jobs have ended; null for never. */
   readonly killAfter: number | null;
-  /** Where the control plane keeps its things; the caller deletes it. */
+  /** The control plane's home folder, which the caller deletes. */
   readonly home: string;
 };
 
 export type LoadOutcome = {
-  readonly ledger: Ledger;
+  readonly observations: Observations;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Before the first job and at most. */
+  /** Before the first job, and the maximum. */
   readonly rssBytes: { readonly idle: number; readonly most: number };
-  /** What the hub still holds on its disk. */
+  /** Tickets that the hub still stores. */
   readonly ticketsLeft: number;
 };
 
 const SLOTS = { inspect: 1, encode: 1 };
-const LOOK_EVERY_MS = 200;
-/** Nothing ended for so long: it never will. */
+const POLL_MS = 200;
+/** The run has failed when no job ended for so long. */
 const STALLED_MS = 90_000;
 
 export async function runLoad(load: Load): Promise<LoadOutcome> {
   const stack = await startStack({ home: load.home, port: 0, s3Port: 0, nodes: 0 }, { notify: () => {} });
-  const ledger = new Ledger(load.killAfter === null);
-  const inbox = await openInbox(ledger);
+  const observations = new Observations(load.killAfter === null);
+  const inbox = await openInbox(observations);
   const nodes: SimulatedNode[] = [];
   try {
-    await connect(stack, load, ledger, nodes);
+    await connect(stack, load, observations, nodes);
     const before = controlPlaneUsage(stack);
     const startedAt = performance.now();
-    const keys = await Promise.all(Array.from({ length: load.accounts }, () => newAccount(stack, ledger)));
-    const most = await submitAndWait(stack, load, ledger, { inbox, keys });
+    const keys = await Promise.all(Array.from({ length: load.accounts }, () => newAccount(stack, observations)));
+    const most = await submitAndWait(stack, load, observations, { inbox, keys });
     const wallMs = performance.now() - startedAt;
     const cpuMs = controlPlaneUsage(stack).cpuMs - before.cpuMs;
-    await checkIndex(stack, ledger, keys);
+    await checkIndex(stack, observations, keys);
     for (const node of nodes) node.close();
     await stack.stop(0);
     const rssBytes = { idle: before.rssBytes, most };
-    return { ledger, wallMs, cpuMs, rssBytes, ticketsLeft: ticketsOf(load.home) };
+    return { observations, wallMs, cpuMs, rssBytes, ticketsLeft: countTickets(load.home) };
   } finally {
     for (const node of nodes) node.close();
     await stack.stop(0);
@@ -70,12 +70,12 @@ export async function runLoad(load: Load): Promise<LoadOutcome> {
 
 const controlPlaneUsage = (stack: Stack) => usageOf(stack.describe().pids.controlPlane);
 
-const openInbox = (ledger: Ledger): Promise<LoopbackServer> =>
+const openInbox = (observations: Observations): Promise<LoopbackServer> =>
   serveLoopback((request, response) => {
     readBody(request).then(
       (body) => {
         const { job_id, event } = Webhook.parse(JSON.parse(body.toString()));
-        ledger.ended(job_id, event, String(request.headers["webhook-id"]));
+        observations.ended(job_id, event, String(request.headers["webhook-id"]));
         response.end("{}");
       },
       () => response.destroy(),
@@ -83,43 +83,44 @@ const openInbox = (ledger: Ledger): Promise<LoopbackServer> =>
   });
 const Webhook = z.object({ job_id: z.string(), event: z.string() });
 
-/** As many as one token is for (docs/nodes.md). */
+/** The limit of nodes for one token (docs/nodes.md). */
 const NODES_PER_TOKEN = 64;
 
-async function connect(stack: Stack, load: Load, ledger: Ledger, nodes: SimulatedNode[]): Promise<void> {
+async function connect(stack: Stack, load: Load, observations: Observations, nodes: SimulatedNode[]): Promise<void> {
   const { api } = stack.describe();
   const url = api.replace(/\/v2$/, "");
   let token = "";
   for (let number = 1; number <= load.nodes; number++) {
-    if (number % NODES_PER_TOKEN === 1) token = await newNodeToken(stack, ledger);
+    if (number % NODES_PER_TOKEN === 1) token = await newNodeToken(stack, observations);
     const options = { nodeId: `simulated-${number}`, url, token, slots: SLOTS, stores: load.stores };
-    nodes.push(startSimulatedNode(options, ledger));
+    nodes.push(startSimulatedNode(options, observations));
   }
   const deadline = Date.now() + STALLED_MS;
-  while (((await connectedNodes(api)) ?? 0) < load.nodes || ledger.welcomed.size < load.nodes) {
-    if (Date.now() > deadline) throw new Error(`Only ${ledger.welcomed.size} of ${load.nodes} nodes have connected`);
-    await sleep(LOOK_EVERY_MS);
+  while (((await connectedNodes(api)) ?? 0) < load.nodes || observations.welcomed.size < load.nodes) {
+    if (Date.now() > deadline)
+      throw new Error(`Only ${observations.welcomed.size} of ${load.nodes} nodes have connected`);
+    await sleep(POLL_MS);
   }
 }
 
-/** Answers the most memory that the control plane had, in bytes. */
-async function submitAndWait(stack: Stack, load: Load, ledger: Ledger, clients: Clients): Promise<number> {
+/** Returns the maximum of the control plane's memory in bytes. */
+async function submitAndWait(stack: Stack, load: Load, observations: Observations, clients: Clients): Promise<number> {
   let most = 0;
   const watch = setInterval(() => {
     most = Math.max(most, controlPlaneUsage(stack).rssBytes);
   }, 1000);
   try {
-    const submitted = submitAll(stack, load, ledger, clients);
-    if (load.killAfter !== null) await killAfter(load.killAfter, stack, ledger);
+    const submitted = submitAll(stack, load, observations, clients);
+    if (load.killAfter !== null) await killAfter(load.killAfter, stack, observations);
     await submitted;
     let [seen, since] = [0, Date.now()];
-    while (ledger.endedJobs < load.jobs) {
-      if (ledger.endedJobs > seen) [seen, since] = [ledger.endedJobs, Date.now()];
+    while (observations.endedJobs < load.jobs) {
+      if (observations.endedJobs > seen) [seen, since] = [observations.endedJobs, Date.now()];
       if (Date.now() - since > STALLED_MS) {
-        ledger.violations.push(`Only ${ledger.endedJobs} of ${load.jobs} jobs have ended`);
+        observations.violations.push(`Only ${observations.endedJobs} of ${load.jobs} jobs have ended`);
         break;
       }
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_MS);
     }
     return Math.max(most, controlPlaneUsage(stack).rssBytes);
   } finally {
@@ -127,14 +128,19 @@ async function submitAndWait(stack: Stack, load: Load, ledger: Ledger, clients: 
   }
 }
 
-async function killAfter(jobs: number, stack: Stack, ledger: Ledger): Promise<void> {
-  while (ledger.endedJobs < jobs) await sleep(10);
+async function killAfter(jobs: number, stack: Stack, observations: Observations): Promise<void> {
+  while (observations.endedJobs < jobs) await sleep(10);
   process.kill(stack.describe().pids.controlPlane, "SIGKILL");
 }
 
 type Clients = { readonly inbox: LoopbackServer; readonly keys: readonly string[] };
 
-async function submitAll(stack: Stack, load: Load, ledger: Ledger, { inbox, keys }: Clients): Promise<void> {
+async function submitAll(
+  stack: Stack,
+  load: Load,
+  observations: Observations,
+  { inbox, keys }: Clients,
+): Promise<void> {
   const { api } = stack.describe();
   const storage = storageOf(stack.describe());
   let posted = 0;
@@ -143,64 +149,64 @@ async function submitAll(stack: Stack, load: Load, ledger: Ledger, { inbox, keys
       const number = posted++;
       const postedAt = performance.now();
       const body = {
-        ...{ storage, input: { url: `${inbox.origin}/film.mp4` } },
+        ...{ storage, input: { url: `${inbox.origin}/video.mp4` } },
         outputs: { "mp4:240p": { path: `/load/${number}.mp4` } },
         notification: { type: "http", url: inbox.origin },
       };
-      // With a key of its own, so that one that is sent again after its answer was lost makes no second job.
+      // With its own key, so that a request that is repeated after its response was lost creates no second job.
       const headers = { ...basic(keys[number % keys.length]), "idempotency-key": `load-${number}` };
-      const { id } = z.object({ id: z.string() }).parse(await ask(`${api}/jobs`, { headers, body }, ledger));
-      ledger.submitted(id, postedAt);
+      const { id } = z.object({ id: z.string() }).parse(await call(`${api}/jobs`, { headers, body }, observations));
+      observations.submitted(id, postedAt);
     }
   };
   await Promise.all(Array.from({ length: load.posting }, postAll));
 }
 
-async function newNodeToken(stack: Stack, ledger: Ledger): Promise<string> {
+async function newNodeToken(stack: Stack, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await ask(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, ledger);
+  const made = await call(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, observations);
   return z.object({ node_token: z.string() }).parse(made).node_token;
 }
 
-async function newAccount(stack: Stack, ledger: Ledger): Promise<string> {
+async function newAccount(stack: Stack, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await ask(`${api}/admin/accounts`, { headers, body: { name: "load" } }, ledger);
+  const made = await call(`${api}/admin/accounts`, { headers, body: { name: "load" } }, observations);
   return z.object({ api_key: z.string() }).parse(made).api_key;
 }
 
 const basic = (key = "") => ({ authorization: basicAuth(key) });
 
-type Asked = { readonly headers: Readonly<Record<string, string>>; readonly body?: object };
+type RequestOptions = { readonly headers: Readonly<Record<string, string>>; readonly body?: object };
 
-/** Asks until there is an answer, as a good client does. Throws when the API refuses. */
-async function ask(url: string, { headers, body }: Asked, ledger: Ledger): Promise<unknown> {
+/** Repeats a request until there is a response, as a good client does. Throws on responses from 400 to 499 except 429. */
+async function call(url: string, { headers, body }: RequestOptions, observations: Observations): Promise<unknown> {
   for (;;) {
     const sent = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
     const response = await fetch(url, sent).catch(() => null);
     const text = await response?.text().catch(() => null);
     if (response?.ok && text) return JSON.parse(text);
     if (response && text && response.status < 500 && response.status !== 429) throw new Error(`${url}: ${text}`);
-    ledger.retries += 1;
-    await sleep(LOOK_EVERY_MS);
+    observations.retries += 1;
+    await sleep(POLL_MS);
   }
 }
 
-/** The lists that clients read must come to show every job once, completed. */
-async function checkIndex(stack: Stack, ledger: Ledger, keys: readonly string[]): Promise<void> {
+/** Waits until the lists of jobs show each job once and completed; records a violation when they do not. */
+async function checkIndex(stack: Stack, observations: Observations, keys: readonly string[]): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
   for (;;) {
-    const lists = await Promise.all(keys.map((key) => listJobs(stack.describe().api, key, ledger)));
+    const lists = await Promise.all(keys.map((key) => listJobs(stack.describe().api, key, observations)));
     const listed = lists.flat();
     const completed = new Set(listed.filter(({ status }) => status === "job.completed").map(({ id }) => id));
-    if (listed.length === ledger.jobs.size && completed.size === ledger.jobs.size) return;
+    if (listed.length === observations.jobs.size && completed.size === observations.jobs.size) return;
     if (Date.now() > deadline) {
-      const words = `${listed.length} listed, ${completed.size} of them different and completed`;
-      ledger.violations.push(`The index does not show all ${ledger.jobs.size} jobs: ${words}`);
+      const counts = `${listed.length} listed, ${completed.size} of them different and completed`;
+      observations.violations.push(`The index does not show all ${observations.jobs.size} jobs: ${counts}`);
       return;
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
   }
 }
 
@@ -209,29 +215,33 @@ const Page = z.object({
   next_cursor: z.string().nullable(),
 });
 
-async function listJobs(api: string, key: string, ledger: Ledger): Promise<{ id: string; status: string }[]> {
+async function listJobs(
+  api: string,
+  key: string,
+  observations: Observations,
+): Promise<{ id: string; status: string }[]> {
   const jobs: { id: string; status: string }[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query: string = cursor ? `&cursor=${cursor}` : "";
-    const page = Page.parse(await ask(`${api}/jobs?limit=100${query}`, { headers: basic(key) }, ledger));
+    const page = Page.parse(await call(`${api}/jobs?limit=100${query}`, { headers: basic(key) }, observations));
     jobs.push(...page.jobs);
     cursor = page.next_cursor;
   }
   return jobs;
 }
 
-/** What the hub keeps on its disk, where Miniflare lays it, read when nobody else has it open. */
-function ticketsOf(home: string): number {
+/** Counts the hub's stored tickets in Miniflare's files, after workerd has closed them. */
+function countTickets(home: string): number {
   const folder = join(home, "control-plane", "v3", "do", "copra-NodeHub");
   const files = readdirSync(folder).filter((file) => file.endsWith(".sqlite") && file !== "metadata.sqlite");
-  if (files.length === 0) throw new Error(`No hub has left its storage in ${folder}`);
-  return files.reduce((sum, file) => sum + ticketsIn(join(folder, file)), 0);
+  if (files.length === 0) throw new Error(`There is no storage of the hub in ${folder}`);
+  return files.reduce((sum, file) => sum + countTicketsIn(join(folder, file)), 0);
 }
 
-function ticketsIn(file: string): number {
+function countTicketsIn(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // A hub that always had a slot for what it was told of has written nothing, and has no table.
+    // A hub that had a free slot for every ticket has stored nothing and has no table.
     const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = '_cf_KV'").get();
     const counted =
       hasTable && database.prepare("SELECT count(*) AS tickets FROM _cf_KV WHERE key LIKE 'ticket:%'").get();

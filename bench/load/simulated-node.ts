@@ -1,4 +1,4 @@
-// A node without ffmpeg: a real socket and real reports, and work that takes no time.
+// A node without ffmpeg: a real WebSocket and real reports, but tasks take no time.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
@@ -9,19 +9,19 @@ import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { type Assignment, type SlotCounts, slotClassOf, type TaskOf } from "#shared/protocol/tasks.ts";
-import { controlPlaneAt, type PostAnswer } from "../../encoder-node/link/control-plane.ts";
+import { controlPlaneAt, type PostResult } from "../../encoder-node/link/control-plane.ts";
 import { openLink } from "../../encoder-node/link/node-link.ts";
 import { requestUploads } from "../../encoder-node/link/upload-requests.ts";
 import { createSlots } from "../../encoder-node/task/slots.ts";
-import type { Ledger } from "./observations.ts";
+import type { Observations } from "./observations.ts";
 
 export type NodeOptions = {
   readonly nodeId: string;
-  /** The control plane's address without `/v2`. */
+  /** The control plane's URL without `/v2`. */
   readonly url: string;
   readonly token: string;
   readonly slots: SlotCounts;
-  /** Whether the bytes of outputs are really stored, or only asked for and reported. */
+  /** Whether outputs are stored, or only requested and reported. */
   readonly stores: boolean;
 };
 
@@ -36,10 +36,10 @@ const CAPABILITIES: Capabilities = {
   muxers: [...ALL_SOFTWARE.muxers],
 };
 
-/** What every result holds, and its size as reported. */
+/** The content of every output. */
 const CONTENT = "simulated";
 
-/** ffprobe's answer for 10 s of 1280×720 with sound. */
+/** ffprobe's result for 10 s of 1280×720 with audio. */
 const PROBE: MediaProbe = {
   streams: [
     {
@@ -51,16 +51,16 @@ const PROBE: MediaProbe = {
   format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.000000", size: "1000000" },
 };
 
-/** Tasks last as long as their reports wait for an answer; leases must not lapse meanwhile. */
-const SIGN_OF_LIFE_MS = 5000;
+/** A task lasts until its report is accepted; its lease must not expire before. */
+const HEARTBEAT_MS = 5000;
 const REPORT_RETRY = { firstMs: 250, maxMs: 5000 };
 
 const log = createLogger({ write: (line) => console.error(line), now: Date.now, level: "error" });
 
-/** Connects, and does at once whatever it is given, until it is closed. */
+/** Connects and finishes each task at once, until it is closed. */
 export function startSimulatedNode(
   { nodeId, url, token, slots: capacity, stores }: NodeOptions,
-  ledger: Ledger,
+  observations: Observations,
 ): SimulatedNode {
   const controlPlane = controlPlaneAt(url, token);
   const slots = createSlots(capacity);
@@ -71,8 +71,8 @@ export function startSimulatedNode(
   async function work(assignment: Assignment): Promise<void> {
     const { lease, task } = assignment;
     const result = task.kind === "encode" ? await encode(assignment, task) : INSPECTED;
-    ledger.reporting(lease);
-    ledger.reported(lease, await report(assignment, result));
+    observations.reporting(lease);
+    observations.reported(lease, await report(assignment, result));
   }
 
   async function encode({ lease, token: proof }: Assignment, { outputs }: TaskOf<"encode">): Promise<TaskResult> {
@@ -91,12 +91,12 @@ export function startSimulatedNode(
     return { kind: "encode", outputs: made };
   }
 
-  /** Until the control plane has taken the report or wants no more of it. */
-  async function report({ lease, token: proof }: Assignment, result: TaskResult): Promise<PostAnswer> {
+  /** Repeats the report until the control plane has accepted or rejected it. */
+  async function report({ lease, token: proof }: Assignment, result: TaskResult): Promise<PostResult> {
     for (let attempt = 1; ; attempt++) {
       const answer = await controlPlane.post(lease, "complete", { token: proof, result }, closed.signal);
       if (answer.kind !== "unreachable" && answer.kind !== "broken") return answer;
-      ledger.retries += 1;
+      observations.retries += 1;
       await sleep(backoffMs(attempt, REPORT_RETRY, Math.random));
     }
   }
@@ -104,18 +104,18 @@ export function startSimulatedNode(
   function assign(assignment: Assignment): void {
     const { lease, task } = assignment;
     const slotClass = slotClassOf(task);
-    ledger.assigned(nodeId, assignment, slots.free()[slotClass]);
+    observations.assigned(nodeId, assignment, slots.free()[slotClass]);
     if (running.has(lease)) return;
     slots.take(slotClass);
     running.set(lease, assignment);
     void work(assignment)
       .catch((error: unknown) => {
-        if (!closed.signal.aborted) ledger.violations.push(`${lease} on ${nodeId}: ${error}`);
+        if (!closed.signal.aborted) observations.violations.push(`${lease} on ${nodeId}: ${error}`);
       })
       .finally(() => {
         running.delete(lease);
         slots.give(slotClass);
-        link.send({ type: "slots", grant: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
+        link.send({ type: "slots", offered: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
       });
   }
 
@@ -124,24 +124,28 @@ export function startSimulatedNode(
     {
       hello: () => ({
         ...{ nodeId, session, capabilities: CAPABILITIES, slots: slots.free() },
-        running: [...running.values()].map(({ lease, token: proof }) => ({ lease, token: proof })),
+        running: [...running.values()].map(({ lease, token: proof, slotClass }) => ({
+          lease,
+          token: proof,
+          slotClass,
+        })),
       }),
       assign,
-      cancel: (lease) => ledger.cancelled(lease),
+      cancel: (lease) => observations.cancelled(lease),
       yield: () => undefined,
       drain: () => undefined,
-      welcome: () => ledger.connected(nodeId),
+      welcome: () => observations.connected(nodeId),
     },
   );
-  const signs = setInterval(() => {
+  const heartbeat = setInterval(() => {
     const items = [...running.values()].map(({ lease, token: proof }) => ({ lease, token: proof, ...HALF_WAY }));
     if (items.length > 0) link.send({ type: "progress", items });
-  }, SIGN_OF_LIFE_MS);
+  }, HEARTBEAT_MS);
 
   return {
     close(): void {
       closed.abort();
-      clearInterval(signs);
+      clearInterval(heartbeat);
       link.close();
     },
   };

@@ -1,4 +1,4 @@
-// A process of its own: the Worker in workerd behind a front server, with everything it keeps in
+// The entry of the control plane's process: the Worker in workerd behind a front server. Its data is in
 // $COPRA_HOME/control-plane.
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
@@ -21,10 +21,10 @@ import { becomesFree } from "../stack/ports.ts";
 import { applyMigrations } from "./migrations.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
-/** A predecessor that was killed frees its port within a second or two (run-workerd.sh). */
+/** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */
 const PORT_WAIT_MS = 10_000;
 
-/** As wrangler.toml's cron trigger says. */
+/** As in the cron trigger of wrangler.toml. */
 const SCHEDULE_MS = 2 * 60_000;
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
@@ -52,11 +52,11 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
     resourcePersistencePath: join(home, "control-plane", "v3"),
     log: new RuntimeLog(LogLevel.WARN),
     handleStructuredLogs: ({ level, message }: { level: string; message: string }) => writeWorkerLine(level, message),
-    // No request to Cloudflare for a description of this machine's place in the world.
+    // Prevents a request to Cloudflare for this machine's `cf` properties.
     cf: false,
     telemetry: { enabled: false },
   };
-  if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is taken by another program`);
+  if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is in use by another program`);
   await migrate({ ...shared, name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) });
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
@@ -64,16 +64,16 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
   return { miniflare, front: await startFront(port, upstream) };
 }
 
-/** Miniflare rings no cron triggers by itself: one round of the Worker's schedule after the other. */
+/** Runs the Worker's scheduled handler again and again, because Miniflare runs no cron triggers. */
 function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
-  const ring = async (): Promise<void> => {
+  const runOnce = async (): Promise<void> => {
     const { outcome } = await (await controlPlane.getWorker()).scheduled({ cron: "" });
-    if (outcome !== "ok") log.warn("a scheduled round failed", { outcome });
+    if (outcome !== "ok") log.warn("scheduled handler failed", { outcome });
   };
   const again = (): void => {
     const next = (): void => void setTimeout(again, everyMs).unref();
-    ring()
-      .catch((error: unknown) => log.warn("a scheduled round could not be begun", { reason: messageOf(error) }))
+    runOnce()
+      .catch((error: unknown) => log.warn("scheduled handler could not be started", { reason: messageOf(error) }))
       .finally(next);
   };
   again();
@@ -84,7 +84,7 @@ const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d
 
 const NOTHING = "export default { fetch: () => new Response() }";
 
-/** Before the Worker runs: nodes and alarms come back at once, and must find the schema that the code expects. */
+/** Migrates before the Worker runs: nodes and alarms return at once and need the schema that the code expects. */
 async function migrate(options: V4MiniflareOptions): Promise<void> {
   const miniflare = new Miniflare(convertV4MiniflareOptions(options));
   try {
@@ -95,21 +95,21 @@ async function migrate(options: V4MiniflareOptions): Promise<void> {
   }
 }
 
-/** Miniflare's words as JSON lines; its failures, which it would survive without a Worker, end this process. */
+/** Logs Miniflare's messages as JSON. Its failures end this process, because it would go on without a Worker. */
 class RuntimeLog extends Log {
   override error(error: Error): void {
     log.error("Miniflare failed", { reason: messageOf(error) });
     if (error instanceof MiniflareCoreError && error.code === "ERR_RUNTIME_FAILURE") process.exit(1);
   }
   override logWithLevel(level: LogLevel, message: string): void {
-    if (level <= this.level) log.warn("Miniflare says", { text: message.trimEnd() });
+    if (level <= this.level) log.warn("Miniflare warning", { text: message.trimEnd() });
   }
 }
 
-/** The Worker's own lines are JSON already; what else the runtime says becomes such a line. */
+/** Prints the Worker's JSON lines as they are, and other output of the runtime as a JSON line. */
 function writeWorkerLine(level: string, message: string): void {
   if (message.startsWith("{")) console.log(message);
-  else log[level === "error" || level === "warn" ? level : "info"]("workerd says", { text: message.trimEnd() });
+  else log[level === "error" || level === "warn" ? level : "info"]("workerd output", { text: message.trimEnd() });
 }
 
 process.on("uncaughtException", (error) => {
@@ -127,6 +127,6 @@ try {
     void miniflare.dispose().then(() => process.exit(0));
   });
 } catch (error) {
-  log.error("the control plane cannot start", { reason: messageOf(error) });
+  log.error("control plane cannot start", { reason: messageOf(error) });
   process.exit(1);
 }

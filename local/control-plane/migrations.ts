@@ -1,5 +1,5 @@
-// Brings the database's schema up to date, with the same bookkeeping as `wrangler d1 migrations apply`, so that
-// either can go on where the other stopped.
+// Migrates the database, with the same table of applied migrations as `wrangler d1 migrations apply`, so that either can
+// continue where the other stopped.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
@@ -13,7 +13,7 @@ const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS d1_migrations(
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
-/** Applies the folder's .sql files that were not applied yet, each wholly or not at all. Answers their names. */
+/** Applies the folder's .sql files that were not applied yet, each in a transaction. Returns their names. */
 export async function applyMigrations(database: Database, folder: string): Promise<string[]> {
   await database.prepare(BOOKKEEPING).run();
   const known = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-it("the local Worker takes no request without the front's secret, on either of its ports", async () => {
+it("the local Worker rejects requests without the front's secret on both of its ports", async () => {
   const worker = await workerOptions("loopback", { FRONT_SECRET: "the secret" });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({ ...worker, host: "127.0.0.1", port: 0, cf: false, telemetry: { enabled: false } }),
@@ -49,16 +49,16 @@ const send = async (url: string, init: ConstructorParameters<typeof Request>[1] 
 };
 
 it.each(["http://10.0.0.1/", "http://169.254.169.254/latest", "http://[fd00::1]/", "http://router.internal/"])(
-  "the Worker's request to %s fails before it is made",
+  "rejects the Worker's request to %s before it is sent",
   async (url) => {
-    expect((await send(url)).failure).toMatch(/^The host `.*` leads to a network that may not be asked$/);
+    expect((await send(url)).failure).toMatch(/^The host `.*` resolves to a network that requests may not reach$/);
   },
 );
 
-it("the Worker's requests come back as they were answered, redirects too", async () => {
-  const taken = await send(`${origin}/a`, { method: "POST", body: "abc" });
-  expect([taken.status, taken.failure, taken.answer.headers.get("x-size")]).toEqual([201, null, "3"]);
-  expect(await taken.answer.text()).toBe("ok");
+it("returns responses to the Worker's requests unchanged, also redirects", async () => {
+  const accepted = await send(`${origin}/a`, { method: "POST", body: "abc" });
+  expect([accepted.status, accepted.failure, accepted.answer.headers.get("x-size")]).toEqual([201, null, "3"]);
+  expect(await accepted.answer.text()).toBe("ok");
   expect((await send(`${origin}/empty`)).status).toBe(204);
   const moved = await send(`${origin}/moved`, { redirect: "manual" });
   expect([moved.status, moved.answer.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);

@@ -1,4 +1,4 @@
-// The Worker as Miniflare wants it: bindings as wrangler.toml states them, code bundled from its entry.
+// Miniflare's options for the Worker: the bindings of wrangler.toml, and the bundled code.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build, stop as stopEsbuild } from "esbuild";
@@ -12,21 +12,21 @@ import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 
-/** What the Worker has beyond wrangler.toml: secrets, and variables to replace. */
+/** Bindings beside those of wrangler.toml: secrets, and variables that replace others. */
 export type Bindings = Readonly<Record<string, string>>;
 
 const Variables = z.record(z.string(), z.json());
 
-/** Bundles the Worker; its requests go where `allow` lets them. Throws esbuild's words when its code does not build. */
+/** Bundles the Worker; its requests may reach the addresses that `allow` permits. Throws esbuild's error when the code does not build. */
 export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Promise<V4WorkerOptions> {
   const { name } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions: stated, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
-  // The rules say how to find modules that are not bundled, and there are none.
+  // Rules for modules that are not bundled; there are none.
   const { modulesRules: _, ...options } = stated;
   return {
     ...options,
-    // Part of the path where its objects' data lie.
+    // Part of the path of its objects' data.
     name,
     bindings: { ...Variables.parse(options.bindings), ALLOW_PRIVATE: allow, ...bindings },
     modules: true,
@@ -38,23 +38,23 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
 }
 
 /**
- * The Worker behind the front server: requests without the front's secret are not for it, and a request that the outbound
- * service could not carry out throws, as one does without that service.
+ * The Worker's entry behind the front server. It responds 404 without the front's secret. Its `fetch` throws when the
+ * outbound service reports a failed request, as fetch does without that service.
  */
 const localEntry = (main: string): string => `
   import worker from ${JSON.stringify(main)};
   export * from ${JSON.stringify(main)};
-  const nobody = () => new Response(null, { status: 404 });
+  const notFound = () => new Response(null, { status: 404 });
   export default {
     ...worker,
     fetch: (request, env, context) =>
-      request.headers.get("${FRONT_HEADER}") === env.FRONT_SECRET ? worker.fetch(request, env, context) : nobody(),
+      request.headers.get("${FRONT_HEADER}") === env.FRONT_SECRET ? worker.fetch(request, env, context) : notFound(),
   };
   const connect = globalThis.fetch;
-  globalThis.fetch = async (...asked) => {
-    const answer = await connect(...asked);
-    const failure = answer.headers.get("${FAILED_HEADER}");
-    if (failure === null) return answer;
+  globalThis.fetch = async (...request) => {
+    const response = await connect(...request);
+    const failure = response.headers.get("${FAILED_HEADER}");
+    if (failure === null) return response;
     throw new TypeError(decodeURIComponent(failure));
   };`;
 
@@ -72,14 +72,14 @@ async function bundle(main: string): Promise<string> {
     keepNames: true,
     logLevel: "silent",
   });
-  // Its process would stay, waiting for more to build.
+  // Otherwise its process keeps running and waits for more builds.
   await stopEsbuild();
   const [output] = built.outputFiles;
   if (!output) throw new Error(`${main} gave no bundle`);
   return output.text;
 }
 
-/** Has Miniflare start workerd by way of a script that ends it when this process is gone. Call before Miniflare starts. */
+/** Makes Miniflare start workerd by a script that kills it when this process is gone. Call before Miniflare starts. */
 export function tieWorkerdToThisProcess(): void {
   // workerd is a dependency of Miniflare, so it is found from there.
   const fromMiniflare = createRequire(createRequire(import.meta.url).resolve("miniflare"));

@@ -1,4 +1,4 @@
-// The API as a client of it sees it; what the demo needs of it.
+// A client of the API with the few calls that the demo, the benchmarks and the tests need.
 import * as z from "zod";
 import { basicAuth } from "../stack/access.ts";
 
@@ -29,33 +29,33 @@ const MediaFile = z.object({
 });
 export type MediaFile = z.infer<typeof MediaFile>;
 
-/** One file's, or that of each package of a stream. */
+/** The metadata of one file, or of each package of a stream. */
 const OutputMedia = z.union([MediaFile, z.object({ hls: MediaFile.optional(), dash: MediaFile.optional() })]);
 export type OutputMedia = z.infer<typeof OutputMedia>;
 
 const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), OutputMedia)) }) });
 
 export interface ApiClient {
-  /** Throws with the service's own words when it refuses the job. */
+  /** Throws the response's text when the job is not accepted. */
   submit(job: unknown): Promise<JobView>;
   job(id: string): Promise<JobView>;
-  /** What the outputs are made of, by their keys. */
+  /** The outputs' metadata by their keys. */
   metadata(id: string): Promise<Record<string, OutputMedia>>;
 }
 
 /** `api` ends in `/v2`. */
 export function apiClient(api: string, apiKey: string): ApiClient {
-  async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+  async function call(path: string, init: RequestInit = {}): Promise<unknown> {
     const response = await fetch(`${api}${path}`, { ...init, headers: { authorization: basicAuth(apiKey) } });
     const text = await response.text();
-    if (!response.ok) throw new Error(`The API answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`The API responded with HTTP ${response.status}: ${text}`);
     return JSON.parse(text);
   }
   return {
-    submit: async (job) => JobView.parse(await ask("/jobs", { method: "POST", body: JSON.stringify(job) })),
-    job: async (id) => JobView.parse(await ask(`/jobs/${id}`)),
+    submit: async (job) => JobView.parse(await call("/jobs", { method: "POST", body: JSON.stringify(job) })),
+    job: async (id) => JobView.parse(await call(`/jobs/${id}`)),
     metadata: async (id) => {
-      const { metadata } = Metadata.parse(await ask(`/metadata/jobs/${id}`));
+      const { metadata } = Metadata.parse(await call(`/metadata/jobs/${id}`));
       return Object.assign({}, ...metadata.outputs);
     },
   };

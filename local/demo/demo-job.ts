@@ -1,7 +1,7 @@
-// The job that the demo and the example of `npm start` submit.
+// The job that the demo submits and `npm start` shows as an example.
 import type { StackFile } from "../home/stack-file.ts";
 
-/** The folder in the bucket, new with every run, so that runs do not overwrite each other's results. */
+/** The folder in the bucket, a new one for each run, so that a run does not overwrite the results of another. */
 export const newFolder = (now: Date): string => `demo-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
 
 export const storageOf = ({ s3 }: StackFile): object => ({
@@ -13,13 +13,13 @@ export const storageOf = ({ s3 }: StackFile): object => ({
   credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
 });
 
-/** A video, five pictures and a stream of the source. */
+/** A video, five thumbnails and a stream of the source. */
 export const demoJob = (stack: StackFile, sourceUrl: string, notifyUrl: string, folder: string): object => ({
   input: { url: sourceUrl },
   storage: storageOf(stack),
   outputs: {
     "mp4:720p": { path: `${folder}/720p.mp4` },
-    "jpg:320x": { path: `${folder}/picture-%02d.jpg`, number: 5 },
+    "jpg:320x": { path: `${folder}/thumbnail-%02d.jpg`, number: 5 },
     httpstream: { path: folder, hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
   },
   notification: { type: "http", url: notifyUrl },

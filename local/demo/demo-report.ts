@@ -1,9 +1,9 @@
-// What the demo says at its end: the results and where they lie, or why there are none.
+// Prints the demo's results and their URLs, or why the job failed.
 import type { JobView, MediaFile, OutputMedia } from "./api-client.ts";
 
 type Output = JobView["outputs"][number];
 
-/** Lists each output with its addresses; `sizes` has the bytes of each object, by its address. */
+/** Prints each output with its URLs; `sizes` has the bytes of each object by its URL. */
 export function reportResults(
   job: JobView,
   media: Readonly<Record<string, OutputMedia>>,
@@ -11,22 +11,22 @@ export function reportResults(
 ): void {
   for (const output of job.outputs) {
     console.log(`\n${output.key}${describeMedia(mediaFileOf(media[output.key]))}`);
-    for (const url of addresses(output)) console.log(`  ${url}   ${megabytes(sizes.get(url) ?? 0)}`);
+    for (const url of urlsOf(output)) console.log(`  ${url}   ${megabytes(sizes.get(url) ?? 0)}`);
   }
 }
 
-/** A stream has one for each of its packages, all of the same film. */
+/** A stream has metadata for each of its packages; both describe the same video. */
 const mediaFileOf = (media: OutputMedia | undefined): MediaFile | undefined =>
   media && ("streams" in media ? media : (media.hls ?? media.dash));
 
-/** One line for each part of the job that failed. */
+/** Prints a line for the input or each output that failed. */
 export function reportFailure(job: JobView): void {
   console.error(`The job ended as ${job.status}.`);
   if (job.input.error) console.error(`  input: ${job.input.error}`);
   for (const { key, status, error } of job.outputs) if (error) console.error(`  ${key} (${status}): ${error}`);
 }
 
-const addresses = ({ url, urls }: Output): string[] =>
+const urlsOf = ({ url, urls }: Output): string[] =>
   url ? [url] : (urls ?? []).map((entry) => (typeof entry === "string" ? entry : entry.url));
 
 function describeMedia(file: MediaFile | undefined): string {

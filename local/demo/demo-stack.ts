@@ -1,4 +1,4 @@
-// The stack that the demo works with: the one that runs on the home already, or one of its own.
+// The stack that the demo uses: the one that runs in the home folder already, or one that it starts.
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadSecrets } from "../home/secrets.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
@@ -11,7 +11,7 @@ export type DemoStack = StackFile & {
   readonly home: string;
   readonly webhookSecret: string;
   /** Stops the stack if the demo started it. */
-  leave(): Promise<void>;
+  release(): Promise<void>;
 };
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -21,19 +21,19 @@ export async function demoStack(env: Env, signal: AbortSignal): Promise<DemoStac
   return (await runningStack(settings.home, signal)) ?? ownStack(settings, env, signal);
 }
 
-const STARTING_CHECK_MS = 200;
+const START_POLL_MS = 200;
 
 async function runningStack(home: string, signal: AbortSignal): Promise<DemoStack | null> {
-  for (let owner = runningStackPid(home); owner !== null; owner = runningStackPid(home)) {
+  for (let pid = runningStackPid(home); pid !== null; pid = runningStackPid(home)) {
     const file = readStackFile(home);
     const { access } = loadSecrets(home);
     if (file && access) {
-      console.log(`Using the stack that runs already (process ${owner}).`);
-      return { ...file, home, webhookSecret: access.webhookSecret, leave: async () => {} };
+      console.log(`Using the Copra that runs already (process ${pid}).`);
+      return { ...file, home, webhookSecret: access.webhookSecret, release: async () => {} };
     }
-    // It is starting.
+    // It is still starting.
     signal.throwIfAborted();
-    await sleep(STARTING_CHECK_MS);
+    await sleep(START_POLL_MS);
   }
   return null;
 }
@@ -43,15 +43,15 @@ async function ownStack(settings: StackSettings, env: Env, signal: AbortSignal):
   const stack = await startStack(
     {
       home: settings.home,
-      // Without a node nothing would be encoded.
+      // The demo needs a node.
       nodes: Math.max(1, settings.nodes),
-      // Nobody asked for the usual ports, so others do as well when those are taken.
+      // Takes any free ports when the default ones are in use, unless they were set explicitly.
       port: env.COPRA_PORT || (await isFree(settings.port)) ? settings.port : 0,
       s3Port: env.COPRA_S3_PORT || (await isFree(settings.s3Port)) ? settings.s3Port : 0,
     },
     { signal },
   );
   const { home, webhookSecret } = stack;
-  // What still runs then is work that nobody waits for any more.
-  return { ...stack.describe(), home, webhookSecret, leave: () => stack.stop(0) };
+  // Tasks that still run then are not needed any more.
+  return { ...stack.describe(), home, webhookSecret, release: () => stack.stop(0) };
 }

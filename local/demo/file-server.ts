@@ -1,4 +1,4 @@
-// Serves one file on the loopback interface, at an address that nobody can guess.
+// Serves one file on the loopback interface at a URL that nobody can guess.
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { randomText } from "#shared/ids.ts";
@@ -9,10 +9,10 @@ export type FileServer = { readonly url: string; close: LoopbackServer["close"] 
 
 /** Serves the file until it is closed. */
 export async function serveFile(path: string): Promise<FileServer> {
-  const place = `/${randomText(28, randomBytes)}/${encodeURIComponent(basename(path))}`;
+  const urlPath = `/${randomText(28, randomBytes)}/${encodeURIComponent(basename(path))}`;
   const server = await serveLoopback((request, response) => {
-    if (request.url !== place) response.writeHead(404).end();
+    if (request.url !== urlPath) response.writeHead(404).end();
     else sendFile(request, response, path).catch(() => response.destroy());
   });
-  return { url: server.origin + place, close: server.close };
+  return { url: server.origin + urlPath, close: server.close };
 }

@@ -1,4 +1,4 @@
-// A small HTTP server on the loopback interface, for what the local system and its tests serve themselves.
+// A small HTTP server on the loopback interface, for the demo and the tests.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { origin } from "../home/constants.ts";
@@ -6,11 +6,11 @@ import { origin } from "../home/constants.ts";
 export type LoopbackServer = {
   /** `http://127.0.0.1:<port>`, without a slash. */
   readonly origin: string;
-  /** Ends at once; open connections are cut. */
+  /** Closes the server and all open connections. */
   close(): Promise<void>;
 };
 
-/** Serves on any free port. */
+/** Listens on any free port. */
 export async function serveLoopback(listener: RequestListener): Promise<LoopbackServer> {
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {

@@ -1,8 +1,8 @@
-// Shows how a job goes on: one line that is redrawn on a terminal, a line per change elsewhere.
+// Shows a job's progress: one line that is redrawn on a terminal, a line for each change elsewhere.
 import type { WriteStream } from "node:tty";
 import type { JobView } from "./api-client.ts";
 
-/** A job's state in one line. */
+/** A job's statuses and percentages in one line. */
 export function describeProgress({ progress, status, input, outputs }: JobView): string {
   const stateOf = (text: string): string => text.slice(text.indexOf(".") + 1);
   const parts = outputs.map(({ key, status, progress: own }) => {
@@ -14,7 +14,7 @@ export function describeProgress({ progress, status, input, outputs }: JobView):
 
 export interface ProgressLine {
   show(line: string): void;
-  /** Leaves the last line standing. */
+  /** Keeps the last line on the screen. */
   end(): void;
 }
 

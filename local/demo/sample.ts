@@ -1,4 +1,4 @@
-// A clip to try the system with, made by ffmpeg: ten seconds of moving test pattern with a tone.
+// The sample clip, made by ffmpeg: ten seconds of a moving test pattern with a tone.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -21,7 +21,7 @@ const ENCODE = [
 const TIMECODE =
   "drawtext=timecode='00\\:00\\:00;00':rate=30000/1001:fontsize=72:fontcolor=white:box=1:boxcolor=black:boxborderw=12:x=40:y=h-120";
 
-/** Path of the clip in the home; makes it when it is not there yet. */
+/** Path of the clip in the home folder; makes it when it does not exist. */
 export async function sampleClip(home: string): Promise<string> {
   const path = join(home, "sample.mp4");
   if (existsSync(path)) return path;
@@ -29,7 +29,7 @@ export async function sampleClip(home: string): Promise<string> {
   const draft = `${path}.${process.pid}.new`;
   const encode = (filter: string[]): Promise<unknown> =>
     run(ffmpeg.path, ["-v", "error", "-nostdin", ...INPUTS, ...filter, ...ENCODE, draft], { env: toolEnvironment() });
-  // Many builds have no drawtext, or find no font: the clip does without the timecode then.
+  // Many builds have no drawtext filter or find no font: the clip has no timecode then.
   await encode(["-vf", TIMECODE]).catch(() => encode([]));
   await rename(draft, path);
   return path;

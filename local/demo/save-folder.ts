@@ -1,4 +1,4 @@
-// Copies what lies below a folder of the bucket to this machine's disk.
+// Downloads all objects below a folder of the bucket.
 import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { AwsClient } from "aws4fetch";
 import type { StackFile } from "../home/stack-file.ts";
 
-/** Saves all objects below `prefix` under `folder`; answers the size in bytes of each, by its address. */
+/** Saves all objects below `prefix` under `folder`; returns the size in bytes of each by its URL. */
 export async function saveFolder(s3: StackFile["s3"], prefix: string, folder: string): Promise<Map<string, number>> {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3;
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" });
@@ -21,17 +21,17 @@ export async function saveFolder(s3: StackFile["s3"], prefix: string, folder: st
 
 async function listObjects(client: AwsClient, base: string, prefix: string): Promise<string[]> {
   const query = new URLSearchParams({ "list-type": "2", prefix });
-  const answer = await client.fetch(`${base}?${query}`);
-  if (!answer.ok) throw new Error(`The bucket cannot be listed: HTTP ${answer.status}`);
-  // The demo's own names need no unescaping.
-  return [...(await answer.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name = ""]) => name);
+  const response = await client.fetch(`${base}?${query}`);
+  if (!response.ok) throw new Error(`The bucket cannot be listed: HTTP ${response.status}`);
+  // The demo's object names contain no XML entities.
+  return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name = ""]) => name);
 }
 
 async function save(url: string, path: string): Promise<number> {
-  const answer = await fetch(url);
-  if (!answer.ok || !answer.body) throw new Error(`${url} cannot be read: HTTP ${answer.status}`);
+  const response = await fetch(url);
+  if (!response.ok || !response.body) throw new Error(`${url} cannot be read: HTTP ${response.status}`);
   await mkdir(dirname(path), { recursive: true });
   const file = createWriteStream(path);
-  await pipeline(answer.body, file);
+  await pipeline(response.body, file);
   return file.bytesWritten;
 }

@@ -1,4 +1,4 @@
-// Answers a request with a file, whole or in one range (RFC 9110, section 14).
+// Responds to a request with a file or one byte range of it (RFC 9110, section 14).
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
 };
 
-/** The file to GET and HEAD, 405 to other methods. Rejects when the file cannot be read; a client that leaves is fine. */
+/** Serves GET and HEAD, and responds 405 to other methods. Rejects when the file cannot be read, not when the client leaves. */
 export async function sendFile(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.writeHead(405, { allow: "GET, HEAD" }).end();

@@ -1,4 +1,4 @@
-// Checks a webhook as its receiver should (standardwebhooks.com, "Verifying signatures").
+// Verifies a webhook's signature as a receiver should (standardwebhooks.com, "Verifying signatures").
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
@@ -10,10 +10,10 @@ export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: str
   if (typeof id !== "string" || typeof timestamp !== "string" || typeof signatures !== "string") return false;
   if (!(Math.abs(nowMs / 1000 - Number(timestamp)) <= TOLERANCE_S)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const wanted = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
+  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
   return signatures.split(" ").some((signature) => {
     const [version, given] = signature.split(",");
     const bytes = Buffer.from(given ?? "", "base64");
-    return version === "v1" && bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+    return version === "v1" && bytes.length === expected.length && timingSafeEqual(bytes, expected);
   });
 }

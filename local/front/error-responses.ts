@@ -1,4 +1,4 @@
-// Answers of the front server itself, in the shape of the API's errors.
+// The front server's own error responses, in the format of the API's errors.
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ErrorCode } from "#shared/errors.ts";
@@ -18,12 +18,12 @@ export const errorResponses = {
   unavailable: {
     status: 503,
     code: "service_unavailable",
-    message: "The service is starting or stopping; please try again in a moment",
+    message: "The service is starting or stopping; try again in a few seconds",
     headers: { "retry-after": "2" },
   },
 } as const satisfies Record<string, ErrorResponse>;
 
-/** Answers on a connection that has no response object, and closes it. */
+/** Responds on a connection that has no response object, and closes it. */
 export function sendErrorOnSocket(socket: Duplex, { status, code, message, headers = {} }: ErrorResponse): void {
   const body = JSON.stringify({ message, error_code: code, status: "error" });
   const fields = {

@@ -1,5 +1,5 @@
-// WebSocket handshakes: passed on as any request, and once the Worker agrees both connections become one.
-import { request as ask, type IncomingMessage } from "node:http";
+// Forwards WebSocket handshakes; once the Worker accepts one, the two connections are joined.
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
 import { formatResponseHead, forwardedHeaders, requestHeadError } from "./request-head.ts";
@@ -7,14 +7,14 @@ import { formatResponseHead, forwardedHeaders, requestHeadError } from "./reques
 export type Upstream = {
   /** Scheme, host and port of the Worker. */
   readonly origin: string;
-  /** What the Worker asks of each request (FRONT_HEADER). */
+  /** The value of FRONT_HEADER that the Worker requires. */
   readonly secret: string;
 };
 
-/** A request that asks to upgrade its connection, and what came behind its head. */
+/** A request to upgrade its connection, and the bytes that followed its head. */
 export type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 
-/** Passes a WebSocket handshake on; other upgrades are refused. */
+/** Forwards a WebSocket handshake; responds 400 to other upgrades. */
 export function upgrade({ request, socket, head }: Upgrade, { origin, secret }: Upstream): void {
   const { rawHeaders, url: target = "" } = request;
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return sendErrorOnSocket(socket, errorResponses.upgrade);
@@ -22,25 +22,25 @@ export function upgrade({ request, socket, head }: Upgrade, { origin, secret }: 
   if (reason !== null) return sendErrorOnSocket(socket, { ...errorResponses.notHttp, message: reason });
   const forwarded = forwardedHeaders({ target, rawHeaders }, request.socket.remoteAddress ?? "", secret);
   const headers = [...forwarded, "connection", "upgrade", "upgrade", "websocket"];
-  const asked = ask(origin, { method: request.method, path: target, headers, agent: false });
-  socket.on("error", () => asked.destroy());
-  asked.on("error", () => sendErrorOnSocket(socket, errorResponses.unavailable));
-  asked.on("response", (answer) => {
-    // The Worker declined: its answer is that of a plain request, and ends the connection.
-    socket.write(formatResponseHead(answer, { close: true }));
-    answer.pipe(socket);
+  const forwardedRequest = httpRequest(origin, { method: request.method, path: target, headers, agent: false });
+  socket.on("error", () => forwardedRequest.destroy());
+  forwardedRequest.on("error", () => sendErrorOnSocket(socket, errorResponses.unavailable));
+  forwardedRequest.on("response", (response) => {
+    // The Worker declined: its response is forwarded, and the connection is closed.
+    socket.write(formatResponseHead(response, { close: true }));
+    response.pipe(socket);
   });
-  asked.on("upgrade", (answer, upstream, first) => {
-    socket.write(formatResponseHead(answer, { close: false }));
+  forwardedRequest.on("upgrade", (response, upstream, first) => {
+    socket.write(formatResponseHead(response, { close: false }));
     upstream.unshift(first);
     socket.unshift(head);
     join(socket, upstream);
     join(upstream, socket);
   });
-  asked.end();
+  forwardedRequest.end();
 }
 
-/** What comes out of `from` goes into `to`; the end of either is the end of both. */
+/** Pipes `from` into `to`; when either closes, the other is closed. */
 function join(from: Duplex, to: Duplex): void {
   from.pipe(to);
   from.on("error", () => to.destroy());

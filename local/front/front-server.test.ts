@@ -15,7 +15,7 @@ afterEach(() => {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** A front before a server that answers so. */
+/** A front server before a server with this listener. */
 async function frontOf(listener: RequestListener): Promise<{ port: number; origin: string; backend: Server }> {
   const backend = createServer(listener).listen(0, "127.0.0.1");
   await once(backend, "listening");
@@ -24,7 +24,7 @@ async function frontOf(listener: RequestListener): Promise<{ port: number; origi
   return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend };
 }
 
-/** What a connection answers to these bytes until it is closed. */
+/** Sends `text` on a new connection; returns all that it receives until the connection is closed. */
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   let answered = "";
@@ -42,21 +42,21 @@ const echo: RequestListener = async (request, response) => {
   response.end(JSON.stringify({ headers: request.headers, size: bytes.length, method: request.method }));
 };
 
-it("passes requests on with the client's address, whatever it says of itself, and bodies of any size", async () => {
+it("forwards requests with the client's real address, and bodies of any size", async () => {
   const { origin } = await frontOf(echo);
   const headers = { "cf-connecting-ip": "9.9.9.9", "mf-original-url": "http://x/v2/admin" };
   const body = Buffer.alloc(5_000_000, 1);
   const answer = await fetch(`${origin}/a%2Fb?c=d`, { method: "PUT", headers, body });
-  const told = (await answer.json()) as { headers: Record<string, string>; size: number };
-  expect([answer.headers.get("x-path"), told.size]).toEqual(["/a%2Fb?c=d", 5_000_000]);
-  expect(told.headers).toMatchObject({ "cf-connecting-ip": "127.0.0.1", "copra-front": "s", host: origin.slice(7) });
-  expect(told.headers).not.toHaveProperty("mf-original-url");
+  const seen = (await answer.json()) as { headers: Record<string, string>; size: number };
+  expect([answer.headers.get("x-path"), seen.size]).toEqual(["/a%2Fb?c=d", 5_000_000]);
+  expect(seen.headers).toMatchObject({ "cf-connecting-ip": "127.0.0.1", "copra-front": "s", host: origin.slice(7) });
+  expect(seen.headers).not.toHaveProperty("mf-original-url");
 });
 
 const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 it.each<[string, string, number]>([
   [
-    "two ends of a body",
+    "two lengths of a body by two headers",
     `${POST}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /b HTTP/1.1\r\n\r\n`,
     400,
   ],
@@ -64,11 +64,11 @@ it.each<[string, string, number]>([
   ["two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400],
   ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
   ["CONNECT", "CONNECT 10.0.0.1:80 HTTP/1.1\r\nHost: a\r\n\r\n", 405],
-  ["an address for a path", "GET http://b/v2/admin HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["a URL for a path", "GET http://b/v2/admin HTTP/1.1\r\nHost: a\r\n\r\n", 400],
   ["another upgrade", "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 400],
   ["headers without end", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
   ["no HTTP", "\x16\x03\x01\x02\r\n\r\n", 400],
-])("%s: answered once, and the connection is closed", async (_, text, status) => {
+])("responds once to %s and closes the connection", async (_, text, status) => {
   const seen: (string | undefined)[] = [];
   const { port } = await frontOf((request, response) => {
     seen.push(request.url);
@@ -79,17 +79,17 @@ it.each<[string, string, number]>([
   expect(seen).toEqual([]);
 });
 
-it("tells a sender at once that is refused, and does not wait for the rest of its body", async () => {
+it("sends an early response at once and does not wait for the rest of the body", async () => {
   const { port } = await frontOf((_, response) => response.writeHead(401, { "content-length": 2 }).end("no"));
   const begun = Date.now();
   const answered = await exchange(port, `${POST}Content-Length: 1000000\r\n\r\nabc`);
   expect(answered).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
   expect(Date.now() - begun).toBeLessThan(4000);
-  // The next one is none the worse for it.
+  // The next connection works.
   expect(await exchange(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-it("lets a sender go on that waits for 100 Continue", async () => {
+it("sends 100 Continue to a client that waits for it", async () => {
   const { port } = await frontOf(echo);
   const headers = { expect: "100-continue", "content-length": 3 };
   const sent = ask({ port, host: "127.0.0.1", method: "POST", headers });
@@ -100,21 +100,21 @@ it("lets a sender go on that waits for 100 Continue", async () => {
   expect(JSON.parse(Buffer.concat(await answer.toArray()).toString()).size).toBe(3);
 });
 
-it("passes streams on as they come, and the end of their reader", async () => {
-  const left = Promise.withResolvers<void>();
+it("forwards streams as they arrive, and closes them when the client leaves", async () => {
+  const closed = Promise.withResolvers<void>();
   const { origin } = await frontOf((_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
-    response.once("close", left.resolve);
+    response.once("close", closed.resolve);
   });
   const abort = new AbortController();
   const answer = await fetch(origin, { signal: abort.signal });
   const first = await answer.body?.getReader().read();
   expect(new TextDecoder().decode(first?.value)).toBe("data: 1\n\n");
   abort.abort();
-  await left.promise;
+  await closed.promise;
 });
 
-it("joins WebSockets with the Worker's, and passes its errorResponses on", async () => {
+it("forwards WebSockets, and responses that decline them", async () => {
   const { origin, backend } = await frontOf((_, response) => response.writeHead(401, { "x-why": "key" }).end("no"));
   const refused = new WebSocket(origin.replace("http", "ws"));
   const [, answer] = (await once(refused, "unexpected-response")) as [unknown, IncomingMessage];
@@ -134,7 +134,7 @@ it("joins WebSockets with the Worker's, and passes its errorResponses on", async
   expect((await closed)[0]).toBe(1008);
 });
 
-it("answers 503 as the API does while the Worker is not there", async () => {
+it("responds 503 as the API does while the Worker is not running", async () => {
   const { origin, backend } = await frontOf(echo);
   backend.close();
   backend.closeAllConnections();

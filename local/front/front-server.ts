@@ -1,5 +1,5 @@
-// The server on COPRA_PORT: all that reaches the local Worker from outside comes through it. Behind it Miniflare listens on
-// ports that change with each start, and the Worker takes no request without the secret of this process.
+// The server on COPRA_PORT, through which all requests reach the local Worker. Miniflare listens behind it on ports that
+// change with each start, and the Worker rejects requests without the secret of this process.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ const HEAD_LIMIT_MS = 15_000;
 /** workerd closes connections that are idle for 5 s (kj, HttpServerSettings.pipelineTimeout). */
 const IDLE_MS = 3000;
 const CONNECTIONS = 512;
-/** How long the rest of a body may come that the answer did not wait for, so that its sender gets to read the answer. */
+/** How long the front reads the rest of a body after an early response, so that its sender can read the response. */
 const LINGER_MS = 1000;
 
 /** Listens on 127.0.0.1. Rejects when the port is taken. */
@@ -26,7 +26,7 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
     bodyTimeout: 0,
   });
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
-  server.on("request", (request, response) => void pass(request, response, pool, upstream.secret));
+  server.on("request", (request, response) => void forward(request, response, pool, upstream.secret));
   server.on("upgrade", (request, socket, head) => upgrade({ request, socket, head }, upstream));
   server.on("connect", (_, socket) => sendErrorOnSocket(socket, errorResponses.connect));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -45,30 +45,30 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
   return server;
 }
 
-/** Passes one request on and its answer back, both as streams. */
-async function pass(request: IncomingMessage, response: ServerResponse, pool: Pool, secret: string): Promise<void> {
+/** Forwards one request and its response, both as streams. */
+async function forward(request: IncomingMessage, response: ServerResponse, pool: Pool, secret: string): Promise<void> {
   const { rawHeaders, socket, url: target = "" } = request;
   const reason = requestHeadError({ target, rawHeaders });
   if (reason !== null) return sendError(response, { ...errorResponses.notHttp, message: reason });
-  const left = new AbortController();
-  response.once("close", () => left.abort());
+  const clientGone = new AbortController();
+  response.once("close", () => clientGone.abort());
   try {
-    const answer = await pool.request({
+    const upstreamResponse = await pool.request({
       method: request.method ?? "GET",
       path: target,
       headers: forwardedHeaders({ target, rawHeaders }, socket.remoteAddress ?? "", secret),
       body: hasBody(request) ? request : null,
-      signal: left.signal,
+      signal: clientGone.signal,
     });
-    // Of a body that was not read to its end nobody knows where the next request begins.
+    // The next request on this connection cannot be found before the end of this body.
     if (!request.complete) response.shouldKeepAlive = false;
-    response.writeHead(answer.statusCode, responseHeaders(answer.headers));
+    response.writeHead(upstreamResponse.statusCode, responseHeaders(upstreamResponse.headers));
     response.flushHeaders();
-    await pipeline(answer.body, response, { end: false });
+    await pipeline(upstreamResponse.body, response, { end: false });
     if (!request.complete) await restOf(request);
     response.end();
   } catch (error) {
-    if (response.headersSent || left.signal.aborted) response.destroy();
+    if (response.headersSent || clientGone.signal.aborted) response.destroy();
     else
       sendError(
         response,

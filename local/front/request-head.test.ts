@@ -13,13 +13,13 @@ it.each<[string, Parameters<typeof requestHeadError>[0], string | null]>([
     head("Transfer-Encoding", "chunked", "Content-Length", "5"),
     "A request has either Content-Length or Transfer-Encoding",
   ],
-  ["an address as its target", { target: "http://b/v2/admin", rawHeaders: [] }, "The request's target must be a path"],
+  ["a URL as its target", { target: "http://b/v2/admin", rawHeaders: [] }, "The request's target must be a path"],
   ["a star as its target", { target: "*", rawHeaders: [] }, "The request's target must be a path"],
-])("%s: refused or not", (_, request, reason) => {
+])("checks the request head: %s", (_, request, reason) => {
   expect(requestHeadError(request)).toBe(reason);
 });
 
-it("nobody outside sets what Cloudflare, Miniflare or the front set, and nothing of the connection goes on", () => {
+it("drops headers that only Cloudflare, Miniflare or the front may set, and headers of the connection", () => {
   const sent = head(
     ...["Host", "copra.test", "CF-Connecting-IP", "9.9.9.9", "cf-ipcountry", "XX", "MF-Original-URL", "http://x/"],
     ...["Copra-Front", "guess", "Connection", "close, X-Hop", "X-Hop", "1", "Expect", "100-continue", "TE", "trailers"],

@@ -1,11 +1,12 @@
-// What of a request's head goes on to the Worker, and which heads are refused because two readers may read them differently.
+// Which headers of a request are forwarded to the Worker, and which requests are rejected because two HTTP parsers may
+// read them differently.
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
 
 /** The header that proves to the Worker that a request came through the front server (control-plane/worker-options.ts). */
 export const FRONT_HEADER = "copra-front";
 
-/** Headers of which there must be one at most: of two, servers take the first, the last, or both (RFC 9110 §5.3). */
+/** Headers that may appear once: of two, servers take the first, the last or both (RFC 9110 §5.3). */
 const SINGLE = new Set([
   "authorization",
   "content-length",
@@ -17,7 +18,7 @@ const SINGLE = new Set([
   "transfer-encoding",
 ]);
 
-/** They speak of one connection, not of the request (RFC 9110 §7.6.1). `expect` is answered here. */
+/** Headers about one connection, not the request (RFC 9110 §7.6.1). The front server itself handles `expect`. */
 const HOP_BY_HOP = new Set([
   "connection",
   "expect",
@@ -31,17 +32,17 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** Headers that Cloudflare or Miniflare set, and the Worker believes: nobody else may send them. */
+/** Headers that the Worker trusts because Cloudflare, Miniflare or the front server set them; removed from requests. */
 const RESERVED = /^(?:cf|mf)-|^copra-front$/;
 
 export type Head = {
-  /** The request's target as it came. */
+  /** The request target as it was received. */
   readonly target: string;
-  /** Names and values in turn, as `rawHeaders` of Node's http has them. */
+  /** Alternating names and values, as in `rawHeaders` of Node's http. */
   readonly rawHeaders: readonly string[];
 };
 
-/** Why the head is refused, in one sentence; null when it is not. */
+/** Why the request is rejected, in one sentence; null when it is valid. */
 export function requestHeadError({ target, rawHeaders }: Head): string | null {
   if (!target.startsWith("/")) return "The request's target must be a path";
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
@@ -53,7 +54,7 @@ export function requestHeadError({ target, rawHeaders }: Head): string | null {
   return null;
 }
 
-/** The headers that go on to the Worker, in the form of `rawHeaders`, with the client's address and the front's secret. */
+/** The headers to forward to the Worker, in the form of `rawHeaders`, with the client's address and the front's secret. */
 export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, secret: string): string[] {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
@@ -63,11 +64,11 @@ export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, se
   return [...kept.flat(), "cf-connecting-ip", clientAddress, FRONT_HEADER, secret];
 }
 
-/** An answer's headers without those of the connection to the Worker. */
+/** A response's headers without those of the connection to the Worker. */
 export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 
-/** The head of an answer as bytes of a connection; with `close` as the last answer on it. */
+/** The head of a response as text; with `close` it is the last response of the connection. */
 export function formatResponseHead(
   { statusCode = 502, rawHeaders }: Pick<IncomingMessage, "statusCode" | "rawHeaders">,
   { close }: { close: boolean },

@@ -25,7 +25,7 @@ export type ChildPlan = {
 
 export interface Child {
   readonly plan: ChildPlan;
-  /** The pid of the newest process, which may have exited a moment ago. */
+  /** The pid of the newest process, which may have just exited. */
   pid(): number;
   isRunning(): boolean;
   /** Resolves with a message for people when the process exits before `watch` was called. */

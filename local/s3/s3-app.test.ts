@@ -51,7 +51,7 @@ const complete = async (name: string, uploadId: string, etags: (string | null)[]
 };
 
 describe("signatures", () => {
-  it("takes a presigned PUT with the headers that were signed, and serves the object to anyone, in ranges too", async () => {
+  it("accepts a presigned PUT with its signed headers, and serves the object to anyone, also in ranges", async () => {
     const headers = { "content-type": "video/mp4" };
     const put = await fetch(await presign("/a%20b/%C3%BC%2B1.mp4", headers), {
       method: "PUT",
@@ -67,7 +67,7 @@ describe("signatures", () => {
     expect(beyond.status).toBe(416);
   });
 
-  it("refuses a wrong secret, a wrong key, a header other than the signed one, and the pair that s3rver ships with", async () => {
+  it("rejects a wrong secret, a wrong key, a header that differs from the signed one, and the key pair that s3rver ships with", async () => {
     const put = async (url: string, headers = {}): Promise<string> =>
       codeOf(await fetch(url, { method: "PUT", headers, body: "x" }));
     const wrongSecret = clientWith({ ...credentials, secretAccessKey: "wrong" });
@@ -82,24 +82,24 @@ describe("signatures", () => {
     expect(await put(await presign("/x", {}, shipped))).toBe("403 InvalidAccessKeyId");
   });
 
-  it("lets pages of any origin read, in ranges too", async () => {
-    await fetch(await presign("/film.m4s", {}), { method: "PUT", body: "0123456789" });
+  it("lets pages of any origin read, also in ranges", async () => {
+    await fetch(await presign("/segment.m4s", {}), { method: "PUT", body: "0123456789" });
     const origin = "http://player.test";
     const asked = { origin, "access-control-request-method": "GET", "access-control-request-headers": "range" };
-    const preflight = await fetch(`${base}/film.m4s`, { method: "OPTIONS", headers: asked });
+    const preflight = await fetch(`${base}/segment.m4s`, { method: "OPTIONS", headers: asked });
     expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
-    const got = await fetch(`${base}/film.m4s`, { headers: { origin, range: "bytes=2-4" } });
+    const got = await fetch(`${base}/segment.m4s`, { headers: { origin, range: "bytes=2-4" } });
     expect([got.headers.get("access-control-allow-origin"), await got.text()]).toEqual(["*", "234"]);
   });
 
-  it("lets nobody read a private bucket without a signature", async () => {
+  it("requires a signature to read a private bucket", async () => {
     const address = `${base.replace(/copra$/, "hidden")}/a`;
     expect((await client.fetch(address, { method: "PUT", body: "x" })).status).toBe(200);
     expect(await (await client.fetch(address)).text()).toBe("x");
     expect(await codeOf(await fetch(address))).toBe("403 AccessDenied");
   });
 
-  it("lets strangers neither write, nor delete, nor list", async () => {
+  it("rejects writes, deletions and lists without a signature", async () => {
     const answers = await Promise.all([
       fetch(`${base}/x`, { method: "PUT", body: "x" }),
       fetch(`${base}/x`, { method: "DELETE" }),
@@ -123,7 +123,7 @@ describe("multipart uploads", () => {
     expect(await codeOf(await complete("big", uploadId, etags))).toBe("404 NoSuchUpload");
   });
 
-  it("can be aborted by who may write, and take no part afterwards", async () => {
+  it("can be aborted with a signature, and accept no part afterwards", async () => {
     const uploadId = await begin("never");
     expect((await putPart("never", uploadId, 1, "x")).status).toBe(200);
     const address = `${base}/never?uploadId=${uploadId}`;
@@ -136,7 +136,7 @@ describe("multipart uploads", () => {
   });
 });
 
-it("keeps no object of a PUT that broke off", async () => {
+it("stores no object for a PUT that was interrupted", async () => {
   const url = await presign("/broken", {});
   const body = new ReadableStream({
     start: (stream) => stream.enqueue(new TextEncoder().encode("half")),

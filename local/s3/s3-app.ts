@@ -4,20 +4,20 @@ import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { abortUploads, requireSignature, tighten } from "./s3-rules.ts";
 
-/** Players in pages of any origin may read, as one would allow it in a bucket that streams are played from. */
+/** Lets players on pages of any origin read, as in a bucket that streams are played from. */
 const CORS = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>
   <AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Range</ExposeHeader><MaxAgeSeconds>3600</MaxAgeSeconds>
 </CORSRule></CORSConfiguration>`;
 
 export type S3Options = {
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly directory: string;
   readonly bucket: string;
-  /** Whether objects are for the account only; anyone may read them unless that is said. */
+  /** Whether only the account may read objects; by default anyone may. */
   readonly isPrivate?: boolean;
-  /** Further buckets, whose objects are for the account only. */
+  /** Further buckets, whose objects only the account may read. */
   readonly privateBuckets?: readonly string[];
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
@@ -27,7 +27,7 @@ export type S3Server = { readonly port: number; close(): Promise<void> };
 /** Serves the bucket at `http://127.0.0.1:<port>/<bucket>/`. The account is the process's: one server per process. */
 export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
   const { port, directory, bucket, credentials, isPrivate = false, privateBuckets = [] } = options;
-  // The pair that s3rver ships with is known to everybody.
+  // The key pair that s3rver ships with is public.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
   const server = new S3rver({
@@ -39,9 +39,9 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     configureBuckets: [{ name: bucket, configs: [CORS] }, ...privateBuckets.map((name) => ({ name }))],
   });
   tighten(server.store);
-  // s3rver's own middleware comes first in the list already; these have to run before it.
+  // These must run before s3rver's own middleware.
   server.middleware.unshift(logRequests(log), requireSignature(isPrivate ? [] : [bucket]), abortUploads(server.store));
-  server.on("error", () => {}); // Koa prints to stderr unless somebody listens; the request's log line has the words.
+  server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.
   const address = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.
   server.httpServer.requestTimeout = 0;
@@ -54,16 +54,16 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   };
 }
 
-/** One line per request, without the query: a signature in it would let others repeat the request. */
+/** Logs a line per request without its query, in which a signature would let others repeat the request. */
 const logRequests =
   (log: Logger): S3rver.Middleware =>
   async (context, next) => {
     const { method, path } = context;
     try {
       await next();
-      log.info("answered", { method, path, status: context.status });
+      log.info("request served", { method, path, status: context.status });
     } catch (error) {
-      log.warn("refused", { method, path, reason: messageOf(error) });
+      log.warn("request rejected", { method, path, reason: messageOf(error) });
       throw error;
     }
   };

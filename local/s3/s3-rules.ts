@@ -1,4 +1,4 @@
-// Where s3rver is more lenient than a real S3 service, it is made as strict: what works here must work elsewhere.
+// Makes s3rver as strict as a real S3 service where it is more lenient: what works locally must work elsewhere.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
@@ -6,10 +6,7 @@ import { join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
 
-/**
- * Without a signature objects of public buckets may be read, as by a public-read policy, and nothing else; of all other
- * buckets not even that.
- */
+/** Requires a signature, except to read objects of public buckets, as with a public-read policy. */
 export const requireSignature =
   (publicBuckets: readonly string[]): S3rver.Middleware =>
   async (context, next) => {
@@ -23,7 +20,7 @@ export const requireSignature =
     return next();
   };
 
-/** AbortMultipartUpload, which s3rver lacks: it checks the signature and then calls the method not allowed. */
+/** AbortMultipartUpload, which s3rver lacks: it checks the signature and then responds that the method is not allowed. */
 export const abortUploads =
   (store: S3rver.Store): S3rver.Middleware =>
   async (context, next) => {
@@ -42,14 +39,14 @@ export const abortUploads =
     context.body = null;
   };
 
-/** Objects appear whole or not at all, parts belong to an upload that was begun, and many objects can be deleted at once. */
+/** Makes PUTs atomic, rejects parts of unknown uploads, and allows concurrent deletions. */
 export function tighten(store: S3rver.Store): void {
   const { putContent, putPart, putObjectMultipart, deleteObject } = store;
   store.deleteObject = async (bucket, key) => {
     try {
       await deleteObject.call(store, bucket, key);
     } catch (error) {
-      // The object is gone, and so is its folder, which another deletion found empty at the same time.
+      // A concurrent deletion has removed the empty folder of this object.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   };

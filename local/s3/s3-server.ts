@@ -1,4 +1,4 @@
-// A process of its own: the local S3 server, with its data in $COPRA_HOME/s3.
+// The entry of the S3 server's process. Its data is in $COPRA_HOME/s3.
 import { join } from "node:path";
 import { createLogger, logCrash } from "#shared/log.ts";
 import { BUCKET, SCRATCH_BUCKET } from "../home/constants.ts";

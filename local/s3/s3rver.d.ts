@@ -10,11 +10,11 @@ declare module "@20minutes/s3rver" {
       body: unknown;
       readonly query: Readonly<Record<string, string | string[] | undefined>>;
       readonly req: IncomingMessage;
-      /** Set once the request's signature was found right. */
+      /** Set once the request's signature was verified. */
       readonly state: { readonly account?: unknown };
     };
     type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<unknown>;
-    /** Content is a stream or a buffer; the answer is the size and the MD5. */
+    /** Content is a stream or a buffer; returns the size and the MD5. */
     type Store = {
       getResourcePath(bucket: string, key: string | undefined, resource: string): string;
       putContent(path: string, content: unknown): Promise<[number, string]>;
