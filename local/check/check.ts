@@ -1,68 +1,126 @@
-// npm run check: style, types, code that nothing uses, circles between rooms, and words that have better ones.
-// `npm run check -- circles words shared/plan` runs only these two, for files below that path.
-import { execFileSync, spawnSync } from "node:child_process";
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, and long comments.
+// `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
+import { listFiles } from "./files.ts";
+import { longComments } from "./long-comments.ts";
+import { largeRooms } from "./rooms.ts";
 import { badWordsIn } from "./words.ts";
 
-/** A check prints what it finds and answers whether all is well. */
-type Check = (isChecked: (file: string) => boolean) => boolean;
+type Outcome = { readonly passed: boolean; readonly output: string };
 
+type Check = {
+  readonly run: (isChecked: (file: string) => boolean) => Outcome | Promise<Outcome>;
+  /** What to do about a failure. */
+  readonly help: string;
+};
+
+/** Runs a program of node_modules. Not with npx: npm would look the program up again and might use the network. */
 const tool =
-  (name: string, ...argv: string[]): Check =>
-  () => {
-    // Not by way of npx: npm would look the tools up again and may ask the network.
-    const { status, error } = spawnSync(join(ROOT, "node_modules", ".bin", name), argv, {
-      stdio: "inherit",
-      cwd: ROOT,
+  (name: string, ...argv: string[]): Check["run"] =>
+  () =>
+    new Promise((resolve) => {
+      const program = join(ROOT, "node_modules", ".bin", name);
+      const env = { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}) };
+      execFile(program, argv, { cwd: ROOT, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+        const failedToStart = error && typeof error.code !== "number" ? `${messageOf(error)}\n` : "";
+        resolve({ passed: error === null, output: error ? stdout + stderr + failedToStart : "" });
+      });
     });
-    if (error) console.error(error.message);
-    return status === 0;
-  };
 
-const files = (): string[] =>
-  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT, encoding: "utf8" })
-    .split("\n")
-    .filter((file) => /\.(ts|mjs|md)$/.test(file));
+/** A check that passes when it finds nothing. */
+const finds = (lines: readonly string[]): Outcome => ({ passed: lines.length === 0, output: lines.join("\n") });
 
-const circles: Check = (isChecked) => {
-  const found = circlesOf(files()).filter(({ imports }) => imports.some(({ from }) => isChecked(from)));
-  for (const { folder, rooms, imports } of found) {
-    console.log(`Circle in ${folder || "the top level"}: ${rooms.join(", ")}`);
-    for (const { from, to } of imports) console.log(`  ${from} imports ${to}`);
-  }
-  return found.length === 0;
-};
-
-// This list of words names them all.
-const WORD_LIST = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$|^docs\/contract\.txt$/;
-
-const words: Check = (isChecked) => {
-  const found = badWordsIn(files().filter((file) => isChecked(file) && !WORD_LIST.test(file)));
-  for (const { file, line, word, instead, text } of found.slice(0, 100)) {
-    console.log(`${file}:${line}: "${word}": write ${instead}\n    ${text.slice(0, 140)}`);
-  }
-  if (found.length > 0) console.log(`${found.length} uses of words that docs/glossary.md replaces.`);
-  return found.length === 0;
-};
+/** The list of words itself, and the API's original contract. */
+const EXEMPT_FROM_WORDS = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$/;
+const MOST_SHOWN = 100;
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  biome: tool("biome", "check", "."),
-  tsc: tool("tsc", "-b"),
-  knip: tool("knip"),
-  circles,
-  words,
+  biome: {
+    run: tool("biome", "check", "."),
+    help: "`npm run fix` repairs formatting and some rules. Each other message names its rule and what to write.",
+  },
+  tsc: {
+    run: tool("tsc", "-b"),
+    help: "Each line is file(line,column), TypeScript's error code and the type that does not match.",
+  },
+  knip: {
+    run: tool("knip"),
+    help: "No file imports these. Delete them or remove `export`; entry points are listed in knip.json.",
+  },
+  circles: {
+    run: (isChecked) =>
+      finds(
+        circlesOf(listFiles())
+          .filter(({ imports }) => imports.some(({ from }) => isChecked(from)))
+          .flatMap(({ folder, rooms, imports }) => [
+            `Circle in ${folder || "the top level"}: ${rooms.join(", ")}`,
+            ...imports.map(({ from, to }) => `  ${from} imports ${to}`),
+          ]),
+      ),
+    help:
+      "Files and folders with the same parent must not import each other in a circle; `import type` counts.\n" +
+      "Move what both need to the lower one, or pass it as an argument (CONTRIBUTING.md, Rooms).",
+  },
+  words: {
+    run: (isChecked) => {
+      const files = listFiles().filter((file) => isChecked(file) && !EXEMPT_FROM_WORDS.test(file));
+      const found = badWordsIn(files).map(
+        ({ file, line, word, instead, text }) =>
+          `${file}:${line}: "${word}": write ${instead}\n    ${text.slice(0, 140)}`,
+      );
+      const more = found.length > MOST_SHOWN ? [`… and ${found.length - MOST_SHOWN} more`] : [];
+      return finds([...found.slice(0, MOST_SHOWN), ...more]);
+    },
+    help:
+      "Write the term that docs/glossary.md gives. A name that a standard or another program gives, such as ffmpeg's\n" +
+      "`attached_pic`, belongs to GIVEN in local/check/words.ts.",
+  },
+  lines: {
+    run: (isChecked) =>
+      finds(
+        listFiles(/\.ts$/)
+          .filter(isChecked)
+          .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
+      ),
+    help: "Comments end at column 120. `npm run fix` wraps them.",
+  },
 };
 
-const asked = process.argv.slice(2);
-const paths = asked.filter((name) => !Object.hasOwn(CHECKS, name));
-const isChecked = (file: string) => paths.length === 0 || paths.some((path) => file.startsWith(path));
-const names = Object.keys(CHECKS).filter((name) => asked.length === paths.length || asked.includes(name));
+function printRooms(): void {
+  const rooms = largeRooms(listFiles());
+  if (rooms.length === 0) return;
+  console.log("Rooms with more than 15 production files, which may be split:");
+  for (const { folder, files } of rooms) console.log(`  ${folder}: ${files}`);
+}
 
-const failed = names.filter((name) => {
-  console.log(`── ${name}`);
-  return !CHECKS[name]?.(isChecked);
-});
-console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}.`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+async function main(given: readonly string[]): Promise<boolean> {
+  const paths = given.filter((name) => !Object.hasOwn(CHECKS, name));
+  const selected = given.filter((name) => Object.hasOwn(CHECKS, name));
+  const names = selected.length > 0 ? selected : Object.keys(CHECKS);
+  const isChecked = (file: string) => paths.length === 0 || paths.some((path) => file.startsWith(path));
+
+  const runs = names.map(async (name) => {
+    const startedAt = performance.now();
+    const outcome = await CHECKS[name]?.run(isChecked);
+    return { ...outcome, seconds: (performance.now() - startedAt) / 1000 };
+  });
+  const failed: string[] = [];
+  for (const [at, run] of runs.entries()) {
+    const name = names[at] ?? "";
+    const { passed, output, seconds } = await run;
+    console.log(`${passed ? "passed" : "FAILED"}  ${name.padEnd(7)} ${seconds.toFixed(1)} s`);
+    if (passed) continue;
+    failed.push(name);
+    console.log(`\n${output?.trimEnd()}\n\n${CHECKS[name]?.help}\n`);
+  }
+  if (given.length === 0) printRooms();
+  console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}.`);
+  return failed.length === 0;
+}
+
+process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1;

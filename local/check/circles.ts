@@ -1,13 +1,14 @@
-// Which rooms import each other in a circle: at each folder, its files and subfolders must stand in an order.
+// Finds circles between rooms: in each folder, imports must put its files and subfolders in an order.
 import { readFileSync } from "node:fs";
 import { dirname, posix } from "node:path";
+import { isProduction } from "./rooms.ts";
 
 export type Import = { from: string; to: string };
 
 /** One circle: the children of `folder` that import each other, and the imports between them. */
 export type Circle = { folder: string; rooms: string[]; imports: Import[] };
 
-// Imports, re-exports, dynamic imports and types that are imported in place, of files of this repository.
+// Imports, type imports, re-exports, dynamic imports and inline type imports of files of this repository.
 const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*"((?:\.{1,2}\/|#shared\/)[^"]+)"/g;
 
 /** The imports in a file's text, as paths from the repository's root. */
@@ -19,7 +20,7 @@ export const importsOf = (file: string, text: string): Import[] =>
       : posix.normalize(posix.join(dirname(file), specifier)),
   }));
 
-/** The deepest folder that holds both ends of an import, and the child of it that each end is in. */
+/** The deepest folder that contains both ends of an import, and its child that each end is in. */
 const borderOf = ({ from, to }: Import) => {
   const [a, b] = [from.split("/"), to.split("/")];
   const depth = a.findIndex((name, at) => name !== b[at]);
@@ -41,7 +42,7 @@ const reachable = (graph: Graph, start: string): Set<string> => {
   return seen;
 };
 
-/** Rooms that reach each other, in groups. */
+/** Groups of rooms that import each other, directly or by others. */
 const circlesIn = (graph: Graph): string[][] => {
   const reach = new Map([...graph.keys()].map((room) => [room, reachable(graph, room)]));
   const groups = [...graph.keys()]
@@ -72,11 +73,9 @@ export const findCircles = (imports: readonly Import[]): Circle[] => {
   );
 };
 
-/** The circles of production code: tests and what they share may look anywhere. */
+/** The circles of production code. Tests and their support may import any file. */
 export const circlesOf = (files: readonly string[]): Circle[] => {
-  const production = new Set(
-    files.filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file)),
-  );
+  const production = new Set(files.filter(isProduction));
   const imports = [...production].flatMap((file) => importsOf(file, readFileSync(file, "utf8")));
   return findCircles(imports.filter(({ to }) => production.has(to)));
 };

@@ -1,7 +1,7 @@
-// Which words the code does not use, because the field has better ones (docs/glossary.md), and where they are used.
+// Finds words that docs/glossary.md replaces.
 import { readFileSync } from "node:fs";
 
-/** Each word that is refused, with what to say instead. Words are compared by their parts: `filmPath` holds `film`. */
+/** The refused words with their replacements. Names are split into words: `filmPath` contains `film`. */
 const INSTEAD: Readonly<Record<string, string>> = {
   amid: "during",
   anew: "again, restart or retry",
@@ -33,20 +33,20 @@ const INSTEAD: Readonly<Record<string, string>> = {
   wish: "options",
 };
 
-const PLURALS = Object.fromEntries(Object.keys(INSTEAD).map((word) => [`${word}s`, word]));
 const INFLECTED: Readonly<Record<string, string>> = {
-  ...PLURALS,
+  ...Object.fromEntries(Object.keys(INSTEAD).map((word) => [`${word}s`, word])),
   breaches: "breach",
   cutting: "cut",
   granted: "grant",
   granting: "grant",
   mended: "mend",
   mending: "mend",
+  telling: "tell",
   wished: "wish",
   wishes: "wish",
 };
 
-/** What stands in a string or an identifier of ours though another names it so: ffmpeg, a standard, an operating system. */
+/** Names that ffmpeg, a standard or an operating system gives. */
 const GIVEN = [
   /attached_?pic\w*/gi,
   /SoundHandler/g,
@@ -61,24 +61,19 @@ const refusedIn = (text: string): string[] => {
   const ours = GIVEN.reduce((rest, given) => rest.replaceAll(given, " "), text);
   const words =
     ours
-      .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+      .replaceAll(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$3 $2")
       .toLowerCase()
       .match(/[a-z]+/g) ?? [];
-  return words.map((word) => INFLECTED[word] ?? word).filter((word) => Object.hasOwn(INSTEAD, word));
+  const refused = words.map((word) => INFLECTED[word] ?? word).filter((word) => Object.hasOwn(INSTEAD, word));
+  return [...new Set(refused)];
 };
 
-/** The refused words in one text of a file, each once per line. Everything counts: names, strings, comments, prose. */
+/** The refused words in a file's path (as line 0) and text, once per line: names, strings, comments and prose count. */
 export const badWords = (file: string, text: string): BadWord[] =>
-  text.split("\n").flatMap((line, at) =>
-    [...new Set(refusedIn(line))].map((word) => ({
-      file,
-      line: at + 1,
-      word,
-      instead: INSTEAD[word] ?? "",
-      text: line.trim(),
-    })),
+  [file, ...text.split("\n")].flatMap((content, line) =>
+    refusedIn(content).map((word) => ({ file, line, word, instead: INSTEAD[word] ?? "", text: content.trim() })),
   );
 
-/** The refused words in files, in their order. */
+/** The refused words in files, in the files' order. */
 export const badWordsIn = (files: readonly string[]): BadWord[] =>
   files.flatMap((file) => badWords(file, readFileSync(file, "utf8")));

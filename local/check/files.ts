@@ -1,0 +1,14 @@
+// The files of the repository that checks read.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../home/constants.ts";
+
+/** Paths of tracked and new files from the repository's root, without ignored and deleted ones. */
+export const listFiles = (pattern = /\.(ts|mjs|md)$/): string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((file) => pattern.test(file) && existsSync(join(ROOT, file)));

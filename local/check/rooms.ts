@@ -1,0 +1,19 @@
+// Finds rooms (folders) with too many files.
+import { dirname } from "node:path";
+
+/** More files than this are hard to overlook. */
+const MOST_FILES = 15;
+
+/** Whether a file is part of what runs in production, and not a test or support for tests. */
+export const isProduction = (file: string): boolean =>
+  file.endsWith(".ts") && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);
+
+/** The folders that directly contain more than 15 production files, the largest first. */
+export function largeRooms(files: readonly string[]): { folder: string; files: number }[] {
+  const counts = new Map<string, number>();
+  for (const file of files.filter(isProduction)) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > MOST_FILES)
+    .map(([folder, count]) => ({ folder, files: count }))
+    .toSorted((a, b) => b.files - a.files);
+}

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { largeRooms } from "./rooms.ts";
+import { badWords } from "./words.ts";
+
+const found = (text: string, file = "a.ts"): string[] => badWords(file, text).map(({ word }) => word);
+
+it.each<[string, string, string]>([
+  ["an identifier", "const filmPath = 1;", "film"],
+  ["a constant", "const MAX_PICTURES = 1;", "picture"],
+  ["a word after an acronym", "const isHDPicture = 1;", "picture"],
+  ["a string", 'log("the film is ready")', "film"],
+  ["a key", '{ "sound": 1 }', "sound"],
+  ["a comment", "// Begins the job anew.", "anew"],
+  ["a plural", "const seams = [];", "seam"],
+  ["an inflection", "// What was granted before.", "grant"],
+  ["a capital letter", "// Lest it fails.", "lest"],
+])("finds a refused word in %s", (_, text, word) => {
+  expect(found(text)).toEqual([word]);
+});
+
+it("finds a refused word in the name of a file, and each word once per line", () => {
+  expect(badWords("shared/picture.ts", "const a = 1;\nfilm, film, a film and a twin")).toMatchObject([
+    { line: 0, word: "picture" },
+    { line: 2, word: "film" },
+    { line: 2, word: "twin" },
+  ]);
+});
+
+it.each(["attached_pic", "attachedPicture", "SoundHandler", "picture_timing", "the coded picture's size"])(
+  "accepts the given name %s",
+  (text) => {
+    expect(found(text)).toEqual([]);
+  },
+);
+
+it.each(["soundtrack", "execute", "uncut4", "filmstrip", "intellect", "blowfish"])(
+  "accepts the other word %s",
+  (text) => {
+    expect(found(text)).toEqual([]);
+  },
+);
+
+it("counts the production files of rooms, without tests and their support", () => {
+  const files = (folder: string, count: number, end = ".ts") =>
+    Array.from({ length: count }, (_, at) => `${folder}/${at}${end}`);
+  const all = [
+    files("a", 16),
+    files("b", 15),
+    files("b", 9, ".test.ts"),
+    files("c/testing", 20),
+    files("d", 20),
+  ].flat();
+  expect(largeRooms(all)).toEqual([
+    { folder: "d", files: 20 },
+    { folder: "a", files: 16 },
+  ]);
+});
