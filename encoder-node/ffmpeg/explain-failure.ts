@@ -1,202 +1,150 @@
-// Turns the last words of a failed command into a code of the error table and one plain sentence.
+// Turns the end of a failed command into a code of the error table and one sentence for the client.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
 import { REFUSED_DECODER, refusedDecoderMessage } from "#shared/media/decoders.ts";
-import type { Breach } from "./limits.ts";
-import type { CommandFailure } from "./run-command.ts";
-import { NOT_STARTED } from "./sandbox/sandbox.ts";
+import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
+import { lastErrorLine, UNFILLED_AUDIO_GAP } from "./error-lines.ts";
+import type { ExceededLimit } from "./limits.ts";
+import { SANDBOX_FAILURE } from "./sandbox/sandbox.ts";
 
-type Pattern = { readonly seen: RegExp; readonly code: ErrorCode; readonly message: string };
+type Pattern = { readonly stderr: RegExp; readonly code: ErrorCode; readonly message: string };
 
-/**
- * libswresample (swr_next_pts), which goes on as if nothing was wrong. It holds all of a gap in memory that is to be filled with
- * silence, so that a small file may ask for more than there is.
- */
-export const GAP_NOT_FILLED = /Failed to compensate for timestamp delta/;
-
-/** No frame came out of a decoder, or hardly any. */
+/** A decoder produced no frame, or hardly any. */
 const UNDECODED = /Cannot determine format of input|Decode error rate [\d.]+ exceeds/;
 
-/** By which ffmpeg ends when more frames failed than `-max_error_rate` allows; version 5 says no word of it. */
+/** The exit code when more frames fail than `-max_error_rate` allows. Version 5 prints no message for it. */
 const MOSTLY_UNDECODED = 69;
 
-/** The same of one kind: from version 7 on lines begin with the part that they are of, such as `[vist#0:0/h264 @ 0x5]`. */
+/** `UNDECODED` for one kind of stream. Since version 7, lines begin with a component such as `[vist#0:0/h264 @ 0x5]`. */
 function undecoded(kind: "v" | "a"): RegExp {
-  const part = `^\\[${kind}`;
-  return new RegExp(`${part}ist#[^\\n]*Decode error rate|Cannot determine format of input[^\\n]*\\n+${part}f#`, "m");
+  const component = `^\\[${kind}`;
+  return new RegExp(
+    `${component}ist#[^\\n]*Decode error rate|Cannot determine format of input[^\\n]*\\n+${component}f#`,
+    "m",
+  );
 }
 
-/** First match wins: what the machine lacks says more than what failed because of it. */
+const NO_DISK_SPACE = "The encoder node has no disk space left; free space on the node, then retry the job";
+const damaged = (streams: string): string =>
+  `${streams} cannot be decoded; the file may be damaged, so export it again`;
+
+/** The first match wins: what the machine lacks explains more than what failed as a result. */
 const PATTERNS: readonly Pattern[] = [
   {
-    seen: /No space left on device|Disk quota exceeded|File too large/i,
+    stderr: /No space left on device|Disk quota exceeded|File too large/i,
     code: "node_failed",
-    message: "The node has no disk space left for this work",
+    message: NO_DISK_SPACE,
   },
   {
-    // A packet's announced size is refused in these words before any memory is asked for (libavcodec, av_new_packet).
-    seen: /Error during demuxing: Cannot allocate memory/,
+    // libavcodec (av_new_packet) rejects a packet's declared size with this message before it asks for any memory.
+    stderr: /Error during demuxing: Cannot allocate memory/,
     code: "encoding_failed",
-    message: "The input is damaged: it announces more data at once than any media file holds",
+    message: "The input is damaged: it declares a packet larger than any in a media file; export the input again",
   },
   {
-    seen: GAP_NOT_FILLED,
+    stderr: UNFILLED_AUDIO_GAP,
     code: "node_failed",
     message:
-      "The input's sound has a gap so long that silence for it needs more memory than the node can give to one run",
+      "The input's audio has a gap so long that filling it with silence needs more memory than one run may use; " +
+      "remove the gap, or use a node with more memory",
   },
   {
-    seen: /Cannot allocate memory|malloc of size .* failed|bad_alloc/i,
+    stderr: /Cannot allocate memory|malloc of size .* failed|bad_alloc/i,
     code: "node_failed",
-    message: "The work needs more memory than its node can give to one run",
+    message: "The encode needs more memory than one run may use; choose a smaller size, or use a node with more memory",
   },
   {
-    seen: new RegExp(`${NOT_STARTED.source}|^Cannot start \\w+: |error while loading shared libraries`, "im"),
+    stderr: new RegExp(`${SANDBOX_FAILURE.source}|^Cannot start \\w+: |error while loading shared libraries`, "im"),
     code: "node_failed",
-    message: "The node could not start its encoder program",
+    message: "The encoder node could not start ffmpeg; check the ffmpeg installation on the node",
   },
   {
-    seen: /Unknown encoder|Encoder not found|Cannot load libcuda|No (?:NVENC )?capable devices found|OpenEncodeSessionEx failed/i,
+    stderr:
+      /Unknown encoder|Encoder not found|Cannot load libcuda|No (?:NVENC )?capable devices found|OpenEncodeSessionEx failed/i,
     code: "encoder_not_available",
-    message: "The node's ffmpeg lacks an encoder that this output needs",
+    message: "The encoder node's ffmpeg lacks an encoder that this output needs; choose another codec or another node",
   },
   {
-    seen: /^Decoder \(codec [^)]*\) not found|Error while opening decoder: Experimental feature/m,
+    stderr: /^Decoder \(codec [^)]*\) not found|Error while opening decoder: Experimental feature/m,
     code: "input_codec_not_supported",
-    message: "The input has a stream that this node's ffmpeg cannot decode; convert it to a common codec first",
+    message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },
-  { seen: undecoded("v"), code: "encoding_failed", message: "The input's video cannot be decoded; it may be damaged" },
-  { seen: undecoded("a"), code: "encoding_failed", message: "The input's audio cannot be decoded; it may be damaged" },
+  { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The input's video") },
+  { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The input's audio") },
   {
-    // ffmpeg 5 and 6 name the stream by its number only.
-    seen: UNDECODED,
+    // ffmpeg 5 and 6 name the stream only by its number.
+    stderr: UNDECODED,
     code: "encoding_failed",
-    message: "The input's video or audio cannot be decoded; it may be damaged",
+    message: damaged("The input's video or audio"),
   },
   {
-    // Only of the input as a whole: single frames that cannot be decoded are said to hold invalid data, too.
-    seen: /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/)[^\n]*: Invalid data found/im,
+    // Only for the input as a whole: ffmpeg also reports "Invalid data" for single frames that it cannot decode.
+    stderr:
+      /moov atom not found|^Error opening input files: Invalid data found|^(?:file:|\/)[^\n]*: Invalid data found/im,
     code: "input_not_media",
-    message: "The input is damaged or no media file that can be read",
+    message: "The input is damaged or not a media file; check that the URL names a media file",
   },
 ];
 
-/** Of limits.ts. What this node lacks, another may have; the rest is the doing of the input. */
-const BREACHES: Readonly<Record<Breach, Failure>> = {
-  frames: { code: "encoding_failed", message: "The input yields far more frames than it announces." },
+/** Failures for exceeded limits. Another node may have more disk space; the other limits depend on the input alone. */
+const LIMIT_FAILURES: Readonly<Record<ExceededLimit, Failure>> = {
+  frames: {
+    code: "encoding_failed",
+    message: "The input has far more frames than its header declares; export it again with a correct header.",
+  },
   time: {
     code: "encoding_failed",
-    message: "The encode took far longer than work of this length may, and was stopped.",
+    message: "The encode ran far longer than the input's duration allows and was stopped; split the input.",
   },
-  file: { code: "encoding_failed", message: "The encode wrote a file far larger than its length explains." },
-  disk: { code: "node_failed", message: "The node has no disk space left for this work." },
+  file: {
+    code: "encoding_failed",
+    message: "The encode wrote a file far larger than its duration allows and was stopped; lower the bitrate.",
+  },
+  disk: { code: "node_failed", message: `${NO_DISK_SPACE}.` },
 };
 
-const isBreach = (reason: CommandFailure["reason"]): reason is Breach => Object.hasOwn(BREACHES, reason);
+const isExceededLimit = (reason: CommandFailure["reason"]): reason is ExceededLimit =>
+  Object.hasOwn(LIMIT_FAILURES, reason);
 
-/** By which a program ends that does wrong, as opposed to those that come from outside. */
-export const CRASHES: ReadonlySet<string> = new Set([
-  "SIGSEGV",
-  "SIGABRT",
-  "SIGBUS",
-  "SIGFPE",
-  "SIGILL",
-  "SIGTRAP",
-  "SIGSYS",
-]);
-
-/** Lines that tell that something failed, not what. */
-const EMPTY_WORDS = new RegExp(
-  `^(?:${[
-    "Codec \\(\\S+\\) not on whitelist",
-    "Conversion failed!",
-    "Exiting normally",
-    "Last message repeated",
-    "Nothing was written",
-    "At least one output file",
-    "Error (?:opening|parsing options for) (?:in|out)put file",
-    "Error sending frames to consumers",
-    "Error marking filters as finished",
-    "Error binding filtergraph",
-    "Error submitting packet to decoder",
-    "Error while (?:decoding|filtering|opening encoder)",
-    "Error initializing (?:output stream|filters|a simple filtergraph|complex filters)",
-    "Error selecting an encoder",
-    "Error splitting the argument list",
-    "Could not open encoder before EOF",
-    "Task finished with error",
-    "Terminating thread",
-    "To ignore this, add",
-    "Failed to set value",
-    "Error parsing global options",
-    "Device creation failed",
-    "ffmpeg: \\S+: load_library: Assertion",
-  ].join("|")})`,
-);
-
-/** Longest part of ffmpeg's own words that is passed on. */
-const MAX_QUOTE = 300;
-
-/**
- * Why a command failed. The sentence may be shown to clients: it names no folder of this machine.
- */
+/** Explains why a command failed. Clients may see the message, so it names no folder of this machine. */
 export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "ok" | "stderrTail">): Failure {
-  if (exit.reason === "aborted") return { code: "cancelled", message: "The work was cancelled." };
-  if (isBreach(exit.reason)) return BREACHES[exit.reason];
-  const refused = refusedDecoder(stderrTail);
-  if (refused !== null) return { code: "input_codec_not_supported", message: refusedDecoderMessage(refused) };
-  const known = PATTERNS.find(({ seen }) => seen.test(stderrTail));
+  if (exit.reason === "aborted") return { code: "cancelled", message: "The task was cancelled." };
+  if (isExceededLimit(exit.reason)) return LIMIT_FAILURES[exit.reason];
+  const decoder = refusedDecoder(stderrTail);
+  if (decoder !== null) return { code: "input_codec_not_supported", message: refusedDecoderMessage(decoder) };
+  const known = PATTERNS.find(({ stderr }) => stderr.test(stderrTail));
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
     case "stalled":
-      return { code: "encoding_failed", message: "The encode stood still and was stopped." };
+      return { code: "encoding_failed", message: "The encode made no progress and was stopped; retry the job." };
     case "signal":
-      if (CRASHES.has(exit.signal ?? "")) {
-        return { code: "encoding_failed", message: `The encoder program crashed on this input (${exit.signal}).` };
-      }
-      return { code: "node_failed", message: "The encode was killed on its node, most likely for lack of memory." };
+      return signalFailure(exit.signal);
     case "exit": {
       if (exit.exitCode === MOSTLY_UNDECODED) {
-        const message = "Most of the input's video or audio cannot be decoded; it may be damaged.";
-        return { code: "encoding_failed", message };
+        return { code: "encoding_failed", message: `${damaged("Most of the input's video or audio")}.` };
       }
-      const words = lastWords(stderrTail) ?? `exit code ${exit.exitCode ?? "unknown"}`;
-      return { code: "encoding_failed", message: `The encode failed: ${words}.` };
+      const line = lastErrorLine(stderrTail) ?? `exit code ${exit.exitCode ?? "unknown"}`;
+      return { code: "encoding_failed", message: `The encode failed: ${line}.` };
     }
     default:
       return assertNever(exit.reason);
   }
 }
 
+function signalFailure(signal: NodeJS.Signals | undefined): Failure {
+  if (CRASH_SIGNALS.has(signal ?? "")) {
+    const message = `ffmpeg crashed on this input (${signal}); convert the input to another format first.`;
+    return { code: "encoding_failed", message };
+  }
+  return {
+    code: "node_failed",
+    message: "ffmpeg was killed on the encoder node, most likely because memory ran out; retry the job.",
+  };
+}
+
 /**
- * The decoder that was refused to a stream that the run needs; null when there is none. ffmpeg complains as well of streams
- * that it only looks at, and goes on.
+ * The decoder that ffmpeg was not allowed to open for a stream that the run needs, or null. ffmpeg also complains about
+ * streams that it only looks at, and continues.
  */
 function refusedDecoder(stderrTail: string): string | null {
   return /Error while opening decoder/.test(stderrTail) ? (REFUSED_DECODER.exec(stderrTail)?.[1] ?? null) : null;
-}
-
-/** The last line that says what went wrong, without log prefixes, folders and final stop; null when nothing was said. */
-export function lastWords(stderrTail: string): string | null {
-  const lines = stderrTail
-    .split(/[\r\n]+/)
-    .map((line) => line.replace(/^(?:\[[^\]]*\]\s*)+/, "").trim())
-    .filter((line) => line !== "");
-  const line = lines.findLast((text) => !EMPTY_WORDS.test(text)) ?? lines.at(-1);
-  return line === undefined
-    ? null
-    : withoutFolders(line)
-        .replace(/\p{Cc}+/gu, " ")
-        .slice(0, MAX_QUOTE)
-        .replace(/\.+$/, "");
-}
-
-/**
- * Leaves of each path its last part only. A path reaches to the next quote, colon or line end, because folders may hold
- * spaces: rather a word too few than a user's name too many.
- */
-function withoutFolders(line: string): string {
-  return line.replace(
-    /(^|[\s'"=(])(?:file:)?(?:\/[^/'":\n]*)+/g,
-    (path, before: string) => before + path.slice(path.lastIndexOf("/") + 1),
-  );
 }

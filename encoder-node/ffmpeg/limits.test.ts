@@ -7,11 +7,16 @@ const machine: Machine = { cpus: 2, memoryBytes: 16 * GIB, freeBytes: 100 * GIB 
 const software = ["-c:v", "libx264", "0.mp4"];
 
 it.each<[string, Partial<Work>, Partial<Machine>, object]>([
-  ["a short film", { durationMs: 10_000 }, {}, { wallMs: HOUR_MS + 2e6, fileBytes: 2 * GIB + 3e9, fileBreach: "file" }],
-  ["a film of a year", { durationMs: 8760 * HOUR_MS }, {}, { wallMs: 7 * 24 * HOUR_MS, fileBreach: "disk" }],
-  ["a film of unknown length", {}, {}, { wallMs: 48 * HOUR_MS, fileBytes: 99.5 * GIB, fileBreach: "disk" }],
-  ["processors", { durationMs: 0 }, { cpus: 8 }, { cpuSeconds: 8 * 3600 }],
-  ["a disk that is all but full", { durationMs: 1 }, { freeBytes: GIB / 4 }, { fileBytes: 0, fileBreach: "disk" }],
+  [
+    "a short video",
+    { durationMs: 10_000 },
+    {},
+    { wallMs: HOUR_MS + 2e6, fileBytes: 2 * GIB + 3e9, exceededByFile: "file" },
+  ],
+  ["a video of a year", { durationMs: 8760 * HOUR_MS }, {}, { wallMs: 7 * 24 * HOUR_MS, exceededByFile: "disk" }],
+  ["a video of unknown length", {}, {}, { wallMs: 48 * HOUR_MS, fileBytes: 99.5 * GIB, exceededByFile: "disk" }],
+  ["CPU time", { durationMs: 0 }, { cpus: 8 }, { cpuSeconds: 8 * 3600 }],
+  ["a disk that is almost full", { durationMs: 1 }, { freeBytes: GIB / 4 }, { fileBytes: 0, exceededByFile: "disk" }],
   ["memory", {}, {}, { memoryBytes: 12 * GIB + 2 * 576 * 2 ** 20 }],
   ["little memory", {}, { memoryBytes: GIB, cpus: 1 }, { memoryBytes: 4 * GIB + 576 * 2 ** 20 }],
   ["the address space of a GPU", { argv: ["-c:v", "h264_nvenc", "0.mp4"] }, {}, { memoryBytes: null }],
@@ -19,17 +24,17 @@ it.each<[string, Partial<Work>, Partial<Machine>, object]>([
   expect(encodeLimits({ argv: software, ...work }, { ...machine, ...given })).toMatchObject(limits);
 });
 
-const TOLD = `Limit                     Soft Limit           Hard Limit           Units
+const PROC_LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max cpu time              unlimited            unlimited            seconds
 Max file size             unlimited            unlimited            bytes
 Max open files            1024                 512                  files
 Max address space         unlimited            1000000              bytes
 `;
 
-it("asks for no more than this process may have itself", () => {
+it("requests no more than this process's own hard limits", () => {
   const limits = probeLimits(60_000);
   const common = ["--cpu=30:40", "--fsize=0", "--core=0"];
-  expect(limitArguments(limits, parseHardLimits(TOLD))).toEqual(
+  expect(limitArguments(limits, parseHardLimits(PROC_LIMITS))).toEqual(
     expect.arrayContaining([...common, "--as=1000000", "--nofile=512"]),
   );
   const free = limitArguments({ ...limits, memoryBytes: null }, parseHardLimits(""));

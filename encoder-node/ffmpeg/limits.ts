@@ -1,47 +1,44 @@
-// How much a run of ffmpeg or ffprobe may take before it is ended: more than honest work needs, and never without end. Pure.
-import { HARDWARE_NAMES } from "#shared/plan/encoders/hardware.ts";
+// Limits on the time, memory and disk space of one run of ffmpeg or ffprobe. They exceed what honest work needs. Pure.
+import { HARDWARE_NAMES } from "#shared/protocol/capabilities.ts";
 
 export type RunLimits = {
-  /** From start to end. */
+  /** Elapsed time. */
   readonly wallMs: number;
-  /** Of all threads together. The kernel counts it, so it holds even when this process is stuck. */
+  /** CPU time of all threads together. The kernel enforces it, even when this process hangs. */
   readonly cpuSeconds: number;
-  /** Of the address space, which is what the kernel can limit; null: no limit. */
+  /** Size of the address space, which is what the kernel can limit. Null: no limit. */
   readonly memoryBytes: number | null;
-  /** Of each file that is written. */
+  /** Size of each written file. */
   readonly fileBytes: number;
-  /** What it means to reach that: more than any such output has, or all that the disk has room for. */
-  readonly fileBreach: "file" | "disk";
+  /** The limit that a file of `fileBytes` exceeds: the size of any such output, or the free space on the disk. */
+  readonly exceededByFile: "file" | "disk";
 };
 
-/** The limit that ended a run: `time` by the clock or of the processors, `disk` when the node has next to none left. */
-export type Breach = "frames" | "time" | "file" | "disk";
+/** The limit that a run exceeded. `time`: elapsed or CPU time. `disk`: the node has hardly any space left. */
+export type ExceededLimit = "frames" | "time" | "file" | "disk";
 
 const HOUR_MS = 3_600_000;
 const GIB = 2 ** 30;
 
-/** A chunk of a second may need an hour: two passes of AV1 at 8192x4320 make a frame in some ten seconds on two cores. */
+/** A chunk of one second may need an hour: two-pass AV1 at 8192x4320 takes about ten seconds per frame on two cores. */
 const FLOOR_MS = HOUR_MS;
-/** Per ms of the longest output. A whole ladder up to 2160p in VP9 on two cores takes some 150. */
+/** Milliseconds per millisecond of the longest output. A full ladder up to 2160p in VP9 takes about 150 on two cores. */
 const WALL_FACTOR = 200;
-/** Longer than any film takes that is worth waiting for, and what a run may take whose length nobody knows. */
+/** The most for any run, and the limit for outputs of unknown duration. */
 const CEILING_MS = 7 * 24 * HOUR_MS;
 const UNKNOWN_MS = 48 * HOUR_MS;
 
-/** ProRes 4444 at 2160p60 has some 265 kB a millisecond, FFV1 and uncompressed sound less. */
+/** ProRes 4444 at 2160p60 has about 265 kB per millisecond; FFV1 and uncompressed audio have less. */
 const FILE_BYTES_PER_MS = 300_000;
 const FILE_FLOOR_BYTES = 2 * GIB;
 
-/**
- * What is left alone of a disk: reports of finished work are kept on it. A run is ended that leaves less than half of
- * this.
- */
+/** Reserved disk space: the node stores reports of finished tasks there. A run that leaves less than half is ended. */
 export const DISK_RESERVE_BYTES = GIB / 2;
 
 /**
- * The rest is for the system, this process, and sources in the disk cache. A bound by frame size would come to all of most
- * machines' memory, because a command makes several outputs, each of which takes so much address space (MiB, measured on
- * two cores with the presets of the plans):
+ * The share of memory that one run may use. The system, this process and the disk cache of sources use the remainder. A
+ * limit by frame size would equal the whole memory of most machines, because a command makes several outputs, each of which
+ * takes this much address space (MiB, measured on two cores with the presets of the plans):
  *
  *              x264  x265   VP9  SVT-AV1
  * 1920x1080    1240  1190   900     2200
@@ -50,20 +47,20 @@ export const DISK_RESERVE_BYTES = GIB / 2;
  */
 const MEMORY_SHARE = 0.75;
 const MEMORY_FLOOR_BYTES = 4 * GIB;
-/** Address space, not memory: for each of up to 8 arenas a core glibc reserves 64 MiB, and for each thread's stack 8 MiB. */
+/** Address space, not memory: glibc reserves 64 MiB for each of up to 8 arenas per core, and 8 MiB per thread stack. */
 const THREADS_BYTES_PER_CPU = 8 * 72 * 2 ** 20;
 
 export type Machine = {
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** On the disk that the run writes to; `Infinity` for one that writes nothing. */
+  /** Free space on the disk that the run writes to; `Infinity` for a run that writes nothing. */
   readonly freeBytes: number;
 };
 
-/** What the run is about. `durationMs` is that of its longest output; null: nobody knows. */
+/** The run to limit. `durationMs` is the duration of its longest output; null: unknown. */
 export type Work = { readonly argv: readonly string[]; readonly durationMs?: number | null | undefined };
 
-/** Limits of a run that makes something. */
+/** Limits of a run of ffmpeg. */
 export function encodeLimits({ argv, durationMs = null }: Work, { cpus, memoryBytes, freeBytes }: Machine): RunLimits {
   const wallMs = durationMs === null ? UNKNOWN_MS : Math.min(CEILING_MS, FLOOR_MS + WALL_FACTOR * durationMs);
   const room = Math.max(0, freeBytes - DISK_RESERVE_BYTES);
@@ -73,11 +70,11 @@ export function encodeLimits({ argv, durationMs = null }: Work, { cpus, memoryBy
     cpuSeconds: Math.ceil((wallMs / 1000) * cpus),
     memoryBytes: usesHardware(argv) ? null : memoryLimit(memoryBytes, cpus),
     fileBytes: Math.min(room, largest),
-    fileBreach: largest < room ? "file" : "disk",
+    exceededByFile: largest < room ? "file" : "disk",
   };
 }
 
-/** Drivers of GPUs map all memory of the card and more into the address space. */
+/** Such a run has no memory limit, because GPU drivers map more than the card's whole memory into the address space. */
 export const usesHardware = (argv: readonly string[]): boolean =>
   argv.some((argument) => HARDWARE_NAMES.some((name) => argument.endsWith(`_${name}`)));
 
@@ -85,28 +82,28 @@ const memoryLimit = (memoryBytes: number, cpus: number): number =>
   Math.floor(Math.max(MEMORY_FLOOR_BYTES, memoryBytes * MEMORY_SHARE) + cpus * THREADS_BYTES_PER_CPU);
 
 /**
- * Limits of a run of ffprobe, which writes no file. It reads more than it computes: on a busy machine the clock ends it, and
- * what keeps it computing is ended by the processor's limit. Its memory is for a picture of 8192x4320 several times over,
- * and the index of a long film (24 bytes a packet): a header of 1 kB may announce billions of packets.
+ * Limits of a run of ffprobe, which writes no file. It reads more than it computes: on a busy machine the elapsed time ends
+ * it, and the CPU limit ends a file that keeps it computing. Its memory suffices for several frames of 8192x4320 and the
+ * index of a long video (24 bytes per packet); a header of 1 kB can declare billions of packets.
  */
 export const probeLimits = (wallMs: number): RunLimits => ({
   wallMs,
   cpuSeconds: Math.ceil(wallMs / 2000),
   memoryBytes: 4 * GIB,
   fileBytes: 0,
-  fileBreach: "file",
+  exceededByFile: "file",
 });
 
-/** A run with all tracks of a job's outputs has some dozens of files open. */
+/** A run with all tracks of a job's outputs has a few dozen files open. */
 const OPEN_FILES = 1024;
 
-/** What the kernel lets this process raise its limits to; `Infinity`: anything. */
+/** The hard limits of this process, which it cannot raise; `Infinity`: unlimited. */
 export type HardLimits = { readonly [resource in Resource]: number };
 type Resource = "cpu" | "as" | "fsize" | "nofile";
 
 /**
- * Arguments of util-linux's prlimit. The processor's limit first sends SIGXCPU, which tells it from other kills; SIGKILL
- * comes after ten seconds more. What is above `hard` is cut to that: to ask for more would be refused, and the run with it.
+ * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills; SIGKILL
+ * follows after ten seconds. Values are capped at the hard limits, because prlimit would fail for higher ones.
  */
 export function limitArguments({ cpuSeconds, memoryBytes, fileBytes }: RunLimits, hard: HardLimits): string[] {
   const upTo = (resource: Resource, wanted: number): number | "unlimited" => {
@@ -130,11 +127,11 @@ const LINES: Readonly<Record<Resource, string>> = {
   nofile: "Max open files",
 };
 
-/** Reads Linux's `/proc/self/limits`; what is not told is unlimited. */
+/** Parses Linux's `/proc/self/limits`. A limit that is not listed is unlimited. */
 export function parseHardLimits(text: string): HardLimits {
   const hardOf = (resource: Resource): number => {
-    const [, told] = new RegExp(`^${LINES[resource]} +\\S+ +(\\d+)`, "m").exec(text) ?? [];
-    return told === undefined ? Number.POSITIVE_INFINITY : Number(told);
+    const [, hard] = new RegExp(`^${LINES[resource]} +\\S+ +(\\d+)`, "m").exec(text) ?? [];
+    return hard === undefined ? Number.POSITIVE_INFINITY : Number(hard);
   };
   return { cpu: hardOf("cpu"), as: hardOf("as"), fsize: hardOf("fsize"), nofile: hardOf("nofile") };
 }

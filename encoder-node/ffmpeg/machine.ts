@@ -1,9 +1,9 @@
-// What this machine has to give to a run of ffmpeg.
+// The resources of this machine that limit a run of ffmpeg.
 import { statfs } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import type { Machine } from "./limits.ts";
 
-/** `folder` is where the run writes, null if nowhere. Memory is that of the container where one has a limit of its own. */
+/** `folder` is the folder that the run writes to, or null. Memory is the container's where it has its own limit. */
 export async function thisMachine(folder: string | null): Promise<Machine> {
   const contained = process.constrainedMemory();
   const memoryBytes = contained > 0 ? Math.min(contained, totalmem()) : totalmem();
@@ -11,7 +11,7 @@ export async function thisMachine(folder: string | null): Promise<Machine> {
   return { cpus: availableParallelism(), memoryBytes, freeBytes: free };
 }
 
-/** On the folder's disk, for this user; `Infinity` when the system does not tell. */
+/** Free space on the folder's disk for this user; `Infinity` when the system does not report it. */
 export async function freeBytes(folder: string): Promise<number> {
   return statfs(folder).then(
     ({ bavail, bsize }) => bavail * bsize,

@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
-import { type Progress, progressFraction, readProgress, START_OF_PROGRESS } from "./read-progress.ts";
+import { INITIAL_PROGRESS, type Progress, progressFraction, readProgress } from "./read-progress.ts";
 
-const readAll = (...pieces: string[]): Progress => pieces.reduce(readProgress, START_OF_PROGRESS).progress;
+const readAll = (...pieces: string[]): Progress => pieces.reduce(readProgress, INITIAL_PROGRESS).progress;
 
 const block = (frame: string, time: string, state = "continue") =>
   `frame=${frame}\nfps=25.0\nbitrate= 512.3kbits/s\nout_time_us=${time}\nout_time_ms=${time}\nout_time=x\nspeed=2x\nprogress=${state}\n`;
@@ -27,7 +27,7 @@ test.each<[string, string[], Progress]>([
   expect(readAll(...pieces)).toEqual(expected);
 });
 
-it("reads the same however the text is cut", () => {
+it("reads the same however the text is split", () => {
   const text = block("10", "400000") + block("N/A", "N/A") + block("20", "800000", "end");
   expect(readAll(...text)).toEqual(readAll(text));
 });

@@ -46,7 +46,7 @@ it("reports progress up to the end of a successful encode", async () => {
   expect(seen.map(({ frame }) => frame)).toEqual(seen.map(({ frame }) => frame).toSorted((a, b) => a - b));
 });
 
-it("keeps the last words of a failing command", async () => {
+it("keeps the end of a failing command's stderr", async () => {
   expect(await runCommand(encode("-c:v", "nosuch", "-f", "null", "-"))).toMatchObject({
     ok: false,
     reason: "exit",
@@ -69,8 +69,8 @@ it("settles when the program cannot be started or dies of a signal", async () =>
     reason: "exit",
     stderrTail: expect.stringMatching(/^Cannot start \w+: ENOENT$/),
   });
-  const unspeakable = { ...shell(""), argv: ["a\0b"] };
-  expect(await runCommand(unspeakable)).toMatchObject({ ...failed, reason: "exit" });
+  const invalid = { ...shell(""), argv: ["a\0b"] };
+  expect(await runCommand(invalid)).toMatchObject({ ...failed, reason: "exit" });
   expect(await runCommand(shell("kill -KILL $$"))).toMatchObject({ ...failed, reason: "signal" });
 });
 
@@ -83,7 +83,7 @@ it("stops an encode when it is aborted", async () => {
   expect(await runCommand(command)).toMatchObject({ ok: false, reason: "aborted" });
 });
 
-it("kills a whole family at once, though it ignores SIGTERM", async () => {
+it("kills all processes of a command at once, even if they ignore SIGTERM", async () => {
   const marker = `397.${process.pid}`;
   const controller = new AbortController();
   const stubborn = shell(
@@ -96,7 +96,7 @@ it("kills a whole family at once, though it ignores SIGTERM", async () => {
   expect(await isAlive(marker)).toBe(false);
 });
 
-it("leaves nothing behind when a command ends while its children hold the pipes", async () => {
+it("leaves no process behind when a command ends while its children hold the pipes", async () => {
   const marker = `398.${process.pid}`;
   const { value, tookMs } = await timed(runCommand(shell(`sleep ${marker} & exit 0`)));
   expect(value).toEqual({ ok: true });
@@ -110,7 +110,7 @@ it("settles when a child that left the group holds the pipes", async () => {
   expect(tookMs).toBeLessThan(2500);
 });
 
-it("stops a command that stands still, and lets one live that advances slowly", async () => {
+it("stops a command that makes no progress, but not one that progresses slowly", async () => {
   const block = "echo frame=$i; echo progress=continue";
   const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 800 };
   expect(await runCommand(stuck)).toMatchObject({ ok: false, reason: "stalled" });
@@ -124,7 +124,7 @@ it("stops a run that makes far more frames than expected", async () => {
 });
 
 const ends = ["process.exit(0)", ...(process.platform === "linux" ? ["process.kill(process.pid, 'SIGKILL')"] : [])];
-it.each(ends)("takes running commands along when its own process ends by %s", async (end) => {
+it.each(ends)("kills running commands when its own process ends by %s", async (end) => {
   const marker = `399.${process.pid}`;
   const script = `
     import { runCommand } from ${JSON.stringify(new URL("./run-command.ts", import.meta.url).href)};

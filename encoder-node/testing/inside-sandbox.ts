@@ -1,37 +1,38 @@
-// A look around from where ffmpeg runs: a program in its place says what it can see, do and reach.
-// As a program of its own (`node test-inside.ts <folder>`) it prints what it sees, so that other users can be tried.
+// Runs a program in place of ffmpeg that reports what it can see, write and reach. As a program of its own
+// (`node inside-sandbox.ts <folder> <network>`) it prints that report, so that tests can run it as another user.
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
+import type { CommandResult } from "../ffmpeg/command-result.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../ffmpeg/sandbox/confine.ts";
 import { startRangeProxy } from "../source/ranges/range-proxy.ts";
 
 export type Inside = {
-  /** Of the program outside its user namespace, if it has one. */
+  /** The user id outside the program's user namespace, if it has one. */
   readonly uid: number;
   readonly status: Readonly<Record<string, string>>;
   readonly env: readonly string[];
   readonly processes: readonly string[];
   readonly interfaces: readonly string[];
-  /** Paths that could be written to, and that could be read; ports of 127.0.0.1 that answered. */
+  /** Folders that it could write to, files that it could read, and ports of 127.0.0.1 that accepted a connection. */
   readonly written: readonly string[];
   readonly read: readonly string[];
   readonly reached: readonly number[];
 };
 
-const LOOK = `
+const PROGRAM = `
 const fs = require("node:fs"), net = require("node:net"), path = require("node:path");
 const { writes, reads, ports } = JSON.parse(process.argv[1]);
-const can = (act) => { try { act(); return true; } catch { return false; } };
+const succeeds = (act) => { try { act(); return true; } catch { return false; } };
 const text = (file) => fs.readFileSync(file, "utf8");
 const [inner, outer] = text("/proc/self/uid_map").trim().split(/\\s+/).map(Number);
 const reach = (port) => new Promise((resolve) => {
   const socket = net.connect(port, "127.0.0.1", () => { socket.destroy(); resolve(true); });
   socket.on("error", () => resolve(false));
 });
-const environ = (pid) => { try { return text("/proc/" + pid + "/comm").trim(); } catch { return []; } };
+const nameOf = (pid) => { try { return text("/proc/" + pid + "/comm").trim(); } catch { return []; } };
 (async () => {
   const reached = [];
   for (const port of ports) if (await reach(port)) reached.push(port);
@@ -39,24 +40,24 @@ const environ = (pid) => { try { return text("/proc/" + pid + "/comm").trim(); }
     uid: process.getuid() - inner + outer,
     status: Object.fromEntries(text("/proc/self/status").trim().split("\\n").map((line) => line.split(/:\\s*/))),
     env: Object.keys(process.env).sort(),
-    processes: fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name) && name !== String(process.pid)).flatMap(environ),
+    processes: fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name) && name !== String(process.pid)).flatMap(nameOf),
     interfaces: text("/proc/net/dev").split("\\n").slice(2).flatMap((line) => line.includes(":") ? line.split(":")[0].trim() : []),
-    written: writes.filter((folder) => can(() => fs.writeFileSync(path.join(folder, "mark"), ""))),
-    read: reads.filter((file) => can(() => fs.readFileSync(file))),
+    written: writes.filter((folder) => succeeds(() => fs.writeFileSync(path.join(folder, "written"), ""))),
+    read: reads.filter((file) => succeeds(() => fs.readFileSync(file))),
     reached,
   }));
 })();
 `;
 
-export type Look = {
+export type Inspection = {
   readonly seen: Inside;
   readonly folder: string;
   readonly source: string;
   readonly proxyPort: number;
 };
 
-/** What a run sees whose work is below `home`, beside which there are another task's work, and reports. */
-export async function lookInside(home: string, isRanged: boolean): Promise<Look> {
+/** What a run in a folder below `home` sees. `home` also contains another task's folder and the node's reports. */
+export async function inspectSandbox(home: string, kind: "none" | "loopback"): Promise<Inspection> {
   const folder = await mkdtemp(join(home, "w-"));
   const source = join(home, "source.bin");
   const others = ["spool", "other"].map((name) => join(home, name));
@@ -66,13 +67,13 @@ export async function lookInside(home: string, isRanged: boolean): Promise<Look>
   const [stranger, proxy] = [await serve(), await startRangeProxy()];
   const input = proxy.open({ sizeBytes: 1, reader: () => ({ read: async () => 0 }) });
   const ports = [portOf(stranger), Number(new URL(input.url).port)];
-  const asked = {
+  const attempts = {
     writes: [folder, home, "/", "/tmp", "/usr", "/dev", "/proc/sys/kernel"],
     reads: [source, ...secrets, `/proc/${process.pid}/environ`, "/etc/passwd", "/etc/hostname", import.meta.filename],
     ports,
   };
-  const network: RunNetwork = isRanged ? input.network : "none";
-  const argv = ["-e", LOOK, JSON.stringify(asked)];
+  const network: RunNetwork = kind === "loopback" ? input.network : "none";
+  const argv = ["-e", PROGRAM, JSON.stringify(attempts), input.url];
   const reads = [source];
   const result = await runCommand({ path: process.execPath, argv, cwd: folder, stallMs: 30_000, reads, network });
   stranger.close();
@@ -96,5 +97,5 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
 
 if (import.meta.main) {
   const [home = "", kind] = process.argv.slice(2);
-  console.log(JSON.stringify(await lookInside(home, kind === "ranged")));
+  console.log(JSON.stringify(await inspectSandbox(home, kind === "loopback" ? "loopback" : "none")));
 }

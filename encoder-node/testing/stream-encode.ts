@@ -1,10 +1,11 @@
 // What the tests of publishing share: a film that ffmpeg encodes as a stream, the way that it is planned.
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
-import { type CommandResult, runCommand } from "../ffmpeg/run-command.ts";
+import type { CommandResult } from "../ffmpeg/command-result.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
 import type { PublicationOptions } from "../publish/publication.ts";
 import { probeFile } from "../source/probe/probe.ts";
 
@@ -15,14 +16,14 @@ export async function ffmpeg(cwd: string, options: string): Promise<CommandResul
   return runCommand({ path: tools.ffmpeg.path, argv, cwd, stallMs: 60_000 });
 }
 
-export type PlannedFilm = {
+export type PlannedEncode = {
   readonly spec: HttpStreamOutput;
   readonly planned: PublicationOptions["planned"];
   readonly argv: readonly string[];
 };
 
 /** The stream that a request with these parameters makes of a source. */
-export async function planFilm(source: string, params: Readonly<Record<string, unknown>>): Promise<PlannedFilm> {
+export async function planStream(source: string, params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> {
   const spec = specOf({ format: "httpstream", params }, 0);
   const probe = await probeFile(tools.ffprobe, source);
   const can = {
@@ -33,7 +34,7 @@ export async function planFilm(source: string, params: Readonly<Record<string, u
     muxers: [],
     hardware: null,
   };
-  const { commands, refusals } = planEncode({ source, probe, outputs: [spec], can });
+  const { commands, failures: refusals } = planEncode({ source, probe, outputs: [spec], capabilities: can });
   const [command] = commands;
   const [run] = command?.runs ?? [];
   const planned: PlannedOutput | undefined = command?.outputs[0];

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/build-features.ts";
-import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/encoders.ts";
+import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
 import { Capabilities } from "#shared/protocol/capabilities.ts";
 import { withoutSandbox } from "../sandbox/isolation.ts";
 import { probeCapabilities } from "./capabilities.ts";
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** The ffmpegs that are on this machine, each with its encoders as it lists them itself. */
+/** The ffmpeg builds on this machine, each with its own list of encoders. */
 async function installed(): Promise<{ tool: Tool; listed: string }[]> {
   const found = [];
   for (const candidate of findCandidates(process.env).ffmpeg) {
@@ -37,7 +37,7 @@ async function installed(): Promise<{ tool: Tool; listed: string }[]> {
   return found;
 }
 
-it("reports and logs what this installation's ffmpeg really does", async () => {
+it("reports and logs the real capabilities of this installation's ffmpeg", async () => {
   const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, ffprobe, hw: "off", cacheFile, log }));
   expect(capabilities).toMatchObject({ ffmpegVersion: ffmpeg.version, cpus: availableParallelism(), hardware: null });
   expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
@@ -48,7 +48,7 @@ it("reports and logs what this installation's ffmpeg really does", async () => {
     });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
-      message: "What this node can do",
+      message: "ffmpeg capabilities",
       ffmpeg: ffmpeg.version,
       encoders: capabilities.encoders.join(", "),
       hardware: "none",
@@ -56,15 +56,15 @@ it("reports and logs what this installation's ffmpeg really does", async () => {
   ]);
 });
 
-test.each(await installed())("what $tool.path lists, it can do", async ({ tool, listed }) => {
-  const { works, refused } = await findSoftwareEncoders(tool, EVERY, cacheFile);
-  // The fourth flag marks what is experimental, which is not used.
-  const promised = SOFTWARE_ENCODERS.filter((name) => new RegExp(`^ [VA]..[.].. ${name} `, "m").test(listed));
-  expect(works).toEqual(promised);
-  expect(works.length + refused.size).toBe(SOFTWARE_ENCODERS.length);
+test.each(await installed())("$tool.path can use every encoder that it lists", async ({ tool, listed }) => {
+  const { works, unusable } = await findSoftwareEncoders(tool, EVERY, cacheFile);
+  // The fourth flag marks experimental encoders, which are not used.
+  const expected = SOFTWARE_ENCODERS.filter((name) => new RegExp(`^ [VA]..[.].. ${name} `, "m").test(listed));
+  expect(works).toEqual(expected);
+  expect(works.length + unusable.size).toBe(SOFTWARE_ENCODERS.length);
 });
 
-it("tries a build's encoders once, those that failed at each start, and another build's anew", async () => {
+it("tries a build's encoders once, failed ones at each start, and all of them again for another build", async () => {
   await withoutSandbox();
   const calls = join(folder, "calls");
   const path = join(folder, "ffmpeg");
@@ -73,11 +73,11 @@ it("tries a build's encoders once, those that failed at each start, and another 
   const tool = { path, version: "7", origin: "env" } as const;
   const listed = new Set(["libx264", "libx265", "aac"]);
   const tried = async (): Promise<number> => {
-    const { works, refused } = await findSoftwareEncoders(tool, listed, cacheFile);
-    expect([works, refused.get("libx265"), refused.get("flac")]).toEqual([
+    const { works, unusable } = await findSoftwareEncoders(tool, listed, cacheFile);
+    expect([works, unusable.get("libx265"), unusable.get("flac")]).toEqual([
       ["libx264", "aac"],
       "exit code 1",
-      "it was built without",
+      "not built in",
     ]);
     const count = (await readFile(calls, "utf8")).trim().split("\n").length;
     await rm(calls);
@@ -90,7 +90,7 @@ it("tries a build's encoders once, those that failed at each start, and another 
   expect(await tried()).toBe(3);
 });
 
-it("refuses an ffmpeg without the encoders that every job needs", async () => {
+it("rejects an ffmpeg without the encoders that every job needs", async () => {
   const path = join(folder, "ffmpeg");
   await writeFile(
     path,

@@ -1,49 +1,50 @@
-// What this machine's ffmpeg can do, found out by trying: a listed encoder is only a promise.
+// Finds by trial what this machine's ffmpeg can do. A build may list an encoder that does not work.
 import { availableParallelism } from "node:os";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
-import { FILTERS, MUXERS } from "#shared/plan/command/build-features.ts";
-import type { SoftwareEncoder } from "#shared/plan/encoders/encoders.ts";
-import type { Capabilities, Hardware } from "#shared/protocol/protocol.ts";
+import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/build-features.ts";
+import type { SoftwareEncoder } from "#shared/plan/encoders/software-encoders.ts";
+import type { Capabilities, Hardware } from "#shared/protocol/capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
-import { knownHoles } from "./known-vulnerabilities.ts";
-import { listEncoders, listParts } from "./listings.ts";
+import { knownVulnerabilities } from "./known-vulnerabilities.ts";
+import { listEncoders, listFeatures } from "./listings.ts";
 import type { Tool } from "./locate.ts";
-import { BUILT_WITHOUT, findSoftwareEncoders, type SoftwareFinding } from "./software-encoders.ts";
+import { findSoftwareEncoders, NOT_BUILT_IN, type SoftwareFinding } from "./software-encoders.ts";
 
 export type ProbeDeps = {
   readonly ffmpeg: Tool;
   readonly ffprobe: Tool;
   readonly hw: HardwareChoice;
-  /** Where the software encoders that worked are remembered. */
+  /** The file that stores which software encoders worked. */
   readonly cacheFile: string;
   readonly log: Logger;
 };
 
-/** Without these a node would fail nearly every job it takes. */
+/** Without these encoders a node would fail nearly every job. */
 const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
 
 /**
- * The machine's capabilities, which it logs. Takes one second with an empty cache. Throws AppError
- * `encoder_not_available` when a required encoder, or the hardware that was asked for by name, does not work.
+ * Finds and logs the machine's capabilities. Takes one second with an empty cache. Throws AppError `encoder_not_available`
+ * when a required encoder, or hardware that was requested by name, does not work.
  */
 export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);
   const [software, hardware, filters, muxers] = await Promise.all([
     findSoftwareEncoders(ffmpeg, listed, cacheFile),
     findHardware(ffmpeg, hw),
-    listParts(ffmpeg, "filters"),
-    listParts(ffmpeg, "muxers"),
+    listFeatures(ffmpeg, "filters"),
+    listFeatures(ffmpeg, "muxers"),
   ]);
   requireSoftware(ffmpeg, software);
   requireHardware(hw, hardware);
-  const vulnerabilities = [...new Set([ffmpeg, ffprobe].flatMap(({ version }) => knownHoles(version).open))];
+  const affected = [ffmpeg, ffprobe].flatMap(({ version }) => knownVulnerabilities(version).affected);
+  const vulnerabilities = [...new Set(affected)];
   const capabilities = {
     ffmpegVersion: ffmpeg.version,
     encoders: [...software.works],
     cpus: availableParallelism(),
-    filters: FILTERS.filter((name) => filters.has(name)),
-    muxers: MUXERS.filter((name) => muxers.has(name)),
+    filters: OPTIONAL_FILTERS.filter((name) => filters.has(name)),
+    muxers: OPTIONAL_MUXERS.filter((name) => muxers.has(name)),
     hardware: hardware.hardware,
     ...(vulnerabilities.length > 0 ? { vulnerabilities } : {}),
   };
@@ -51,9 +52,9 @@ export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }:
   return capabilities;
 }
 
-function requireSoftware({ path }: Tool, { refused }: SoftwareFinding): void {
+function requireSoftware({ path }: Tool, { unusable }: SoftwareFinding): void {
   for (const encoder of REQUIRED) {
-    const reason = refused.get(encoder);
+    const reason = unusable.get(encoder);
     if (reason === undefined) continue;
     const advice = `Install an ffmpeg with ${REQUIRED.join(" and ")}, or set FFMPEG_PATH to one`;
     throw new AppError(
@@ -63,30 +64,32 @@ function requireSoftware({ path }: Tool, { refused }: SoftwareFinding): void {
   }
 }
 
-function requireHardware(hw: HardwareChoice, { hardware, refusals }: HardwareFinding): void {
+function requireHardware(hw: HardwareChoice, { hardware, failures }: HardwareFinding): void {
   if (hw === "auto" || hw === "off" || hardware) return;
-  const message = `--hw ${hw} was asked for and does not work (${refusals.join("; ")})`;
-  throw new AppError("encoder_not_available", `${message}. Use --hw auto to go on without.`);
+  const message = `--hw ${hw} does not work on this machine (${failures.join("; ")})`;
+  throw new AppError("encoder_not_available", `${message}. Use --hw auto to start the node without it.`);
 }
 
 function logFindings(
   { ffmpegVersion, encoders, filters, muxers, hardware }: Capabilities,
-  { refused }: SoftwareFinding,
+  { unusable }: SoftwareFinding,
   hw: HardwareChoice,
-  { refusals }: HardwareFinding,
+  { failures }: HardwareFinding,
   log: Logger,
 ): void {
-  const parts = [...FILTERS, ...MUXERS].filter((name) => !filters.includes(name) && !muxers.includes(name));
-  const lacking = [...refused].map(([encoder, why]) => (why === BUILT_WITHOUT ? encoder : `${encoder} (${why})`));
-  log.info("What this node can do", {
+  const features = [...OPTIONAL_FILTERS, ...OPTIONAL_MUXERS].filter(
+    (name) => !filters.includes(name) && !muxers.includes(name),
+  );
+  const missing = [...unusable].map(([encoder, why]) => (why === NOT_BUILT_IN ? encoder : `${encoder} (${why})`));
+  log.info("ffmpeg capabilities", {
     ffmpeg: ffmpegVersion,
     encoders: encoders.join(", "),
     hardware: nameOf(hardware),
-    lacking: [...lacking, ...parts].join(", ") || "nothing",
+    missing: [...missing, ...features].join(", ") || "none",
   });
-  if (refusals.length === 0) return;
-  const what = hardware ? "Hardware encoders passed over" : "No hardware encoder works, encoding in software";
-  log.info(what, { hw, reason: refusals.join("; ") });
+  if (failures.length === 0) return;
+  const message = hardware ? "Some hardware encoders unavailable" : "Hardware encoders unavailable, using software";
+  log.info(message, { hw, reason: failures.join("; ") });
 }
 
 /** Such as `nvenc (h264, hevc, av1)`. */

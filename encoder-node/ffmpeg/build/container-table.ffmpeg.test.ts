@@ -1,4 +1,4 @@
-// Every pair of container and codec that requests may name is written by a real ffmpeg and read back.
+// A real ffmpeg writes and reads back every pair of container and codec that a request may name.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,9 +41,9 @@ const AUDIO_ENCODERS: Readonly<Record<AudioCodec, string>> = {
   "amr-nb": "libopencore_amrnb -ar 8000 -ac 1",
   wmav2: "wmav2",
 };
-/** Muxers that are not called as the container is. */
+/** Muxers whose name differs from the container's. */
 const MUXERS: Readonly<Partial<Record<TrackContainer, string>>> = { mkv: "matroska", aac: "adts", m4a: "ipod" };
-/** Codecs that ffmpeg calls by another name. In mp4 the layers of MPEG audio are not told apart. */
+/** Codecs whose ffmpeg name differs. mp4 does not distinguish the layers of MPEG audio. */
 const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
   "prores-ks": /prores/,
   flv: /flv1/,
@@ -51,7 +51,7 @@ const NAMES: Readonly<Partial<Record<VideoCodec | AudioCodec, RegExp>>> = {
 };
 const nameOf = (codec: VideoCodec | AudioCodec): RegExp => NAMES[codec] ?? new RegExp(codec.replace("-", "_"));
 
-/** The build that npm brings, which has all encoders: the table is about muxers. */
+/** The build from npm, which has all encoders. This test is about muxers. */
 const FFMPEG = REFERENCE_FFMPEG;
 
 let folder = "";
@@ -65,7 +65,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const SOURCE = "-f lavfi -i testsrc2=s=352x288:r=25:d=0.2 -f lavfi -i sine=r=44100:d=0.5".split(" ");
 
-test.each(TRACK_CONTAINERS)("%s holds what its row says", async (container) => {
+test.each(TRACK_CONTAINERS)("%s accepts the codecs of its row", async (container) => {
   const { video, audio } = TRACK_CONTAINER_TRAITS[container];
   const muxer = ["-f", MUXERS[container] ?? container];
   await run([

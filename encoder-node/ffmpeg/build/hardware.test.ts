@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** An ffmpeg that lists ENCODERS, encodes in software, and does in each case of `cases` (shell patterns) as it says. */
+/** An ffmpeg that lists ENCODERS and encodes in software, except for the commands in `cases` (by shell pattern). */
 async function fakeFfmpeg(cases: Readonly<Record<string, string>>): Promise<Tool & { calls(): Promise<string[]> }> {
   const path = join(folder, `ffmpeg-${Math.random()}`);
   const branches = Object.entries(cases).map(([pattern, body]) => `${pattern}) ${body};;`);
@@ -53,12 +53,12 @@ type Case = {
   expected: () => HardwareFinding;
 };
 const table: Readonly<Record<string, Case>> = {
-  "a GPU whose encoders work": { expected: () => ({ hardware: hardware("nvenc"), refusals: [] }) },
+  "a GPU whose encoders work": { expected: () => ({ hardware: hardware("nvenc"), failures: [] }) },
   "a GPU that lacks a codec": {
     cases: { "*av1_nvenc*": NO_NVENC },
     expected: () => ({
       hardware: hardware("nvenc", ["h264", "hevc"]),
-      refusals: ["av1_nvenc: No capable devices found"],
+      failures: ["av1_nvenc: No capable devices found"],
     }),
   },
   "a GPU with decoders and no encoder": {
@@ -66,44 +66,44 @@ const table: Readonly<Record<string, Case>> = {
     driFolder: NOWHERE,
     expected: () => ({
       hardware: null,
-      refusals: [
+      failures: [
         "h264_nvenc, hevc_nvenc, av1_nvenc: No capable devices found",
-        "qsv: there is no /nonexistent/renderD*",
-        "vaapi: there is no /nonexistent/renderD*",
-        "videotoolbox: ffmpeg was built without",
+        "qsv: no device /nonexistent/renderD*",
+        "vaapi: no device /nonexistent/renderD*",
+        "videotoolbox: not built in",
       ],
     }),
   },
-  "a GPU whose sessions are all taken": {
+  "a GPU without a free session": {
     choice: "nvenc",
     cases: { "*av1_nvenc*": NEWER_FULL, "*_nvenc*": FULL },
     expected: () => ({
       hardware: hardware("nvenc"),
-      refusals: ["h264_nvenc, hevc_nvenc, av1_nvenc: busy, counted as usable"],
+      failures: ["h264_nvenc, hevc_nvenc, av1_nvenc: busy, counted as usable"],
     }),
   },
   "a GPU with fewer sessions than trials at a time": {
     cases: { "*hevc_nvenc*": `[ -e "$0.seen" ] || { touch "$0.seen"; ${FULL}; }` },
-    expected: () => ({ hardware: hardware("nvenc"), refusals: [] }),
+    expected: () => ({ hardware: hardware("nvenc"), failures: [] }),
   },
   "the second of two render nodes": {
     choice: "vaapi",
     cases: { "*renderD128*": NO_DISPLAY },
     expected: () => ({
       hardware: hardware("vaapi", ALL, node(129)),
-      refusals: [`h264_vaapi, hevc_vaapi, av1_vaapi at ${node(128)}: No VA display found for device renderD128`],
+      failures: [`h264_vaapi, hevc_vaapi, av1_vaapi at ${node(128)}: No VA display found for device renderD128`],
     }),
   },
   "the next interface when one does not work": {
     cases: { "*_nvenc*": "exit 3" },
     expected: () => ({
       hardware: hardware("qsv", ALL, node(128)),
-      refusals: ["h264_nvenc, hevc_nvenc, av1_nvenc: exit code 3"],
+      failures: ["h264_nvenc, hevc_nvenc, av1_nvenc: exit code 3"],
     }),
   },
-  "only what was asked for": {
+  "only the requested hardware": {
     choice: "videotoolbox",
-    expected: () => ({ hardware: null, refusals: ["videotoolbox: ffmpeg was built without"] }),
+    expected: () => ({ hardware: null, failures: ["videotoolbox: not built in"] }),
   },
 };
 test.each(Object.entries(table))("finds %s", async (_, { choice = "auto", cases = {}, driFolder, expected }) => {
@@ -111,7 +111,7 @@ test.each(Object.entries(table))("finds %s", async (_, { choice = "auto", cases 
   expect(await findHardware(ffmpeg, choice, { driFolder: driFolder ?? folder })).toEqual(expected());
 });
 
-it("leads ffmpeg to the device", async () => {
+it("passes the device to ffmpeg", async () => {
   const ffmpeg = await fakeFfmpeg({});
   for (const choice of ["qsv", "vaapi"] as const) await findHardware(ffmpeg, choice, { driFolder: folder });
   const calls = await ffmpeg.calls();
@@ -123,11 +123,11 @@ it("leads ffmpeg to the device", async () => {
   ]);
 });
 
-it("kills a trial that hangs, and takes it for one that fails", async () => {
+it("kills a trial that hangs, and counts it as failed", async () => {
   const ffmpeg = await fakeFfmpeg({ "*h264_nvenc*": 'echo $$ > "$0.pid"; exec sleep 600' });
   expect(await findHardware(ffmpeg, "nvenc", { driFolder: NOWHERE, limitMs: 2000 })).toEqual({
     hardware: hardware("nvenc", ["hevc", "av1"]),
-    refusals: ["h264_nvenc: no frame within 2 s"],
+    failures: ["h264_nvenc: no frame within 2 s"],
   });
   const hung = Number(await readFile(`${ffmpeg.path}.pid`, "utf8"));
   expect(() => process.kill(hung, 0)).toThrow("ESRCH");
@@ -135,14 +135,14 @@ it("kills a trial that hangs, and takes it for one that fails", async () => {
 
 it("runs nothing when hardware is off", async () => {
   const ffmpeg = await fakeFfmpeg({});
-  expect(await findHardware(ffmpeg, "off", { driFolder: folder })).toEqual({ hardware: null, refusals: [] });
+  expect(await findHardware(ffmpeg, "off", { driFolder: folder })).toEqual({ hardware: null, failures: [] });
   await expect(ffmpeg.calls()).rejects.toThrow("ENOENT");
 });
 
-it("is told by a real ffmpeg that a device is none", async () => {
+it("reports a file that is no device, with a real ffmpeg", async () => {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const found = await findHardware(ffmpeg, "vaapi", { driFolder: folder });
-  expect(found).toEqual({ hardware: null, refusals: [expect.any(String), expect.any(String)] });
+  expect(found).toEqual({ hardware: null, failures: [expect.any(String), expect.any(String)] });
 });
 
 describe("a node's start", () => {
@@ -160,20 +160,20 @@ describe("a node's start", () => {
     return { capabilities, lines };
   };
 
-  it("falls back to software where hardware is not demanded, and says why", async () => {
+  it("falls back to software with --hw auto, and logs the reason", async () => {
     const { capabilities, lines } = await start("auto");
     expect(capabilities.hardware).toBeNull();
     expect(lines.at(-1)).toMatchObject({
-      message: "No hardware encoder works, encoding in software",
+      message: "Hardware encoders unavailable, using software",
       hw: "auto",
       reason: expect.stringContaining("h264_nvenc, hevc_nvenc, av1_nvenc: No capable devices found; "),
     });
   });
 
-  it("is refused where it is demanded and does not work", async () => {
+  it("fails when the requested hardware does not work", async () => {
     await expect(start("nvenc")).rejects.toThrow(
-      "--hw nvenc was asked for and does not work (h264_nvenc, hevc_nvenc, av1_nvenc: No capable devices found). " +
-        "Use --hw auto to go on without.",
+      "--hw nvenc does not work on this machine (h264_nvenc, hevc_nvenc, av1_nvenc: No capable devices found). " +
+        "Use --hw auto to start the node without it.",
     );
   });
 });

@@ -1,67 +1,66 @@
-// Hardware encoders that really work: a GPU, its driver and ffmpeg's support for both may be there, and still none does.
+// Finds by trial the hardware encoders that work. A GPU, its driver and ffmpeg's support may all exist and still fail.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { hardwareTrial } from "#shared/plan/encoders/encoders.ts";
 import {
   HARDWARE_CODECS,
-  HARDWARE_NAMES,
   type HardwareCodec,
   type HardwareDevice,
-  type HardwareName,
   hardwareEncoder,
 } from "#shared/plan/encoders/hardware.ts";
-import type { Hardware } from "#shared/protocol/protocol.ts";
+import { hardwareTrial } from "#shared/plan/encoders/software-encoders.ts";
+import { HARDWARE_NAMES, type Hardware, type HardwareName } from "#shared/protocol/capabilities.ts";
 import { listEncoders } from "./listings.ts";
 import type { Tool } from "./locate.ts";
+import { NOT_BUILT_IN } from "./software-encoders.ts";
 import { runTrials, type TrialResult } from "./trial.ts";
 
-/** `auto`: what works, if anything does; `off`: none, and no device is touched; else this one or nothing. */
+/** `auto`: the first hardware that works, if any. `off`: none, and no device is opened. A name: only that hardware. */
 export const HARDWARE_CHOICES = ["auto", "off", ...HARDWARE_NAMES] as const;
 export type HardwareChoice = (typeof HARDWARE_CHOICES)[number];
 
 export type HardwareFinding = {
   readonly hardware: Hardware | null;
-  /** What was tried and does not work, and why: a clause for each reason. */
-  readonly refusals: readonly string[];
+  /** What does not work and why, one clause per reason. */
+  readonly failures: readonly string[];
 };
 
-/** Where to look and for how long, for tests. */
+/** Overrides the device folder and the time limit, for tests. */
 export type HardwareSearch = { readonly driFolder: string; readonly limitMs?: number };
 const THIS_MACHINE: HardwareSearch = { driFolder: "/dev/dri" };
 
 /**
- * The first hardware with an encoder that works, found by encoding a frame with each. Takes about half a second where
- * there is no GPU, and 10 s for each device whose driver hangs. It is for the start, and for looking again after
- * failures. Throws AppError `encoder_not_available` when ffmpeg cannot list its encoders.
+ * Finds the first hardware with a working encoder by encoding one frame with each. Takes about half a second without a GPU,
+ * and 10 s for each device whose driver hangs. The node calls it at its start and after hardware failures. Throws AppError
+ * `encoder_not_available` when ffmpeg cannot list its encoders.
  */
 export async function findHardware(
   ffmpeg: Tool,
   choice: HardwareChoice,
   search: HardwareSearch = THIS_MACHINE,
 ): Promise<HardwareFinding> {
-  if (choice === "off") return { hardware: null, refusals: [] };
+  if (choice === "off") return { hardware: null, failures: [] };
   const listed = await listEncoders(ffmpeg);
-  const refusals: string[] = [];
+  const failures: string[] = [];
   for (const name of choice === "auto" ? HARDWARE_NAMES : [choice]) {
     const codecs = HARDWARE_CODECS.filter((codec) => listed.has(hardwareEncoder(codec, name)));
     const devices = codecs.length > 0 ? await devicesFor(name, search.driFolder) : [];
-    if (codecs.length === 0) refusals.push(`${name}: ffmpeg was built without`);
-    else if (devices.length === 0) refusals.push(`${name}: there is no ${search.driFolder}/renderD*`);
+    if (codecs.length === 0) failures.push(`${name}: ${NOT_BUILT_IN}`);
+    else if (devices.length === 0) failures.push(`${name}: no device ${search.driFolder}/renderD*`);
     for (const device of devices) {
       const results = await tryDevice(ffmpeg, device, codecs, search.limitMs);
-      refusals.push(...explain(device, results));
-      const usable = results.flatMap(([codec, result]) => (isThere(result) ? [hardwareEncoder(codec, name)] : []));
-      if (usable.length > 0) return { hardware: { ...device, encoders: usable }, refusals };
+      failures.push(...explain(device, results));
+      const usable = results.flatMap(([codec, result]) => (isUsable(result) ? [hardwareEncoder(codec, name)] : []));
+      if (usable.length > 0) return { hardware: { ...device, encoders: usable }, failures };
     }
   }
-  return { hardware: null, refusals };
+  return { hardware: null, failures };
 }
 
-/** The devices that an interface can be led to; NVENC and VideoToolbox choose for themselves. */
+/** The devices to try. NVENC and VideoToolbox choose the device themselves. */
 async function devicesFor(name: HardwareName, driFolder: string): Promise<HardwareDevice[]> {
-  const itself = [{ name, path: null }];
-  if (name === "nvenc" || name === "videotoolbox") return itself;
-  if (name === "qsv" && process.platform === "win32") return itself;
+  const automatic = [{ name, path: null }];
+  if (name === "nvenc" || name === "videotoolbox") return automatic;
+  if (name === "qsv" && process.platform === "win32") return automatic;
   const files = await readdir(driFolder).catch(() => []);
   const nodes = files.filter((file) => /^renderD\d+$/.test(file)).toSorted();
   return nodes.map((file) => ({ name, path: join(driFolder, file) }));
@@ -69,7 +68,7 @@ async function devicesFor(name: HardwareName, driFolder: string): Promise<Hardwa
 
 type CodecResult = [HardwareCodec, TrialResult];
 
-/** All codecs at once; those that found the device busy again one by one, lest the trials were in each other's way. */
+/** Tries all codecs at once, then one by one those that found the device busy: the trials may have blocked each other. */
 async function tryDevice(
   ffmpeg: Tool,
   device: HardwareDevice,
@@ -85,10 +84,10 @@ async function tryDevice(
   return results;
 }
 
-/** An encoder that is busy exists: an encode that meets it busy as well goes the way of every failure of hardware. */
-const isThere = (result: TrialResult): boolean => result.works || result.busy;
+/** A busy encoder exists. An encode that also finds it busy is handled like every other hardware failure. */
+const isUsable = (result: TrialResult): boolean => result.works || result.busy;
 
-/** One clause for each reason, with the encoders that it holds for. */
+/** One clause for each reason, with the encoders that it applies to. */
 function explain({ name, path }: HardwareDevice, results: readonly CodecResult[]): string[] {
   const failed = results.flatMap(([codec, result]) =>
     result.works ? [] : [{ encoder: hardwareEncoder(codec, name), reason: result.busy ? BUSY : result.reason }],

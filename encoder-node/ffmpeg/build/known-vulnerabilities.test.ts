@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { knownHoles } from "./known-vulnerabilities.ts";
+import { knownVulnerabilities } from "./known-vulnerabilities.ts";
 
 const [MAGICYUV, CENC] = ["CVE-2026-8461", "CVE-2026-40962"];
 
@@ -23,6 +23,6 @@ test.each([
   ["4.4.2", [MAGICYUV, CENC], []],
   ["N-66595-gc2b38619c0-static", [], [MAGICYUV, CENC]],
   ["2026-07-01-git-abc", [], [MAGICYUV, CENC]],
-])("%s is open to %j and may be open to %j", (version, open, unknown) => {
-  expect(knownHoles(version)).toEqual({ open, unknown });
+])("%s is affected by %j and may be affected by %j", (version, affected, unknown) => {
+  expect(knownVulnerabilities(version)).toEqual({ affected, unknown });
 });

@@ -1,13 +1,13 @@
-// What a build of ffmpeg says it has: only a promise, which trial.ts puts to the test.
+// Lists the encoders, filters and muxers of an ffmpeg build. trial.ts checks which of the encoders work.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import fluent from "fluent-ffmpeg";
+import fluent, { type FfmpegCommand } from "fluent-ffmpeg";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 import type { Tool } from "./locate.ts";
 
-/** A line's start up to the name: filters have two or three flags, muxers one to three, as the release has it. */
+/** Match a line up to the name. Filters have two or three flags and muxers one to three, depending on the release. */
 const LINES = {
   filters: /^ [T.][S.][C.]? (\S+) +\S+->\S+/gm,
   muxers: /^ [D ]E[d ]? +(\S+)/gm,
@@ -15,14 +15,20 @@ const LINES = {
 
 const LIST_LIMIT_MS = 20_000;
 
+/** The private method of fluent-ffmpeg that starts every process, with the options of Node's `spawn`. */
+type Spawning = { _spawnFfmpeg(argv: readonly string[], options: object, ...callbacks: readonly unknown[]): void };
+
 /**
  * Names of the encoders that a build lists. Throws AppError `encoder_not_available`.
  *
- * The only use of fluent-ffmpeg. It keeps path and list for the whole process, so a process can ask one ffmpeg only, and
- * it hands on this process's whole environment (listing encoders reads nobody's file).
+ * This is the only use of fluent-ffmpeg (docs/decisions/0002). It caches path and list for the whole process, so that a
+ * process can query one ffmpeg only. By itself it passes this process's whole environment to ffmpeg.
  */
 export async function listEncoders(ffmpeg: Tool): Promise<ReadonlySet<string>> {
-  const command = fluent().setFfmpegPath(ffmpeg.path);
+  const command = fluent().setFfmpegPath(ffmpeg.path) as FfmpegCommand & Spawning;
+  const spawn = command._spawnFfmpeg.bind(command);
+  command._spawnFfmpeg = (argv, options, ...callbacks) =>
+    spawn(argv, { ...options, env: toolEnvironment() }, ...callbacks);
   try {
     return new Set(Object.keys(await promisify(command.getAvailableEncoders.bind(command))()));
   } catch (error) {
@@ -31,7 +37,7 @@ export async function listEncoders(ffmpeg: Tool): Promise<ReadonlySet<string>> {
 }
 
 /** Names of the filters or muxers that a build lists. Throws AppError `encoder_not_available`. */
-export async function listParts(ffmpeg: Tool, kind: keyof typeof LINES): Promise<ReadonlySet<string>> {
+export async function listFeatures(ffmpeg: Tool, kind: keyof typeof LINES): Promise<ReadonlySet<string>> {
   const limits = { timeout: LIST_LIMIT_MS, maxBuffer: 4 * 1024 * 1024, env: toolEnvironment() };
   try {
     const { stdout } = await promisify(execFile)(ffmpeg.path, ["-hide_banner", `-${kind}`], limits);
@@ -42,6 +48,6 @@ export async function listParts(ffmpeg: Tool, kind: keyof typeof LINES): Promise
 }
 
 function cannotList({ path }: Tool, what: string, error: unknown): AppError {
-  const message = `The ffmpeg at ${path} cannot list its ${what} (${messageOf(error)}). Set FFMPEG_PATH to another.`;
+  const message = `The ffmpeg at ${path} cannot list its ${what} (${messageOf(error)}). Set FFMPEG_PATH to another ffmpeg.`;
   return new AppError("encoder_not_available", message, { cause: error });
 }

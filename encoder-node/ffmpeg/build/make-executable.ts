@@ -1,4 +1,4 @@
-// Gives a packaged binary its run bit: some npm tarballs lack it, and the install scripts that set it may not have run.
+// Makes a packaged binary executable: some npm tarballs lack the mode bit, and their install scripts may not have run.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { access, chmod, constants, copyFile, mkdir, rename, stat } from "node:fs/promises";
@@ -9,9 +9,9 @@ import { pipeline } from "node:stream/promises";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * A path under which the binary can be run by this user: its own after a chmod, or, where node_modules belongs to
- * someone else or is read-only, that of a copy in `$XDG_CACHE_HOME/copra` (default `~/.cache/copra`).
- * Throws what the file system says when neither works.
+ * Returns a path at which this user can run the binary: its own path after a chmod or, where node_modules belongs to
+ * another user or is read-only, the path of a copy in `$XDG_CACHE_HOME/copra` (default `~/.cache/copra`). Throws the file
+ * system's error when neither works.
  */
 export async function makeRunnable(path: string, env: Env): Promise<string> {
   if (await isRunnableByAll(path)) return path;
@@ -24,7 +24,7 @@ export async function makeRunnable(path: string, env: Env): Promise<string> {
   }
 }
 
-/** The copy's folder is named after the content, so that another version never runs in its place. */
+/** The copy's folder is named after the content's hash, so that another version never runs in its place. */
 async function copyToCache(path: string, cache: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
@@ -35,12 +35,12 @@ async function copyToCache(path: string, cache: string): Promise<string> {
   const unfinished = `${copy}.${process.pid}`;
   await copyFile(path, unfinished);
   await chmod(unfinished, 0o755);
-  // Two nodes may start at once: a rename shows each a whole file or none.
+  // Two nodes may start at the same time. With a rename, neither sees an incomplete file.
   await rename(unfinished, copy);
   return copy;
 }
 
-/** Runs in the sandbox have a user of their own; npm unpacks some programs for their owner alone. */
+/** Sandboxed runs have their own user, and npm unpacks some programs for their owner only. */
 async function isRunnableByAll(path: string): Promise<boolean> {
   const { mode } = await stat(path);
   return (mode & 0o555) === 0o555;

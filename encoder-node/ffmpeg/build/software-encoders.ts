@@ -1,23 +1,23 @@
-// The software encoders that really work, with a memory of those that did: what a build could once, it can again.
+// Finds by trial the software encoders that work, and caches those that did: the same build does not lose an encoder.
 import { createHash } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import * as z from "zod";
-import { SOFTWARE_ENCODERS, type SoftwareEncoder, softwareTrial } from "#shared/plan/encoders/encoders.ts";
+import { SOFTWARE_ENCODERS, type SoftwareEncoder, softwareTrial } from "#shared/plan/encoders/software-encoders.ts";
 import type { Tool } from "./locate.ts";
 import { runTrials } from "./trial.ts";
 
 export type SoftwareFinding = {
   readonly works: readonly SoftwareEncoder[];
-  /** Why each of the others does not, in a clause. */
-  readonly refused: ReadonlyMap<SoftwareEncoder, string>;
+  /** Why each of the other encoders does not work, in a clause. */
+  readonly unusable: ReadonlyMap<SoftwareEncoder, string>;
 };
 
-/** Why an encoder that is not listed does not work. */
-export const BUILT_WITHOUT = "it was built without";
+/** The reason for an encoder that the build does not list. */
+export const NOT_BUILT_IN = "not built in";
 
 /**
- * Tries those encoders of the table that are in `listed`. `cacheFile` keeps the ones that worked; the others are tried
- * again at each start, because it may have been a loaded machine that made them fail.
+ * Tries the encoders of the table that are in `listed`. `cacheFile` stores those that worked. The others are tried again at
+ * each start, because a loaded machine may have made them fail.
  */
 export async function findSoftwareEncoders(
   ffmpeg: Tool,
@@ -25,38 +25,38 @@ export async function findSoftwareEncoders(
   cacheFile: string,
 ): Promise<SoftwareFinding> {
   const key = await keyOf(ffmpeg);
-  const known = await recall(cacheFile, key);
+  const known = await readCache(cacheFile, key);
   const untried = SOFTWARE_ENCODERS.filter((encoder) => listed.has(encoder) && !known.has(encoder));
-  const refused = new Map<SoftwareEncoder, string>();
-  for (const encoder of SOFTWARE_ENCODERS) if (!listed.has(encoder)) refused.set(encoder, BUILT_WITHOUT);
+  const unusable = new Map<SoftwareEncoder, string>();
+  for (const encoder of SOFTWARE_ENCODERS) if (!listed.has(encoder)) unusable.set(encoder, NOT_BUILT_IN);
   for (const [encoder, result] of await runTrials(ffmpeg, untried, softwareTrial))
-    if (!result.works) refused.set(encoder, result.reason);
-  const works = SOFTWARE_ENCODERS.filter((encoder) => !refused.has(encoder));
-  if (works.some((encoder) => !known.has(encoder))) await remember(cacheFile, { key, works });
-  return { works, refused };
+    if (!result.works) unusable.set(encoder, result.reason);
+  const works = SOFTWARE_ENCODERS.filter((encoder) => !unusable.has(encoder));
+  if (works.some((encoder) => !known.has(encoder))) await writeCache(cacheFile, { key, works });
+  return { works, unusable };
 }
 
-const Remembered = z.object({ key: z.string(), works: z.array(z.string()) });
-type Remembered = z.infer<typeof Remembered>;
+const CacheEntry = z.object({ key: z.string(), works: z.array(z.string()) });
+type CacheEntry = z.infer<typeof CacheEntry>;
 
-/** Names the build and the trials: an update of either makes what is remembered worthless. */
+/** Identifies the build and the trials. An update of either invalidates the cache. */
 async function keyOf({ path, version }: Tool): Promise<string> {
   const { size, mtimeMs } = await stat(path);
   const trials = SOFTWARE_ENCODERS.map(softwareTrial);
   return createHash("sha256").update(JSON.stringify({ path, version, size, mtimeMs, trials })).digest("hex");
 }
 
-/** Empty when there is no such file, nothing that can be read in it, or another build's. */
-async function recall(file: string, key: string): Promise<ReadonlySet<string>> {
+/** Empty when the file does not exist, cannot be parsed, or belongs to another build. */
+async function readCache(file: string, key: string): Promise<ReadonlySet<string>> {
   try {
-    const remembered = Remembered.parse(JSON.parse(await readFile(file, "utf8")));
-    return new Set(remembered.key === key ? remembered.works : []);
+    const entry = CacheEntry.parse(JSON.parse(await readFile(file, "utf8")));
+    return new Set(entry.key === key ? entry.works : []);
   } catch {
     return new Set();
   }
 }
 
-/** A disk that takes nothing costs the next start a second; it is no reason not to start. */
-async function remember(file: string, remembered: Remembered): Promise<void> {
-  await writeFile(file, JSON.stringify(remembered)).catch(() => undefined);
+/** A failed write only costs the next start a second, so it is ignored. */
+async function writeCache(file: string, entry: CacheEntry): Promise<void> {
+  await writeFile(file, JSON.stringify(entry)).catch(() => undefined);
 }

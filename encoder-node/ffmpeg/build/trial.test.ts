@@ -19,7 +19,7 @@ async function toolThat(does: string): Promise<Parameters<typeof runTrial>[0]> {
   return { path, version: "7", origin: "env" };
 }
 
-// A file system that has no room is part of every Linux.
+// /proc is a file system without free space on every Linux.
 it.skipIf((await freeBytes("/proc")) > 0)("needs no disk space", async () => {
   const slow = await toolThat("sleep 0.6");
   vi.stubEnv("TMPDIR", "/proc");
@@ -32,11 +32,11 @@ it.skipIf((await freeBytes("/proc")) > 0)("needs no disk space", async () => {
 
 it.each([
   ["sleep 9", "no frame within 0.4 s"],
-  ["kill -XCPU $$", "it used up its time"],
+  ["kill -XCPU $$", "it exceeded its time limit"],
   ["echo '[libx264 @ 0x5] broken' >&2; exit 1", "broken"],
   ["exit 3", "exit code 3"],
   ["kill -SEGV $$", "ffmpeg crashed"],
-])("says why a trial failed: %s", async (does, reason) => {
+])("reports why a trial failed: %s", async (does, reason) => {
   const limitMs = does === "sleep 9" ? 400 : 10_000;
   expect(await runTrial(await toolThat(does), [], limitMs)).toEqual({ works: false, busy: false, reason });
 });

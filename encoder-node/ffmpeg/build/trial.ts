@@ -1,45 +1,46 @@
-// Encodes of one frame: what an encoder is worth shows only when it is used.
+// Tries encoders by encoding one frame with each.
 import { tmpdir } from "node:os";
-import { lastWords } from "../explain-failure.ts";
-import { type CommandFailure, runCommand } from "../run-command.ts";
+import type { CommandFailure } from "../command-result.ts";
+import { lastErrorLine } from "../error-lines.ts";
+import { runCommand } from "../run-command.ts";
 import type { Tool } from "./locate.ts";
 
 export type TrialResult =
   | { readonly works: true }
-  /** `busy`: the encoder is there, and all that it can do at a time is being done. */
+  /** `busy`: the encoder exists, but all its sessions are in use. */
   | { readonly works: false; readonly busy: boolean; readonly reason: string };
 
-/** Works within 0.1 s, fails within 0.6 s (ffmpeg 7 waits that long for its threads), slower on a loaded machine. */
+/** A trial succeeds within 0.1 s or fails within 0.6 s (ffmpeg 7 waits for its threads); slower on a loaded machine. */
 const TRIAL_LIMIT_MS = 10_000;
 
-/** Runs a trial of `shared/plan/encoders/encoders.ts`. One that takes longer than `limitMs` is killed and does not work. */
+/** Runs the trial of an encoder, which must write no file. A trial that exceeds `limitMs` is killed and counts as failed. */
 export async function runTrial(ffmpeg: Tool, trial: readonly string[], limitMs = TRIAL_LIMIT_MS): Promise<TrialResult> {
   const argv = ["-v", "error", "-nostdin", ...trial];
-  // Without `-progress` nothing puts off the stall watch, so that it bounds the whole run.
+  // Without `-progress` nothing resets the stall timeout, so it limits the whole run.
   const result = await runCommand({ path: ffmpeg.path, argv, cwd: tmpdir(), stallMs: limitMs, writesNothing: true });
   if (result.ok) return { works: true };
-  return { works: false, busy: isBusy(result.stderrTail), reason: wordsOf(result, limitMs) };
+  return { works: false, busy: isBusy(result.stderrTail), reason: reasonOf(result, limitMs) };
 }
 
-/** In a clause. Who was stopped had no last words on that. */
-function wordsOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: number): string {
+/** The reason in a clause. A run that was stopped has no error line about it. */
+function reasonOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: number): string {
   if (reason === "stalled") return `no frame within ${limitMs / 1000} s`;
-  if (reason === "time") return "it used up its time";
+  if (reason === "time") return "it exceeded its time limit";
   if (reason === "disk") return "no disk space is left";
-  return lastWords(stderrTail) ?? (exitCode === null ? "ffmpeg crashed" : `exit code ${exitCode}`);
+  return lastErrorLine(stderrTail) ?? (exitCode === null ? "ffmpeg crashed" : `exit code ${exitCode}`);
 }
 
 /**
- * Whether an encode failed only because the GPU's sessions are all taken. GeForce drivers allow a few at a time; the older
- * call one too many NV_ENC_ERR_OUT_OF_MEMORY, the newer NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
+ * Whether an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time. Older
+ * drivers report one too many as NV_ENC_ERR_OUT_OF_MEMORY, newer ones as NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
  */
 export const isBusy = (stderr: string): boolean =>
   /OpenEncodeSessionEx failed: (?:out of memory \(10\)|incompatible client key \(21\))/.test(stderr);
 
-/** Trials at the same time: each keeps about one core busy, mostly with loading the program. */
+/** The number of concurrent trials. Each keeps about one core busy, mostly with loading the program. */
 const PARALLEL_TRIALS = 4;
 
-/** Runs the trials of several encoders, a few at a time. Results are in the order of `encoders`. */
+/** Runs the trials of several encoders, a few at a time. The results are in the order of `encoders`. */
 export async function runTrials<Encoder>(
   ffmpeg: Tool,
   encoders: readonly Encoder[],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
-import { openingArguments } from "#shared/plan/command/ffmpeg-arguments.ts";
+import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
 import { inputArguments } from "../../source/frame-index/run-packet-listing.ts";
 import { probeFile, runFfprobe } from "../../source/probe/probe.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";

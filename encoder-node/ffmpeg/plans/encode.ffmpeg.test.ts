@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import type { PlannedCommand, PlannedRun } from "#shared/plan/command/planned-command.ts";
+import type { PlannedCommand, PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../build/locate.ts";

@@ -411,7 +411,7 @@ describe("cut", () => {
     const { failures: refusals } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
     expect(refusals[0]?.failure).toEqual({
       code: "offset_beyond_end",
-      message: "The output's `offset` lies beyond the end of the input.",
+      message: "The output's `offset` is beyond the end of the input.",
     });
   });
 });

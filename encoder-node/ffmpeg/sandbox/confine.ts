@@ -1,70 +1,78 @@
-// Puts a run of ffmpeg or ffprobe behind all that isolation.ts found to work here.
-
+// Builds the command line that runs ffmpeg or ffprobe with all the isolation that isolation.ts found to work here.
 import { limitArguments, type RunLimits, usesHardware } from "../limits.ts";
-import { findIsolation, type Isolation, subordinate, subordination } from "./isolation.ts";
+import type { ProcessEnd } from "../process-group.ts";
+import { findIsolation, type Isolation, lowerPriority, runPriority } from "./isolation.ts";
 import type { LoopbackNetwork } from "./loopback-network.ts";
-import { type End, endOfTool, type Mount, type Sandbox, type SandboxedRun, sandboxedCommand } from "./sandbox.ts";
+import { type Mount, type Sandbox, type SandboxedRun, sandboxedCommand, toolEnd } from "./sandbox.ts";
 import { existing, gpuGroups, gpuMounts, toolMounts } from "./sandbox-mounts.ts";
-import { anyScratchUid, letRead, ownerOfFolder } from "./sandbox-user.ts";
+import { makeReadable, nextScratchUid, userOfFolder } from "./sandbox-user.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
-/** `none`: no network at all; else the one in which this process serves the run's input. */
+/** `none`: no network. Otherwise the loopback network in which this process serves the run's input. */
 export type RunNetwork = "none" | LoopbackNetwork;
 
 export type Confinement = {
-  /** The program's path, and its arguments. */
+  /** The path of the tool. */
   readonly tool: string;
   readonly argv: readonly string[];
-  /** The one folder that it may write to, where it starts; null: none. */
+  /** The working folder and the only folder that the run may write to. Null: none. */
   readonly folder: string | null;
-  /** Files beside those in its folder that it may read. */
+  /** Files outside the folder that the run may read. */
   readonly reads: readonly string[];
   readonly network: RunNetwork;
   readonly limits: RunLimits;
 };
 
-/** What to start. */
+/** A command line that is ready to start. */
 export type ConfinedRun = {
   readonly program: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** To be called with the process's id once it has started. */
+  /** Call it with the process id once the process has started. */
   started(pid: number | undefined): void;
-  /** How the tool ended, by how the process did. */
-  endOf(end: End): End;
+  /** How the tool ended, derived from how the process ended. */
+  endOf(end: ProcessEnd): ProcessEnd;
 };
 
-/** Throws what the file system says when tool or folder are not there. */
+/** Throws the file system's error when the tool or the folder does not exist. */
 export async function confine(run: Confinement): Promise<ConfinedRun> {
   const isolation = await findIsolation();
   const { sandbox } = isolation;
   const env = toolEnvironment(run.folder);
   const command = sandbox
     ? await inSandbox(sandbox, isolation, run)
-    : [...prefix(isolation, run), run.tool, ...run.argv];
+    : [...wrapperPrefix(isolation, run), run.tool, ...run.argv];
   const [program = run.tool, ...argv] = command;
   return {
-    ...{ program, argv, env },
-    // In a sandbox it has done so itself, before there was a tool.
-    started: (pid) => (sandbox || pid === undefined ? undefined : subordinate(pid)),
-    endOf: sandbox ? endOfTool : (end) => end,
+    program,
+    argv,
+    env,
+    // A sandbox lowers its own priority before the tool starts.
+    started: (pid) => (sandbox || pid === undefined ? undefined : lowerPriority(pid)),
+    endOf: sandbox ? toolEnd : (end) => end,
   };
 }
 
-/** Each program becomes the next, so the process that is started is the tool's. */
-function prefix({ network, tie, limits: [prlimit], hard }: Isolation, run: Confinement): string[] {
-  const limits = prlimit === undefined ? [] : [prlimit, ...limitArguments(run.limits, hard), "--"];
-  return [...(run.network === "none" ? network : []), ...tie, ...limits];
+/** Programs that wrap the tool where there is no sandbox. Each replaces itself with the next, so the pid is the tool's. */
+function wrapperPrefix(
+  { unshareNetwork, exitWithParent, prlimit: [prlimit], hardLimits }: Isolation,
+  run: Confinement,
+) {
+  const limits = prlimit === undefined ? [] : [prlimit, ...limitArguments(run.limits, hardLimits), "--"];
+  return [...(run.network === "none" ? unshareNetwork : []), ...exitWithParent, ...limits];
 }
 
-async function inSandbox(sandbox: Sandbox, { hard }: Isolation, run: Confinement): Promise<string[]> {
+async function inSandbox(sandbox: Sandbox, { hardLimits }: Isolation, run: Confinement): Promise<string[]> {
   const { folder, limits, network } = run;
   const hasGpu = usesHardware(run.argv);
   const details: SandboxedRun = {
-    ...{ command: [run.tool, ...run.argv], limits, hard, ...(await subordination()) },
+    ...(await runPriority()),
+    command: [run.tool, ...run.argv],
+    limits,
+    hardLimits,
     mounts: await mountsOf(run, hasGpu),
     cwd: folder ?? "/",
-    user: sandbox.way === "root" ? await scratchUser(run, hasGpu) : null,
+    user: sandbox.privilege === "root" ? await scratchUser(run, hasGpu) : null,
     enterNetwork: network === "none" ? null : network.enter,
   };
   return sandboxedCommand(sandbox, details);
@@ -75,14 +83,14 @@ async function mountsOf({ tool, folder, reads }: Confinement, hasGpu: boolean): 
     ...(await toolMounts(tool)),
     ...(hasGpu ? await gpuMounts() : []),
     ...(await existing(reads.map((path) => ({ path, as: "read" as const })))),
-    // The last, as what it may read may lie around it.
+    // The last mount, because a readable path may contain the folder.
     ...(folder === null ? [] : await existing([{ path: folder, as: "write" as const }])),
   ];
 }
 
 async function scratchUser({ folder, reads }: Confinement, hasGpu: boolean): Promise<SandboxedRun["user"]> {
-  const uid = folder === null ? anyScratchUid() : await ownerOfFolder(folder);
-  // What is not there, the tool will say.
-  await Promise.all(reads.map((path) => letRead(path).catch(() => undefined)));
+  const uid = folder === null ? nextScratchUid() : await userOfFolder(folder);
+  // The tool itself reports a file that does not exist.
+  await Promise.all(reads.map((path) => makeReadable(path).catch(() => undefined)));
   return { uid, groups: hasGpu ? await gpuGroups() : [] };
 }

@@ -4,19 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Look } from "../../testing/inside-sandbox.ts";
+import type { Inspection } from "../../testing/inside-sandbox.ts";
 import { parseHardLimits } from "../limits.ts";
 import { findIsolation, type Isolation, isolationLevel } from "./isolation.ts";
 
-const NONE: Isolation = { sandbox: null, reason: null, network: [], tie: [], limits: [], hard: parseHardLimits("") };
-const SANDBOX = { way: "root", rootFolder: "/r", hasProc: true, mounts: [] } as const;
+const NONE: Isolation = {
+  ...{ sandbox: null, reason: null, hardLimits: parseHardLimits("") },
+  ...{ unshareNetwork: [], exitWithParent: [], prlimit: [] },
+};
+const SANDBOX = { privilege: "root", rootFolder: "/r", hasProc: true, mounts: [] } as const;
 const ALL = ["files", "processes", "privileges", "network", "limits"];
 
 it.each<[string, Partial<Isolation>, boolean, object]>([
   ["nothing", {}, true, { level: "none", missing: ALL }],
-  ["prlimit", { limits: ["prlimit"] }, true, { level: "partial", missing: ALL.slice(0, 4) }],
-  ["a sandbox", { sandbox: SANDBOX, limits: ["prlimit"] }, false, { level: "full", missing: [] }],
-  ["no loopback", { sandbox: SANDBOX, limits: ["prlimit"] }, true, { level: "partial", missing: ["network"] }],
+  ["prlimit", { prlimit: ["prlimit"] }, true, { level: "partial", missing: ALL.slice(0, 4) }],
+  ["a sandbox", { sandbox: SANDBOX, prlimit: ["prlimit"] }, false, { level: "full", missing: [] }],
+  ["no loopback", { sandbox: SANDBOX, prlimit: ["prlimit"] }, true, { level: "partial", missing: ["network"] }],
 ])("reports what is missing where there is %s", (_what, found, lacksLoopback, level) => {
   expect(isolationLevel({ ...NONE, ...found }, lacksLoopback)).toEqual(level);
 });
@@ -24,10 +27,10 @@ it.each<[string, Partial<Isolation>, boolean, object]>([
 const { sandbox } = await findIsolation();
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
-const PROGRAM = join(import.meta.dirname, "test-inside.ts");
+const PROGRAM = join(import.meta.dirname, "../../testing/inside-sandbox.ts");
 
-/** Looks around in a process of its own, whose environment holds a secret, as this user or another. */
-async function look(home: string, uid: number | null, kind: string): Promise<Look> {
+/** Inspects the sandbox from a separate process whose environment contains secrets, as this user or another. */
+async function inspect(home: string, uid: number | null, kind: string): Promise<Inspection> {
   const as = uid === null ? [] : ["setpriv", "--reuid", `${uid}`, "--regid", `${uid}`, "--clear-groups", "--"];
   const [program = "", ...argv] = [...as, process.execPath, PROGRAM, home, kind];
   const env = { ...process.env, COPRA_NODE_TOKEN: "n-secret", DATABASE_URL: "secret", PGPASSFILE: "secret" };
@@ -39,7 +42,7 @@ const USERS: [string, number | null][] = [
   ...(isRoot ? [["nobody", NOBODY] as [string, number]] : []),
 ];
 
-describe.skipIf(!sandbox).each(USERS)("what runs in place of ffmpeg for a node of %s", (_who, uid) => {
+describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node that runs as %s", (_who, uid) => {
   let home: string;
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "copra-inside-"));
@@ -47,8 +50,8 @@ describe.skipIf(!sandbox).each(USERS)("what runs in place of ffmpeg for a node o
   });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
-  it.each(["none", "ranged"])("is kept from everything but its work, with network %s", async (kind) => {
-    const { seen, folder, source, proxyPort } = await look(home, uid, kind);
+  it.each(["none", "loopback"])("reaches nothing but its own work, with network %s", async (kind) => {
+    const { seen, folder, source, proxyPort } = await inspect(home, uid, kind);
     expect(seen.uid).not.toBe(0);
     expect(seen.status).toMatchObject({
       ...{ CapPrm: "0000000000000000", CapEff: "0000000000000000", CapBnd: "0000000000000000" },
@@ -58,7 +61,7 @@ describe.skipIf(!sandbox).each(USERS)("what runs in place of ffmpeg for a node o
     expect(seen.read).toEqual([source]);
     expect(seen.processes).toEqual([]);
     expect(seen.interfaces).toEqual(["lo"]);
-    expect(seen.reached).toEqual(kind === "ranged" ? [proxyPort] : []);
+    expect(seen.reached).toEqual(kind === "loopback" ? [proxyPort] : []);
     expect(seen.env.filter((name) => /COPRA|DATABASE|PG/.test(name))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// What stands between a media file and this machine while ffmpeg reads it: found out once, by trying.
+// Finds by trial, once per process, how far ffmpeg can be isolated on this machine.
 import { execFile } from "node:child_process";
 import { rmdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
@@ -6,67 +6,75 @@ import { constants, getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
-import type { NodeIsolation } from "#shared/protocol/protocol.ts";
+import type { NodeIsolation } from "#shared/protocol/capabilities.ts";
 import { type HardLimits, parseHardLimits, probeLimits } from "../limits.ts";
-import { type Sandbox, sandboxedCommand, type Way } from "./sandbox.ts";
+import { type Privilege, type Sandbox, sandboxedCommand } from "./sandbox.ts";
 import { systemMounts } from "./sandbox-mounts.ts";
-import { anyScratchUid } from "./sandbox-user.ts";
+import { nextScratchUid } from "./sandbox-user.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
-/** What works on this system; none of it where util-linux is missing (macOS, Windows, a busybox). */
+/** What works on this system. Nothing does without util-linux (macOS, Windows, a busybox). */
 export type Isolation = {
-  /** A root, user and namespaces of each run's own; null where the system forbids them, and then `reason` says how. */
+  /** Each run gets its own root, user and namespaces. Null where the system forbids that; `reason` has its message. */
   readonly sandbox: Sandbox | null;
   readonly reason: string | null;
-  /** Without a sandbox: what cuts a run off from all networks; empty where the system forbids that, too. */
-  readonly network: readonly string[];
-  /** Likewise: ends a run with this process, even by SIGKILL, and takes its privileges where that works. */
-  readonly tie: readonly string[];
-  readonly limits: readonly string[];
-  /** Those of this process, which no run can pass. */
-  readonly hard: HardLimits;
+  /** Without a sandbox: the command prefix that removes all networks; empty where the system forbids that, too. */
+  readonly unshareNetwork: readonly string[];
+  /**
+   * Without a sandbox: the command prefix that ends a run when this process ends, even by SIGKILL, and that drops
+   * privileges where possible.
+   */
+  readonly exitWithParent: readonly string[];
+  /** The name of the `prlimit` program; empty where there is none. */
+  readonly prlimit: readonly string[];
+  /** The limits of this process, which no run can exceed. */
+  readonly hardLimits: HardLimits;
 };
 
-/** In this order: a new user namespace makes the kernel forget who a process is tied to (prctl(2), PR_SET_PDEATHSIG). */
-const NETWORKS = [
+/** These come before `setpriv`: a new user namespace clears the parent-death signal (prctl(2), PR_SET_PDEATHSIG). */
+const UNSHARE_NETWORK = [
   ["unshare", "-n", "--"],
   ["unshare", "-rn", "--"],
 ];
-const TIE = ["setpriv", "--pdeathsig", "KILL"];
-const TIES = [
-  [...TIE, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"],
-  [...TIE, "--no-new-privs", "--"],
-  [...TIE, "--"],
+const PARENT_DEATH = ["setpriv", "--pdeathsig", "KILL"];
+const EXIT_WITH_PARENT = [
+  [...PARENT_DEATH, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"],
+  [...PARENT_DEATH, "--no-new-privs", "--"],
+  [...PARENT_DEATH, "--"],
 ];
 const PRLIMIT = ["prlimit", "--core=0", "--"];
 
 let found: Promise<Isolation> | null = null;
 
 /**
- * Some 50 ms the first time. `rootFolder`, which is made, is where runs mount their roots; only the first call's counts, and
- * without one it is a temporary folder.
+ * Takes about 50 ms the first time. Runs mount their roots on `rootFolder`, which is created if necessary and is a
+ * temporary folder by default. Only the first call's value counts.
  */
 export function findIsolation(rootFolder?: string): Promise<Isolation> {
   found ??= tryAll(rootFolder);
   return found;
 }
 
-/** For tests in place of `findIsolation`: tools that are scripts, which a sandbox would keep from their files. */
+/** Replaces `findIsolation` in tests whose tools are scripts: a sandbox would hide the scripts' files. */
 export async function withoutSandbox(): Promise<void> {
   const isolation = await tryAll(null);
   found = Promise.resolve(isolation);
 }
 
-/** `rootFolder`: null where no sandbox is to be tried. */
+/** `rootFolder`: null to try no sandbox. */
 async function tryAll(rootFolder: string | undefined | null): Promise<Isolation> {
-  const hard = parseHardLimits(await readFile("/proc/self/limits", "utf8").catch(() => ""));
-  const none: Isolation = { sandbox: null, reason: null, network: [], tie: [], limits: [], hard };
+  const hardLimits = parseHardLimits(await readFile("/proc/self/limits", "utf8").catch(() => ""));
+  const none: Isolation = {
+    ...{ sandbox: null, reason: null, hardLimits },
+    ...{ unshareNetwork: [], exitWithParent: [], prlimit: [] },
+  };
   if (process.platform !== "linux") return { ...none, reason: `there is no isolation on ${process.platform}` };
-  const limits = (await works(PRLIMIT)) ? ["prlimit"] : [];
-  const finding = rootFolder === null ? NOT_TRIED : findSandbox(rootFolder, hard);
+  const prlimit = (await works(PRLIMIT)) ? ["prlimit"] : [];
+  const finding = rootFolder === null ? NOT_TRIED : findSandbox(rootFolder, hardLimits);
   const { sandbox, reason } = await finding;
-  if (sandbox) return { ...none, sandbox, limits };
-  return { ...none, reason, limits, network: await firstWorking(NETWORKS), tie: await firstWorking(TIES) };
+  if (sandbox) return { ...none, sandbox, prlimit };
+  const unshareNetwork = await firstWorking(UNSHARE_NETWORK);
+  return { ...none, reason, prlimit, unshareNetwork, exitWithParent: await firstWorking(EXIT_WITH_PARENT) };
 }
 
 async function temporaryFolder(): Promise<string> {
@@ -75,7 +83,7 @@ async function temporaryFolder(): Promise<string> {
     try {
       rmdirSync(folder);
     } catch {
-      // A temporary folder that is left behind is empty.
+      // A temporary folder that stays behind is empty.
     }
   });
   return folder;
@@ -85,17 +93,17 @@ type Finding = Pick<Isolation, "sandbox" | "reason">;
 
 const NOT_TRIED: Finding = { sandbox: null, reason: "not tried" };
 
-/** What works, and else the words of the attempt that should have. */
-async function findSandbox(given: string | undefined, hard: HardLimits): Promise<Finding> {
+/** The best sandbox that works, or the error message of the best one that does not. */
+async function findSandbox(given: string | undefined, hardLimits: HardLimits): Promise<Finding> {
   const isRoot = process.getuid?.() === 0;
   const rootFolder = given ?? (await temporaryFolder());
   await mkdir(rootFolder, { recursive: true, mode: 0o700 });
   const mounts = await systemMounts(process.env);
   let reason: string | null = null;
-  for (const way of isRoot ? (["root", "user"] as const) : (["user"] as const satisfies readonly Way[])) {
+  for (const privilege of isRoot ? (["root", "user"] as const) : (["user"] as const satisfies readonly Privilege[])) {
     for (const hasProc of [true, false]) {
-      const sandbox = { way, rootFolder, hasProc, mounts };
-      const failure = await failureOf(sandbox, hard);
+      const sandbox = { privilege, rootFolder, hasProc, mounts };
+      const failure = await failureOf(sandbox, hardLimits);
       if (failure === null) return { sandbox, reason: null };
       reason ??= failure;
     }
@@ -103,11 +111,11 @@ async function findSandbox(given: string | undefined, hard: HardLimits): Promise
   return { sandbox: null, reason };
 }
 
-/** Runs a shell that looks around in the sandbox; answers what did not work, in a line. */
-async function failureOf(sandbox: Sandbox, hard: HardLimits): Promise<string | null> {
+/** Runs a shell in the sandbox that checks its own privileges. Returns the error message in one line, or null. */
+async function failureOf(sandbox: Sandbox, hardLimits: HardLimits): Promise<string | null> {
   const check = "grep -qs '^CapEff:.*[1-9a-f]' /proc/self/status && exit 9; exit 0";
-  const run = { command: ["/bin/sh", "-c", check], mounts: [], cwd: "/", enterNetwork: null, hard };
-  const user = sandbox.way === "root" ? { uid: anyScratchUid(), groups: [] } : null;
+  const run = { command: ["/bin/sh", "-c", check], mounts: [], cwd: "/", enterNetwork: null, hardLimits };
+  const user = sandbox.privilege === "root" ? { uid: nextScratchUid(), groups: [] } : null;
   const limits = probeLimits(60_000);
   const argv = sandboxedCommand(sandbox, { ...run, user, limits, oomScore: 0, niceness: 0 });
   const [program = "", ...rest] = argv;
@@ -134,39 +142,43 @@ async function works([program = "", ...argv]: readonly string[]): Promise<boolea
   );
 }
 
-/** What a run is kept from, for the control plane. `lacksLoopback`: ranged runs would use the machine's network. */
-export function isolationLevel({ sandbox, network, tie, limits }: Isolation, lacksLoopback: boolean): NodeIsolation {
+/** The isolation level as reported to the control plane. `lacksLoopback`: ranged runs would use the machine's network. */
+export function isolationLevel(
+  { sandbox, unshareNetwork, exitWithParent, prlimit }: Isolation,
+  lacksLoopback: boolean,
+): NodeIsolation {
   const missing: NodeIsolation["missing"] = [];
   if (!sandbox) missing.push("files", "processes");
-  if (!sandbox && !tie.includes("--bounding-set=-all")) missing.push("privileges");
-  if (lacksLoopback || (!sandbox && network.length === 0)) missing.push("network");
-  if (limits.length === 0) missing.push("limits");
+  if (!sandbox && !exitWithParent.includes("--bounding-set=-all")) missing.push("privileges");
+  if (lacksLoopback || (!sandbox && unshareNetwork.length === 0)) missing.push("network");
+  if (prlimit.length === 0) missing.push("limits");
   if (missing.length === 0) return { level: "full", missing };
-  return { level: sandbox || network.length + tie.length + limits.length > 0 ? "partial" : "none", missing };
+  const hasAny = sandbox !== null || [unshareNetwork, exitWithParent, prlimit].some(({ length }) => length > 0);
+  return { level: hasAny ? "partial" : "none", missing };
 }
 
-/** What the kernel kills when memory runs out, before anything of its own weight that has less of this (proc(5)). */
+/** Added to a run's `oom_score_adj`: among processes of equal size the kernel kills the highest score first (proc(5)). */
 const OOM_SCORE_MORE = 500;
 const OOM_SCORE_MAX = 1000;
 const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** What a run gets so that this process outlives it: memory is taken from it first, and processors go to it last. */
-export async function subordination(): Promise<{ readonly oomScore: number; readonly niceness: number }> {
+/** Keeps this process alive and responsive: a run is the first to be killed for memory and the last to get a CPU. */
+export async function runPriority(): Promise<{ readonly oomScore: number; readonly niceness: number }> {
   const own = Number(await readFile("/proc/self/oom_score_adj", "utf8").catch(() => 0));
   return { oomScore: Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE), niceness: Math.max(0, NICENESS - getPriority()) };
 }
 
-/** The same for a run that has started without a sandbox, which does it by itself. */
-export function subordinate(pid: number): void {
+/** Lowers the priority of a run that started without a sandbox. A sandboxed run lowers its own. */
+export function lowerPriority(pid: number): void {
   try {
-    // No less than this process has: only root may lower it.
+    // Never below this process's own value, which only root may do.
     setPriority(pid, Math.max(getPriority(), NICENESS));
   } catch {
-    // It has gone already, or the system forbids it; then it goes on as it is.
+    // The process has ended, or the system forbids the change. The run continues unchanged.
   }
-  dieFirst(pid).catch(() => undefined);
+  raiseOomScore(pid).catch(() => undefined);
 }
 
-async function dieFirst(pid: number): Promise<void> {
-  await writeFile(`/proc/${pid}/oom_score_adj`, String((await subordination()).oomScore));
+async function raiseOomScore(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/oom_score_adj`, String((await runPriority()).oomScore));
 }

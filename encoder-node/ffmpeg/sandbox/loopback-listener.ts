@@ -1,4 +1,4 @@
-// Runs for a moment in a network namespace: makes a listener there and hands it to the node (loopback-network.ts).
+// A helper program (loopback-network.ts): creates a listener in its network namespace, hands it to the node, and ends.
 import { createServer } from "node:net";
 
 const server = createServer();

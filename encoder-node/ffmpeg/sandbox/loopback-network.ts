@@ -1,4 +1,4 @@
-// A network of its own for runs that read what this process serves to them: nothing is in it but loopback and one listener.
+// A separate network for runs whose input this process serves: it contains only loopback and one listener.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -8,22 +8,25 @@ import { findIsolation } from "./isolation.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 export type LoopbackNetwork = {
-  /** The program that enters it; null: it is the machine's, as there is no sandbox or nothing brings loopback up in one. */
+  /**
+   * The command prefix that enters the network. Null: it is the machine's own network, because there is no sandbox or no
+   * program that brings up loopback.
+   */
   readonly enter: readonly string[] | null;
 };
 
 export type OpenLoopback = {
   readonly network: LoopbackNetwork;
-  /** Listens on 127.0.0.1 in that network, in this process. */
+  /** Listens on 127.0.0.1 of that network. The server runs in this process. */
   readonly listener: Server;
   close(): void;
 };
 
-/** Also of a machine that has nothing but util-linux and a shell, these are the usual programs that do it. */
+/** The usual programs that bring up loopback. A machine with util-linux and a shell has at least one of them. */
 const LOOPBACK_UP = [
   "ip link set lo up 2>/dev/null",
   "ifconfig lo up 2>/dev/null",
-  // SIOCSIFFLAGS (netdevice(7)) with IFF_UP and IFF_RUNNING, by the Perl that Debian cannot be without.
+  // SIOCSIFFLAGS (netdevice(7)) with IFF_UP and IFF_RUNNING. Perl is an essential package of Debian.
   `perl -e 'socket($s,2,2,0) && ioctl($s,0x8914,pack("a16sx22","lo",65)) || exit 1' 2>/dev/null`,
   `python3 -c 'import fcntl,socket,struct;fcntl.ioctl(socket.socket(2,2),0x8914,struct.pack("16sh22x",b"lo",65))' 2>/dev/null`,
 ].join(" || ");
@@ -32,16 +35,16 @@ const HELPER = fileURLToPath(new URL("./loopback-listener.ts", import.meta.url))
 const OPEN_MS = 20_000;
 
 /**
- * A listener in a new network namespace, which lives as long as it does, or on the machine's loopback where that cannot be
- * had. Takes as long as a start of Node; a node needs one. Rejects when no port can be had.
+ * Opens a listener in a new network namespace, which exists as long as the listener; on the machine's loopback if that
+ * fails. Takes as long as starting Node; a node needs one listener. Rejects when no port is available.
  */
 export async function openLoopback(): Promise<OpenLoopback> {
   const { sandbox } = await findIsolation();
-  const own = sandbox && (await inNamespace(sandbox.way === "user").catch(() => null));
+  const own = sandbox && (await inNamespace(sandbox.privilege === "user").catch(() => null));
   return own || openMachineLoopback();
 }
 
-/** The same on the machine's loopback. */
+/** Opens a listener on the machine's own loopback. */
 export async function openMachineLoopback(): Promise<OpenLoopback> {
   const listener = createServer();
   listener.listen(0, "127.0.0.1");
@@ -49,7 +52,7 @@ export async function openMachineLoopback(): Promise<OpenLoopback> {
   return { network: { enter: null }, listener, close: () => void listener.close() };
 }
 
-/** A socket stays in the namespace in which it was made, whoever has it: the helper makes it there and hands it over. */
+/** A socket belongs to the namespace that it was created in, so a helper creates it there and hands it over. */
 async function inNamespace(hasUser: boolean): Promise<OpenLoopback> {
   const [program = "", ...argv] = [
     ...["unshare", hasUser ? "-rn" : "-n", "--", "sh", "-c", `{ ${LOOPBACK_UP}; } && exec "$@"`, "loopback"],
@@ -80,6 +83,6 @@ function listenerOf(helper: ChildProcess): Promise<Server> {
   return new Promise((resolve, reject) => {
     helper.once("message", (_message, handle) => resolve(handle as Server));
     helper.once("error", reject);
-    helper.once("exit", () => reject(new Error("Loopback cannot be brought up in a network namespace")));
+    helper.once("exit", () => reject(new Error("No program could bring up loopback in a network namespace")));
   });
 }

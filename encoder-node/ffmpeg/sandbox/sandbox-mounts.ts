@@ -1,38 +1,37 @@
-// What a sandboxed run sees of this machine: system libraries, the tool, its devices. No home, no configuration, no work of others.
+// The files of this machine that a sandboxed run sees: system libraries, the tool and its devices, but no home folder, no
+// configuration and no other task's work.
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import type { Mount } from "./sandbox.ts";
 
-/** Programs and libraries of the system; of these there are the ones that exist. */
+/** Programs and libraries of the system. Those that do not exist are skipped. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
-/** What the loader, Debian's alternatives (BLAS, say), fonts and GPU drivers read. No secrets are in these. */
+/** Settings that the loader, Debian's alternatives (such as BLAS), fonts and GPU drivers read. They contain no secrets. */
 const SETTINGS = ["ld.so.cache", "alternatives", "fonts", "nvidia", "OpenCL", "vulkan", "glvnd", "libva.conf", "drirc"];
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
-/** NVIDIA's and those of the direct rendering manager, for runs with hardware encoders alone. */
+/** Devices of NVIDIA and of the direct rendering manager. Only runs with hardware encoders see them. */
 const GPU_DEVICE = /^(?:nvidia|dri$)/;
 
-/** Folders that ffmpeg needs beside the system's, as the operator says, in the form of PATH. */
+/** Additional folders that ffmpeg needs, in the form of PATH. The operator sets it. */
 export const TOOL_FOLDERS_VARIABLE = "COPRA_TOOL_FOLDERS";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What all runs see. */
+/** The mounts of all runs. */
 export async function systemMounts(env: Env): Promise<Mount[]> {
   const folders = [env[TOOL_FOLDERS_VARIABLE], env.LD_LIBRARY_PATH].flatMap((list) => list?.split(delimiter) ?? []);
-  const more = folders.filter((folder) => folder !== "" && resolve(folder) !== "/").map((folder) => resolve(folder));
+  const custom = folders.filter((folder) => folder !== "" && resolve(folder) !== "/").map((folder) => resolve(folder));
   return existing([
     ...SYSTEM.map((path) => ({ path, as: "system" as const })),
     ...SETTINGS.map((name) => ({ path: join("/etc", name), as: "system" as const })),
-    ...more.filter((path) => !isOfSystem(path)).map((path) => ({ path, as: "system" as const })),
+    ...custom.filter((path) => !isOfSystem(path)).map((path) => ({ path, as: "system" as const })),
     ...DEVICES.map((path) => ({ path, as: "device" as const })),
   ]);
 }
 
 const isOfSystem = (path: string): boolean => SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
-/**
- * The program, and where it is in a folder called `bin`, the libraries beside that. Throws ENOENT when it is not there.
- */
+/** The tool and, if it is in a folder named `bin`, the sibling library folders. Throws ENOENT when it does not exist. */
 export async function toolMounts(tool: string): Promise<Mount[]> {
   const path = resolve(tool);
   const real = await realpath(path);
@@ -42,7 +41,7 @@ export async function toolMounts(tool: string): Promise<Mount[]> {
   return existing(wanted.map((each) => ({ path: each, as: "tool" as const })));
 }
 
-/** Devices of GPUs and what their drivers ask the kernel about them. */
+/** GPU devices, and `/sys`, where drivers look them up. */
 export async function gpuMounts(): Promise<Mount[]> {
   const names = await readdir("/dev").catch(() => []);
   const devices = names.filter((name) => GPU_DEVICE.test(name)).map((name) => join("/dev", name));
@@ -52,7 +51,7 @@ export async function gpuMounts(): Promise<Mount[]> {
   ]);
 }
 
-/** Groups whose members may use the GPUs, but for root's. */
+/** Groups whose members may use the GPUs, except root's. */
 export async function gpuGroups(): Promise<number[]> {
   const render = await readdir("/dev/dri").catch(() => []);
   const names = await readdir("/dev").catch(() => []);
@@ -73,7 +72,7 @@ export async function gpuGroups(): Promise<number[]> {
 
 type Wanted = Pick<Mount, "path" | "as">;
 
-/** Those that exist. */
+/** Resolves the paths and drops those that do not exist. */
 export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
   const found = await Promise.all(wanted.map(mountOf));
   return found.flatMap((mount) => mount ?? []);

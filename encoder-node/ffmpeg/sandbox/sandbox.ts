@@ -1,84 +1,85 @@
-// The command line that runs a tool in a root of its own, by programs of util-linux alone. Pure.
+// Builds the command line that runs a tool in its own root, with programs of util-linux only. Pure.
 import { constants } from "node:os";
 import { join } from "node:path";
 import { type HardLimits, limitArguments, type RunLimits } from "../limits.ts";
+import type { ProcessEnd } from "../process-group.ts";
 
-/** A file or folder that a run sees, under the same path as outside. */
+/** A file or folder that a run sees, under the same path as outside the sandbox. */
 export type Mount = {
   readonly path: string;
-  /** What is mounted there: `path` with symbolic links resolved. */
+  /** The mounted file: `path` with symbolic links resolved. */
   readonly from: string;
   readonly isFolder: boolean;
   /**
-   * `system`: read-only, with all that is mounted below it. `tool`: read-only. `read`: read-only data. `write`: the one place
-   * that the run may write to. `device`: as it is.
+   * `system`: read-only, with all mounts below it. `tool`: read-only. `read`: read-only data. `write`: the only place that
+   * the run may write to. `device`: unchanged.
    */
   readonly as: "system" | "tool" | "read" | "write" | "device";
 };
 
-/** How this process may make namespaces: by its own privilege, or in a user namespace of its own user. */
-export type Way = "root" | "user";
+/** How this process creates namespaces: with root's privileges, or in a user namespace of its own user. */
+export type Privilege = "root" | "user";
 
 export type Sandbox = {
-  readonly way: Way;
+  readonly privilege: Privilege;
   /** An empty folder on which each run mounts its root, in a mount namespace of its own. */
   readonly rootFolder: string;
-  /** False where the kernel does not let a user namespace mount its own (a container that masks parts of /proc). */
+  /** False where the kernel forbids a user namespace to mount /proc (in a container that masks parts of it). */
   readonly hasProc: boolean;
-  /** What all runs see. */
+  /** The mounts of all runs. */
   readonly mounts: readonly Mount[];
 };
 
-/** An unprivileged user of root's choice, with the groups that its devices need. */
+/** An unprivileged user that root chooses, with the groups that its devices need. */
 export type ScratchUser = { readonly uid: number; readonly groups: readonly number[] };
 
 export type SandboxedRun = {
   /** The tool and its arguments. */
   readonly command: readonly string[];
   readonly mounts: readonly Mount[];
-  /** Where it starts: its writable folder, or `/`. */
+  /** The working folder: the writable folder, or `/`. */
   readonly cwd: string;
-  /** Null in the way `user`: a user namespace of one user has no other. */
+  /** Null with the privilege `user`: a user namespace of one user has no other user. */
   readonly user: ScratchUser | null;
-  /** The program that enters an existing network namespace (and its user namespace); null: a new and empty one. */
+  /** The command prefix that enters an existing network namespace and its user namespace. Null: a new, empty network. */
   readonly enterNetwork: readonly string[] | null;
   readonly limits: RunLimits;
-  readonly hard: HardLimits;
+  readonly hardLimits: HardLimits;
   readonly oomScore: number;
   /** Added to the priority of this process. */
   readonly niceness: number;
 };
 
 const OPTIONS: Readonly<Record<Mount["as"], string>> = {
-  // Flags of a mount that a user namespace inherits are locked: what is repeated here cannot be refused.
+  // A user namespace cannot clear the flags of mounts that it inherits. Repeating the flags here always succeeds.
   system: "rbind,ro,nosuid,nodev",
   tool: "bind,ro,nosuid,nodev",
   read: "bind,ro,nosuid,nodev,noexec",
   write: "bind,rw,nosuid,nodev,noexec",
   device: "rbind",
 };
-/** For mount points and the table of mounts. */
+/** The root holds only mount points and the mount table. */
 const ROOT_OPTIONS = "mode=755,size=1m,nosuid,nodev,noexec";
 const PROC_OPTIONS = "ro,nosuid,nodev,noexec,hidepid=2";
 
-/** Exit code of the setup, before there is a tool; its words are in stderr. */
+/** Exit code when the setup fails before the tool starts. The message is in stderr. */
 const SETUP_FAILED = 125;
 
-/** The whole command line: the tool's last word is its own. */
+/** The whole command line. The tool's own command comes last. */
 export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] {
-  const { way, rootFolder } = sandbox;
-  const enter = run.enterNetwork ?? (way === "user" ? ["unshare", "--user", "--map-root-user", "--"] : []);
+  const { privilege, rootFolder } = sandbox;
+  const enter = run.enterNetwork ?? (privilege === "user" ? ["unshare", "--user", "--map-root-user", "--"] : []);
   return [
     ...(run.niceness > 0 ? ["nice", "-n", String(run.niceness)] : []),
     ...enter,
-    // After a change of user namespace, which makes the kernel forget it (prctl(2), PR_SET_PDEATHSIG).
+    // After the change of user namespace, which clears the parent-death signal (prctl(2), PR_SET_PDEATHSIG).
     ...["setpriv", "--pdeathsig", "KILL", "--"],
     ...["unshare", "--mount", "--pid", "--ipc", ...(run.enterNetwork ? [] : ["--net"])],
     ...["--fork", "--kill-child=KILL", "--", "sh", "-c", setupScript(sandbox, run), "sandbox"],
-    // A process in a chroot may not make user namespaces, and so not regain what it gave up.
+    // A process in a chroot cannot create user namespaces, so it cannot regain the privileges that it drops.
     ...["unshare", "--root", rootFolder, "--wd", run.cwd, "--"],
     ...["setpriv", ...privileges(run.user), "--"],
-    ...["prlimit", ...limitArguments(run.limits, run.hard), "--"],
+    ...["prlimit", ...limitArguments(run.limits, run.hardLimits), "--"],
     ...run.command,
   ];
 }
@@ -92,12 +93,12 @@ function privileges(user: ScratchUser | null): string[] {
 }
 
 /**
- * What the first process of the new namespaces does: it builds the root, starts the tool and waits for it. It stays, because the
- * kernel shields a namespace's first process from signals that a tool must be able to end by. The shell's own words about
- * how the tool ended go nowhere.
+ * The script of the first process in the new namespaces: it builds the root, starts the tool and waits for it. The shell
+ * stays, because the kernel shields a namespace's first process from signals that must be able to end the tool. The shell's
+ * own messages about how the tool ended are discarded.
  */
 function setupScript(
-  { way, rootFolder, hasProc, mounts: common }: Sandbox,
+  { privilege, rootFolder, hasProc, mounts: common }: Sandbox,
   { mounts, oomScore }: SandboxedRun,
 ): string {
   const all = [...common, ...mounts];
@@ -113,12 +114,12 @@ function setupScript(
     ...(files.length > 0 ? [`for f in ${files.map(inside).join(" ")}; do : > "$f" ${fail}; done`] : []),
     `printf %s ${quoted(mountTable(rootFolder, all, hasProc))} > ${inside("/proc/table")} ${fail}`,
     `mount -a -T ${inside("/proc/table")} ${fail}`,
-    // Root's own folder is nothing that another user could write to.
-    ...(way === "user" ? [`mount -o remount,bind,ro,nosuid,nodev,noexec ${quoted(rootFolder)} ${fail}`] : []),
+    // With root's privileges the tool has another user, which cannot write to the root folder anyway.
+    ...(privilege === "user" ? [`mount -o remount,bind,ro,nosuid,nodev,noexec ${quoted(rootFolder)} ${fail}`] : []),
     "cd /",
     "exec 3>&2 2>/dev/null",
-    // In a subshell: a shell redirects its own words along with a command's. Not the last line: some shells become the last
-    // command, and it would be the namespace's first process.
+    // In a subshell, because a shell redirects its own messages together with a command's. Not in the last line, because
+    // some shells replace themselves with the last command, which would then be the namespace's first process.
     '(exec "$@" 2>&3 3>&-)',
     "exit $?",
   ].join("\n");
@@ -139,11 +140,11 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (path: string): string =>
   path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 
-/** Begins a line of stderr when one of these programs could not do its part, or could not start the command. */
-export const NOT_STARTED = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|sh): /m;
+/** Matches a line of stderr when one of the sandbox's programs failed or could not start the next one. */
+export const SANDBOX_FAILURE = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|sh): /m;
 
-/** Signals that end a program, by the codes that shells report them with. */
-const ENDING = [
+/** Signals that end a program. Shells report them as exit codes from 129 on. */
+const FATAL_SIGNALS = [
   ...[
     "SIGHUP",
     "SIGINT",
@@ -159,15 +160,13 @@ const ENDING = [
   ],
   ...["SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"],
 ] as readonly NodeJS.Signals[];
-const SIGNALS = new Map(ENDING.map((signal) => [128 + constants.signals[signal], signal]));
-
-export type End = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
+const SIGNALS = new Map(FATAL_SIGNALS.map((signal) => [128 + constants.signals[signal], signal]));
 
 /**
- * How the tool ended, by how the sandbox did. Codes from 129 on are also those of ffmpeg's errors 97 to 127 (errno), all of
- * which are of networks that a run does not have.
+ * How the tool ended, derived from how the sandbox ended. Codes from 129 on can also be ffmpeg's errors 97 to 127 (errno),
+ * all of which concern networks that a run does not have.
  */
-export function endOfTool({ exitCode, signal }: End): End {
+export function toolEnd({ exitCode, signal }: ProcessEnd): ProcessEnd {
   const toolSignal = exitCode === null ? undefined : SIGNALS.get(exitCode);
   return toolSignal ? { exitCode: null, signal: toolSignal } : { exitCode, signal };
 }

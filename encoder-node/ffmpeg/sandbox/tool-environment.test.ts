@@ -3,7 +3,7 @@ import { toolEnvironment } from "./tool-environment.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-it("hands on what is named, and nothing else", () => {
+it("passes the listed variables and no others", () => {
   const secrets = [
     "COPRA_NODE_TOKEN",
     "AWS_PROFILE",

@@ -1,23 +1,25 @@
 // The environment that ffmpeg and ffprobe run in.
 
-/** All that is handed on of this process's environment. */
+/** The variables of this process's environment that a tool gets. */
 const ALLOWED: readonly string[] = [
   ...["PATH", "LANG", "LC_ALL"],
-  // Libraries of drivers in containers, and of ffmpeg builds outside the system's folders.
+  // Libraries of drivers in containers, and of ffmpeg builds outside the system folders.
   ...["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"],
-  // NVIDIA: which cards there are to this process.
+  // NVIDIA: the cards that this process may use.
   ...["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES"],
-  // VAAPI and QSV: which driver, and where it is.
+  // VAAPI and QSV: the name and location of the driver.
   ...["LIBVA_DRIVER_NAME", "LIBVA_DRIVERS_PATH", "ONEVPL_SEARCH_PATH"],
-  // Windows programs do not start without.
+  // Windows programs do not start without these.
   ...["SystemRoot", "Path"],
 ];
 
 /**
- * A run's environment: what is named above, and no home. `folder` is where it may write; null: nowhere. Static builds load the
- * system's character-set modules into themselves and crash on it when an MPEG-TS names its services (packaged
- * ffprobe and ffmpeg 5.1, rc 139); a GCONV_PATH that leads nowhere stops that, and nothing here needs those modules.
- * SVT-AV1 writes to stderr by itself, whatever ffmpeg's own log level is: errors only. CUDA would keep compiled kernels in the home.
+ * A run's environment: the variables above, and no home folder. `folder` is the only place to write to; null: none.
+ *
+ * - GCONV_PATH: static builds load the system's character-set modules and crash when an MPEG-TS names its services (the
+ *   packaged ffprobe and ffmpeg 5.1, exit code 139). A path that does not exist prevents that; no run needs the modules.
+ * - SVT_LOG: SVT-AV1 writes to stderr whatever ffmpeg's log level is. 1 means errors only.
+ * - CUDA_CACHE_DISABLE: CUDA would store compiled kernels in the home folder.
  */
 export function toolEnvironment(folder: string | null = null): Record<string, string | undefined> {
   const allowed = ALLOWED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));

@@ -5,19 +5,19 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
-import { MAX_DECODED_PIXELS } from "#shared/plan/source/frame-size-limit.ts";
+import { MAX_DECODED_PIXELS } from "#shared/plan/source/frame-size.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { CRASHES } from "../../ffmpeg/explain-failure.ts";
+import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
 import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
-import { NOT_STARTED } from "../../ffmpeg/sandbox/sandbox.ts";
+import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 
 /** A local file by its absolute path, or what the range proxy serves. */
-export type LedgerSource = { readonly path: string } | Pick<RangeInput, "url" | "network" | "failed">;
+export type ProbeInput = { readonly path: string } | Pick<RangeInput, "url" | "network" | "failed">;
 
 /** ffprobe's arguments that name the source. */
-export const inputArguments = (source: LedgerSource): string[] => [
+export const inputArguments = (source: ProbeInput): string[] => [
   ...["-max_pixels", String(MAX_DECODED_PIXELS)],
   ...("url" in source ? [...RANGE_INPUT_OPTIONS, source.url] : [...LOCAL_INPUT_OPTIONS, `file:${source.path}`]),
 ];
@@ -32,7 +32,7 @@ const STALL_MS = 60_000;
 const LEDGER_MS = 7_200_000;
 
 /** `argv` asks about the source, which is added to it. */
-export type Listening = { readonly ffprobe: Tool; readonly source: LedgerSource; readonly argv: readonly string[] };
+export type Listening = { readonly ffprobe: Tool; readonly source: ProbeInput; readonly argv: readonly string[] };
 
 /**
  * Runs ffprobe and hands on what it says, until `onText` answers false. False then, and when ffprobe found fault with the
@@ -73,8 +73,8 @@ export async function listen(
     const [code, by] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
     const { exitCode, signal: killedBy } = confined.endOf({ exitCode: code, signal: by });
     signal.throwIfAborted();
-    if (enough || (killedBy !== null && (killedBy === "SIGXCPU" || CRASHES.has(killedBy)))) return false;
-    if (late !== null || exitCode === null || NOT_STARTED.test(complaints)) {
+    if (enough || (killedBy !== null && (killedBy === "SIGXCPU" || CRASH_SIGNALS.has(killedBy)))) return false;
+    if (late !== null || exitCode === null || SANDBOX_FAILURE.test(complaints)) {
       const how = late ?? (killedBy === null ? "could not begin" : `was ended (${killedBy})`);
       throw new AppError("node_failed", `Reading the input's frames ${how} on this node.`);
     }

@@ -6,12 +6,13 @@ import { AppError } from "#shared/errors.ts";
 import { ALLOWED_DECODERS, REFUSED_DECODER, refusedDecoderMessage } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
-import { MAX_DECODED_PIXELS } from "#shared/plan/source/frame-size-limit.ts";
+import { MAX_DECODED_PIXELS } from "#shared/plan/source/frame-size.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { CRASHES } from "../../ffmpeg/explain-failure.ts";
+import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
+import type { ProcessEnd } from "../../ffmpeg/process-group.ts";
 import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
-import { type End, NOT_STARTED } from "../../ffmpeg/sandbox/sandbox.ts";
+import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -169,14 +170,14 @@ async function confinedProbe(ffprobe: Tool, argv: readonly string[], path: strin
 }
 
 /** The tool's end: execFile puts an exit code and codes of its own into one member. */
-function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): End {
+function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): ProcessEnd {
   return confined.endOf({ exitCode: typeof code === "number" ? code : null, signal: signal ?? null });
 }
 
 /** ffprobe answers an exit code when it dislikes the file; what is not due to the file is trouble of this machine. */
 function probeFailure(error: ExecFileException, stderr: string, confined: ConfinedRun): AppError {
   const { exitCode, signal } = endOf(error, confined);
-  if (exitCode !== null && !NOT_STARTED.test(stderr)) {
+  if (exitCode !== null && !SANDBOX_FAILURE.test(stderr)) {
     const [, size] = TOO_LARGE.exec(stderr) ?? [];
     if (size !== undefined) return tooLarge(size);
     const [, decoder] = REFUSED_DECODER.exec(stderr) ?? [];
@@ -193,9 +194,9 @@ function probeFailure(error: ExecFileException, stderr: string, confined: Confin
 }
 
 /** How ffprobe ends when the file makes it take more than any media file does; null when it ended otherwise. */
-function faultOfFile({ code }: ExecFileException, signal: End["signal"]): string | null {
+function faultOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]): string | null {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input describes itself at a length that cannot be read";
   if (signal === "SIGXCPU") return "The input takes far more work to describe than any media file";
-  if (signal && CRASHES.has(signal)) return `The input makes ffprobe crash (${signal})`;
+  if (signal && CRASH_SIGNALS.has(signal)) return `The input makes ffprobe crash (${signal})`;
   return null;
 }

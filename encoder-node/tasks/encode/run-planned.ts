@@ -1,11 +1,12 @@
 // Runs calls of ffmpeg that were planned, one after the other in one folder.
 import type { Failure } from "#shared/errors.ts";
-import type { PlannedRun } from "#shared/plan/command/planned-command.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { isBusy } from "../../ffmpeg/build/trial.ts";
 import { explainFailure } from "../../ffmpeg/explain-failure.ts";
 import { progressFraction } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
+import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
 /** ffmpeg that makes no headway for so long is stuck. At the end it rewrites a large file for minutes without a word. */
@@ -17,8 +18,8 @@ export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal"> & {
   /** Files outside their folder that the runs read. */
   readonly reads?: readonly string[];
-  /** Where a source that is read by URL is served; without one the runs have no network. */
-  readonly network?: RunNetwork;
+  /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
+  readonly network?: LoopbackNetwork;
 };
 
 /**
@@ -50,7 +51,7 @@ async function runOne(
     argv: run.argv,
     cwd: folder,
     reads,
-    network,
+    network: networkOf(run, network),
     signal,
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,
@@ -59,4 +60,11 @@ async function runOne(
   });
   if (result.ok) return null;
   return { failure: explainFailure(result.stderrTail, result), busy: isBusy(result.stderrTail) };
+}
+
+/** The plan alone decides whether a run has a network: its arguments may contain any URL. */
+function networkOf(run: PlannedRun, loopback: LoopbackNetwork | undefined): RunNetwork {
+  if (run.network === "none") return "none";
+  if (!loopback) throw new Error("A run reads its source over loopback, but no loopback network is open");
+  return loopback;
 }

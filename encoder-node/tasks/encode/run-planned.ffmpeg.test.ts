@@ -1,0 +1,46 @@
+// Which runs get a network: real runs whose arguments all contain the URL of a served source.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { findIsolation } from "../../ffmpeg/sandbox/isolation.ts";
+import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../../source/ranges/range-proxy.ts";
+import { makeClip, tested } from "../../testing/plan-runs.ts";
+import { runAll } from "./run-planned.ts";
+
+let folder: string;
+let proxy: RangeProxy;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-network-"));
+  proxy = await startRangeProxy();
+  await makeClip(folder, "tone.wav", "-f lavfi -i sine=d=0.2");
+});
+afterAll(async () => {
+  await proxy.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const { sandbox } = await findIsolation();
+
+describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
+  it.each<[PlannedRun["network"], object | null]>([
+    ["loopback", null],
+    ["none", { failure: { code: "encoding_failed" } }],
+  ])("with network %s", async (network, failure) => {
+    const bytes = await readFile(join(folder, "tone.wav"));
+    const source = { read: async (into: Buffer, position: number) => bytes.copy(into, 0, position) };
+    const input = proxy.open({ sizeBytes: bytes.length, reader: () => source });
+    const argv = ["-v", "error", "-nostdin", ...RANGE_INPUT_OPTIONS, "-i", input.url, "-f", "null", "-"];
+    const run: PlannedRun = { argv, network, expectedFrames: null, durationMs: 200 };
+    const work = await mkdtemp(join(folder, "run-"));
+    const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
+    const signal = AbortSignal.timeout(20_000);
+    const deps = { ffmpeg: tested.ffmpeg, log, signal, network: input.network };
+    const result = await runAll([run], work, () => undefined, deps);
+    input.close();
+    if (failure === null) expect(result).toBeNull();
+    else expect(result).toMatchObject(failure);
+  });
+});
