@@ -26,7 +26,7 @@ test.each<[string, number, Track, { peak: number; average: number }]>([
     { peak: 15_000, average: 15_000 },
   ],
   [
-    "but with its neighbour",
+    "a short one counts together with the one before",
     6,
     [
       [6, 3000],
@@ -45,7 +45,7 @@ test.each<[string, number, Track, { peak: number; average: number }]>([
     { peak: 24_000, average: 10_667 },
   ],
   [
-    "one and a half do, and no more",
+    "one and a half target durations count, and no more",
     2,
     [
       [1, 1000],
@@ -56,7 +56,7 @@ test.each<[string, number, Track, { peak: number; average: number }]>([
     { peak: 32_000, average: 12_200 },
   ],
   ["a track shorter than half a target duration", 6, [[1, 1000]], { peak: 8000, average: 8000 }],
-  ["nothing", 6, [], { peak: 1, average: 1 }],
+  ["no segments", 6, [], { peak: 1, average: 1 }],
 ])("measured rates: %s", (_, target, track, expected) => {
   let start = 0;
   const spans = track.map(([seconds, sizeBytes]) => {

@@ -1,4 +1,4 @@
-// What playlists say about the bits of a track, measured from its segments.
+// The bit rates that playlists declare for a track, measured from its segments.
 import type { PackagedTrack } from "./segment.ts";
 import { type Span, spanSeconds } from "./spans.ts";
 import type { TextSpan } from "./text/subtitle-segments.ts";
@@ -6,21 +6,21 @@ import type { TextSpan } from "./text/subtitle-segments.ts";
 /** The measured rates of a track, in bits per second. */
 export type Bandwidth = { readonly peak: number; readonly average: number };
 
-/** The target duration of pictures and sound: one value for all of a package (RFC 8216 §6.2.4). */
+/** The target duration of all video and audio playlists of a package (RFC 8216 §6.2.4). */
 export const targetSeconds = (tracks: readonly PackagedTrack[]): number =>
   longest(tracks.flatMap(({ segments, timescale }) => segments.map((segment) => spanSeconds(segment, timescale))));
 
-/** The target duration of text, which may be another when the playlist is of type VOD (ibid.). */
+/** The target duration of text playlists, which may differ in playlists of type VOD (ibid.). */
 export const textTargetSeconds = (texts: readonly TextSpan[]): number =>
   longest(texts.map(({ startMs, endMs }) => (endMs - startMs) / 1000));
 
-/** Rounded to whole seconds, as players compare it (RFC 8216 §4.3.3.1). */
+/** In whole seconds, as players compare it (RFC 8216 §4.3.3.1). */
 const longest = (seconds: readonly number[]): number =>
   seconds.reduce((most, length) => Math.max(most, Math.round(length)), 1);
 
 /**
- * The rates of these spans, which follow each other. The peak is that of the sets of neighbours that last between half and
- * one and a half target durations (RFC 8216 §4.1); the average, where a track is too short to have such a set.
+ * The bit rates of consecutive spans. The peak is the highest rate of any contiguous set that lasts between 0.5 and 1.5
+ * target durations (RFC 8216 §4.1), or the average if the track is too short for such a set.
  */
 export function bandwidthOf(spans: readonly Span[], timescale: number, target: number): Bandwidth {
   const sized = spans.map((span) => ({ bits: span.sizeBytes * 8, seconds: spanSeconds(span, timescale) }));
@@ -38,9 +38,9 @@ export function bandwidthOf(spans: readonly Span[], timescale: number, target: n
     }
     return peak;
   });
-  // Not of `Math.max(...peaks)`: a long film has more keyframes than a call has arguments.
+  // Not `Math.max(...peaks)`: a long video has more keyframes than a call may have arguments.
   return { average, peak: peaks.reduce((most, peak) => Math.max(most, peak), 0) || average };
 }
 
-/** Players take 0 for unknown. */
+/** Players interpret 0 as unknown. */
 const rate = (bits: number, seconds: number): number => (seconds > 0 ? Math.max(1, Math.ceil(bits / seconds)) : 1);

@@ -1,20 +1,20 @@
-// Frame rates as playlists and manifests write them.
+// Frame rates in the notation of playlists and manifests.
 
-/** Usual for television and film; those that NTSC slowed down are 1000/1001 of whole ones. */
+/** A common frame rate: a whole number, or 1000/1001 of one as in NTSC. */
 type Rate = { readonly fps: number; readonly fraction: string };
 
-/** Half of what lies between 30 and 30000/1001: a mean so near to a usual rate is that of a film that has it. */
+/** Half the distance between 30 and 30000/1001, relative. A mean that is this close to a common rate is that rate. */
 const NEAR = 0.0005;
 
-/** The usual rate next to this mean of frames per second, or the mean itself to a thousandth. */
+/** The common rate closest to this mean frame rate, or the mean itself rounded to a thousandth. */
 export function rateOf(fps: number): Rate {
   const whole = Math.max(1, Math.round(fps));
-  const usual: Rate[] = [
+  const common: Rate[] = [
     { fps: whole, fraction: String(whole) },
     { fps: (whole * 1000) / 1001, fraction: `${whole * 1000}/1001` },
   ];
   const own = Math.max(1, Math.round(fps * 1000));
   return (
-    usual.find((rate) => Math.abs(fps - rate.fps) <= rate.fps * NEAR) ?? { fps: own / 1000, fraction: `${own}/1000` }
+    common.find((rate) => Math.abs(fps - rate.fps) <= rate.fps * NEAR) ?? { fps: own / 1000, fraction: `${own}/1000` }
   );
 }

@@ -1,4 +1,4 @@
-// A variant whose MPEG-TS segments hold video and audio: made of the segments of both tracks as these become complete.
+// Builds the MPEG-TS segments of a variant that contain video and audio, as the segments of both tracks become complete.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type MuxedSegment, writeMuxed } from "./mpegts/mux-segment.ts";
 import { indexPes, type PesIndex, type PesSpan } from "./mpegts/pes-index.ts";
@@ -10,31 +10,31 @@ export type MuxedTracks = {
   readonly video: TrackReader;
   readonly audio: TrackReader;
   readonly segmentSeconds: number;
-  /** Where the segment with this number, from 0, is written. */
+  /** The path of the segment with this number, from 0. */
   readonly pathOf: (number: number) => string;
 };
 
-/** Audio that goes on for less than this behind the video is in its last segment. In ticks. */
+/** Audio that continues for less than this after the video is part of the last segment. In ticks. */
 const SHORTEST = 0.5 * TICKS_PER_SECOND;
 
-/** Segments are cut where those of the video are; what audio there is behind the last one has segments of its own. */
+/** Segments have the boundaries of the video segments. Audio that continues after the last one gets its own segments. */
 export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTracks): TrackReader {
   const waitingVideo: ReadySegment[] = [];
-  const sound = audioQueue();
+  const pendingAudio = audioQueue();
   let streams: { video: PesIndex["stream"] | null; audio: PesIndex["stream"] | null } = { video: null, audio: null };
   let near = STREAM_START_SECONDS * TICKS_PER_SECOND;
   let written = 0;
 
   const write = async (start: number, end: number, shown: readonly PesSpan[]): Promise<ReadySegment> => {
-    if (!streams.video || !streams.audio) throw new Error("A variant without one of its tracks");
+    if (!streams.video || !streams.audio) throw new Error("Variant lacks one of its tracks");
     const path = pathOf(written);
-    const spans: MuxedSegment["audio"] = sound.before(end);
+    const spans: MuxedSegment["audio"] = pendingAudio.before(end);
     const own = { video: streams.video, audio: streams.audio };
     const sizeBytes = await writeMuxed(path, { video: shown, audio: spans, streams: own, number: written });
-    await sound.drop(spans.length);
+    await pendingAudio.drop(spans.length);
     written += 1;
     near = end;
-    // Keyframes are named by playlists of a higher version than the one that has such segments.
+    // Packages with such segments have no keyframe playlists, which need a higher HLS version.
     const segment = { start, duration: end - start, sizeBytes, keyframes: [] };
     return { segment, path, offset: 0, release: fileRelease(path) };
   };
@@ -43,34 +43,35 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
     const index = await indexPes(ready.path, start);
     streams = { ...streams, video: index.stream };
     const end = start + duration;
-    const isTailShort = sound.end() > end && sound.end() - end < SHORTEST;
-    const made = await write(start, isLast && isTailShort ? sound.end() : end, index.spans);
+    const isTailShort = pendingAudio.end() > end && pendingAudio.end() - end < SHORTEST;
+    const made = await write(start, isLast && isTailShort ? pendingAudio.end() : end, index.spans);
     await ready.release();
     return made;
   };
 
   return {
     async header() {
-      const [shown, heard] = [await video.header(), await audio.header()];
-      return shown && heard && { ...shown, codec: `${shown.codec},${heard.codec}`, sound: heard.sound };
+      const [videoHeader, audioHeader] = [await video.header(), await audio.header()];
+      if (!videoHeader || !audioHeader) return null;
+      return { ...videoHeader, codec: `${videoHeader.codec},${audioHeader.codec}`, audio: audioHeader.audio };
     },
     async next(ended) {
       waitingVideo.push(...(await video.next(ended)));
       for (const ready of await audio.next(ended)) {
         const index = await indexPes(ready.path, ready.segment.start);
         streams = { ...streams, audio: index.stream };
-        sound.add(ready, index.spans);
+        pendingAudio.add(ready, index.spans);
       }
       const made: ReadySegment[] = [];
       for (let [next] = waitingVideo; next; [next] = waitingVideo) {
         const { start, duration } = next.segment;
-        if (!ended && sound.end() < start + duration) break;
+        if (!ended && pendingAudio.end() < start + duration) break;
         made.push(await writeVideo(next, ended && waitingVideo.length === 1));
         waitingVideo.shift();
       }
-      while (ended && sound.end() > near) {
+      while (ended && pendingAudio.end() > near) {
         const end = near + segmentSeconds * TICKS_PER_SECOND;
-        made.push(await write(near, sound.end() - end < SHORTEST ? sound.end() : end, []));
+        made.push(await write(near, pendingAudio.end() - end < SHORTEST ? pendingAudio.end() : end, []));
       }
       return made;
     },
@@ -80,7 +81,7 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
   };
 }
 
-/** Audio that is in no segment yet. Its files are released when all of what they hold is. */
+/** Audio that is in no segment yet. A file is released when all of its audio is in segments. */
 function audioQueue() {
   const waiting: (PesSpan & { readonly isLastOf: ReadySegment | null })[] = [];
   let end = 0;
@@ -90,11 +91,11 @@ function audioQueue() {
       waiting.push(...spans.map((span, at) => ({ ...span, isLastOf: at === last ? ready : null })));
       end = ready.segment.start + ready.segment.duration;
     },
-    /** When what has come so far ends, in ticks. */
+    /** The end of the audio that has arrived so far, in ticks. */
     end: (): number => end,
     /**
-     * What ends by this time, in ticks. A packet of several frames that goes on behind it is for the next segment: where
-     * players begin with that, they have audio from its first frame on.
+     * The audio that ends by this time, in ticks. A packet of several frames that continues after it belongs to the next
+     * segment, so that a player that begins there has audio from the first frame on.
      */
     before(ticks: number): PesSpan[] {
       const count = waiting.findIndex((_, at) => (waiting[at + 1]?.shownAt ?? end) > ticks);

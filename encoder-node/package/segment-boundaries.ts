@@ -1,50 +1,57 @@
-// Puts pieces of a track together to segments: where these begin, how long they are, and what becomes of the last.
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+// Assembles segments from the pieces of a track: chooses the boundaries and handles the last segment.
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { Keyframe, Segment } from "./segment.ts";
 
-/** What a segment is made of, and cannot be cut further; times in ticks. */
+/** The smallest unit of a segment: an MP4 fragment or an MPEG-TS file. Times are in ticks. */
 export type Piece = {
-  /** When its first frame is shown. */
+  /** The presentation time of its first frame. */
   readonly start: number;
-  /** When its last frame ends. */
+  /** The end of its last frame. */
   readonly end: number;
   readonly sizeBytes: number;
-  /** Their offsets are the piece's own. */
+  /** Their offsets are relative to the piece. */
   readonly keyframes: readonly Keyframe[];
 };
 
-export type CutRule = {
-  /** Shorter segments are not made, unless the whole track is shorter; in ticks. */
+export type BoundaryRule = {
+  /** The minimum duration of a segment, in ticks, unless the whole track is shorter. */
   readonly shortest: number;
-  /** Whether a new segment begins with a piece, when the last one began at `segmentStart`. */
+  /** Whether a piece begins a new segment after a segment that began at `segmentStart`. */
   readonly startsNew: (segmentStart: number, pieceStart: number) => boolean;
 };
 
-export type CutSegment<P extends Piece> = { readonly segment: Segment; readonly pieces: readonly [P, ...P[]] };
-export type Cut<P extends Piece> = { readonly segments: readonly CutSegment<P>[]; readonly waiting: readonly P[] };
+export type AssembledSegment<P extends Piece> = { readonly segment: Segment; readonly pieces: readonly [P, ...P[]] };
+export type Assembly<P extends Piece> = {
+  readonly segments: readonly AssembledSegment<P>[];
+  readonly waiting: readonly P[];
+};
 
 /**
- * Takes the pieces that are in no segment yet, in their order, and answers the segments that are sure and the pieces that
- * must wait for more. The last segment is sure at the end only, and joined to the one before when it is very short:
- * hls.js stalls at the end of a stream whose last segment is a few frames of sound. Throws when pieces are out of order.
+ * Takes the pieces that are in no segment yet, in order, and returns the segments that are final and the pieces that must
+ * wait for more. The last segment is final only at the end of the track. A very short one becomes part of the one before:
+ * hls.js stalls at the end of a stream whose last segment is a few frames of audio. Throws when pieces are out of order.
  */
-export function cutSegments<P extends Piece>(pieces: readonly P[], rule: CutRule, ended: boolean): Cut<P> {
+export function assembleSegments<P extends Piece>(
+  pieces: readonly P[],
+  rule: BoundaryRule,
+  ended: boolean,
+): Assembly<P> {
   const groups = groupPieces(pieces, rule);
   const tail = groups.at(-1);
   const isTailShort = tail !== undefined && endOf(tail) - tail[0].start < rule.shortest;
   const joined = ended && isTailShort && groups.length > 1 ? joinTail(groups) : groups;
-  const sure = ended ? joined.length : Math.max(0, joined.length - (isTailShort ? 2 : 1));
+  const final = ended ? joined.length : Math.max(0, joined.length - (isTailShort ? 2 : 1));
   return {
-    segments: joined.slice(0, sure).map((group, at) => ({
+    segments: joined.slice(0, final).map((group, at) => ({
       pieces: group,
       segment: segmentOf(group, joined[at + 1]?.[0].start ?? endOf(group)),
     })),
-    waiting: joined.slice(sure).flat(),
+    waiting: joined.slice(final).flat(),
   };
 }
 
-/** How far from a line of the grid a segment may begin, in seconds: half a millisecond of rounding, half a fragment of sound. */
+/** How far before a grid time a segment may begin, in seconds: half a millisecond of rounding, half an audio fragment. */
 const TOLERANCE_SECONDS = { video: 0.0005, audio: 0.25 } as const satisfies Record<TrackKind, number>;
 
 const SHORTEST_SECONDS = 0.5;
@@ -52,11 +59,11 @@ const SHORTEST_SECONDS = 0.5;
 export type Grid = { readonly timescale: number; readonly segmentSeconds: number; readonly kind: TrackKind };
 
 /**
- * Segments begin at the first piece behind each line of a grid, which begins at the output's time 0, and of sound at the
- * piece that is nearest to it. Where many lines are passed at once, there is one long segment; one that begins only just
- * before a line, as after a gap, goes on to the next line.
+ * The grid has a time every `segmentSeconds`, beginning at the output's time 0. A video segment begins at the first piece
+ * at or after a grid time, an audio segment at the nearest piece. A gap over several grid times results in one long
+ * segment. A segment that begins just before a grid time, as after a gap, extends to the next one.
  */
-export function gridRule({ timescale, segmentSeconds, kind }: Grid): CutRule {
+export function gridRule({ timescale, segmentSeconds, kind }: Grid): BoundaryRule {
   const shortest = SHORTEST_SECONDS * timescale;
   const tolerance = TOLERANCE_SECONDS[kind] * timescale;
   const cellOf = (ticks: number): number =>
@@ -69,11 +76,11 @@ export function gridRule({ timescale, segmentSeconds, kind }: Grid): CutRule {
 
 type Group<P> = [P, ...P[]];
 
-function groupPieces<P extends Piece>(pieces: readonly P[], rule: CutRule): Group<P>[] {
+function groupPieces<P extends Piece>(pieces: readonly P[], rule: BoundaryRule): Group<P>[] {
   const groups: Group<P>[] = [];
   let before = Number.NEGATIVE_INFINITY;
   for (const piece of pieces) {
-    if (piece.start <= before) throw new Error(`A piece of a track at ${piece.start} behind one at ${before}`);
+    if (piece.start <= before) throw new Error(`Track piece at ${piece.start} follows one at ${before}`);
     before = piece.start;
     const group = groups.at(-1);
     if (!group || rule.startsNew(group[0].start, piece.start)) groups.push([piece]);

@@ -1,40 +1,40 @@
-// What the packager knows of a track: its codec, and its segments with their keyframes. Pure data.
+// Tracks as the packager describes them: the codec, and the segments with their keyframes. Pure data.
 
-/** A keyframe inside a segment, for playlists of keyframes. */
+/** A keyframe inside a segment, for keyframe playlists. */
 export type Keyframe = {
   /**
-   * Where it begins in the segment, in bytes: in MP4 with its `moof` box; in MPEG-TS without the tables before it, which a
-   * range must not include (RFC 8216 §4.3.3.6).
+   * Its position in the segment in bytes. In MP4 it begins with its `moof` box. In MPEG-TS it begins after the tables, which
+   * a range must not include (RFC 8216 §4.3.3.6).
    */
   readonly offset: number;
   readonly sizeBytes: number;
-  /** When it is shown, in ticks. */
+  /** Its presentation time, in ticks. */
   readonly start: number;
 };
 
-/** Times in ticks of its track's timescale, on the segments' own line, which begins at STREAM_START_SECONDS. */
+/** Times are in ticks of the track's timescale, on the stream's timeline, which begins at STREAM_START_SECONDS. */
 export type Segment = {
-  /** When its first frame is shown. */
+  /** The presentation time of its first frame. */
   readonly start: number;
   readonly duration: number;
   readonly sizeBytes: number;
-  /** None for sound. */
+  /** None for audio. */
   readonly keyframes: readonly Keyframe[];
 };
 
-/** What players must know of a track before they open it. */
+/** What players must know about a track before they open it. */
 export type TrackDescription = {
   /** As in RFC 6381: `avc1.640028`, `hvc1.1.6.L93.90`, `mp4a.40.2`. */
   readonly codec: string;
-  /** Null for sound; square pixels. `fps` is the mean. */
-  readonly picture: { readonly width: number; readonly height: number; readonly fps: number } | null;
-  /** Null for pictures. */
-  readonly sound: { readonly channels: number; readonly sampleRateHz: number } | null;
+  /** Null for an audio track. Pixels are square; `fps` is the mean frame rate. */
+  readonly video: { readonly width: number; readonly height: number; readonly fps: number } | null;
+  /** Null for a video track without audio. */
+  readonly audio: { readonly channels: number; readonly sampleRateHz: number } | null;
 };
 
-/** A track as one package has it, complete. */
+/** A complete track of one package. */
 export type PackagedTrack = TrackDescription & {
-  /** Names its folder and its playlists. */
+  /** The name of its folder and its playlists. */
   readonly name: string;
   readonly timescale: number;
   readonly segments: readonly Segment[];

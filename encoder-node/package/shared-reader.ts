@@ -1,12 +1,12 @@
-// One track that several variants hold: it is read once, and each of them gets all of its segments.
+// Reads a track once for several variants. Each variant gets all of the track's segments.
 import type { ReadySegment, TrackReader } from "./track-reader.ts";
 
-/** `uses` readers of the same track. A segment's bytes are released when all of them have released it. */
+/** `uses` readers of the same track. A segment is released when all of them have released it. */
 export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] {
   const segments: ReadySegment[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let open = uses;
-  /** The track's own reader takes one call at a time. */
+  /** The track's reader accepts one call at a time. */
   const inTurn = <Value>(call: () => Promise<Value>): Promise<Value> => {
     const mine = last.then(call);
     last = mine.catch(() => undefined);
@@ -20,16 +20,16 @@ export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] 
     };
     return { ...segment, release };
   };
-  const use = (): TrackReader => {
+  const newReader = (): TrackReader => {
     let taken = 0;
     return {
       header: () => inTurn(() => reader.header()),
       next: (ended) =>
         inTurn(async () => {
           segments.push(...(await reader.next(ended)).map(shared));
-          const fresh = segments.slice(taken);
+          const added = segments.slice(taken);
           taken = segments.length;
-          return fresh;
+          return added;
         }),
       async close() {
         open -= 1;
@@ -37,5 +37,5 @@ export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] 
       },
     };
   };
-  return Array.from({ length: uses }, use);
+  return Array.from({ length: uses }, newReader);
 }

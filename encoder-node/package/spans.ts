@@ -1,9 +1,9 @@
-// Stretches of a track's time, and the seconds that playlists give them.
+// Time spans of a track, and their durations in playlists.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { segmentNumber } from "./package-files.ts";
 import type { PackagedTrack, Segment } from "./segment.ts";
 
-/** In ticks of its track's timescale. A segment is one, and so is a keyframe until the next. */
+/** A segment, or a keyframe up to the next one. In ticks of the track's timescale. */
 export type Span = { readonly start: number; readonly duration: number; readonly sizeBytes: number };
 
 /** A keyframe and the time up to the next one, or to the end of the track. */
@@ -12,8 +12,8 @@ export type KeyframeSpan = Span & { readonly segment: number; readonly offset: n
 const MICROSECONDS = 1e6;
 
 /**
- * How long a span lasts, in microseconds. Its ends are rounded rather than its length, so that sums do not drift from the
- * media however many segments there are.
+ * The duration of a span in microseconds. Start and end are rounded instead of the duration, so that sums do not drift from
+ * the media however many segments there are.
  */
 export function spanMicroseconds({ start, duration }: Pick<Span, "start" | "duration">, timescale: number): number {
   const at = (ticks: number): number => Math.round((ticks / timescale) * MICROSECONDS);
@@ -23,16 +23,16 @@ export function spanMicroseconds({ start, duration }: Pick<Span, "start" | "dura
 export const spanSeconds = (span: Pick<Span, "start" | "duration">, timescale: number): number =>
   spanMicroseconds(span, timescale) / MICROSECONDS;
 
-/** Where a track ends in the output's time, in ms; 0 when it is empty. */
+/** The end of a track on the output's timeline, in ms; 0 when it is empty. */
 export function endMs({ segments, timescale }: Pick<PackagedTrack, "segments" | "timescale">): number {
   const last = segments.at(-1);
   return last ? ((last.start + last.duration) / timescale - STREAM_START_SECONDS) * 1000 : 0;
 }
 
-/** Where the longest track ends, in ms. */
+/** The end of the longest track, in ms. */
 export const lastEndMs = (tracks: readonly PackagedTrack[]): number => Math.max(0, ...tracks.map(endMs));
 
-/** The keyframes of a track in the order of time, with the number of the segment that holds each. */
+/** The keyframes of a track in order of time, each with the number of its segment. */
 export function keyframeSpans(segments: readonly Segment[]): KeyframeSpan[] {
   const last = segments.at(-1);
   const end = last ? last.start + last.duration : 0;

@@ -1,9 +1,10 @@
-// Follows a track while ffmpeg writes it, and tells which of its segments are there to be taken.
+// Follows a track while ffmpeg writes it, and returns its segments as they become complete.
+
 import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { CodecDescription } from "./codecs/codec-strings.ts";
 import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
@@ -11,47 +12,47 @@ import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.t
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
 import { readTsSegment, type TsSegment } from "./mpegts/ts-segments.ts";
 import type { Segment } from "./segment.ts";
-import { type CutSegment, cutSegments, gridRule } from "./segment-boundaries.ts";
+import { type AssembledSegment, assembleSegments, gridRule } from "./segment-boundaries.ts";
 
-/** A segment that is complete, and where its bytes lie. */
+/** A complete segment and the location of its bytes. */
 export type ReadySegment = {
   readonly segment: Segment;
   readonly path: string;
-  /** Where it begins in the file, in bytes. */
+  /** Its position in the file, in bytes. */
   readonly offset: number;
-  /** Its bytes are no longer needed: a file of its own is removed. */
+  /** Call it when the bytes are no longer needed. Removes the segment's own file, if it has one. */
   readonly release: () => Promise<void>;
 };
 
-/** The release of a segment that has a file of its own. */
+/** The release of a segment with its own file. */
 export const fileRelease = (path: string) => (): Promise<void> => rm(path, { force: true }).catch(() => undefined);
 
-/** The release of a segment that is a range of a file with others. */
+/** The release of a segment that shares a file with others. */
 const keepFile = async (): Promise<void> => {};
 
-/** What is known of a track once its first bytes are there. */
+/** The description of a track, available once its first bytes are written. */
 export type TrackHeader = CodecDescription & {
   /** Ticks per second. */
   readonly timescale: number;
-  /** Size of the initialization segment at the beginning of the file; null for MPEG-TS, which has none. */
+  /** Size of the initialization segment at the beginning of the file. Null for MPEG-TS, which has none. */
   readonly initBytes: number | null;
 };
 
 /**
- * Takes one call at a time. A file that is not there is a track that has not begun, until `ended`. All calls throw when the
- * bytes are not such a track's, and then at every further call.
+ * Accepts one call at a time. Until `ended`, a missing file is a track that has not begun. Calls throw when the bytes are
+ * not those of such a track, and so does every later call.
  */
 export interface TrackReader {
   /** Null until it is known. */
   header(): Promise<TrackHeader | null>;
-  /** Segments that became complete since the last call; `ended`: ffmpeg has exited well, so what lies there is all. */
+  /** Segments that became complete since the last call. `ended`: ffmpeg has succeeded, so the files are complete. */
   next(ended: boolean): Promise<ReadySegment[]>;
   close(): Promise<void>;
 }
 
 export type Fmp4Track = { readonly path: string; readonly segmentSeconds: number; readonly kind: TrackKind };
 
-/** Segments are several whole fragments each, and begin at the lines of a grid, or at the first fragment behind one. */
+/** Each segment consists of whole fragments and begins at a grid time, or at the first fragment after it. */
 export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackReader {
   let file: FileHandle | null = null;
   let fragments: FragmentFile | null = null;
@@ -72,11 +73,15 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
     },
     async next(ended) {
       const head = await readOn();
-      if (ended && !(head && fragments?.isWhole())) throw new Error("ffmpeg left a track's file unfinished");
+      if (ended && !(head && fragments?.isWhole())) throw new Error("ffmpeg left the file of a track incomplete");
       if (!head) return [];
-      const cut = cutSegments(waiting, gridRule({ timescale: head.track.timescale, segmentSeconds, kind }), ended);
-      waiting = cut.waiting;
-      return cut.segments.map(({ segment, pieces }) => ({
+      const assembly = assembleSegments(
+        waiting,
+        gridRule({ timescale: head.track.timescale, segmentSeconds, kind }),
+        ended,
+      );
+      waiting = assembly.waiting;
+      return assembly.segments.map(({ segment, pieces }) => ({
         segment,
         path,
         offset: pieces[0].offset,
@@ -89,10 +94,7 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
 
 export type TsTrack = { readonly playlist: string; readonly segmentSeconds: number; readonly kind: TrackKind };
 
-/**
- * ffmpeg's segments are files, which begin at the lines of the same grid; where it makes shorter ones, as after a gap, they are
- * put together, in one file.
- */
+/** ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file. */
 export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
   let taken = 0;
@@ -119,11 +121,15 @@ export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackRead
     },
     async next(ended) {
       const listed = await readOn();
-      if (ended && !listed?.isFinished) throw new Error("ffmpeg left a track's segments unfinished");
+      if (ended && !listed?.isFinished) throw new Error("ffmpeg left the segments of a track incomplete");
       if (!listed) return [];
-      const cut = cutSegments(waiting, gridRule({ timescale: TICKS_PER_SECOND, segmentSeconds, kind }), ended);
-      waiting = cut.waiting;
-      return Promise.all(cut.segments.map(inOneFile));
+      const assembly = assembleSegments(
+        waiting,
+        gridRule({ timescale: TICKS_PER_SECOND, segmentSeconds, kind }),
+        ended,
+      );
+      waiting = assembly.waiting;
+      return Promise.all(assembly.segments.map(inOneFile));
     },
     close: async () => {},
   };
@@ -141,8 +147,8 @@ async function readPlaylist(file: string): Promise<EventPlaylist | null> {
   }
 }
 
-/** Continuity counters go on from one file to the next, so that files can be put behind each other. */
-async function inOneFile({ segment, pieces: [first, ...rest] }: CutSegment<FileSegment>): Promise<ReadySegment> {
+/** Continuity counters continue from one file to the next, so that files can be concatenated. */
+async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment<FileSegment>): Promise<ReadySegment> {
   for (const piece of rest) {
     await pipeline(createReadStream(piece.path), createWriteStream(first.path, { flags: "a" }));
     await unlink(piece.path);
@@ -150,7 +156,7 @@ async function inOneFile({ segment, pieces: [first, ...rest] }: CutSegment<FileS
   return { segment, path: first.path, offset: 0, release: fileRelease(first.path) };
 }
 
-/** Null when there is no such file. */
+/** Null when the file does not exist. */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);

@@ -1,12 +1,12 @@
-// What ffprobe would say of a whole package, were it to play it: of each track by its first bytes, and by what was
-// measured of its segments. Pure.
+// The metadata of a whole package, in ffprobe's form: from ffprobe's data on the first bytes of each track, and from the measured
+// segments. Pure.
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
 import type { PackagedTrack } from "../package/segment.ts";
 import type { MadeTrack } from "./track-feed.ts";
 
-/** The names that ffprobe has for the formats. */
+/** ffprobe's names of the formats. */
 const FORMATS = {
   hls: { format_name: "hls", format_long_name: "Apple HTTP Live Streaming" },
   dash: { format_name: "dash", format_long_name: "Dynamic Adaptive Streaming over HTTP" },
@@ -26,12 +26,13 @@ export function packageProbe(
   const start = Math.min(...measured.map((track) => track.start));
   const seconds = Math.max(...measured.map((track) => track.end)) - start;
   const bytes = measured.reduce((sum, track) => sum + track.bytes, 0);
-  const shown = kind === "hls" ? variants.map((variant) => tracksOf(variant, tracks)) : tracks.map((track) => [track]);
+  const variantTracks =
+    kind === "hls" ? variants.map((variant) => tracksOf(variant, tracks)) : tracks.map((track) => [track]);
   const target = targetSeconds(tracks);
-  const streams = shown.flatMap((together) => {
-    const peaks = together.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target).peak);
+  const streams = variantTracks.flatMap((group) => {
+    const peaks = group.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target).peak);
     const tags = { variant_bitrate: String(peaks.reduce((sum, peak) => sum + peak, 0)) };
-    return together.flatMap((track) => trackStreams(track, tags));
+    return group.flatMap((track) => trackStreams(track, tags));
   });
   return {
     streams: streams.map((stream, index) => ({ ...stream, index })),
@@ -53,26 +54,26 @@ export function packageProbe(
 const tracksOf = ({ video, audio }: StreamVariant, tracks: readonly MadeTrack[]): MadeTrack[] =>
   [video, audio].flatMap((name) => tracks.find((track) => track.name === name) ?? []);
 
-/** More than one of a track whose segments hold video and audio. */
+/** Two for a track whose segments hold video and audio. */
 function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>): ProbedStream[] {
   const { start, end, bytes } = measure(track);
   const seconds = end - start;
-  const isMuxed = track.picture !== null && track.sound !== null;
+  const isMuxed = track.video !== null && track.audio !== null;
   const lengths = {
     duration_ts: Math.round(seconds * track.timescale),
     duration: seconds.toFixed(6),
-    // Of segments that hold both, nobody knows what either of them takes.
+    // The share of each in segments that hold both is unknown.
     ...(isMuxed ? {} : { bit_rate: String(bitRate(bytes, seconds)) }),
   };
   const streams = track.probe.streams.slice(0, isMuxed ? 2 : 1);
-  // Of one segment, or of a file that grows: neither is how many the track has.
+  // That of one segment or of a growing file, not of the whole track.
   return streams.map(({ nb_frames: _, ...stream }) => ({ ...stream, ...lengths, tags: { ...stream.tags, ...tags } }));
 }
 
-/** In seconds on the segments' own line. */
+/** In seconds on the timeline of the segments. */
 function measure({ segments, timescale }: PackagedTrack): { start: number; end: number; bytes: number } {
   const [first, last] = [segments[0], segments.at(-1)];
-  if (!first || !last) throw new Error("A track without segments");
+  if (!first || !last) throw new Error("The track has no segments");
   const bytes = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return { start: first.start / timescale, end: (last.start + last.duration) / timescale, bytes };
 }

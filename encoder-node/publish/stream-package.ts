@@ -1,19 +1,17 @@
-// What a package of a stream holds beside its segments: playlists, manifest, text tracks, thumbnails.
+// The files of a package besides its segments: playlists, manifest, thumbnails.
 import { join } from "node:path";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
-import { dashTexts } from "../package/dash/dash-texts.ts";
-import { hlsTexts } from "../package/hls/hls-playlists.ts";
-import { entryFile, inStreamFolder, type PackageText, thumbnailFile } from "../package/package-files.ts";
-import { thumbnailText } from "../package/text/thumbnail-cues.ts";
+import { dashManifestFile } from "../package/dash/dash-manifest.ts";
+import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
+import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
+import { thumbnailVtt } from "../package/text/text-files.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../upload/made-file.ts";
-import { segmentFormatOf } from "./stream-feeds.ts";
+import { type PackageName, segmentFormatOf } from "./publication-options.ts";
 import type { StreamFile } from "./stream-storage.ts";
 import type { MadeTrack } from "./track-feed.ts";
-
-export type PackageName = "hls" | "dash";
 
 export type StreamPackage = {
   readonly name: PackageName;
@@ -22,18 +20,18 @@ export type StreamPackage = {
   readonly folder: string;
   readonly tracks: readonly MadeTrack[];
   readonly variants: readonly StreamVariant[];
-  /** What is stored of them already, but for playlists. */
+  /** They are stored already, except for their playlists. */
   readonly subtitles: readonly StoredSubtitles[];
-  readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly Sheet[] }) | null;
+  readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly SpriteSheet[] }) | null;
 };
 
-export type Sheet = { readonly path: string; readonly sizeBytes: number };
+export type SpriteSheet = { readonly path: string; readonly sizeBytes: number };
 
-/** `entries` are what players open: they are worth storing when all else is stored. */
+/** `entries` are the files that players open: they are stored after all others. */
 export type PackageFiles = { readonly below: readonly StreamFile[]; readonly entries: readonly StreamFile[] };
 
-/** The sheets of thumbnails in a working folder. Throws AppError `encoding_failed` when one is not there. */
-export const sheetsIn = (folder: string, { files }: StreamThumbnails): Promise<Sheet[]> =>
+/** The sprite sheets in a working folder. Throws AppError `encoding_failed` when one does not exist. */
+export const spriteSheetsIn = (folder: string, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
   Promise.all(files.map((file) => madeFile(join(folder, file))));
 
 export async function packageFiles(stream: StreamPackage): Promise<PackageFiles> {
@@ -52,21 +50,21 @@ export async function packageFiles(stream: StreamPackage): Promise<PackageFiles>
   };
 }
 
-function textsOf(stream: StreamPackage): PackageText[] {
+function textsOf(stream: StreamPackage): TextFile[] {
   const { name, spec, folder, thumbnails } = stream;
   const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;
   const common = { ...stream, playlistName, segmentDurationMs };
-  const vtt = thumbnails && { file: entryFile(playlistName, "vtt"), text: thumbnailText(thumbnails.vtt, folder) };
+  const vtt = thumbnails && { file: entryFile(playlistName, "vtt"), text: thumbnailVtt(thumbnails.vtt, folder) };
   const sizes = thumbnails && { ...thumbnails, sizesBytes: thumbnails.sheets.map(({ sizeBytes }) => sizeBytes) };
   const byName = {
     hls: () => {
       const format = segmentFormatOf(spec, "hls");
-      return hlsTexts({ ...common, format, keyUri: encryption?.keyUri ?? null, muxed: hls?.muxed ?? false });
+      return hlsTextFiles({ ...common, format, keyUri: encryption?.keyUri ?? null, muxed: hls?.muxed ?? false });
     },
     dash: () => [
-      ...dashTexts({ ...common, thumbnails: sizes }),
-      ...(dash?.hlsFmp4 ? hlsTexts({ ...common, format: "fmp4", keyUri: null, muxed: false }) : []),
+      dashManifestFile({ ...common, thumbnails: sizes }),
+      ...(dash?.hlsFmp4 ? hlsTextFiles({ ...common, format: "fmp4", keyUri: null, muxed: false }) : []),
     ],
-  } as const satisfies Record<PackageName, () => PackageText[]>;
+  } as const satisfies Record<PackageName, () => TextFile[]>;
   return [...byName[name](), ...(vtt ? [vtt] : [])];
 }

@@ -1,4 +1,4 @@
-// One track of one package while it is made: which of its segments are there, and what becomes of them.
+// One track of one package while it is encoded: turns its complete segments into files to upload.
 
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -9,14 +9,14 @@ import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-re
 import { encryptedContent, rangeContent } from "../upload/content.ts";
 import type { StreamFile } from "./stream-storage.ts";
 
-/** A track as its package has it, and what ffprobe says of its first bytes. */
+/** A track of a package, and ffprobe's data on its first bytes. */
 export type MadeTrack = PackagedTrack & { readonly probe: MediaProbe };
 
 export interface TrackFeed {
   readonly kind: StreamTrack["kind"];
-  /** What became complete since the last call; `ended`: nothing more is written. */
+  /** The files that became complete since the last call; `ended`: nothing more is written. */
   poll(ended: boolean): Promise<StreamFile[]>;
-  /** All that was read so far; null before the first segment. */
+  /** The track so far; null before the first segment. */
   made(): MadeTrack | null;
   close(): Promise<void>;
 }
@@ -24,13 +24,13 @@ export interface TrackFeed {
 export type FeedOptions = {
   readonly track: StreamTrack;
   readonly format: SegmentFormat;
-  /** Of what ffmpeg writes. */
+  /** Reads what ffmpeg writes. */
   readonly reader: TrackReader;
-  /** The name, in the protocol, of the stream's folder in the package. */
+  /** The stream's folder in the package, by its name in the protocol. */
   readonly folder: string;
-  /** The key of AES-128; null: nothing is encrypted. */
+  /** The AES-128 key; null: no encryption. */
   readonly key: Uint8Array | null;
-  /** What ffprobe says of a file. */
+  /** Returns ffprobe's data on a file. */
   readonly probeFile: (path: string) => Promise<MediaProbe>;
 };
 
@@ -44,7 +44,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
     const number = segmentNumber(segments.length);
     const plain = rangeContent(ready.path, ready.offset, ready.segment.sizeBytes);
     const content = key ? encryptedContent(plain, key, initializationVector(number)) : plain;
-    // Keyframes cannot be taken out of an encrypted segment: its blocks depend on each other.
+    // A keyframe cannot be read from within an encrypted segment: its blocks depend on each other.
     const keyframes = key ? [] : ready.segment.keyframes;
     segments.push({ ...ready.segment, sizeBytes: content.sizeBytes, keyframes });
     const file = inStreamFolder(folder, segmentFile(track.name, number, format));
@@ -59,7 +59,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       if (!first) return [];
       const isFirst = segments.length === 0;
       header ??= await reader.header();
-      // Before its file is stored, and gone.
+      // Before its file is stored and removed.
       probe ??= await options.probeFile(first.path);
       const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
       return [...init, ...ready.map(fileOf)];
@@ -69,20 +69,20 @@ export function openFeed(options: FeedOptions): TrackFeed {
   };
 }
 
-/** The beginning of the file that holds all segments. */
+/** The start of the file that holds all segments. */
 const initOf = ({ track, folder }: FeedOptions, path: string, sizeBytes: number): StreamFile => ({
   file: inStreamFolder(folder, initFile(track.name)),
   content: rangeContent(path, 0, sizeBytes),
 });
 
 function packagedTrack(
-  { name, picture }: StreamTrack,
+  { name, video: planned }: StreamTrack,
   header: TrackHeader,
   segments: readonly Segment[],
 ): PackagedTrack {
-  const { codec, sound, timescale } = header;
-  const shown = picture && { width: picture.frame.width, height: picture.frame.height, fps: picture.fps };
-  return { name, codec, picture: shown, sound, timescale, segments };
+  const { codec, audio, timescale } = header;
+  const video = planned && { width: planned.frame.width, height: planned.frame.height, fps: planned.fps };
+  return { name, codec, video, audio, timescale, segments };
 }
 
 /** The media sequence number as 16 bytes, big-endian (RFC 8216 §5.2). */

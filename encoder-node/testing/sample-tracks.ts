@@ -1,15 +1,15 @@
-// Tracks for the tests of playlists and manifests: small ones, with sizes that can be counted by hand.
+// Small tracks for tests of playlists and manifests, with sizes that are easy to calculate by hand.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
 
-/** 1000 bytes a second, and a keyframe of 100 bytes every two seconds. */
+/** 1000 bytes per second, and a keyframe of 100 bytes every two seconds. */
 const BYTES_PER_SECOND = 1000;
 const KEYFRAME_SECONDS = 2;
 
 type Sample = { readonly timescale: number; readonly seconds: readonly number[]; readonly startSeconds?: number };
 
-/** Pictures of 640x360 in segments that last so long. */
-export function pictureTrack(name: string, { timescale, ...sample }: Sample, codec = "avc1.64001e"): PackagedTrack {
+/** Video of 640x360 in segments of these durations. */
+export function videoTrack(name: string, { timescale, ...sample }: Sample, codec = "avc1.64001e"): PackagedTrack {
   const segments = segmentsOf({ timescale, ...sample }).map((segment): Segment => {
     const step = KEYFRAME_SECONDS * timescale;
     const count = Math.ceil(segment.duration / step);
@@ -20,14 +20,14 @@ export function pictureTrack(name: string, { timescale, ...sample }: Sample, cod
     }));
     return { ...segment, keyframes };
   });
-  return { name, codec, picture: { width: 640, height: 360, fps: 29.97 }, sound: null, timescale, segments };
+  return { name, codec, video: { width: 640, height: 360, fps: 29.97 }, audio: null, timescale, segments };
 }
 
-/** Sound at 48 kHz, which begins with an encoder's priming. */
-export function soundTrack(name: string, seconds: readonly number[], channels = 2): PackagedTrack {
+/** Audio at 48 kHz, which begins with the encoder's priming. */
+export function audioTrack(name: string, seconds: readonly number[], channels = 2): PackagedTrack {
   const timescale = 48_000;
   const segments = segmentsOf({ timescale, seconds, startSeconds: -1024 / timescale });
-  return { name, codec: "mp4a.40.2", picture: null, sound: { channels, sampleRateHz: 48_000 }, timescale, segments };
+  return { name, codec: "mp4a.40.2", video: null, audio: { channels, sampleRateHz: 48_000 }, timescale, segments };
 }
 
 function segmentsOf({ timescale, seconds, startSeconds = 0 }: Sample): Segment[] {

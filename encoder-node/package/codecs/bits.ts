@@ -1,11 +1,11 @@
-// Reads numbers of any width from bytes, as the headers of H.264 and AAC pack them.
+// Reads bit fields from bytes, as in the headers of H.264 and AAC.
 
 export interface Bits {
-  /** The next bits as an unsigned number, 32 at most. Throws RangeError past the end. */
+  /** The next bits as an unsigned number; at most 32 bits. Throws RangeError past the end. */
   take(count: number): number;
   /** An unsigned Exp-Golomb code: `ue(v)` of ITU-T H.264 §9.1. */
   takeGolomb(): number;
-  /** A signed one: `se(v)` of §9.1.1. */
+  /** A signed Exp-Golomb code: `se(v)` of §9.1.1. */
   takeSignedGolomb(): number;
 }
 
@@ -24,7 +24,7 @@ export function readBits(bytes: Buffer): Bits {
   const takeGolomb = (): number => {
     let zeros = 0;
     while (takeBit() === 0) zeros += 1;
-    if (zeros > 31) throw new Error("An Exp-Golomb code of more than 32 bits");
+    if (zeros > 31) throw new Error("Exp-Golomb code has more than 32 bits");
     return 2 ** zeros - 1 + take(zeros);
   };
   const takeSignedGolomb = (): number => {

@@ -1,12 +1,12 @@
-// What a sequence parameter set of H.264 says of the picture (ITU-T H.264 §7.3.2.1.1).
+// Reads codec string and frame size from a sequence parameter set of H.264 (ITU-T H.264 §7.3.2.1.1).
 import { type Bits, readBits } from "./bits.ts";
 import { avcCodec } from "./codec-strings.ts";
 
-export type H264Picture = { readonly codec: string; readonly width: number; readonly height: number };
+export type H264Video = { readonly codec: string; readonly width: number; readonly height: number };
 
 const SPS = 7;
 
-/** The first parameter set of a byte stream (annex B); null when there is none, or its end is not there yet. */
+/** The first sequence parameter set of a byte stream (annex B). Null when there is no complete one. */
 export function findSps(stream: Buffer): Buffer | null {
   for (let at = startCode(stream, 0); at >= 0; ) {
     const next = startCode(stream, at + 3);
@@ -19,11 +19,11 @@ export function findSps(stream: Buffer): Buffer | null {
 
 const startCode = (stream: Buffer, from: number): number => stream.indexOf("000001", from, "hex");
 
-/** Profiles whose parameter sets tell of chroma, depth and scaling. */
+/** Profiles whose parameter sets contain chroma format, bit depth and scaling lists. */
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** Codec (`avc1.640028`) and size in pixels, cropped. `sps` is the whole NAL unit. Throws RangeError when it is cut short. */
-export function pictureOfSps(sps: Buffer): H264Picture {
+/** Codec (`avc1.640028`) and cropped size in pixels. `sps` is the whole NAL unit. Throws RangeError when truncated. */
+export function describeSps(sps: Buffer): H264Video {
   const bits = readBits(withoutEmulation(sps.subarray(1)));
   const profile = bits.take(8);
   bits.take(16); // constraint flags and level
@@ -49,7 +49,7 @@ export function pictureOfSps(sps: Buffer): H264Picture {
   };
 }
 
-/** Three bytes 00 00 03 stand for 00 00 (§7.4.1.1). */
+/** The bytes 00 00 03 represent 00 00 (§7.4.1.1). */
 function withoutEmulation(unit: Buffer): Buffer {
   return Buffer.from(unit.filter((byte, at) => byte !== 3 || at < 2 || unit[at - 1] !== 0 || unit[at - 2] !== 0));
 }
@@ -61,7 +61,7 @@ const takeFour = (bits: Bits): [number, number, number, number] => [
   bits.takeGolomb(),
 ];
 
-/** Answers chroma_format_idc. */
+/** Returns chroma_format_idc. */
 function takeChroma(bits: Bits): number {
   const chroma = bits.takeGolomb();
   if (chroma === 3) bits.take(1);

@@ -1,8 +1,7 @@
-// What a DASH manifest offers players to choose from: sets of representations that they may switch between.
+// The adaptation sets of a DASH manifest: players may switch between the representations of one set.
 import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
-import type { SubtitleTraits } from "../hls/hls-master-playlist.ts";
 import {
   inStreamFolder,
   segmentNumber,
@@ -12,53 +11,56 @@ import {
   urlOf,
 } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
+import type { SubtitleTraits } from "../text/text-files.ts";
 import { areAligned, segmentTemplate } from "./dash-segments.ts";
 import { element, type Lines, textElement } from "./xml.ts";
 
-/** A text track that is stored as a whole. */
+/** A text track that is stored in one file. */
 export type StoredSubtitles = SubtitleTraits & { readonly sizeBytes: number };
 
-/** Sheets that are stored, with their sizes in their order. */
-export type StoredThumbnails = Pick<StreamThumbnails, "sheet" | "everyMs"> & { readonly sizesBytes: readonly number[] };
+/** Stored sprite sheets, with their sizes in order. */
+export type StoredThumbnails = Pick<StreamThumbnails, "spriteSheet" | "everyMs"> & {
+  readonly sizesBytes: readonly number[];
+};
 
-/** The measured peak of bit rates goes by the package's target duration, in seconds. */
-type Place = { readonly id: number; readonly folder: string; readonly target: number };
-type Pictured = PackagedTrack & { readonly picture: NonNullable<PackagedTrack["picture"]> };
-type Sounding = PackagedTrack & { readonly sound: NonNullable<PackagedTrack["sound"]> };
+/** `target`: the package's target duration in seconds, over which peak bit rates are measured. */
+type SetOptions = { readonly id: number; readonly folder: string; readonly target: number };
+type VideoTrack = PackagedTrack & { readonly video: NonNullable<PackagedTrack["video"]> };
+type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["audio"]> };
 
-export const hasPicture = (track: PackagedTrack): track is Pictured => track.picture !== null;
-export const hasSound = (track: PackagedTrack): track is Sounding => track.sound !== null;
+export const hasVideo = (track: PackagedTrack): track is VideoTrack => track.video !== null;
+export const hasAudio = (track: PackagedTrack): track is AudioTrack => track.audio !== null;
 
-/** Pictures of one codec. */
-export function videoSet(tracks: readonly Pictured[], place: Place): Lines {
-  const pictures = tracks.map(({ picture }) => picture).toSorted((a, b) => b.width * b.height - a.width * a.height);
-  const fastest = rateOf(Math.max(...pictures.map(({ fps }) => fps)));
+/** The video tracks of one codec. */
+export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Lines {
+  const videos = tracks.map(({ video }) => video).toSorted((a, b) => b.width * b.height - a.width * a.height);
+  const fastest = rateOf(Math.max(...videos.map(({ fps }) => fps)));
   const attributes = {
     ...{ contentType: "video", mimeType: "video/mp4" },
-    par: pictures[0] ? aspect(pictures[0]) : null,
-    maxWidth: Math.max(...pictures.map(({ width }) => width)),
-    maxHeight: Math.max(...pictures.map(({ height }) => height)),
+    par: videos[0] ? aspect(videos[0]) : null,
+    maxWidth: Math.max(...videos.map(({ width }) => width)),
+    maxHeight: Math.max(...videos.map(({ height }) => height)),
     maxFrameRate: fastest.fraction,
   };
-  return mediaSet(attributes, tracks, place, ({ picture: { width, height, fps } }) => ({
+  return mediaSet(attributes, tracks, options, ({ video: { width, height, fps } }) => ({
     attributes: { width, height, sar: "1:1", frameRate: rateOf(fps).fraction },
     children: [],
   }));
 }
 
-/** Sound of one number of channels. */
-export const audioSet = (tracks: readonly Sounding[], place: Place): Lines =>
-  mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, place, ({ sound }) => ({
-    attributes: { audioSamplingRate: sound.sampleRateHz },
+/** The audio tracks with one number of channels. */
+export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Lines =>
+  mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, options, ({ audio }) => ({
+    attributes: { audioSamplingRate: audio.sampleRateHz },
     children: [
       element("AudioChannelConfiguration", {
         schemeIdUri: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
-        value: channelConfiguration(sound.channels),
+        value: channelConfiguration(audio.channels),
       }),
     ],
   }));
 
-/** ChannelConfiguration of ISO 23001-8: up to 5.1 the number of channels, then 6.1, and 7.1 with a pair beside and one behind. */
+/** ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs. */
 const channelConfiguration = (channels: number): number => ({ 7: 11, 8: 12 })[channels] ?? channels;
 
 type Representation = {
@@ -66,16 +68,16 @@ type Representation = {
   readonly children: readonly Lines[];
 };
 
-/** Segments of all tracks begin with a frame that can be decoded by itself, and nothing after it needs one before. */
+/** `startWithSAP` is 1: every segment begins with a keyframe, and no later frame refers to one before it. */
 function mediaSet<Track extends PackagedTrack>(
   attributes: Readonly<Record<string, string | number | null>>,
   tracks: readonly Track[],
-  { id, folder, target }: Place,
+  { id, folder, target }: SetOptions,
   traits: (track: Track) => Representation,
 ): Lines {
   const [first] = tracks;
   const aligned = areAligned(tracks);
-  // Of a long film the times are most of the manifest, and the same for all of a ladder.
+  // The times are most of a long video's manifest, and all tracks of a ladder share them.
   const shared = aligned && first && tracks.every(({ timescale }) => timescale === first.timescale);
   const common = { id, ...attributes, segmentAlignment: aligned || null, startWithSAP: 1 };
   return element("AdaptationSet", common, [
@@ -92,8 +94,8 @@ function mediaSet<Track extends PackagedTrack>(
   ]);
 }
 
-/** Text track number `at` (from 0), one file for a film of this length. */
-export function subtitleSet(subtitles: StoredSubtitles, at: number, lastMs: number, { id, folder }: Place): Lines {
+/** Text track number `at` (from 0), one file for a stream that ends at `lastMs`. */
+export function subtitleSet(subtitles: StoredSubtitles, at: number, lastMs: number, { id, folder }: SetOptions): Lines {
   const name = subtitlesName(segmentNumber(at));
   const bandwidth = bitsPerSecond(subtitles.sizeBytes, lastMs);
   return element("AdaptationSet", { id, lang: subtitles.language, contentType: "text", mimeType: "text/vtt" }, [
@@ -107,8 +109,11 @@ export function subtitleSet(subtitles: StoredSubtitles, at: number, lastMs: numb
   ]);
 }
 
-/** Sheets of pictures for the seek bar (DASH-IF IOP 4.3 §6.2.6). */
-export function thumbnailSet({ sheet, everyMs, sizesBytes }: StoredThumbnails, { id, folder }: Place): Lines {
+/** Sprite sheets of thumbnails for the seek bar (DASH-IF IOP 4.3 §6.2.6). */
+export function thumbnailSet(
+  { spriteSheet: sheet, everyMs, sizesBytes }: StoredThumbnails,
+  { id, folder }: SetOptions,
+): Lines {
   const { columns, rows, cell } = sheet;
   const sheetMs = Math.round(columns * rows * everyMs);
   return element("AdaptationSet", { id, contentType: "image", mimeType: "image/jpeg" }, [
@@ -116,7 +121,7 @@ export function thumbnailSet({ sheet, everyMs, sizesBytes }: StoredThumbnails, {
       timescale: 1000,
       duration: sheetMs,
       startNumber: segmentNumber(0),
-      // Else players count sheets up to the film's end, where sound may go on a little longer than the pictures.
+      // Without it players expect sheets up to the end of the stream, and audio may be a little longer than video.
       endNumber: segmentNumber(sizesBytes.length - 1),
       media: inStreamFolder(folder, THUMBNAIL_TEMPLATE),
     }),

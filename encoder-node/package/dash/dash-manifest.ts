@@ -1,11 +1,12 @@
-// The manifest of a DASH package: one period, complete from the beginning.
+// The manifest of a DASH package: static, with one period.
 import { targetSeconds } from "../bandwidth.ts";
+import { entryFile, type TextFile } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { lastEndMs } from "../spans.ts";
 import {
   audioSet,
-  hasPicture,
-  hasSound,
+  hasAudio,
+  hasVideo,
   type StoredSubtitles,
   type StoredThumbnails,
   subtitleSet,
@@ -14,21 +15,27 @@ import {
 } from "./dash-adaptation-sets.ts";
 import { element, xmlText } from "./xml.ts";
 
-export type DashManifest = {
-  /** The stream's folder, below that of the package. */
+export type DashPackage = {
+  /** The stream's folder below the package's folder. */
   readonly folder: string;
+  readonly playlistName: string;
   readonly tracks: readonly PackagedTrack[];
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: StoredThumbnails | null;
   readonly segmentDurationMs: number;
 };
 
-/** The text of the manifest (ISO 23009-1, live profile: segments by number, of any length). */
-export function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDurationMs }: DashManifest): string {
+/** The manifest (ISO 23009-1, live profile: numbered segments of any duration). */
+export const dashManifestFile = (dash: DashPackage): TextFile => ({
+  file: entryFile(dash.playlistName, "mpd"),
+  text: dashManifest(dash),
+});
+
+function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDurationMs }: DashPackage): string {
   const lastMs = lastEndMs(tracks);
   const target = targetSeconds(tracks);
-  const codecs = grouped(tracks.filter(hasPicture), ({ codec }) => codec.split(".")[0]);
-  const layouts = grouped(tracks.filter(hasSound), ({ sound }) => sound.channels);
+  const codecs = grouped(tracks.filter(hasVideo), ({ codec }) => codec.split(".")[0]);
+  const layouts = grouped(tracks.filter(hasAudio), ({ audio }) => audio.channels);
   const sets = [
     ...codecs.map((group) => (id: number) => videoSet(group, { id, folder, target })),
     ...layouts.map((group) => (id: number) => audioSet(group, { id, folder, target })),
@@ -43,7 +50,7 @@ export function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDur
         profiles: "urn:mpeg:dash:profile:isoff-live:2011",
         type: "static",
         mediaPresentationDuration: duration(lastMs),
-        // The bits of a segment may all be at its beginning, and `bandwidth` is that of whole segments.
+        // All bits of a segment may be at its beginning, and `bandwidth` is the rate of whole segments.
         minBufferTime: duration(segmentDurationMs),
       },
       [

@@ -1,4 +1,4 @@
-// How a manifest names the segments of a track and tells their times.
+// The segment names and times of a track in a DASH manifest.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { INIT_TEMPLATE, inStreamFolder, SEGMENT_TEMPLATE, segmentNumber } from "../package-files.ts";
 import type { PackagedTrack, Segment } from "../segment.ts";
@@ -12,7 +12,7 @@ export function areAligned(tracks: readonly Timed[]): boolean {
   return first === undefined || others.every((other) => sameTimes(first, other));
 }
 
-/** Compared as fractions: ticks of different lengths. */
+/** Compares fractions, because the ticks may have different lengths. */
 function sameTimes(a: Timed, b: Timed): boolean {
   const same = (left: number, right: number): boolean => left * b.timescale === right * a.timescale;
   return (
@@ -24,7 +24,7 @@ function sameTimes(a: Timed, b: Timed): boolean {
   );
 }
 
-/** Where a representation's segments are, and when: right for all tracks of the same timescale that are aligned. */
+/** The URLs and times of a representation's segments. They apply to all aligned tracks of the same timescale. */
 export const segmentTemplate = ({ segments, timescale }: Timed, folder: string): Lines =>
   element(
     "SegmentTemplate",
@@ -40,7 +40,7 @@ export const segmentTemplate = ({ segments, timescale }: Timed, folder: string):
 
 type Run = { readonly start: number; readonly duration: number; count: number };
 
-/** Runs of segments of one length that follow each other; a time is named only where it does not follow from those before. */
+/** Runs of consecutive segments of one duration. A run has a start time only if it does not begin where the last ended. */
 function timeline(segments: readonly Segment[]): Lines[] {
   const runs: Run[] = [];
   for (const { start, duration } of segments) {

@@ -1,4 +1,4 @@
-// The parts of mpd-parser that tests use; it has no types of its own.
+// Types of the parts of mpd-parser that tests use. The package has none.
 declare module "mpd-parser" {
   type Playlist = {
     readonly attributes: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// The playlist that players open: the variants, with what they need to choose one.
+// The master playlist, which players open: the variants with the attributes for choosing one.
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
@@ -12,26 +12,24 @@ import {
 } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans } from "../spans.ts";
+import type { SubtitleTraits } from "../text/text-files.ts";
 import { playlistText, quoted, tag } from "./hls-syntax.ts";
 
-/** What viewers choose a text track by; `language` is a BCP 47 tag. */
-export type SubtitleTraits = { readonly language: string; readonly name: string; readonly default: boolean };
-
 export type MasterPlaylist = {
-  /** The stream's folder, below that of the package. */
+  /** The stream's folder below the package's folder. */
   readonly folder: string;
   readonly tracks: readonly PackagedTrack[];
-  /** Those that name a track which the package does not have are left out. */
+  /** Variants of the package's own tracks. */
   readonly variants: readonly StreamVariant[];
   readonly subtitles: readonly SubtitleTraits[];
   readonly target: number;
-  /** Whether tracks of pictures have playlists of their keyframes. */
+  /** Whether video tracks have keyframe playlists. */
   readonly keyframes: boolean;
 };
 
-/** Names of groups must not meet those of tracks only within a type of rendition (RFC 8216 §4.3.4.1.1). */
+/** Group names must be unique within one rendition type only (RFC 8216 §4.3.4.1.1), so an audio track may share it. */
 const SUBTITLE_GROUP = "subtitles";
-/** Renditions of one kind are called the same in each group (ibid.). */
+/** Matching renditions have the same name in every group (ibid.). */
 const AUDIO_NAME = "Audio";
 
 type Variant = { readonly video: PackagedTrack | null; readonly audio: PackagedTrack | null };
@@ -40,23 +38,24 @@ export function masterPlaylist(master: MasterPlaylist): string {
   const { folder, subtitles, keyframes } = master;
   const variants = variantsOf(master);
   const groups = distinct(variants.map(({ video, audio }) => (video ? audio : null)));
-  const pictures = keyframes ? distinct(variants.map(({ video }) => video)) : [];
+  const videos = keyframes ? distinct(variants.map(({ video }) => video)) : [];
   return playlistText([
     "#EXT-X-INDEPENDENT-SEGMENTS",
     ...groups.map((track) => audioRendition(track, folder)),
     ...subtitles.map((_, at) => subtitleRendition(subtitles, at, folder)),
     ...variants.flatMap((variant) => streamLines(variant, master)),
-    ...pictures.map((track) => keyframeStream(track, master)),
+    ...videos.map((track) => keyframeStream(track, master)),
   ]);
 }
 
 function variantsOf({ tracks, variants }: MasterPlaylist): Variant[] {
   const byName = new Map(tracks.map((track) => [track.name, track]));
-  const trackOf = (name: string | null): PackagedTrack | null | undefined => (name === null ? null : byName.get(name));
-  return variants.flatMap((variant) => {
-    const [video, audio] = [trackOf(variant.video), trackOf(variant.audio)];
-    return video !== undefined && audio !== undefined && (video ?? audio) !== null ? [{ video, audio }] : [];
-  });
+  const trackOf = (name: string | null): PackagedTrack | null => {
+    const track = name === null ? null : byName.get(name);
+    if (track === undefined) throw new Error(`No track ${name} in the package`);
+    return track;
+  };
+  return variants.map(({ video, audio }) => ({ video: trackOf(video), audio: trackOf(audio) }));
 }
 
 function distinct(tracks: readonly (PackagedTrack | null)[]): PackagedTrack[] {
@@ -65,23 +64,23 @@ function distinct(tracks: readonly (PackagedTrack | null)[]): PackagedTrack[] {
 
 const uriOf = (folder: string, file: string): string => urlOf(inStreamFolder(folder, file));
 
-const audioRendition = ({ name, sound }: PackagedTrack, folder: string): string =>
+const audioRendition = ({ name, audio }: PackagedTrack, folder: string): string =>
   tag("EXT-X-MEDIA", {
     TYPE: "AUDIO",
     "GROUP-ID": quoted(name),
     NAME: quoted(AUDIO_NAME),
     DEFAULT: "YES",
     AUTOSELECT: "YES",
-    CHANNELS: sound && quoted(String(sound.channels)),
+    CHANNELS: audio && quoted(String(audio.channels)),
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
 
-/** Players choose by language among those with AUTOSELECT, of which there should be one each (RFC 8216 §4.3.4.1.1). */
+/** Players choose by language among renditions with AUTOSELECT; each language should have one (RFC 8216 §4.3.4.1.1). */
 function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, folder: string): string {
   const [own, name] = [subtitles[at], subtitlesName(segmentNumber(at))];
-  if (!own) throw new Error(`There are no subtitles ${at}`);
-  const alike = subtitles.filter(({ language }) => language.toLowerCase() === own.language.toLowerCase());
-  const chosen = alike.find((subtitle) => subtitle.default) ?? alike[0];
+  if (!own) throw new Error(`No subtitles ${at}`);
+  const sameLanguage = subtitles.filter(({ language }) => language.toLowerCase() === own.language.toLowerCase());
+  const chosen = sameLanguage.find((subtitle) => subtitle.default) ?? sameLanguage[0];
   return tag("EXT-X-MEDIA", {
     TYPE: "SUBTITLES",
     "GROUP-ID": quoted(SUBTITLE_GROUP),
@@ -94,7 +93,7 @@ function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, fol
   });
 }
 
-/** Rates of a variant are sums over what is played at once; text, which is a few hundred bits per second, is not counted. */
+/** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
 function streamLines({ video, audio }: Variant, { folder, subtitles, target }: MasterPlaylist): string[] {
   const tracks = [video, audio].filter((track) => track !== null);
   const bandwidths = tracks.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target));
@@ -107,7 +106,7 @@ function streamLines({ video, audio }: Variant, { folder, subtitles, target }: M
       "AVERAGE-BANDWIDTH": sum(({ average }) => average),
       CODECS: quoted(tracks.map(({ codec }) => codec).join(",")),
       RESOLUTION: resolution(video),
-      "FRAME-RATE": video?.picture ? rateOf(video.picture.fps).fps.toFixed(3) : null,
+      "FRAME-RATE": video?.video ? rateOf(video.video.fps).fps.toFixed(3) : null,
       AUDIO: video && audio && quoted(audio.name),
       SUBTITLES: subtitles.length > 0 ? quoted(SUBTITLE_GROUP) : null,
       "CLOSED-CAPTIONS": "NONE",
@@ -128,4 +127,4 @@ function keyframeStream(track: PackagedTrack, { folder, target }: MasterPlaylist
 }
 
 const resolution = (track: PackagedTrack | null): string | null =>
-  track?.picture ? `${track.picture.width}x${track.picture.height}` : null;
+  track?.video ? `${track.video.width}x${track.video.height}` : null;

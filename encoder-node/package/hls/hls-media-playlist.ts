@@ -1,5 +1,4 @@
-// The playlists of single tracks: their segments, their keyframes, and text.
-
+// The playlists of single tracks: segments, keyframes and subtitles.
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import { initFile, segmentFile, segmentNumber, subtitleSegmentFile, urlOf } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
@@ -7,18 +6,18 @@ import { keyframeSpans, type Span, spanSeconds } from "../spans.ts";
 import type { TextSpan } from "../text/subtitle-segments.ts";
 import { playlistText, quoted, tag } from "./hls-syntax.ts";
 
-/** What the playlists of a package have in common. */
+/** The common properties of a package's playlists. */
 export type PlaylistTraits = {
   readonly format: SegmentFormat;
-  /** The target duration of all the package's pictures and sound. */
+  /** The target duration of all video and audio playlists of the package. */
   readonly target: number;
-  /** Where players get the key of AES-128; null when nothing is encrypted. */
+  /** The URL of the AES-128 key. Null when nothing is encrypted. */
   readonly keyUri: string | null;
 };
 
 /**
- * The playlist of a track, complete. Without an IV of its own, an encrypted segment has its media sequence number for one
- * (RFC 8216 §5.2): see segmentNumber.
+ * The complete playlist of a track. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media sequence
+ * number (RFC 8216 §5.2); see segmentNumber.
  */
 export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: PlaylistTraits): string {
   const { format, target, keyUri } = traits;
@@ -52,7 +51,7 @@ export function keyframePlaylist(
   ]);
 }
 
-/** The playlist of a text track, which is called `name`, with a target duration of its own. */
+/** The playlist of the text track `name`, with its own target duration. */
 export function subtitlePlaylist(name: string, spans: readonly TextSpan[], target: number): string {
   const segments = spans.map(({ startMs, endMs }) => ({ start: startMs, duration: endMs - startMs }));
   return playlistText([

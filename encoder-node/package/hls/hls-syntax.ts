@@ -1,23 +1,23 @@
-// How lines of HLS playlists are written (RFC 8216 §4.2, §7).
+// The syntax of HLS playlists (RFC 8216 §4.2, §7).
 
 type Value = string | number | null;
 
-/** A tag with its attributes; those that are null are left out. Text that needs quotes comes `quoted`. */
+/** A tag with its attributes. Null attributes are left out. Pass text that needs quotes as `quoted`. */
 export function tag(name: string, attributes: Readonly<Record<string, Value>>): string {
   const list = Object.entries(attributes).flatMap(([key, value]) => (value === null ? [] : [`${key}=${value}`]));
   return `#${name}:${list.join(",")}`;
 }
 
 /**
- * Text between quotes, composed as playlists must be (RFC 8216 §4.1).
- * @throws Error when it holds a quote or a control character, for which there is no escape
+ * Text in quotes, in Unicode normalization form C (RFC 8216 §4.1).
+ * @throws Error when it contains a quote or a control character, for which there is no escape
  */
 export function quoted(text: string): string {
-  if (/["\p{Cc}]/u.test(text)) throw new Error(`No playlist can hold ${JSON.stringify(text)} in quotes`);
+  if (/["\p{Cc}]/u.test(text)) throw new Error(`HLS cannot quote ${JSON.stringify(text)}`);
   return `"${text.normalize("NFC")}"`;
 }
 
-/** The text of a playlist of these lines, with the lowest version that has what they need. */
+/** The text of a playlist with these lines, with the lowest version that has all their features. */
 export function playlistText(lines: readonly string[]): string {
   const version = versionOf(lines);
   const head = ["#EXTM3U", ...(version > 1 ? [`#EXT-X-VERSION:${version}`] : [])];
@@ -25,8 +25,8 @@ export function playlistText(lines: readonly string[]): string {
 }
 
 /**
- * RFC 8216 §7. Version 1 knows nothing of renditions and passes over them: 4, which §7 recommends, keeps players away that
- * would be silent. EXT-X-MAP came with 5 for keyframes, and with 6 for all else.
+ * RFC 8216 §7. Players of version 1 ignore renditions and would play no audio, so renditions require version 4, as §7
+ * recommends. EXT-X-MAP requires version 5 in keyframe playlists, and 6 in all others.
  */
 function versionOf(lines: readonly string[]): number {
   const has = (pattern: RegExp): boolean => lines.some((line) => pattern.test(line));

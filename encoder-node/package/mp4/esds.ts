@@ -1,24 +1,24 @@
-// The descriptors in which MP4 wraps a decoder's configuration (ISO/IEC 14496-1 §7.2.6).
+// The descriptors that contain a decoder's configuration in MP4 (ISO/IEC 14496-1 §7.2.6).
 
 const ES = 3;
 const DECODER_CONFIG = 4;
 const DECODER_SPECIFIC = 5;
 /** Object type, stream type, buffer size and two bitrates. */
 const DECODER_CONFIG_BYTES = 13;
-/** ISO/IEC 14496-3: AAC and its kin. */
+/** ISO/IEC 14496-3: the AAC family. */
 const MPEG4_AUDIO = 0x40;
 
-/** The DecoderSpecificInfo in the body of an `esds` box: for AAC its AudioSpecificConfig. Throws when it is of another codec. */
+/** The DecoderSpecificInfo in the body of an `esds` box: for AAC its AudioSpecificConfig. Throws for other codecs. */
 export function decoderConfig(esds: Buffer): Buffer {
   const stream = descriptor(esds.subarray(4), ES);
   const decoder = descriptor(stream.subarray(streamFieldBytes(stream)), DECODER_CONFIG);
-  if (decoder.readUInt8(0) !== MPEG4_AUDIO) throw new Error(`Sound of the object type ${decoder.readUInt8(0)}`);
+  if (decoder.readUInt8(0) !== MPEG4_AUDIO) throw new Error(`Unsupported audio object type ${decoder.readUInt8(0)}`);
   return descriptor(decoder.subarray(DECODER_CONFIG_BYTES), DECODER_SPECIFIC);
 }
 
-/** The body of the descriptor that bytes begin with; its size comes in groups of seven bits. */
+/** The body of the descriptor at the beginning of some bytes. Its size is coded in groups of seven bits. */
 function descriptor(bytes: Buffer, tag: number): Buffer {
-  if (bytes.readUInt8(0) !== tag) throw new Error(`A descriptor ${bytes.readUInt8(0)} in place of ${tag}`);
+  if (bytes.readUInt8(0) !== tag) throw new Error(`MP4 descriptor ${bytes.readUInt8(0)} instead of ${tag}`);
   let sizeBytes = 0;
   let at = 1;
   for (let more = true; more; at += 1) {
@@ -29,7 +29,7 @@ function descriptor(bytes: Buffer, tag: number): Buffer {
   return bytes.subarray(at, at + sizeBytes);
 }
 
-/** Bytes of an ES_Descriptor before its first descriptor: an id, flags, and what they announce. */
+/** Bytes of an ES_Descriptor before its first descriptor: an id, flags, and the optional fields. */
 function streamFieldBytes(stream: Buffer): number {
   const flags = stream.readUInt8(2);
   const dependsOn = flags & 0x80 ? 2 : 0;

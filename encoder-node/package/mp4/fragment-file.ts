@@ -1,12 +1,13 @@
-// Follows a fragmented MP4 file while it grows: its head, then its fragments, each as soon as its last byte is there.
+// Follows a fragmented MP4 file while it grows: returns its head and each fragment as soon as they are complete.
+
 import type { FileHandle } from "node:fs/promises";
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Piece } from "../segment-boundaries.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
 import { readFragment } from "./fragments.ts";
 import { type MovieHeader, readMovieHeader } from "./movie-header.ts";
 
-/** A `moof` with its `mdat`, and where they lie in the file. */
+/** A `moof` with its `mdat`, and their position in the file. */
 export type FileFragment = Piece & { readonly offset: number };
 
 export type FileHead = MovieHeader & {
@@ -15,18 +16,18 @@ export type FileHead = MovieHeader & {
 };
 
 export interface FragmentFile {
-  /** Null until its last byte is there, or `readOn` has not been called since. */
+  /** Null until a call of `readOn` finds it complete. */
   head(): FileHead | null;
-  /** The fragments that became complete since the last call. Throws when the file is no such file. */
+  /** The fragments that became complete since the last call. Throws when the file is not a fragmented MP4 track. */
   readOn(): Promise<FileFragment[]>;
   /** Whether the file ended with a complete box when it was last read. */
   isWhole(): boolean;
 }
 
-/** Boxes that are read as a whole have some kilobytes; this is far more than any. */
+/** Boxes that are read completely have a few kilobytes. This is far more than any of them. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Reads headers and tables only, never the samples. */
+/** Reads only headers and tables, never the samples. */
 export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile {
   let offset = 0;
   let sizeBytes = 0;
@@ -34,11 +35,11 @@ export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile
   let open: Omit<FileFragment, "sizeBytes"> | null = null;
 
   const bodyOf = ({ type, headerBytes, sizeBytes }: BoxHeader): Promise<Buffer> => {
-    if (sizeBytes > MAX_BODY_BYTES) throw new Error(`A box ${JSON.stringify(type)} of ${sizeBytes} bytes`);
+    if (sizeBytes > MAX_BODY_BYTES) throw new Error(`MP4 box ${JSON.stringify(type)} is too large: ${sizeBytes} bytes`);
     return readFully(file, offset + headerBytes, sizeBytes - headerBytes);
   };
 
-  /** Answers the fragment that a complete box ends. */
+  /** Returns the fragment that ends with this complete box, or null. */
   const takeBox = async (box: BoxHeader): Promise<FileFragment | null> => {
     if (box.type === "mdat" && open) {
       const fragment = { ...open, sizeBytes: offset + box.sizeBytes - open.offset };
@@ -51,13 +52,13 @@ export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile
     }
     if (box.type === "moov" && !head) {
       const movie = readMovieHeader(await bodyOf(box));
-      if ((movie.track.picture ? "video" : "audio") !== kind) throw new Error(`A track that is no ${kind}`);
+      if ((movie.track.video ? "video" : "audio") !== kind) throw new Error(`MP4 track is not ${kind}`);
       head = { ...movie, initBytes: offset + box.sizeBytes };
       return null;
     }
-    // The index at the very end is no part of any segment.
+    // The index at the end of the file is not part of any segment.
     if (!open && (box.type === "mfra" || (box.type === "ftyp" && offset === 0))) return null;
-    throw new Error(`A box ${JSON.stringify(box.type)} where none belongs, at ${offset}`);
+    throw new Error(`Unexpected MP4 box ${JSON.stringify(box.type)} at byte ${offset}`);
   };
 
   return {
@@ -81,7 +82,7 @@ async function readFully(file: FileHandle, from: number, sizeBytes: number): Pro
   const bytes = Buffer.alloc(sizeBytes);
   for (let at = 0; at < sizeBytes; ) {
     const { bytesRead } = await file.read(bytes, at, sizeBytes - at, from + at);
-    if (bytesRead === 0) throw new Error("A file that became shorter");
+    if (bytesRead === 0) throw new Error("MP4 file became shorter");
     at += bytesRead;
   }
   return bytes;

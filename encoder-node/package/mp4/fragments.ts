@@ -1,5 +1,5 @@
-// What a movie fragment (`moof`) of one track says of its samples (ISO/IEC 14496-12 §8.8).
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+// Reads the samples' times and sizes from a movie fragment (`moof`) of one track (ISO/IEC 14496-12 §8.8).
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Piece } from "../segment-boundaries.ts";
 import { bodyAt, boxesIn } from "./boxes.ts";
 import type { SampleDefaults } from "./movie-header.ts";
@@ -12,8 +12,8 @@ type Sample = {
 };
 
 /**
- * Reads the body of a `moof`; offsets are from the beginning of the box. Throws when it has no samples, other than one track,
- * offsets from the file's beginning, or a picture first that cannot be decoded alone: no segment could begin there.
+ * Reads the body of a `moof`. Offsets are relative to the beginning of the box. Throws when it has no samples, more than one
+ * track, offsets relative to the file, or does not begin with a keyframe: no segment could begin there.
  */
 export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Piece, "sizeBytes"> {
   const traf = bodyAt(moof, "traf");
@@ -23,12 +23,12 @@ export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: Track
   const samples: Sample[] = [];
   for (const { body } of run ? [run, ...runs] : []) decodedAt = readRun(body, own, decodedAt, samples);
   const [first, last] = [samples[0], samples.at(-1)];
-  if (!run || !first || !last) throw new Error("A fragment without samples");
-  if (kind === "video" && !first.isSync) throw new Error("A fragment that does not begin with a keyframe");
+  if (!run || !first || !last) throw new Error("MP4 fragment has no samples");
+  if (kind === "video" && !first.isSync) throw new Error("MP4 fragment does not begin with a keyframe");
   const keyframe = { offset: 0, sizeBytes: dataOffset(run.body) + first.sizeBytes, start: first.shownAt };
   return {
     start: samples.reduce((earliest, { shownAt }) => Math.min(earliest, shownAt), first.shownAt),
-    // Durations are the distances of decoding times, a few frames behind those of showing; the last one is a frame's own.
+    // Sample durations are distances of decoding times, which lag behind presentation times; the last is a frame's own.
     end: samples.reduce((latest, { shownAt }) => Math.max(latest, shownAt), first.shownAt) + last.duration,
     keyframes: kind === "video" ? [keyframe] : [],
   };
@@ -38,7 +38,7 @@ const flagsOf = (box: Buffer): number => box.readUIntBE(1, 3);
 
 function fragmentDefaults(tfhd: Buffer, defaults: SampleDefaults): SampleDefaults {
   const flags = flagsOf(tfhd);
-  if (flags & 0x1) throw new Error("A fragment that cannot be moved: its offsets are the file's");
+  if (flags & 0x1) throw new Error("MP4 fragment has offsets relative to the file, so it cannot be moved");
   const fields = fieldsOf(tfhd, 8);
   if (flags & 0x2) fields();
   return {
@@ -48,7 +48,7 @@ function fragmentDefaults(tfhd: Buffer, defaults: SampleDefaults): SampleDefault
   };
 }
 
-/** Takes 32 bit numbers, one after the other. */
+/** Reads consecutive 32-bit numbers. */
 function fieldsOf(box: Buffer, from: number): () => number {
   let at = from;
   return () => {
@@ -57,20 +57,20 @@ function fieldsOf(box: Buffer, from: number): () => number {
   };
 }
 
-/** ffmpeg writes times below 0 as if they could be: players take them for millions of years. */
+/** ffmpeg writes negative times, although the field is unsigned: players read them as millions of years. */
 function decodeTime(tfdt: Buffer): number {
   const time = tfdt.readUInt8(0) === 1 ? Number(tfdt.readBigInt64BE(4)) : tfdt.readUInt32BE(4);
-  if (time < 0) throw new Error("A fragment that is decoded before the beginning of time");
+  if (time < 0) throw new Error("MP4 fragment has a negative decoding time");
   return time;
 }
 
 const DATA_OFFSET = 0x1;
 /** sample_is_non_sync_sample (§8.8.3.1). */
 const NOT_SYNC = 0x10000;
-/** Hours of frames in one fragment: none is like that. */
+/** Far more than any fragment has: hours of frames. */
 const MAX_SAMPLES = 1_000_000;
 
-/** Adds the samples of a `trun`, and answers when the one behind them is decoded. */
+/** Adds the samples of a `trun`, and returns the decoding time of the sample after them. */
 function readRun(trun: Buffer, defaults: SampleDefaults, from: number, samples: Sample[]): number {
   const flags = flagsOf(trun);
   const isSigned = trun.readUInt8(0) > 0;
@@ -79,7 +79,7 @@ function readRun(trun: Buffer, defaults: SampleDefaults, from: number, samples: 
   const firstFlags = flags & 0x4 ? fields() : null;
   let decodedAt = from;
   const count = trun.readUInt32BE(4);
-  if (count > MAX_SAMPLES) throw new Error(`A fragment of ${count} samples`);
+  if (count > MAX_SAMPLES) throw new Error(`MP4 fragment has too many samples: ${count}`);
   for (let at = 0; at < count; at += 1) {
     const duration = flags & 0x100 ? fields() : defaults.duration;
     const sizeBytes = flags & 0x200 ? fields() : defaults.sizeBytes;
@@ -93,6 +93,6 @@ function readRun(trun: Buffer, defaults: SampleDefaults, from: number, samples: 
 }
 
 function dataOffset(trun: Buffer): number {
-  if (!(flagsOf(trun) & DATA_OFFSET)) throw new Error("A run of samples that does not say where they lie");
+  if (!(flagsOf(trun) & DATA_OFFSET)) throw new Error("MP4 sample run has no data offset");
   return trun.readInt32BE(8);
 }

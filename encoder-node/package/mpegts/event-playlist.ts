@@ -1,7 +1,7 @@
-// ffmpeg's own playlist of the segments that it has finished (RFC 8216 §4.3.2.1), which grows line by line.
+// Reads ffmpeg's own playlist of finished segments (RFC 8216 §4.3.2.1), which grows line by line.
 
 export type EventPlaylist = {
-  /** Whether no segment will follow. */
+  /** Whether no more segments follow. */
   readonly isFinished: boolean;
   readonly segments: readonly { readonly name: string; readonly seconds: number }[];
 };
@@ -18,6 +18,6 @@ export function readEventPlaylist(text: string): EventPlaylist {
 
 function durationIn(line = ""): number {
   const seconds = Number.parseFloat(/^#EXTINF:(.*),/.exec(line)?.[1] ?? "");
-  if (!(seconds >= 0)) throw new Error("A segment without a duration in ffmpeg's playlist");
+  if (!(seconds >= 0)) throw new Error("Segment in ffmpeg's playlist has no duration");
   return seconds;
 }

@@ -1,21 +1,22 @@
-// Puts video and audio of the same time into one MPEG-TS segment.
+// Multiplexes video and audio of the same time into one MPEG-TS segment.
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { type PesSpan, packetsOf } from "./pes-index.ts";
+import type { PesSpan } from "./pes-index.ts";
 import { programTables } from "./program-tables.ts";
+import { packetsOf } from "./stream-packets.ts";
 import { type ElementaryStream, PACKET_BYTES, packetHeader } from "./ts-packets.ts";
 
 export type MuxedSegment = {
-  /** In the order in which they are decoded; empty where the video has ended. */
+  /** In decoding order. Empty after the end of the video. */
   readonly video: readonly PesSpan[];
   readonly audio: readonly PesSpan[];
-  /** The tracks' own streams, in files of their own. */
+  /** The elementary streams of the two tracks' files. */
   readonly streams: { readonly video: ElementaryStream; readonly audio: ElementaryStream };
-  /** How many segments of the variant come before it: the tables' continuity counters go on from there. */
+  /** The number of earlier segments of the variant, at which the tables' continuity counters continue. */
   readonly number: number;
 };
 
-/** Writes the segment and answers its size in bytes. */
+/** Writes the segment and returns its size in bytes. */
 export async function writeMuxed(path: string, segment: MuxedSegment): Promise<number> {
   const file = createWriteStream(path, { highWaterMark: PACKET_BYTES * 1024 });
   await pipeline(muxedPackets(segment), file);
@@ -23,11 +24,11 @@ export async function writeMuxed(path: string, segment: MuxedSegment): Promise<n
 }
 
 /**
- * The tables, then each packet of audio in front of the first frame of video that is decoded no earlier: so audio is there
- * when its time comes. Packets keep the continuity counters of their tracks, all packets of which come in their order.
+ * The tables, then all packets in decoding order. Audio comes before the first video frame that is decoded no earlier, so
+ * that it is available in time. Packets keep the continuity counters of their tracks, whose order does not change.
  */
 async function* muxedPackets({ video, audio, streams, number }: MuxedSegment): AsyncGenerator<Buffer> {
-  // Both tracks have the same PID in files of their own.
+  // In their own files, both tracks have the same PID.
   const pids = { video: streams.video.pid, audio: streams.video.pid + 1 };
   const tables = [streams.video, { ...streams.audio, pid: pids.audio }];
   yield programTables(tables, video.length > 0 ? pids.video : pids.audio, number);
@@ -55,7 +56,7 @@ function interleaved(video: readonly PesSpan[], audio: readonly PesSpan[]): Sour
   return sources;
 }
 
-/** What is side by side in one file is read at once. */
+/** Merges spans that are adjacent in one file, so that they are read at once. */
 function joined(sources: readonly Source[]): Source[] {
   const runs: Source[] = [];
   for (const source of sources) {
@@ -68,7 +69,7 @@ function joined(sources: readonly Source[]): Source[] {
   return runs;
 }
 
-/** The packets of a span that are of one PID, under another one. */
+/** The packets of a span that have the PID `from`, with the PID `to`. */
 async function* retargeted(span: PesSpan, from: number, to: number): AsyncGenerator<Buffer> {
   for await (const packet of packetsOf(span.path, span.offset, span.endOffset)) {
     if (packetHeader(packet, 0).pid !== from) continue;

@@ -1,7 +1,7 @@
-// The tables of a transport stream with one program, as packets (ISO/IEC 13818-1 §2.4.4).
+// Builds the packets with the tables of a transport stream with one program (ISO/IEC 13818-1 §2.4.4).
 import { type ElementaryStream, PACKET_BYTES } from "./ts-packets.ts";
 
-/** PID of the program map table; ffmpeg's own. */
+/** The PID of the program map table, as in ffmpeg. */
 export const PROGRAM_MAP_PID = 0x1000;
 
 const PROGRAM = 1;

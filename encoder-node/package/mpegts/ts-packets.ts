@@ -1,21 +1,21 @@
-// The packets of MPEG transport streams (ISO/IEC 13818-1), as far as one elementary stream per file needs it.
+// Reads packets of MPEG transport streams (ISO/IEC 13818-1) with one elementary stream.
 
 export const PACKET_BYTES = 188;
-/** Of all time stamps (§2.4.3.7). */
+/** The clock of all timestamps (§2.4.3.7). */
 export const TICKS_PER_SECOND = 90_000;
 const SYNC_BYTE = 0x47;
 
-/** PES packets begin in packets with this flag, as do tables. */
+/** `isStart`: a PES packet or a table begins in this packet. */
 export type PacketHeader = { readonly pid: number; readonly isStart: boolean };
 
-/** The header of the packet at an offset (§2.4.3.2). Throws when there is none. */
+/** The header of the packet at an offset (§2.4.3.2). Throws when no packet begins there. */
 export function packetHeader(bytes: Buffer, at: number): PacketHeader {
-  if (bytes.readUInt8(at) !== SYNC_BYTE) throw new Error("A packet of MPEG-TS without a sync byte");
+  if (bytes.readUInt8(at) !== SYNC_BYTE) throw new Error("MPEG-TS packet has no sync byte");
   const word = bytes.readUInt16BE(at + 1);
   return { pid: word & 0x1fff, isStart: (word & 0x4000) !== 0 };
 }
 
-/** What a packet carries, behind its adaptation field. */
+/** The payload of a packet, after its adaptation field. */
 export function payloadOf(packet: Buffer): Buffer {
   const control = packet.readUInt8(3) & 0x30;
   if (!(control & 0x10)) return packet.subarray(PACKET_BYTES);
@@ -33,7 +33,7 @@ export function programMapPid(packet: Buffer): number {
   const [pid, ...others] = entriesOf(sectionOf(packet), 8, () => 4)
     .filter((entry) => entry.readUInt16BE(0) !== 0)
     .map((entry) => entry.readUInt16BE(2) & 0x1fff);
-  if (pid === undefined || others.length > 0) throw new Error("MPEG-TS of other than one program");
+  if (pid === undefined || others.length > 0) throw new Error("MPEG-TS has more or less than one program");
   return pid;
 }
 
@@ -45,16 +45,16 @@ export function elementaryStream(packet: Buffer): ElementaryStream {
   const from = 12 + (section.readUInt16BE(10) & 0xfff);
   const sizeOf = (entry: Buffer): number => 5 + (entry.readUInt16BE(3) & 0xfff);
   const [stream, ...others] = entriesOf(section, from, sizeOf);
-  if (!stream || others.length > 0) throw new Error("MPEG-TS of other than one stream");
+  if (!stream || others.length > 0) throw new Error("MPEG-TS has more or less than one stream");
   return { type: stream.readUInt8(0), pid: stream.readUInt16BE(1) & 0x1fff };
 }
 
-/** A table's section, without its checksum; it must lie in one packet. */
+/** The section of a table without its checksum. The section must be in one packet. */
 function sectionOf(packet: Buffer): Buffer {
   const payload = payloadOf(packet);
   const section = payload.subarray(1 + payload.readUInt8(0));
   const sizeBytes = 3 + (section.readUInt16BE(1) & 0xfff);
-  if (sizeBytes > section.length) throw new Error("A table of MPEG-TS in more than one packet");
+  if (sizeBytes > section.length) throw new Error("MPEG-TS table is larger than one packet");
   return section.subarray(0, sizeBytes - 4);
 }
 
@@ -65,17 +65,17 @@ function entriesOf(section: Buffer, from: number, sizeOf: (entry: Buffer) => num
 }
 
 export type PesStart = {
-  /** When its frame is shown, modulo 2^33 (§2.4.3.7). */
+  /** The presentation time of its frame, modulo 2^33 (§2.4.3.7). */
   readonly shownAt: number;
-  /** When it is decoded; the same where frames are not reordered. */
+  /** The decoding time; equal to the presentation time where frames are not reordered. */
   readonly decodedAt: number;
   readonly data: Buffer;
 };
 
-/** The beginning of a PES packet with a time stamp (§2.4.3.6). Throws when it is not wholly there. */
+/** Reads the beginning of a PES packet with a timestamp (§2.4.3.6). Throws when it is incomplete. */
 export function pesStart(payload: Buffer): PesStart {
   if (payload.readUIntBE(0, 3) !== 1 || !(payload.readUInt8(7) & 0x80)) {
-    throw new Error("A frame of MPEG-TS without a time stamp");
+    throw new Error("MPEG-TS frame has no timestamp");
   }
   const shownAt = timestampAt(payload, 9);
   return {
@@ -85,7 +85,7 @@ export function pesStart(payload: Buffer): PesStart {
   };
 }
 
-/** 33 bits in five bytes. */
+/** A timestamp has 33 bits in five bytes. */
 const timestampAt = (payload: Buffer, at: number): number =>
   ((payload.readUInt8(at) >> 1) & 7) * 2 ** 30 +
   (payload.readUInt16BE(at + 1) >> 1) * 2 ** 15 +
@@ -93,5 +93,5 @@ const timestampAt = (payload: Buffer, at: number): number =>
 
 const WRAP = 2 ** 33;
 
-/** The time nearest to another one that a time stamp can mean: they begin anew after 26.5 hours. */
+/** The possible value of a timestamp that is nearest to another time: timestamps wrap around after 26.5 hours. */
 export const unwrapped = (ticks: number, near: number): number => ticks + Math.round((near - ticks) / WRAP) * WRAP;

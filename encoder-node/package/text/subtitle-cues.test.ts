@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseWebVtt, webVttText } from "./subtitle-cues.ts";
 
-const again = (text: string): string | null => {
+const reformat = (text: string): string | null => {
   const read = parseWebVtt(text);
   return read && webVttText(read);
 };
@@ -22,7 +22,7 @@ test.each([
   ],
   [
     "header and comments",
-    "WEBVTT - a film\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\nNOTE\nno --! cue\n\n00:01.000 --> 00:02.000\nA\n\nNOTE end",
+    "WEBVTT - a video\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0\n\nNOTE\nno --! cue\n\n00:01.000 --> 00:02.000\nA\n\nNOTE end",
     "00:00:01.000 --> 00:00:02.000\nA",
   ],
   [
@@ -36,7 +36,7 @@ test.each([
     "00:00:01.000 --> 00:00:02.000\nA\n\n00:00:03.000 --> 00:00:04.000\nB",
   ],
   [
-    "cues that cannot be",
+    "invalid cues",
     "WEBVTT\n\n00:02.000 --> 00:02.000\nA\n\n00:61.000 --> 01:02.000\nB\n\nx --> y\nC\n\n00:01.000 --> 00:02.000\n",
     null,
   ],
@@ -52,12 +52,12 @@ test.each([
     "00:00:01.000 --> 00:00:02.000 a\u2028b\nA",
   ],
   ["a name with such a line end", "WEBVTT \u2028x\n\n00:01.000 --> 00:02.000\nA", "00:00:01.000 --> 00:00:02.000\nA"],
-])("WebVTT is read and written again: %s", (_, text, blocks) => {
-  expect(again(text)).toBe(blocks === null ? "WEBVTT\n" : `WEBVTT\n\n${blocks}\n`);
+])("WebVTT is parsed and formatted again: %s", (_, text, blocks) => {
+  expect(reformat(text)).toBe(blocks === null ? "WEBVTT\n" : `WEBVTT\n\n${blocks}\n`);
 });
 
 test.each(["", "WEBVTTX\n", "1\n00:00:01,000 --> 00:00:02,000\nA\n", " WEBVTT"])(
-  "what is no WebVTT is told: %j",
+  "a text that is not WebVTT is rejected: %j",
   (text) => {
     expect(parseWebVtt(text)).toBeNull();
   },
@@ -74,6 +74,6 @@ test.each([
   ["blocks without cues", `WEBVTT\n\n${many("a\n\n")}${TIMES}\nA`, 1],
   ["arrows in one block", `WEBVTT\n\n${many("-->\n")}`, 0],
   ["carriage returns", `WEBVTT${many("\r")}${TIMES}\nA`, 1],
-])("10 MB of %s are read in no more than linear time", (_, text, cues) => {
+])("10 MB of %s are parsed in linear time", (_, text, cues) => {
   expect(parseWebVtt(text)?.cues).toHaveLength(cues);
 });

@@ -1,37 +1,37 @@
-// Reads WebVTT as clients send it, and writes it again. Data from outside: whatever cannot be read is passed over.
+// Parses WebVTT from clients and formats it again. Untrusted data: whatever cannot be parsed is skipped.
 
-/** A text that is on the screen for a time. */
+/** A text that is displayed for a time. */
 export type Cue = {
   readonly startMs: number;
   readonly endMs: number;
-  /** Its identifier, times, settings and text, as a block of a WebVTT file. */
+  /** The identifier, times, settings and text, as a block of a WebVTT file. */
   readonly block: string;
 };
 
 export type WebVtt = {
-  /** Blocks of styles and regions, which cues refer to. */
+  /** Blocks of styles and regions that cues refer to. */
   readonly definitions: readonly string[];
-  /** In the order of their beginning. */
+  /** Sorted by start time. */
   readonly cues: readonly Cue[];
 };
 
-/** No character but these may follow the name (WebVTT §4.1). */
+/** Only these characters may follow the name (WebVTT §4.1). */
 const SIGNATURE = /^WEBVTT(?:[ \t\n\r]|$)/;
 const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
 /**
- * WebVTT §4.1, with a comma instead of the point too, as SubRip has it. No two repetitions may share a character, and the
- * last one takes whatever is left: or a line of a million blanks takes minutes.
+ * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character, and
+ * the last one matches everything: otherwise a line with a million spaces would take minutes.
  */
 const TIMING =
   /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
 
-/** Whether a text, without byte order mark, says that it is WebVTT. */
+/** Whether a text without byte order mark has the signature of WebVTT. */
 export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
 
 /**
- * Reads the text of a WebVTT file (WebVTT §6.1): null when it is none. Comments are left out, and so are cues that are never
- * shown and what the header says, since times are the film's own.
+ * Parses the text of a WebVTT file (WebVTT §6.1). Null when it is not WebVTT. Drops comments, cues without a duration and
+ * the header's metadata: the times are those of the source.
  */
 export function parseWebVtt(text: string): WebVtt | null {
   const plain = plainLines(text.replace(/^\uFEFF/, ""));
@@ -40,7 +40,7 @@ export function parseWebVtt(text: string): WebVtt | null {
   const cues: Cue[] = [];
   for (const block of blocksOf(plain)) {
     const found = cuesOf(block);
-    // Styles and regions come before the first cue, or mean nothing.
+    // Styles and regions after the first cue have no effect.
     if (found.length === 0 && cues.length === 0 && DEFINITION.test(block[0] ?? "")) {
       definitions.push(block.join("\n"));
     }
@@ -49,16 +49,16 @@ export function parseWebVtt(text: string): WebVtt | null {
   return { definitions, cues: cues.toSorted((a, b) => a.startMs - b.startMs) };
 }
 
-/** The text of a file of these definitions and cues; `header` is what belongs into the first block. */
+/** Formats a file with these definitions and cues. `header`: further lines of the first block. */
 export function webVttText({ definitions, cues }: WebVtt, header: readonly string[] = []): string {
   const blocks = [["WEBVTT", ...header].join("\n"), ...definitions, ...cues.map(({ block }) => block)];
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** A text whose lines all end with a line feed. */
+/** The text with line feeds as line ends. */
 export const plainLines = (text: string): string => text.replace(/\r\n/g, "\n").replace(/\r/g, "\n");
 
-/** Lines between blank ones, one block at a time: millions of tiny ones would take much memory together. */
+/** Yields the blocks between blank lines one at a time, because millions of tiny ones would take too much memory. */
 function* blocksOf(text: string): Generator<string[]> {
   let block: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -74,7 +74,7 @@ function* blocksOf(text: string): Generator<string[]> {
   if (block.length > 0) yield block;
 }
 
-/** A line of times begins a cue wherever it stands: a blank line may be missing before it. */
+/** A line with times always begins a cue, even without a blank line before it. */
 function cuesOf(block: readonly string[]): Cue[] {
   const starts = block.flatMap((line, at) => (line.includes(ARROW) ? [at] : []));
   return starts.flatMap((start, at) => {

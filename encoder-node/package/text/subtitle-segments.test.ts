@@ -14,7 +14,7 @@ test.each([
   [120_600, [60_000, 120_000, 120_600]],
   [300, [300]],
   [0, [1]],
-])("a film of %d ms is cut every minute, without a tiny rest", (endMs, ends) => {
+])("a stream of %d ms has a segment per minute, without a tiny remainder", (endMs, ends) => {
   expect(textSpans(endMs)).toEqual(ends.map((end, at) => ({ startMs: at === 0 ? 0 : ends[at - 1], endMs: end })));
 });
 
@@ -35,7 +35,7 @@ over two lines
 after the end
 `);
 
-test("a cue is in every segment during which it is shown, with its whole time; segments may be empty", () => {
+test("a cue is in every segment during which it is displayed, with its full times; segments may be empty", () => {
   const long = "00:00:50.000 --> 00:02:10.000\nover two lines\n";
   expect(subtitleSegments(TRACK, textSpans(240_000))).toEqual([
     `${HEADER}\n00:00:20.000 --> 00:01:00.000\nup to the line\n\n${long}`,
@@ -45,7 +45,7 @@ test("a cue is in every segment during which it is shown, with its whole time; s
   ]);
 });
 
-test("the characters of segments are known before they are made", () => {
+test("the number of characters is known before the segments are created", () => {
   const sizeOf = (segments: readonly string[]): number =>
     segments
       .filter((segment) => segment !== MAP)

@@ -1,25 +1,25 @@
-// Text tracks for HLS: WebVTT in segments of their own length.
+// Splits text tracks into WebVTT segments for HLS. Their duration differs from that of the media segments.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
 
-/** A part of the film, in ms. */
+/** A time span of the stream, in ms. */
 export type TextSpan = { readonly startMs: number; readonly endMs: number };
 
-/** MPEG's clock. */
+/** The MPEG clock. */
 const TICKS_PER_SECOND = 90_000;
-/** Where the cues' time 0 lies on the line of the media's own time stamps (RFC 8216 §3.5). */
+/** The media timestamp of the cues' time 0 (RFC 8216 §3.5). */
 const TIMESTAMP_MAP = `X-TIMESTAMP-MAP=MPEGTS:${STREAM_START_SECONDS * TICKS_PER_SECOND},LOCAL:00:00:00.000`;
 
 /**
- * Text is small: segments as long as those of pictures would be thousands of tiny files. Subtitles may have a target
- * duration of their own (RFC 8216 §6.2.4).
+ * Text is small: segments as short as those of the video would be thousands of tiny files. Subtitles may have a different
+ * target duration (RFC 8216 §6.2.4).
  */
 const SPAN_MS = 60_000;
 
-/** A rest that is shorter belongs to the segment before it, which then still rounds to the target duration. */
+/** A shorter remainder is part of the last segment, whose duration then still rounds to the target duration. */
 const MIN_LAST_MS = 500;
 
-/** The parts of a film of this length that segments are made of: at least one. */
+/** The segment spans of a stream of this length: at least one. */
 export function textSpans(endMs: number): TextSpan[] {
   const end = Math.max(1, Math.round(endMs));
   const count = Math.max(1, Math.ceil((end - MIN_LAST_MS) / SPAN_MS));
@@ -30,8 +30,8 @@ export function textSpans(endMs: number): TextSpan[] {
 }
 
 /**
- * The segments of a text, one for each span. A cue is in each of those during which it is shown, with the whole of its time,
- * by which players know it again. Styles and regions are where cues are.
+ * The segments of a text track, one per span. A cue is in every segment during which it is displayed, always with its full
+ * times, by which players recognize it. Segments with cues also contain the styles and regions.
  */
 export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly TextSpan[]): string[] {
   const shown = spans.map((): Cue[] => []);
@@ -43,10 +43,10 @@ export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly 
   return shown.map((cues) => webVttText({ definitions: cues.length > 0 ? definitions : [], cues }, [TIMESTAMP_MAP]));
 }
 
-/** Keeps sums of spans finite when cues are said to last for ever: no film has so many. */
+/** Keeps the sums finite when cues declare absurd times: no stream has this many spans. */
 const MOST_SPANS = 1e9;
 
-/** The most characters that the segments with cues can have, however long the film is; found without making them. */
+/** The maximum number of characters of all segments with cues, whatever the stream's length. Creates no segments. */
 export function segmentCharacters({ definitions, cues }: WebVtt): number {
   const fixed = definitions.reduce((sum, { length }) => sum + length, 0);
   let [characters, counted] = [0, 0];

@@ -1,0 +1,23 @@
+// What a publication is made of: the stream's spec, its plan, and its files on disk.
+import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
+import type { SubtitleTraits } from "../package/text/text-files.ts";
+
+export type PublicationOptions = {
+  readonly spec: HttpStreamOutput;
+  readonly planned: PlannedOutput & { readonly stream: PlannedStream };
+  /** Where ffmpeg writes. */
+  readonly workFolder: string;
+  /** The stream's folder, below that of each package. */
+  readonly folder: string;
+  readonly subtitles: readonly SubtitleFile[];
+};
+
+/** A WebVTT file on this node's disk. */
+export type SubtitleFile = SubtitleTraits & { readonly path: string };
+
+export type PackageName = "hls" | "dash";
+
+export const segmentFormatOf = (spec: HttpStreamOutput, name: PackageName): SegmentFormat =>
+  name === "dash" ? "fmp4" : (spec.hls?.segments ?? "mpegts");
