@@ -1,64 +1,64 @@
-// The one table of error codes: what each means to HTTP, to retrying, and whose doing it is.
+// The error codes: the HTTP status of each, whether retrying may help, and who causes it.
 
-/** Whose doing an error is: it decides the words, and whether another node may do better. */
+/** Who causes an error: it decides how the message addresses the client, and whether another node may succeed. */
 export type Blame = "client" | "source" | "storage" | "node" | "platform";
 
 export type ErrorTraits = {
   /** HTTP status when the code answers a request; null for codes that only appear in statuses. */
   readonly http: number | null;
-  /** Whether the same work may succeed when it is tried again. */
+  /** Whether the same work may succeed on a retry. */
   readonly retryable: boolean;
   readonly blame: Blame;
 };
 
-const answer = (http: number, blame: Blame = "client"): ErrorTraits => ({ http, retryable: http >= 500, blame });
+const response = (http: number, blame: Blame = "client"): ErrorTraits => ({ http, retryable: http >= 500, blame });
 const final = (blame: Blame): ErrorTraits => ({ http: null, retryable: false, blame });
 const retry = (blame: Blame): ErrorTraits => ({ http: null, retryable: true, blame });
 
 export const ERRORS = {
-  // Answers to requests (api-v2 §2).
-  json_not_valid: answer(400),
-  request_not_valid: answer(400),
-  input_not_valid: answer(400),
-  input_url_not_valid: answer(400),
-  storage_not_valid: answer(400),
-  storage_service_not_valid: answer(400),
-  storage_credentials_not_valid: answer(400),
-  outputs_not_valid: answer(400),
-  output_not_valid: answer(400),
-  output_format_not_valid: answer(400),
-  output_param_not_valid: answer(400),
-  output_condition_not_valid: answer(400),
-  output_key_not_unique: answer(400),
-  output_path_not_unique: answer(400),
-  outputs_out_of_range: answer(400),
-  notification_not_valid: answer(400),
-  settings_not_valid: answer(400),
-  report_not_valid: answer(400),
-  query_not_valid: answer(400),
-  idempotency_key_not_valid: answer(400),
-  authentication_failed: answer(401),
-  upload_not_allowed: answer(403),
-  job_not_found: answer(404),
-  metadata_not_found: answer(404),
-  notification_not_found: answer(404),
-  account_not_found: answer(404),
-  credential_not_found: answer(404),
-  object_not_found: answer(404),
-  route_not_found: answer(404),
-  method_not_allowed: answer(405),
-  job_state_conflict: answer(409),
-  idempotency_key_reused: answer(409),
-  lease_superseded: answer(409),
-  upload_gone: answer(409),
-  precondition_failed: answer(412),
-  body_too_large: answer(413),
-  range_not_satisfiable: answer(416),
-  rate_limited: answer(429),
-  too_many_jobs: answer(429),
-  internal_error: answer(500, "platform"),
-  service_unavailable: answer(503, "platform"),
-  sealing_key_missing: answer(503, "platform"),
+  // Error responses (api-v2 §2).
+  json_not_valid: response(400),
+  request_not_valid: response(400),
+  input_not_valid: response(400),
+  input_url_not_valid: response(400),
+  storage_not_valid: response(400),
+  storage_service_not_valid: response(400),
+  storage_credentials_not_valid: response(400),
+  outputs_not_valid: response(400),
+  output_not_valid: response(400),
+  output_format_not_valid: response(400),
+  output_param_not_valid: response(400),
+  output_condition_not_valid: response(400),
+  output_key_not_unique: response(400),
+  output_path_not_unique: response(400),
+  outputs_out_of_range: response(400),
+  notification_not_valid: response(400),
+  settings_not_valid: response(400),
+  report_not_valid: response(400),
+  query_not_valid: response(400),
+  idempotency_key_not_valid: response(400),
+  authentication_failed: response(401),
+  upload_not_allowed: response(403),
+  job_not_found: response(404),
+  metadata_not_found: response(404),
+  notification_not_found: response(404),
+  account_not_found: response(404),
+  credential_not_found: response(404),
+  object_not_found: response(404),
+  route_not_found: response(404),
+  method_not_allowed: response(405),
+  job_state_conflict: response(409),
+  idempotency_key_reused: response(409),
+  lease_superseded: response(409),
+  upload_gone: response(409),
+  precondition_failed: response(412),
+  body_too_large: response(413),
+  range_not_satisfiable: response(416),
+  rate_limited: response(429),
+  too_many_jobs: response(429),
+  internal_error: response(500, "platform"),
+  service_unavailable: response(503, "platform"),
+  sealing_key_missing: response(503, "platform"),
 
   // Reasons why an input failed.
   input_address_not_allowed: final("client"),
@@ -90,16 +90,16 @@ export const ERRORS = {
   storage_unreachable: retry("storage"),
   node_failed: retry("node"),
   node_lost: retry("node"),
-  // By these a node gives a task back that it has nothing against: no attempt is lost.
+  // With these a node returns a task without having failed it: no attempt is lost.
   node_busy: retry("node"),
   turn_over: retry("node"),
   cancelled: final("client"),
 } as const satisfies Record<string, ErrorTraits>;
 
-/** `input_http_<status>` carries the source server's answer and has its traits computed from it. */
+/** `input_http_<status>` carries the status of the source server; its traits are computed from it. */
 export type ErrorCode = keyof typeof ERRORS | `input_http_${number}`;
 
-/** HTTP statuses of a source server that say "later", not "no". */
+/** HTTP statuses of a source server that mean "try again later". */
 const RETRYABLE_SOURCE_STATUSES = new Set([408, 425, 429]);
 
 export function isErrorCode(text: string): text is ErrorCode {
@@ -113,14 +113,14 @@ export function errorTraits(code: ErrorCode): ErrorTraits {
   return { http: null, retryable: status >= 500 || RETRYABLE_SOURCE_STATUSES.has(status), blame: "source" };
 }
 
-/** Why something failed, in the shape that statuses and reports carry. `message` is one plain sentence for people. */
+/** Why something failed, as statuses and reports carry it. `message` is one plain sentence that clients may read. */
 export type Failure = { readonly code: ErrorCode; readonly message: string };
 
-/** A broken expectation with a code of the table; the message may be shown to the client. */
+/** An error with a code of the table. Clients may read the message. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
-  /** When to try again, where an answer can say so. */
+  /** When to retry, if known. */
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
@@ -128,7 +128,14 @@ export class AppError extends Error {
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
+
+  static from({ code, message }: Failure, options: { cause?: unknown; retryAfterSeconds?: number } = {}): AppError {
+    return new AppError(code, message, options);
+  }
 }
+
+/** The code and message of an error, without its stack and cause: what reports and stored states hold. */
+export const failureOf = ({ code, message }: AppError): Failure => ({ code, message });
 
 /** Ends a switch over a union: a member that is not handled does not compile. */
 export function assertNever(value: never): never {

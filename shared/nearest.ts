@@ -1,9 +1,9 @@
-// The known word that someone most likely meant by an unknown one.
+// Finds the known word that is most similar to a misspelled one.
 
-/** Beyond this, words are no typing mistakes of anything known here. */
+/** Longer words are not misspellings of any known word. */
 const MAX_CHARS = 40;
 
-/** The known word nearest to `word`, whatever its case; null when none is near. The first of several wins. */
+/** The known word most similar to `word`, ignoring case; null when none is similar. The first of several wins. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   if (word === "" || word.length > MAX_CHARS) return null;
   const typed = word.toLowerCase();

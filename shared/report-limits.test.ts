@@ -19,32 +19,33 @@ import {
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const PROOF = { lease: LEASE, token: "t" };
+const RUNNING = { ...PROOF, slotClass: "encode" };
 const CAPABILITIES = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
 const HELLO = {
   ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities: CAPABILITIES },
   ...{ slots: { inspect: 1, encode: 1 }, running: [] },
 };
 const WEEK_US = 1000 * MAX_LENGTH_MS;
-const FILM = { frames: 100, bytes: 1000, startUs: 0, endUs: 100_000_000, longestGopMs: 2000 };
+const VIDEO = { frames: 100, bytes: 1000, startUs: 0, endUs: 100_000_000, longestGopMs: 2000 };
 const SOURCE = { from: "scratch", pieces: [{ name: "inspect-1/source-00001", sizeBytes: 1 }] };
-const CUTS = [
+const SPLIT_POINTS = [
   [10, 9_990_000, 10_000, 2, 100],
   [10, 9_990_000, 20_000, 1, 100],
 ];
-const CHUNKING = { ok: true, source: SOURCE, ...FILM, splitPoints: CUTS };
+const CHUNKING = { ok: true, source: SOURCE, ...VIDEO, splitPoints: SPLIT_POINTS };
 const TRACK = { output: 0, track: "v", name: "chunk-1/v.mp4", sizeBytes: 1, frames: 1 };
-const SEAMS = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: 0 };
+const BOUNDARIES = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: 0 };
 const FILE = { output: 0, file: 1, sizeBytes: 1, etags: ["e"] };
 const MADE = { status: "made", output: 0, files: [FILE], probe: null };
 const FAILED = { status: "failed", output: 0, failure: { code: "encoding_failed", message: "m" } };
 const PROBE = { streams: [{ index: 0 }], format: {} };
 
 const many = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
-const asks = (files: unknown) => ({ token: "t", files });
+const uploadsOf = (files: unknown) => ({ token: "t", files });
 const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
 const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
 
-/** The most that is taken, and what is beyond. */
+/** The largest value that is accepted, and one beyond it. */
 const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] = [
   ["slots", NodeFrame, slots(MAX_SLOTS), slots(MAX_SLOTS + 1)],
   ["leases that are released", NodeFrame, slots(0, MAX_LEASES), slots(0, MAX_LEASES + 1)],
@@ -57,10 +58,15 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["muxers", Capabilities, named("muxers", 2000), named("muxers", 2001)],
   ["a name", Capabilities, named("encoders", 1, 200), named("encoders", 1, 201)],
   ["a version", Capabilities, { ...CAPABILITIES, ffmpegVersion: "v".repeat(200) }, version(201)],
-  ["an output's index", UploadsRequest, asks([file({ output: 9999 })]), asks([file({ output: 10_000 })])],
-  ["a file's number", UploadsRequest, asks([file({ file: 99_999 })]), asks([file({ file: 100_000 })])],
-  ["a file's size", UploadsRequest, asks([file({ sizeBytes: MAX_FILE_BYTES })]), asks([file({ sizeBytes: 9e15 })])],
-  ["files", UploadsRequest, asks(many(200, file({}))), asks(many(201, file({})))],
+  ["an output's index", UploadsRequest, uploadsOf([file({ output: 9999 })]), uploadsOf([file({ output: 10_000 })])],
+  ["a file's number", UploadsRequest, uploadsOf([file({ file: 99_999 })]), uploadsOf([file({ file: 100_000 })])],
+  [
+    "a file's size",
+    UploadsRequest,
+    uploadsOf([file({ sizeBytes: MAX_FILE_BYTES })]),
+    uploadsOf([file({ sizeBytes: 9e15 })]),
+  ],
+  ["files", UploadsRequest, uploadsOf(many(200, file({}))), uploadsOf(many(201, file({})))],
   ["a scratch object", ScratchRequest, scratch(MAX_FILE_BYTES), scratch(9e15)],
   ["parts", TaskResult, etags(MAX_PARTS, 34), etags(MAX_PARTS + 1, 34)],
   ["an ETag", TaskResult, etags(1, 512), etags(1, 513)],
@@ -82,14 +88,29 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["frames of a track", ScratchTrack, { ...TRACK, frames: MAX_FRAMES }, { ...TRACK, frames: MAX_FRAMES + 1 }],
   ["a track's size", ScratchTrack, { ...TRACK, sizeBytes: MAX_FILE_BYTES }, { ...TRACK, sizeBytes: 9e15 }],
   ["a track's output", ScratchTrack, { ...TRACK, output: 9999 }, { ...TRACK, output: 10_000 }],
-  ["joined frames", ChunkBoundaryCheck, { ...SEAMS, framesJoined: MAX_FRAMES }, { ...SEAMS, framesJoined: 1e15 }],
-  ["planned frames", ChunkBoundaryCheck, { ...SEAMS, framesPlanned: MAX_FRAMES }, { ...SEAMS, framesPlanned: 1e15 }],
-  ["an error in time", ChunkBoundaryCheck, { ...SEAMS, largestErrorUs: WEEK_US }, { ...SEAMS, largestErrorUs: 1e300 }],
   [
-    "a rest of video",
+    "joined frames",
     ChunkBoundaryCheck,
-    { ...SEAMS, videoOverAudioMs: -1000 },
-    { ...SEAMS, videoOverAudioMs: -1e300 },
+    { ...BOUNDARIES, framesJoined: MAX_FRAMES },
+    { ...BOUNDARIES, framesJoined: 1e15 },
+  ],
+  [
+    "planned frames",
+    ChunkBoundaryCheck,
+    { ...BOUNDARIES, framesPlanned: MAX_FRAMES },
+    { ...BOUNDARIES, framesPlanned: 1e15 },
+  ],
+  [
+    "an error in time",
+    ChunkBoundaryCheck,
+    { ...BOUNDARIES, largestErrorUs: WEEK_US },
+    { ...BOUNDARIES, largestErrorUs: 1e300 },
+  ],
+  [
+    "video without audio",
+    ChunkBoundaryCheck,
+    { ...BOUNDARIES, videoOverAudioMs: -1000 },
+    { ...BOUNDARIES, videoOverAudioMs: -1e300 },
   ],
   ["a source's size", RangedSource, origin(MAX_FILE_BYTES), origin(9e15)],
   ["a source's pieces", RangedSource, pieces(10_000), pieces(10_001)],
@@ -107,12 +128,17 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["split points before the last frame", Chunking, { ...CHUNKING, frames: 21 }, { ...CHUNKING, frames: 20 }],
   ["split points before the end", Chunking, { ...CHUNKING, endUs: 20_000_000 }, { ...CHUNKING, endUs: 19_999_999 }],
   ["split points within the bytes", Chunking, { ...CHUNKING, bytes: 200 }, { ...CHUNKING, bytes: 199 }],
-  ["later split points", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [CUTS[0], [0, 9_990_000, 20_000, 1, 100]] }],
   [
-    "split points that are shown later",
+    "later split points",
     Chunking,
     CHUNKING,
-    { ...CHUNKING, splitPoints: [CUTS[0], [10, -1, 10_000, 1, 100]] },
+    { ...CHUNKING, splitPoints: [SPLIT_POINTS[0], [0, 9_990_000, 20_000, 1, 100]] },
+  ],
+  [
+    "split points with later timestamps",
+    Chunking,
+    CHUNKING,
+    { ...CHUNKING, splitPoints: [SPLIT_POINTS[0], [10, -1, 10_000, 1, 100]] },
   ],
   ["keyframes from the first on", Chunking, CHUNKING, { ...CHUNKING, splitPoints: [[10, 9_990_000, 10_000, 11, 100]] }],
   [
@@ -134,7 +160,7 @@ function slots(inspect: number, released = 0) {
   return { type: "slots", offered: { inspect, encode: 0 }, released: many(released, LEASE) };
 }
 function running(count: number) {
-  return { ...HELLO, running: many(count, PROOF) };
+  return { ...HELLO, running: many(count, RUNNING) };
 }
 function progress(count: number) {
   return { type: "progress", items: many(count, { ...PROOF, stage: "encoding", fraction: 0 }) };
@@ -173,7 +199,7 @@ function report(token: string) {
   return { token, result: { kind: "inspect", probe: PROBE } };
 }
 
-describe("what a node may say at the most", () => {
+describe("limits of what a node may report", () => {
   it.each(ROWS)("%s", (_, schema, most, beyond) => {
     expect(schema.safeParse(most).error).toBeUndefined();
     expect(schema.safeParse(beyond).success).toBe(false);

@@ -1,4 +1,4 @@
-/** Text of a request, which may be any, as far as messages repeat it. */
+/** Untrusted text of a request, shortened for messages. */
 export const shown = (text: string): string => text.slice(0, SHOWN_CHARS).toWellFormed();
 
 const SHOWN_CHARS = 60;

@@ -1,9 +1,9 @@
-// Objects of a request that have known fields and no others.
+// Objects in a request that reject unknown fields.
 import * as z from "zod";
 import { nearest } from "./nearest.ts";
 import { shown } from "./shown.ts";
 
-/** What other services and languages call fields that are known here. */
+/** Names that other services and languages use for fields of this API. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...["filename", "file", "file_name", "output", "name", "destination"].map((name) => [name, "path"] as const),
   ...["start", "start_time", "seek", "ss", "from"].map((name) => [name, "offset"] as const),
@@ -22,15 +22,15 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 type Hints = {
-  /** What is said of a value that is no object. */
+  /** The error message for a value that is not an object. */
   readonly wanted?: string;
-  /** Fields that belong elsewhere, each with a sentence that says where. */
+  /** Fields that belong elsewhere, each with a hint where. */
   readonly elsewhere?: Readonly<Record<string, string>>;
 };
 
 /**
- * A zod object of exactly these fields; the refusal of another one names it, says what was likely meant, and lists
- * those that are allowed.
+ * A zod object of exactly these fields. The error for an unknown field names it, the field that was probably meant, and
+ * the allowed fields.
  */
 export const strictObject = <Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -44,7 +44,7 @@ export const strictObject = <Shape extends z.ZodRawShape>(
     },
   });
 
-/** What is said of a field that is not known. */
+/** The error message for an unknown field. */
 export function unknownField(
   name: string,
   known: readonly string[],

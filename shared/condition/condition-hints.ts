@@ -1,39 +1,39 @@
-// What someone likely meant by text that conditions do not know: operators of programming languages, other braces.
+// Hints for common mistakes in conditions: operators of programming languages, wrong braces, variables of API v1.
 
 import { nearest } from "../nearest.ts";
 import { CONDITION_VARIABLES } from "./condition-variables.ts";
 
 const NAMES = CONDITION_VARIABLES.map((name) => `input.${name}`);
 
-type Slip = readonly [RegExp, (match: RegExpExecArray) => string];
+type Mistake = readonly [RegExp, (match: RegExpExecArray) => string];
 
-/** No text that is a condition begins with any of these. */
-const NEVER: readonly Slip[] = [
-  [/===?/y, ([text]) => `write \`=\` for \`${text}\``],
-  [/!==/y, ([text]) => `write \`!=\` for \`${text}\``],
-  [/=>|≥/y, ([text]) => `write \`>=\` for \`${text}\``],
-  [/=<|≤/y, ([text]) => `write \`<=\` for \`${text}\``],
-  [/≠|<>=|!<|!>/y, ([text]) => `write \`!=\` for \`${text}\``],
-  [/&&?/y, ([text]) => `write \`AND\` for \`${text}\``],
-  [/\|\|?/y, ([text]) => `write \`OR\` for \`${text}\``],
-  [/!(?!=)/y, () => "write `NOT` for `!`"],
-  [/[“”„‘’‚«»]/y, ([text]) => `write a straight quote, \`'\` or \`"\`, for \`${text}\``],
-  [/\$\{?(?:source_)?(\w+)\}?/y, ([text, name = ""]) => `\`${text}\` is of API v1: write ${inBraces(name)}`],
-  [/\binput\.[\w.-]+/y, ([text]) => `write ${inBraces(text)} for \`${text}\``],
+/** No valid token starts with any of these. */
+const NEVER_VALID: readonly Mistake[] = [
+  [/===?/y, ([text]) => `write \`=\` instead of \`${text}\``],
+  [/!==/y, ([text]) => `write \`!=\` instead of \`${text}\``],
+  [/=>|≥/y, ([text]) => `write \`>=\` instead of \`${text}\``],
+  [/=<|≤/y, ([text]) => `write \`<=\` instead of \`${text}\``],
+  [/≠|<>=|!<|!>/y, ([text]) => `write \`!=\` instead of \`${text}\``],
+  [/&&?/y, ([text]) => `write \`AND\` instead of \`${text}\``],
+  [/\|\|?/y, ([text]) => `write \`OR\` instead of \`${text}\``],
+  [/!(?!=)/y, () => "write `NOT` instead of `!`"],
+  [/[“”„‘’‚«»]/y, ([text]) => `write a straight quote, \`'\` or \`"\`, instead of \`${text}\``],
+  [/\$\{?(?:source_)?(\w+)\}?/y, ([text, name = ""]) => `\`${text}\` is API v1 syntax; write ${inBraces(name)}`],
+  [/\binput\.[\w.-]+/y, ([text]) => `write ${inBraces(text)} instead of \`${text}\``],
 ];
 
-/** These begin no condition where nothing else fits. */
-const OTHERWISE: readonly Slip[] = [
+/** Mistakes where no valid token matches. */
+const UNMATCHED: readonly Mistake[] = [
   [
     /\{+\s*([\w.-]+)\s*\}*/y,
-    ([text, name = ""]) => `write ${inBraces(name)} (two braces on each side) for \`${text}\``,
+    ([text, name = ""]) => `write ${inBraces(name)} (two braces on each side) instead of \`${text}\``,
   ],
-  [/["']/y, () => "this quote is never closed"],
+  [/["']/y, () => "this quote is not closed"],
 ];
 
-/** What to write in place of the text at a place; null when nothing is known of it. `fits`: whether a word fits there. */
-export function slipAt(text: string, at: number, fits: boolean): string | null {
-  for (const [pattern, hint] of fits ? NEVER : [...NEVER, ...OTHERWISE]) {
+/** What to write instead of the text at a position; null without a hint. `matches`: whether a valid token matches there. */
+export function hintAt(text: string, at: number, matches: boolean): string | null {
+  for (const [pattern, hint] of matches ? NEVER_VALID : [...NEVER_VALID, ...UNMATCHED]) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     if (match) return hint(match);
@@ -41,15 +41,15 @@ export function slipAt(text: string, at: number, fits: boolean): string | null {
   return null;
 }
 
-/** What a variable that does not exist may have meant; empty when nothing is near. */
-export function meantByVariable(name: string): string {
+/** A suggestion for a variable that does not exist; empty when no known one is similar. */
+export function suggestVariable(name: string): string {
   const meant = variableOf(name);
   return meant === null ? "" : `; did you mean \`{{ ${meant} }}\`?`;
 }
 
-/** A name without braces, as it is written when it is a variable; null when it is none. */
-export const bareVariable = (name: string): string | null =>
-  NAMES.includes(`input.${name.toLowerCase()}`) ? `write ${inBraces(name)} for \`${name}\`` : null;
+/** A hint for a variable without braces; null when the name is not a variable. */
+export const unbracedVariable = (name: string): string | null =>
+  NAMES.includes(`input.${name.toLowerCase()}`) ? `write ${inBraces(name)} instead of \`${name}\`` : null;
 
 const inBraces = (name: string): string => `\`{{ ${variableOf(name) ?? "input.width"} }}\``;
 

@@ -1,25 +1,25 @@
-// The variables of conditions (api-v2 §6) and what they are for a probed input.
+// The variables of conditions (api-v2 §6) and their values for a probed input.
 
 import { chosenAudio, chosenVideo } from "../media/choose-streams.ts";
 import { type MediaProbe, sourceFacts } from "../media/media-probe.ts";
 import type { ConditionValue, Variables } from "./condition.ts";
 
-/** Without the `input.` in front. */
+/** Names without the prefix `input.`. */
 export const CONDITION_VARIABLES = [
   ...["width", "height", "rotation", "fps", "ifps", "duration", "file_size", "mime_type", "format", "video_codec"],
   ...["audio_codec", "video_bitrate", "audio_bitrate", "sample_rate", "channels", "is_hd", "is_audio_only"],
 ] as const;
 
-/** The smaller side of a high-definition picture: 720p (ITU-T and common usage). */
+/** The smaller side of a high-definition frame: 720p (ITU-T and common usage). */
 const HD_LINES = 720;
 
 const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 
-/** Whether a condition may speak of this variable. */
+/** Whether conditions may use this variable. */
 export const isConditionVariable = (name: string): boolean =>
   CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 
-/** The variables of one input. Widths and heights are those of the coded frame, `rotation` beside them. */
+/** The variables of one input. Width and height are those of the coded frame, before `rotation`. */
 export function inputVariables(probe: MediaProbe): Variables {
   const named = namedVariables(probe);
   return (name) => {
@@ -31,8 +31,8 @@ export function inputVariables(probe: MediaProbe): Variables {
 
 function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionValue | undefined>> {
   const { video, audio, durationMs } = sourceFacts(probe);
-  const picture = chosenVideo(probe.streams);
-  const sound = chosenAudio(probe.streams);
+  const videoStream = chosenVideo(probe.streams);
+  const audioStream = chosenAudio(probe.streams);
   return {
     width: video?.codedWidth,
     height: video?.codedHeight,
@@ -43,10 +43,10 @@ function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionVal
     file_size: probe.format.size,
     mime_type: mimeType(probe.format.format_name, video !== null),
     format: probe.format.format_name?.split(",")[0],
-    video_codec: picture?.codec_name,
-    audio_codec: sound?.codec_name,
-    video_bitrate: picture?.bit_rate,
-    audio_bitrate: sound?.bit_rate,
+    video_codec: videoStream?.codec_name,
+    audio_codec: audioStream?.codec_name,
+    video_bitrate: videoStream?.bit_rate,
+    audio_bitrate: audioStream?.bit_rate,
     sample_rate: audio?.sampleRateHz ?? undefined,
     channels: audio?.channels ?? undefined,
     is_hd: video !== null && Math.min(video.codedWidth, video.codedHeight) >= HD_LINES,
@@ -54,7 +54,7 @@ function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionVal
   };
 }
 
-/** First names of ffprobe's formats and the registered subtypes that differ from them. */
+/** The registered subtypes that differ from the first name of ffprobe's format. */
 const SUBTYPES: Readonly<Record<string, string>> = {
   mov: "mp4",
   matroska: "x-matroska",

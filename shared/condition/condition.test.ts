@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MediaProbe } from "../media/media-probe.ts";
-import { holds, parseCondition } from "./condition.ts";
 import { inputVariables, isConditionVariable } from "./condition-variables.ts";
+import { holds } from "./evaluate-condition.ts";
+import { parseCondition } from "./parse-condition.ts";
 
 const PROBE: MediaProbe = {
   streams: [
@@ -20,13 +21,13 @@ const PROBE: MediaProbe = {
     },
     { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2 },
   ],
-  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "61.5", size: "1000", tags: { title: "A film" } },
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "61.5", size: "1000", tags: { title: "A video" } },
 };
 
 const parse = (text: string) => parseCondition(text, isConditionVariable);
 const verdict = (text: string, probe = PROBE): boolean | string => {
   const parsed = parse(text);
-  return parsed.ok ? holds(parsed.condition, inputVariables(probe)) : parsed.message;
+  return parsed.ok ? holds(parsed.value, inputVariables(probe)) : parsed.error;
 };
 
 describe("conditions", () => {
@@ -54,7 +55,7 @@ describe("conditions", () => {
     ["{{ input.format }} = 'mov'", true],
     ["{{ input.mime_type }} = 'video/mp4'", true],
     ["{{ input.video_bitrate }} > 4000000", true],
-    ["{{ input.metadata.format.tags.title }} = 'A film'", true],
+    ["{{ input.metadata.format.tags.title }} = 'A video'", true],
     ["{{ input.metadata.streams.0.tags.language }} = 'eng'", true],
     ["{{ input.metadata.streams.1.channels }} >= 2", true],
     ["{{ input.metadata.streams.7.channels }} >= 0", false],
@@ -72,51 +73,51 @@ describe("conditions", () => {
     expect(verdict(text)).toBe(expected);
   });
 
-  it("speak of sound alone", () => {
-    const sound: MediaProbe = { streams: PROBE.streams.slice(1), format: { format_name: "mp3" } };
-    expect(verdict("{{ input.is_audio_only }} and {{ input.mime_type }} = 'audio/mp3'", sound)).toBe(true);
-    expect(verdict("{{ input.width }} > 0 or {{ input.is_hd }}", sound)).toBe(false);
+  it("know inputs without video", () => {
+    const audioOnly: MediaProbe = { streams: PROBE.streams.slice(1), format: { format_name: "mp3" } };
+    expect(verdict("{{ input.is_audio_only }} and {{ input.mime_type }} = 'audio/mp3'", audioOnly)).toBe(true);
+    expect(verdict("{{ input.width }} > 0 or {{ input.is_hd }}", audioOnly)).toBe(false);
   });
 
-  const refusals: [string, RegExp][] = [
-    ["", /missing, at column 1 /],
-    ["{{ input.colour }} = 1", /no variable `input.colour`, at column 1 /],
-    ["{{ input.metadata }} = 1", /no variable `input.metadata`/],
-    ["{{ input.width }} >= ", /missing, at column 22 /],
-    ["{{ input.width }} 5", /operator.*missing, at column 19 /],
-    ["{{ input.width }} == 5", /^write `=` for `==`, at column 19 /],
-    ["({{ input.width }} > 5", /closing bracket.*at column 23 /],
-    ["{{ input.width }} > 5)", /at column 22 /],
-    ["x > 5", /^`x` is no operator.*at column 1 /],
-    ["width > 5", /^write `\{\{ input.width \}\}` for `width`, at column 1 /],
-    ["input.width > 5", /^write `\{\{ input.width \}\}` for `input.width`, at column 1 /],
-    ["$source_width > 5", /^`\$source_width` is of API v1: write `\{\{ input.width \}\}`, at column 1 /],
+  const rejected: [string, RegExp][] = [
+    ["", /missing here \(column 1 /],
+    ["{{ input.colour }} = 1", /variable `input.colour` does not exist.*\(column 1 /],
+    ["{{ input.metadata }} = 1", /variable `input.metadata` does not exist/],
+    ["{{ input.width }} >= ", /missing here \(column 22 /],
+    ["{{ input.width }} 5", /operator.*missing here \(column 19 /],
+    ["{{ input.width }} == 5", /^write `=` instead of `==` \(column 19 /],
+    ["({{ input.width }} > 5", /closing parenthesis.*\(column 23 /],
+    ["{{ input.width }} > 5)", /\(column 22 /],
+    ["x > 5", /^`x` is not an operator.*\(column 1 /],
+    ["width > 5", /^write `\{\{ input.width \}\}` instead of `width` \(column 1 /],
+    ["input.width > 5", /^write `\{\{ input.width \}\}` instead of `input.width` \(column 1 /],
+    ["$source_width > 5", /^`\$source_width` is API v1 syntax; write `\{\{ input.width \}\}`.*\(column 1 /],
     [
       "{{ input.width > 5",
-      /^write `\{\{ input.width \}\}` \(two braces on each side\) for `\{\{ input.width `, at col/,
+      /^write `\{\{ input.width \}\}` \(two braces on each side\) instead of `\{\{ input.width ` \(col/,
     ],
-    ["{input.height} > 5", /^write `\{\{ input.height \}\}` \(two braces on each side\) for `\{input.height\}`/],
+    ["{input.height} > 5", /^write `\{\{ input.height \}\}` \(two braces on each side\) instead of `\{input.height\}`/],
     ["{ width } > 5", /^write `\{\{ input.width \}\}` \(two braces/],
-    ["{{ width }} > 5", /^there is no variable `width`; did you mean `\{\{ input.width \}\}`\? It is at column 1 /],
-    ["{{ input.heigth }} > 5", /^there is no variable `input.heigth`; did you mean `\{\{ input.height \}\}`\?/],
-    ["1 = 1 && 2 = 2", /^write `AND` for `&&`, at column 7 /],
-    ["1 = 1 || 2 = 2", /^write `OR` for `\|\|`, at column 7 /],
-    ["!{{ input.is_hd }}", /^write `NOT` for `!`, at column 1 /],
-    ["1 !== 2", /^write `!=` for `!==`, at column 3 /],
-    ["1 => 2", /^write `>=` for `=>`, at column 3 /],
-    ["1 = \u201cx\u201d", /^write a straight quote, .* for `\u201c`, at column 5 /],
-    ["'open", /^this quote is never closed, at column 1 /],
-    ["1 = 1 and", /missing, at column 10 /],
-    ["5px = 5", /not understood, at column 1 /],
+    ["{{ width }} > 5", /^the variable `width` does not exist; did you mean `\{\{ input.width \}\}`\? \(column 1 /],
+    ["{{ input.heigth }} > 5", /^the variable `input.heigth` does not exist; did you mean `\{\{ input.height \}\}`\?/],
+    ["1 = 1 && 2 = 2", /^write `AND` instead of `&&` \(column 7 /],
+    ["1 = 1 || 2 = 2", /^write `OR` instead of `\|\|` \(column 7 /],
+    ["!{{ input.is_hd }}", /^write `NOT` instead of `!` \(column 1 /],
+    ["1 !== 2", /^write `!=` instead of `!==` \(column 3 /],
+    ["1 => 2", /^write `>=` instead of `=>` \(column 3 /],
+    ["1 = \u201cx\u201d", /^write a straight quote, .* instead of `\u201c` \(column 5 /],
+    ["'open", /^this quote is not closed.*\(column 1 /],
+    ["1 = 1 and", /missing here \(column 10 /],
+    ["5px = 5", /is not valid here.*\(column 1 /],
     [`${"(".repeat(60)}1${")".repeat(60)}`, /nested too deeply/],
     [`1 = ${"1".repeat(2000)}`, /2000 characters/],
   ];
-  it.each(refusals)("refuses %j and points at the place", (text, message) => {
+  it.each(rejected)("rejects %j and names the position", (text, message) => {
     expect(verdict(text)).toMatch(message);
   });
 
-  it("answer any text without throwing", () => {
-    const words = fc.constantFrom(
+  it("never throw, whatever the text", () => {
+    const tokens = fc.constantFrom(
       "{{ input.width }}",
       "{{",
       "(",
@@ -134,7 +135,7 @@ describe("conditions", () => {
     );
     const texts = fc.oneof(
       fc.string(),
-      fc.array(words, { maxLength: 12 }).map((parts) => parts.join(" ")),
+      fc.array(tokens, { maxLength: 12 }).map((parts) => parts.join(" ")),
     );
     fc.assert(
       fc.property(texts, (text) => ["boolean", "string"].includes(typeof verdict(text))),

@@ -1,4 +1,4 @@
-// The codecs of the format grammar (api-v2 §4), and what the encoder of each can be asked for.
+// The codecs of formats (api-v2 §4) and what their encoders support.
 
 export const VIDEO_CODECS = [
   "h264",
@@ -35,27 +35,27 @@ export const AUDIO_CODECS = [
 ] as const;
 export type AudioCodec = (typeof AUDIO_CODECS)[number];
 
-/** What a track may be asked to be: encoded by a codec, or the source's own stream as it is. */
+/** The codecs of a track, and `copy`: the stream of the source without encoding. */
 export const VIDEO_CHOICES = [...VIDEO_CODECS, "copy"] as const;
 export const AUDIO_CHOICES = [...AUDIO_CODECS, "copy"] as const;
 
 export const PIXEL_FORMATS = ["yuv420p", "yuv422p", "yuva444p10le", "yuv420p10le"] as const;
 export type PixelFormat = (typeof PIXEL_FORMATS)[number];
 
-/** Profiles as the grammar names them: those of H.264; `main` is one of HEVC too. */
+/** Profiles of H.264 by their names in formats; HEVC also has `main`. */
 export const PROFILES = ["baseline", "main", "high", "high10", "high422", "high444"] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** Ways to say how many bits the picture gets. `quality` every encoder has: as a constant quality or as a profile. */
+/** Ways to set the bitrate of video. All encoders also support `quality`: as a constant quality or as a profile. */
 type RateSpec = "video_bitrate" | "maxrate" | "2pass";
 
 export type VideoTraits = {
-  /** Those of the grammar's that it takes. Without one: 4:2:0 in 8 bits, or 4:2:2 from codecs that lack that. */
+  /** Supported pixel formats. The default is 4:2:0 in 8 bits, or 4:2:2 for codecs that do not support that. */
   readonly pixelFormats: readonly PixelFormat[];
   readonly rates: readonly RateSpec[];
-  /** What each profile can hold. */
+  /** The pixel formats that each profile supports. */
   readonly profiles: Readonly<Partial<Record<Profile, readonly PixelFormat[]>>>;
-  /** Ten times the level's number, as the grammar writes it. */
+  /** Ten times the level number, as in formats. */
   readonly levels: readonly number[];
 };
 
@@ -63,9 +63,9 @@ const ALL_RATES = ["video_bitrate", "maxrate", "2pass"] as const;
 const plain = { pixelFormats: ["yuv420p"], rates: ALL_RATES, profiles: {}, levels: [] } as const satisfies VideoTraits;
 
 /**
- * Pixel formats, profiles, levels and two passes as the encoders of ffmpeg 7.0 take them (libx264, libx265, libvpx,
- * SVT-AV1, libaom for AV1 in two passes, libtheora, and ffmpeg's own), each tried. ProRes spends what its profile says;
- * DNxHD takes a bitrate, which chooses among fixed ones, but neither a cap nor a second pass.
+ * Pixel formats, profiles, levels and two passes that the encoders of ffmpeg 7.0 support (libx264, libx265, libvpx,
+ * SVT-AV1, libaom for AV1 in two passes, libtheora, and ffmpeg's own), each tried. The profile of ProRes determines its
+ * bitrate. DNxHD accepts a bitrate, which selects one of several fixed ones, but no maximum and no second pass.
  */
 export const VIDEO_TRAITS: Readonly<Record<VideoCodec, VideoTraits>> = {
   h264: {
@@ -103,19 +103,21 @@ export const VIDEO_TRAITS: Readonly<Record<VideoCodec, VideoTraits>> = {
 };
 
 export type AudioTraits = {
-  /** Null for codecs that keep every sample, which have no bitrate to choose. */
+  /** Null for lossless codecs, which have no bitrate. */
   readonly kbps: {
     readonly default: number;
     readonly min: number;
     readonly max: number;
-    /** The only ones, where not every one in between will do. */
+    /** The supported bitrates, if not all from `min` to `max` are. */
     readonly steps?: readonly number[];
   } | null;
   readonly sampleRatesHz: readonly number[];
   readonly maxChannels: number;
 };
 
-/** The sample rates of the grammar. */
+export const CHANNELS = ["mono", "stereo", "multi"] as const;
+
+/** The sample rates of formats. */
 export const SAMPLE_RATES_HZ = [8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000] as const;
 /** Bitrates of MPEG-1 and MPEG-2 layer 2 (ISO 11172-3, 13818-3). */
 const LAYER_2_KBPS = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384];
@@ -123,7 +125,7 @@ const LAYER_2_KBPS = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160,
 const lossy = { kbps: { default: 128, min: 8, max: 512 }, sampleRatesHz: SAMPLE_RATES_HZ, maxChannels: 8 };
 const lossless = { kbps: null, sampleRatesHz: SAMPLE_RATES_HZ, maxChannels: 8 };
 
-/** As the encoders of ffmpeg 7.0 take them (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own), each tried. */
+/** What the encoders of ffmpeg 7.0 support (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own), each tried. */
 export const AUDIO_TRAITS: Readonly<Record<AudioCodec, AudioTraits>> = {
   aac: lossy,
   ac3: { ...lossy, kbps: { ...lossy.kbps, min: 32 }, sampleRatesHz: [32000, 44100, 48000] },

@@ -1,10 +1,10 @@
-// The containers of the format grammar (api-v2 §4): their names, what each can hold, and how each is called on the web.
+// The containers of formats (api-v2 §4): their names, the codecs that each supports, and their media types.
 import { AUDIO_CODECS, type AudioCodec, VIDEO_CODECS, type VideoCodec } from "./codecs.ts";
 
 export const VIDEO_CONTAINERS = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"] as const;
 export const AUDIO_CONTAINERS = ["ogg", "mp3", "aac", "wav", "flac", "m4a", "opus"] as const;
 export const IMAGE_CONTAINERS = ["jpg", "png", "webp", "gif", "webp_anim", "avif"] as const;
-/** Containers of tracks, as against those of pictures. */
+/** Containers of tracks, as opposed to images. */
 export const TRACK_CONTAINERS = [...VIDEO_CONTAINERS, ...AUDIO_CONTAINERS] as const;
 
 export type TrackContainer = (typeof TRACK_CONTAINERS)[number];
@@ -21,36 +21,36 @@ const ALIASES = {
   jpeg: "jpg",
 } as const satisfies Record<string, Container>;
 
-/** Every name that a format may begin with. */
+/** All names that a format may start with. */
 export const CONTAINERS_BY_NAME: ReadonlyMap<string, Container> = new Map<string, Container>([
   ...[...TRACK_CONTAINERS, ...IMAGE_CONTAINERS].map((name) => [name, name] as const),
   ...Object.entries(ALIASES),
 ]);
 
 export type TrackContainerTraits = {
-  /** What it can hold, the default first; none for a container of sound only. */
+  /** Supported codecs, the default first; none for audio containers. */
   readonly video: readonly VideoCodec[];
   readonly audio: readonly [AudioCodec, ...AudioCodec[]];
-  /** Where another codec than the first is the default beside this picture. */
-  readonly audioBeside?: Readonly<Partial<Record<VideoCodec, AudioCodec>>>;
-  /** The default audio bitrate, where it is not the codec's. */
+  /** Default audio codecs other than the first, by the video codec. */
+  readonly audioWithVideo?: Readonly<Partial<Record<VideoCodec, AudioCodec>>>;
+  /** The default audio bitrate, if it is not that of the codec. */
   readonly audioKbps?: number;
-  /** Where it takes fewer sample rates than the codec. */
+  /** Sample rates, if it supports fewer than the codec. */
   readonly sampleRatesHz?: Readonly<Partial<Record<AudioCodec, readonly number[]>>>;
-  /** Whether it can be written in fragments (ISO base media files). */
+  /** Whether it supports fragments (ISO base media files). */
   readonly fragments: boolean;
-  /** Media types of a file with a picture and of one without. */
-  readonly mediaTypes: readonly [withPicture: string, soundOnly: string];
+  /** Media types of a file with video and of one without. */
+  readonly mediaTypes: readonly [withVideo: string, audioOnly: string];
 };
 
 const one = (type: string): readonly [string, string] => [type, type];
 const FLV_PCM_HZ = [11025, 22050, 44100];
 
 /**
- * Which codecs each container can hold: each pair was written by ffmpeg 7.0's muxer without `-strict` and read back, and
- * tests try them all again. Left out are pairs that ffmpeg writes but that its next release, the format's specification
- * or common players do not know: pcm in mp4 (ffmpeg 6.1 and later only), hevc, vp9 and av1 in flv (likewise), Ogg's and
- * Microsoft's codecs in mov, sound without constant packets in avi, A-law in flv.
+ * The codecs that each container supports: ffmpeg 7.0's muxer wrote each pair without `-strict` and read it back, and tests
+ * repeat this. Left out are pairs that ffmpeg writes but that its next release, the specification of the container or
+ * common players do not support: pcm in mp4 (only ffmpeg 6.1 and later), hevc, vp9 and av1 in flv (likewise), Ogg's and
+ * Microsoft's codecs in mov, audio without constant packets in avi, A-law in flv.
  */
 export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContainerTraits>> = {
   mp4: {
@@ -63,7 +63,7 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
   webm: {
     video: ["vp8", "vp9", "av1"],
     audio: ["vorbis", "opus"],
-    audioBeside: { vp9: "opus", av1: "opus" },
+    audioWithVideo: { vp9: "opus", av1: "opus" },
     fragments: false,
     mediaTypes: ["video/webm", "audio/webm"],
   },
@@ -126,16 +126,16 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
   opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: one("audio/ogg") },
 };
 
-export type ImageContainerTraits = { readonly mediaType: string; readonly moves: boolean };
+export type ImageContainerTraits = { readonly mediaType: string; readonly animated: boolean };
 
-/** `moves`: one file that shows scenes of the film, as against pictures that stand still. */
+/** `animated`: one file that shows scenes of the source, as opposed to still images. */
 export const IMAGE_CONTAINER_TRAITS: Readonly<Record<ImageContainer, ImageContainerTraits>> = {
-  jpg: { mediaType: "image/jpeg", moves: false },
-  png: { mediaType: "image/png", moves: false },
-  webp: { mediaType: "image/webp", moves: false },
-  gif: { mediaType: "image/gif", moves: true },
-  webp_anim: { mediaType: "image/webp", moves: true },
-  avif: { mediaType: "image/avif", moves: false },
+  jpg: { mediaType: "image/jpeg", animated: false },
+  png: { mediaType: "image/png", animated: false },
+  webp: { mediaType: "image/webp", animated: false },
+  gif: { mediaType: "image/gif", animated: true },
+  webp_anim: { mediaType: "image/webp", animated: true },
+  avif: { mediaType: "image/avif", animated: false },
 };
 
 export const isImageContainer = (container: Container): container is ImageContainer =>

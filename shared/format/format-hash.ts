@@ -1,44 +1,48 @@
-// The `format` hash of an output: the specs of a format's text, one field each (api-v2 §4).
+// The `format` hash of an output: the specs of a format, one field each (api-v2 §4).
 import * as z from "zod";
 import { strictObject } from "../strict-object.ts";
-import { type AskedSpecs, PICTURE_SPECS, SOUND_SPECS, type SpecName } from "./asked-specs.ts";
 import { AUDIO_CHOICES, PIXEL_FORMATS, PROFILES, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "./codecs.ts";
+import { AUDIO_SPECS, type RequestedSpecs, type SpecName, VIDEO_SPECS } from "./grammar/requested-specs.ts";
 import { FRAME_RATES, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "./presets.ts";
 
-const text = z.string("must be a string").max(40, "at most 40 characters").optional();
+const text = z.string("must be a string").max(40, "must have at most 40 characters").optional();
 const numberOrText = z
   .union([z.number(), z.string().max(40)], "must be a number, or a string of at most 40 characters")
   .optional();
 const flag = z.boolean("must be true or false").optional();
 
-/** Numbers may come with or without their unit, as a string or as a number. */
+/** Numbers may have a unit, and may be strings. */
 export const FormatHash = strictObject({
-  resolution: text.describe(`${[...PRESETS.keys()].join(", ")} or <width>x<height> in pixels; 0 or nothing: automatic`),
+  resolution: text.describe(
+    `${[...PRESETS.keys()].join(", ")} or <width>x<height> in pixels, where 0 or no number means automatic`,
+  ),
   video_codec: text.describe(`${VIDEO_CHOICES.join(", ")}, novideo`),
   video_bitrate: numberOrText.describe(`kbit/s, ${MIN_VIDEO_KBPS} to ${MAX_VIDEO_KBPS}: 1500k or 1500`),
-  fps: numberOrText.describe(`Frames per second: ${[...FRAME_RATES.keys()].join(", ")}; 0 is the source's own`),
+  fps: numberOrText.describe(
+    `Frames per second: ${[...FRAME_RATES.keys()].join(", ")}; 0 is the frame rate of the source`,
+  ),
   audio_codec: text.describe(`${AUDIO_CHOICES.join(", ")}, noaudio`),
   audio_bitrate: numberOrText.describe("kbit/s, up to 512: 128k or 128"),
   sample_rate: numberOrText.describe(`Hz: ${SAMPLE_RATES_HZ.join(", ")}`),
-  audio_channel: numberOrText.describe("mono (or 1), stereo (or 2), multi (all of the source's)"),
-  quality: numberOrText.describe("1 to 5, 5 best; replaces the bitrate"),
-  maxrate: numberOrText.describe("Highest bitrate in kbit/s beside a quality or a bitrate: 3000k or 3000"),
+  audio_channel: numberOrText.describe("mono (or 1), stereo (or 2), multi (all channels of the source)"),
+  quality: numberOrText.describe("1 to 5 (best); replaces the bitrate"),
+  maxrate: numberOrText.describe("Maximum bitrate in kbit/s, with a quality or a bitrate: 3000k or 3000"),
   pix_fmt: text.describe(`Pixel format: ${PIXEL_FORMATS.join(", ")}`),
-  "2pass": flag.describe("Two passes; not together with quality"),
-  vprofile: text.describe(`Profile of h264 (hevc has main): ${PROFILES.join(", ")}`),
+  "2pass": flag.describe("Encode in two passes; not allowed with quality"),
+  vprofile: text.describe(`Profile of h264 (hevc supports only main): ${PROFILES.join(", ")}`),
   level: numberOrText.describe("Level of h264 or hevc times ten: 10 to 51"),
-  frag: flag.describe("Written in fragments: mp4, mov, 3gp, m4a"),
+  frag: flag.describe("Write a fragmented file: mp4, mov, 3gp, m4a"),
 });
 export type FormatHash = z.infer<typeof FormatHash>;
 
-const FIELDS = [...PICTURE_SPECS, ...SOUND_SPECS, "frag"] as const;
+const FIELDS = [...VIDEO_SPECS, ...AUDIO_SPECS, "frag"] as const;
 
-/** The hash's fields as a format's text would say them. */
-export function askedByHash(hash: FormatHash): AskedSpecs {
+/** The fields of the hash as specs in the notation of format text. */
+export function specsOfHash(hash: FormatHash): RequestedSpecs {
   const asked = new Map<SpecName, string>();
   for (const field of FIELDS) {
     const value = hash[field];
-    if (value !== undefined) asked.set(field, inWords(field, value));
+    if (value !== undefined) asked.set(field, asText(field, value));
   }
   return asked;
 }
@@ -55,8 +59,8 @@ const CHANNEL_COUNTS: ReadonlyMap<string, string> = new Map([
   ["2", "stereo"],
 ]);
 
-function inWords(field: SpecName, value: string | number | boolean): string {
-  const words = (typeof value === "boolean" ? String(Number(value)) : String(value)).trim();
-  if (field === "audio_channel") return CHANNEL_COUNTS.get(words) ?? words;
-  return /^[\d.]+$/.test(words) ? `${words}${UNITS.get(field) ?? ""}` : words;
+function asText(field: SpecName, value: string | number | boolean): string {
+  const text = (typeof value === "boolean" ? String(Number(value)) : String(value)).trim();
+  if (field === "audio_channel") return CHANNEL_COUNTS.get(text) ?? text;
+  return /^[\d.]+$/.test(text) ? `${text}${UNITS.get(field) ?? ""}` : text;
 }

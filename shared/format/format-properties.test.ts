@@ -6,40 +6,40 @@ import { IMAGE_CONTAINER_TRAITS } from "./containers.ts";
 import { FormatHash } from "./format-hash.ts";
 import { ImageFormat, VideoFormat } from "./format-spec.ts";
 import { parseFormat } from "./parse-format.ts";
-import { MAX_MOVING_WIDTH } from "./presets.ts";
+import { MAX_ANIMATED_WIDTH } from "./presets.ts";
 import { printFormat } from "./print-format.ts";
 
-it("answers any text with a format that survives printing, or with a sentence", () => {
+it("parses any text to a printable format or an error", () => {
   const texts = fc.oneof({ weight: 1, arbitrary: fc.string() }, { weight: 4, arbitrary: formatTexts });
   fc.assert(
     fc.property(texts, (text) => {
       const parsed = parseFormat(text);
-      if (!parsed.ok) return parsed.message !== "";
-      const schema = parsed.spec.type === "video" ? VideoFormat : ImageFormat;
-      expect(schema.parse(parsed.spec)).toEqual(parsed.spec);
-      expect(parseFormat(printFormat(parsed.spec))).toEqual(parsed);
+      if (!parsed.ok) return parsed.error.message !== "";
+      const schema = parsed.value.type === "video" ? VideoFormat : ImageFormat;
+      expect(schema.parse(parsed.value)).toEqual(parsed.value);
+      expect(parseFormat(printFormat(parsed.value))).toEqual(parsed);
       return true;
     }),
     { numRuns: 10_000 },
   );
 });
 
-it("makes the same format again of what it prints", () => {
+it("parses printed formats to the same format", () => {
   const makeable = formatSpecs.filter(
     (format) =>
       format.type === "video" ||
-      !IMAGE_CONTAINER_TRAITS[format.container].moves ||
-      (format.size.width ?? 0) <= MAX_MOVING_WIDTH,
+      !IMAGE_CONTAINER_TRAITS[format.container].animated ||
+      (format.size.width ?? 0) <= MAX_ANIMATED_WIDTH,
   );
   fc.assert(
     fc.property(makeable, (spec) => {
-      expect(parseFormat(printFormat(spec))).toEqual({ ok: true, spec });
+      expect(parseFormat(printFormat(spec))).toEqual({ ok: true, value: spec });
     }),
     { numRuns: 6000 },
   );
 });
 
-it("answers any hash beside any text", () => {
+it("parses any hash with any text", () => {
   const value = fc.oneof(fc.string({ maxLength: 40 }), fc.double(), fc.integer({ min: 0, max: 60_000 }), fc.boolean());
   const word = fc.constantFrom(
     "720p",
@@ -62,8 +62,8 @@ it("answers any hash beside any text", () => {
       const hash = FormatHash.safeParse(fields);
       if (!hash.success) return true;
       const parsed = parseFormat(text, hash.data);
-      if (!parsed.ok) return parsed.message !== "";
-      expect(parseFormat(printFormat(parsed.spec))).toEqual(parsed);
+      if (!parsed.ok) return parsed.error.message !== "";
+      expect(parseFormat(printFormat(parsed.value))).toEqual(parsed);
       return true;
     }),
     { numRuns: 4000 },

@@ -32,8 +32,8 @@ const mp4: VideoFormat = {
 
 const parsed = (text: string, hash?: FormatHash): FormatSpec => {
   const result = parseFormat(text, hash);
-  if (!result.ok) throw new Error(result.message);
-  return result.spec;
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
 };
 
 describe("parseFormat", () => {
@@ -109,7 +109,7 @@ describe("parseFormat", () => {
     ["avif", "avif"],
   ])("knows %s as %s", (text, canonical) => {
     const result = parseFormat(text);
-    expect(result.ok ? printFormat(result.spec) : null).toBe(canonical);
+    expect(result.ok ? printFormat(result.value) : null).toBe(canonical);
   });
 
   it.each<[string, FormatHash, string]>([
@@ -137,14 +137,14 @@ describe("parseFormat", () => {
     ["__proto__:720p", /container `__proto__`/],
     ["mp4:721p", /`721p`.*720p/],
     ["mp4:toString", /`toString`.*h264, hevc/],
-    ["mp4:x_64k", /`64k` is not possible.*no picture/],
+    ["mp4:x_64k", /`64k` is not allowed.*no video/],
     ["mp4:720p:12", /`12`.*<n>k/],
     ["mp4:720p_480p", /`480p`.*`resolution`.*second time/],
     ["mp4:500k_600k", /`600k`.*`video_bitrate`.*second time/],
     ["mp4:::frag,frag", /`frag`.*second time/],
     ["mp4:9000x10", /`9000x10`.*8192/],
     ["mp4:0k", /`0k`.*10k to 199999k/],
-    ["mp4:4k", /`4k`.*10k to 199999k; a size is 2160p or 3840x2160/],
+    ["mp4:4k", /`4k`.*10k to 199999k; for a size, use 2160p or 3840x2160/],
     ["mp4:::maxrate=9k", /`maxrate=9k`.*10k to 199999k$/],
     ["mp4:200000k", /199999k/],
     ["mp4:26fps", /`26fps`.*23\.98.*fps/],
@@ -156,52 +156,54 @@ describe("parseFormat", () => {
     ["mp4:::speed=1", /`speed=1`.*quality=….*frag/],
     ["mp4:3000k::maxrate=1000k", /`maxrate=1000k`.*3000k/],
     ["mp4:::2pass,quality=4", /`2pass`.*`quality`/],
-    ["mp4:720p:64k:quality=4:more", /`more` is left over.*mp4:<video>:<audio>:<options>/],
-    ["mp4:x:x", /both picture and sound/],
-    ["mp3:x", /both picture and sound/],
+    ["mp4:720p:64k:quality=4:more", /`more` is one segment too many.*mp4:<video>:<audio>:<options>/],
+    ["mp4:x:x", /disables both video and audio/],
+    ["mp3:x", /disables both video and audio/],
     ["mp3:720p", /`720p`.*aac/],
-    ["mp3:64k:quality=3", /`quality=3`.*no picture/],
-    ["mp3::frag:more", /`more` is left over/],
-    ["mp4:vp8", /mp4 cannot hold.*`vp8`.*holds: h264, hevc, vp9/],
-    ["webm::aac", /webm cannot hold.*`aac`.*vorbis, opus/],
+    ["mp3:64k:quality=3", /`quality=3`.*no video/],
+    ["mp3::frag:more", /`more` is one segment too many/],
+    ["mp4:vp8", /mp4 does not support.*`vp8`.*allowed: h264, hevc, vp9/],
+    ["webm::aac", /webm does not support.*`aac`.*vorbis, opus/],
     ["mp4:copy_720p", /`720p`.*`copy`/],
     ["mp4::copy_64k", /`64k`.*`copy`/],
     ["mov:prores_500k", /`500k`.*prores.*`quality`/],
     ["mov:dnxhd_100000k::2pass", /`2pass=1`.*dnxhd.*`video_bitrate`/],
-    ["mp4::flac_96k", /`96k`.*flac keeps every sample/],
+    ["mp4::flac_96k", /`96k`.*flac is lossless/],
     ["mkv::mp2_100k", /`100k`.*mp2.*96k, 112k/],
     ["3gp::amr_nb_44100hz", /amr-nb.*`44100hz`.*8000hz/],
     ["3gp::amr_nb_stereo", /amr-nb.*`stereo`.*mono/],
     ["mp4::mp3_8000hz", /mp3 in mp4.*`8000hz`.*16000hz/],
     ["mpegts:::frag", /`frag`.*mp4, mov/],
     ["mp4:vp9::vprofile=main", /`vprofile=main`.*vp9 has no/],
-    ["mp4:hevc::vprofile=high", /`vprofile=high`.*hevc has: main/],
-    ["mp4:::level=27", /`level=27`.*h264 has: 10, .*51/],
-    ["mp4:::vprofile=high,pix_fmt=yuv422p", /`high` holds yuv420p.*yuv422p/],
-    ["mp4:::pix_fmt=yuva444p10le", /`pix_fmt=yuva444p10le`.*h264 has: yuv420p, yuv422p/],
+    ["mp4:hevc::vprofile=high", /`vprofile=high`.*hevc supports: main/],
+    ["mp4:::level=27", /`level=27`.*h264 supports: 10, .*51/],
+    ["mp4:::vprofile=high,pix_fmt=yuv422p", /`high` supports yuv420p.*yuv422p/],
+    ["mp4:::pix_fmt=yuva444p10le", /`pix_fmt=yuva444p10le`.*h264 supports: yuv420p, yuv422p/],
     ["jpg:300", /`300`.*<width>x<height>/],
-    ["jpg:300x200:64k", /`64k` is left over/],
+    ["jpg:300x200:64k", /`64k` is one segment too many/],
     ["jpg:x", /`x`/],
-    ["gif:501x", /500 pixels wide/],
+    ["gif:501x", /width of gif must be at most 500 pixels/],
     [`mp4:${"720p_".repeat(50)}`, /at most 200 characters/],
-  ])("refuses %j and says what is allowed", (text, message) => {
+  ])("rejects %j with what is allowed", (text, message) => {
     expect(parseFormat(text)).toEqual({
       ok: false,
-      message: expect.stringMatching(message),
-      field: expect.toSatisfy((field) => field === null || typeof field === "string"),
+      error: {
+        message: expect.stringMatching(message),
+        field: expect.toSatisfy((field) => field === null || typeof field === "string"),
+      },
     });
   });
 
   it.each<[string, FormatHash, string, RegExp]>([
     ["mp4", { video_codec: "vp8" }, "video_codec", /`vp8`.*h264/],
-    ["mp4:hevc", { vprofile: "high" }, "vprofile", /hevc has: main/],
+    ["mp4:hevc", { vprofile: "high" }, "vprofile", /hevc supports: main/],
     ["mp4", { fps: 26 }, "fps", /`26fps`/],
     ["mp4", { video_bitrate: 1.5 }, "video_bitrate", /`1\.5k`/],
     ["mp4", { audio_channel: 3 }, "audio_channel", /`3`.*stereo/],
     ["mp4", { resolution: "toString" }, "resolution", /`toString`/],
-    ["jpg", { fps: "30fps" }, "fps", /a `resolution` only/],
-    ["mp3", { resolution: "720p" }, "resolution", /no picture/],
+    ["jpg", { fps: "30fps" }, "fps", /only a `resolution`/],
+    ["mp3", { resolution: "720p" }, "resolution", /no video/],
   ])("%s with the hash %j: %s is wrong", (text, hash, field, message) => {
-    expect(parseFormat(text, hash)).toEqual({ ok: false, message: expect.stringMatching(message), field });
+    expect(parseFormat(text, hash)).toEqual({ ok: false, error: { message: expect.stringMatching(message), field } });
   });
 });

@@ -1,16 +1,16 @@
-// The words and numbers of the format grammar (api-v2 §4): preset sizes, frame rates, limits.
+// Preset sizes, frame rates, limits and the default ladder of formats (api-v2 §4 and §5).
 import type { FrameSize } from "./format-spec.ts";
 
 export type Resolution = {
   size: FrameSize;
-  /** The bitrate that comes with a preset when nothing else is said of it; null for a plain size. */
+  /** The default bitrate of a preset; null for a plain size. */
   bitrateKbps: number | null;
 };
 
-/** What no resolution at all means. */
+/** The resolution of a format that has none. */
 export const AUTOMATIC_RESOLUTION: Resolution = { size: { width: null, height: null }, bitrateKbps: null };
 
-/** Preset names: size and default bitrate. A width makes the size a box into which the picture is fitted (api-v2 §4). */
+/** Preset names: size and default bitrate. Video is fitted into sizes with a width (api-v2 §4). */
 export const PRESETS: ReadonlyMap<string, Resolution> = new Map(
   Object.entries({
     "240p": { size: { width: null, height: 240 }, bitrateKbps: 500 },
@@ -25,7 +25,7 @@ export const PRESETS: ReadonlyMap<string, Resolution> = new Map(
   }),
 );
 
-/** Frame rates of the grammar and the exact fraction each stands for; `0fps` is the source's own. */
+/** The supported frame rates and their exact fractions; `0fps` is the frame rate of the source. */
 export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
   ["0", null],
   ["15", "15"],
@@ -38,13 +38,22 @@ export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
   ["60", "60"],
 ]);
 
-export const CHANNELS = ["mono", "stereo", "multi"] as const;
-
 /** Largest frame side: what H.264 level 6.2 and the service's memory limits allow. */
 export const MAX_SIDE = 8192;
-/** Widest picture that moves (gif, webp_anim): each of its frames is a picture of its own (api-v2 §5). */
-export const MAX_MOVING_WIDTH = 500;
-/** Below this nothing can be seen: what is written so is meant as a size, such as `4k`. */
+/** Maximum width of animated images (gif, webp_anim), which store every frame as an image (api-v2 §5). */
+export const MAX_ANIMATED_WIDTH = 500;
+/** Smaller values are useless as a bitrate and probably meant as a size, such as `4k`. */
 export const MIN_VIDEO_KBPS = 10;
 export const MAX_VIDEO_KBPS = 199_999;
 export const MAX_AUDIO_KBPS = 512;
+
+/** The variants of an HTTP stream by default, in ascending order, audio first. The planner omits those larger than the source. */
+export const DEFAULT_LADDER: readonly string[] = [
+  "mp4:x:64k",
+  "mp4:240p::quality=4,maxrate=400k,vprofile=high",
+  "mp4:360p::quality=4,maxrate=1000k,vprofile=high",
+  "mp4:480p::quality=4,maxrate=1500k,vprofile=high",
+  "mp4:720p::quality=4,maxrate=2000k,vprofile=high",
+  "mp4:1080p::quality=4,maxrate=4000k,vprofile=high",
+  "mp4:2160p::quality=4,maxrate=8000k,vprofile=high",
+];

@@ -1,33 +1,33 @@
-// The canonical text of a format: `parseFormat` makes the same format of it again.
+// The canonical text of a format; `parseFormat` returns the same format for it.
 
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { AudioTrackSpec, FormatSpec, FrameSize, VideoFormat, VideoTrackSpec } from "./format-spec.ts";
 import { FRAME_RATES } from "./presets.ts";
 import { defaultAudioCodec, defaultAudioKbps } from "./resolve-audio.ts";
 
-/** Says what differs from the container's defaults, sizes and bitrates in numbers: `avi:240p` is `avi:0x240_500k`. */
+/** Contains what differs from the defaults of the container, with sizes and bitrates as numbers: `avi:240p` is `avi:0x240_500k`. */
 export function printFormat(format: FormatSpec): string {
   return [format.container, ...segments(format)].join(":").replace(/:+$/, "");
 }
 
 function segments(format: FormatSpec): string[] {
-  if (format.type === "image") return [sizeWord(format.size)];
+  if (format.type === "image") return [sizeText(format.size)];
   const { container, video, audio } = format;
-  const tracks = [audioWords(container, video, audio), options(format)];
-  return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? [videoWords(container, video), ...tracks] : tracks;
+  const tracks = [audioText(container, video, audio), options(format)];
+  return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? [videoText(container, video), ...tracks] : tracks;
 }
 
-function videoWords(container: TrackContainer, video: VideoTrackSpec | null): string {
+function videoText(container: TrackContainer, video: VideoTrackSpec | null): string {
   if (!video) return "x";
   return joined("_", [
-    sizeWord(video.size),
+    sizeText(video.size),
     "bitrateKbps" in video.rate && video.rate.bitrateKbps !== null && `${video.rate.bitrateKbps}k`,
     video.codec !== TRACK_CONTAINER_TRAITS[container].video[0] && video.codec,
     video.fps !== null && `${[...FRAME_RATES].find(([, fraction]) => fraction === video.fps)?.[0]}fps`,
   ]);
 }
 
-function audioWords(container: TrackContainer, video: VideoTrackSpec | null, audio: AudioTrackSpec | null): string {
+function audioText(container: TrackContainer, video: VideoTrackSpec | null, audio: AudioTrackSpec | null): string {
   if (!audio) return "x";
   const { codec, bitrateKbps, sampleRateHz, channels } = audio;
   return joined("_", [
@@ -52,7 +52,7 @@ function options({ video, keepsMetadata, fragmented }: VideoFormat): string {
   ]);
 }
 
-function sizeWord({ width, height }: FrameSize): string {
+function sizeText({ width, height }: FrameSize): string {
   return width === null && height === null ? "" : `${width ?? 0}x${height ?? 0}`;
 }
 

@@ -1,23 +1,24 @@
-// The sound of a format: its codec, and whether the codec's encoder can do what was asked of it.
-import { type AskedSpecs, FormatError, read, refuseSpecs, SOUND_SPECS } from "./asked-specs.ts";
+// The audio of a format: its codec and the specs that the encoder of the codec supports.
+
 import { AUDIO_TRAITS, type AudioCodec } from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { AudioTrackSpec, VideoTrackSpec } from "./format-spec.ts";
-import { readAudioBitrate, readAudioCodec, readChannels, readSampleRate } from "./read-specs.ts";
+import { readAudioBitrate, readAudioCodec, readChannels, readSampleRate } from "./grammar/read-specs.ts";
+import { AUDIO_SPECS, FormatError, type RequestedSpecs, read, rejectSpecs } from "./grammar/requested-specs.ts";
 
-/** The sound of a format beside this picture; null when there is none. Throws FormatError. */
+/** The audio of a format with this video codec; null when there is none. Throws FormatError. */
 export function resolveAudio(
   container: TrackContainer,
-  beside: VideoTrackSpec["codec"] | null,
-  asked: AskedSpecs,
+  videoCodec: VideoTrackSpec["codec"] | null,
+  asked: RequestedSpecs,
 ): AudioTrackSpec | null {
-  const codec = audioCodec(container, beside, asked);
+  const codec = audioCodec(container, videoCodec, asked);
   if (codec === null) {
-    refuseSpecs(asked, ENCODING_SPECS, "this format has no sound");
+    rejectSpecs(asked, ENCODING_SPECS, "this format has no audio");
     return null;
   }
   if (codec === "copy") {
-    refuseSpecs(asked, ENCODING_SPECS, "`copy` takes the sound as it is");
+    rejectSpecs(asked, ENCODING_SPECS, "`copy` does not encode the audio");
     return { codec, bitrateKbps: null, sampleRateHz: null, channels: null };
   }
   return {
@@ -28,45 +29,47 @@ export function resolveAudio(
   };
 }
 
-const ENCODING_SPECS = SOUND_SPECS.filter((spec) => spec !== "audio_codec");
+const ENCODING_SPECS = AUDIO_SPECS.filter((spec) => spec !== "audio_codec");
 const NEEDED_CHANNELS = { mono: 1, stereo: 2, multi: 3 } as const;
 
-/** The codec of a format's sound when none is asked for. */
-export function defaultAudioCodec(container: TrackContainer, beside: VideoTrackSpec["codec"] | null): AudioCodec {
-  const { audio, audioBeside = {} } = TRACK_CONTAINER_TRAITS[container];
-  const special = beside === null || beside === "copy" ? undefined : audioBeside[beside];
+/** The default audio codec of a format. */
+export function defaultAudioCodec(container: TrackContainer, videoCodec: VideoTrackSpec["codec"] | null): AudioCodec {
+  const { audio, audioWithVideo = {} } = TRACK_CONTAINER_TRAITS[container];
+  const special = videoCodec === null || videoCodec === "copy" ? undefined : audioWithVideo[videoCodec];
   return special ?? audio[0];
 }
 
-/** The bitrate in kbit/s when none is asked for; null for codecs that have none. */
+/** The default bitrate in kbit/s; null for codecs that have none. */
 export function defaultAudioKbps(container: TrackContainer, codec: AudioCodec): number | null {
   const { audioKbps } = TRACK_CONTAINER_TRAITS[container];
   const own = AUDIO_TRAITS[codec].kbps?.default ?? null;
   return own === null ? null : Math.min(own, audioKbps ?? own);
 }
 
-/** Sample rates that the codec has in this container. */
+/** Sample rates that the codec supports in this container. */
 export function sampleRates(container: TrackContainer, codec: AudioCodec): readonly number[] {
   return TRACK_CONTAINER_TRAITS[container].sampleRatesHz?.[codec] ?? AUDIO_TRAITS[codec].sampleRatesHz;
 }
 
 function audioCodec(
   container: TrackContainer,
-  beside: VideoTrackSpec["codec"] | null,
-  asked: AskedSpecs,
+  videoCodec: VideoTrackSpec["codec"] | null,
+  asked: RequestedSpecs,
 ): AudioCodec | "copy" | null {
   const { audio } = TRACK_CONTAINER_TRAITS[container];
   const codec = read(asked, "audio_codec", readAudioCodec);
-  if (codec === undefined) return defaultAudioCodec(container, beside);
+  if (codec === undefined) return defaultAudioCodec(container, videoCodec);
   if (codec === null || codec === "copy" || audio.includes(codec)) return codec;
-  const holds = `${audio.join(", ")}, copy`;
-  throw new FormatError("audio_codec", `${container} cannot hold the audio codec \`${codec}\`; it holds: ${holds}`);
+  const allowed = `${audio.join(", ")}, copy`;
+  throw new FormatError(
+    "audio_codec",
+    `${container} does not support the audio codec \`${codec}\`; allowed: ${allowed}`,
+  );
 }
 
-function bitrate(container: TrackContainer, codec: AudioCodec, asked: AskedSpecs): number | null {
+function bitrate(container: TrackContainer, codec: AudioCodec, asked: RequestedSpecs): number | null {
   const { kbps } = AUDIO_TRAITS[codec];
-  if (kbps === null)
-    refuseSpecs(asked, ["audio_bitrate"], `${codec} keeps every sample, so it has no bitrate to choose`);
+  if (kbps === null) rejectSpecs(asked, ["audio_bitrate"], `${codec} is lossless and has no bitrate`);
   const value = read(asked, "audio_bitrate", readAudioBitrate);
   if (value === undefined || kbps === null) return defaultAudioKbps(container, codec);
   const { min, max, steps } = kbps;
@@ -78,7 +81,7 @@ function bitrate(container: TrackContainer, codec: AudioCodec, asked: AskedSpecs
   );
 }
 
-function sampleRate(container: TrackContainer, codec: AudioCodec, asked: AskedSpecs): number | null {
+function sampleRate(container: TrackContainer, codec: AudioCodec, asked: RequestedSpecs): number | null {
   const value = read(asked, "sample_rate", readSampleRate);
   const allowed = sampleRates(container, codec);
   if (value === undefined || allowed.includes(value)) return value ?? null;
@@ -86,7 +89,7 @@ function sampleRate(container: TrackContainer, codec: AudioCodec, asked: AskedSp
   throw new FormatError("sample_rate", `${codec} in ${container} cannot have \`${value}hz\`; allowed: ${rates}`);
 }
 
-function channels(codec: AudioCodec, asked: AskedSpecs): AudioTrackSpec["channels"] {
+function channels(codec: AudioCodec, asked: RequestedSpecs): AudioTrackSpec["channels"] {
   const value = read(asked, "audio_channel", readChannels) ?? null;
   const { maxChannels } = AUDIO_TRAITS[codec];
   if (value === null || NEEDED_CHANNELS[value] <= maxChannels) return value;

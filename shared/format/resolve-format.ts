@@ -1,13 +1,5 @@
-// From what was asked for to a complete format: defaults filled in, and whatever cannot be made refused.
-import {
-  type AskedSpecs,
-  FILE_SPECS,
-  FormatError,
-  PICTURE_SPECS,
-  read,
-  refuseSpecs,
-  SOUND_SPECS,
-} from "./asked-specs.ts";
+// Completes the requested specs of a format with defaults, and rejects what is not supported.
+
 import {
   IMAGE_CONTAINER_TRAITS,
   isImageContainer,
@@ -16,40 +8,49 @@ import {
   type TrackContainer,
 } from "./containers.ts";
 import type { FormatSpec, ImageFormat, VideoFormat } from "./format-spec.ts";
-import { AUTOMATIC_RESOLUTION, MAX_MOVING_WIDTH } from "./presets.ts";
-import { readResolution, readSwitch } from "./read-specs.ts";
+import { readResolution, readSwitch } from "./grammar/read-specs.ts";
+import {
+  AUDIO_SPECS,
+  FILE_SPECS,
+  FormatError,
+  type RequestedSpecs,
+  read,
+  rejectSpecs,
+  VIDEO_SPECS,
+} from "./grammar/requested-specs.ts";
+import type { SplitFormat } from "./grammar/split-format.ts";
+import { AUTOMATIC_RESOLUTION, MAX_ANIMATED_WIDTH } from "./presets.ts";
 import { resolveAudio } from "./resolve-audio.ts";
 import { resolveVideo } from "./resolve-video.ts";
-import type { SplitFormat } from "./split-format.ts";
 
-/** Completes a format. Throws FormatError, whose message says what is possible. */
+/** Completes a format. Throws FormatError, whose message says what is allowed. */
 export function resolveFormat({ container, asked }: SplitFormat): FormatSpec {
   return isImageContainer(container) ? resolveImage(container, asked) : resolveTracks(container, asked);
 }
 
-const NOT_OF_IMAGES = [...PICTURE_SPECS, ...SOUND_SPECS, ...FILE_SPECS].filter((spec) => spec !== "resolution");
+const TRACK_SPECS = [...VIDEO_SPECS, ...AUDIO_SPECS, ...FILE_SPECS].filter((spec) => spec !== "resolution");
 
-function resolveImage(container: ImageFormat["container"], asked: AskedSpecs): ImageFormat {
-  refuseSpecs(asked, NOT_OF_IMAGES, "an image format has a `resolution` only");
+function resolveImage(container: ImageFormat["container"], asked: RequestedSpecs): ImageFormat {
+  rejectSpecs(asked, TRACK_SPECS, "an image format has only a `resolution`");
   const { size } = read(asked, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
-  if (IMAGE_CONTAINER_TRAITS[container].moves && (size.width ?? 0) > MAX_MOVING_WIDTH) {
+  if (IMAGE_CONTAINER_TRAITS[container].animated && (size.width ?? 0) > MAX_ANIMATED_WIDTH) {
     throw new FormatError(
       "resolution",
-      `A ${container} is at most ${MAX_MOVING_WIDTH} pixels wide, this one would be ${size.width}`,
+      `The width of ${container} must be at most ${MAX_ANIMATED_WIDTH} pixels, not ${size.width}`,
     );
   }
   return { type: "image", container, size };
 }
 
-function resolveTracks(container: TrackContainer, asked: AskedSpecs): VideoFormat {
+function resolveTracks(container: TrackContainer, asked: RequestedSpecs): VideoFormat {
   const video = resolveVideo(container, asked);
   const audio = resolveAudio(container, video?.codec ?? null, asked);
-  if (!video && !audio) throw new FormatError(null, "The format switches off both picture and sound");
+  if (!video && !audio) throw new FormatError(null, "The format disables both video and audio");
   const keepsMetadata = read(asked, "metadata", readSwitch("metadata")) ?? true;
   const fragmented = read(asked, "frag", readSwitch("frag")) ?? false;
   if (fragmented && !TRACK_CONTAINER_TRAITS[container].fragments) {
-    const can = TRACK_CONTAINERS.filter((name) => TRACK_CONTAINER_TRAITS[name].fragments).join(", ");
-    throw new FormatError("frag", `\`frag\` is not possible: only ${can} can be written in fragments`);
+    const fragmentable = TRACK_CONTAINERS.filter((name) => TRACK_CONTAINER_TRAITS[name].fragments).join(", ");
+    throw new FormatError("frag", `\`frag\` is not allowed: only ${fragmentable} support fragments`);
   }
   return { type: "video", container, video, audio, keepsMetadata, fragmented };
 }

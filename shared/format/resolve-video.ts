@@ -1,9 +1,8 @@
-// The picture of a format: its codec, and whether the codec's encoder can do what was asked of it.
-import { type AskedSpecs, FormatError, PICTURE_SPECS, read, refuseSpecs, spelled } from "./asked-specs.ts";
+// The video of a format: its codec and the specs that the encoder of the codec supports.
+
 import { type PixelFormat, VIDEO_TRAITS, type VideoCodec, type VideoTraits } from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { RateTarget, VideoTrackSpec } from "./format-spec.ts";
-import { AUTOMATIC_RESOLUTION, type Resolution } from "./presets.ts";
 import {
   readFps,
   readLevel,
@@ -15,18 +14,27 @@ import {
   readSwitch,
   readVideoBitrate,
   readVideoCodec,
-} from "./read-specs.ts";
+} from "./grammar/read-specs.ts";
+import {
+  FormatError,
+  type RequestedSpecs,
+  read,
+  rejectSpecs,
+  spelled,
+  VIDEO_SPECS,
+} from "./grammar/requested-specs.ts";
+import { AUTOMATIC_RESOLUTION, type Resolution } from "./presets.ts";
 
-/** The picture of a format; null when there is none. Throws FormatError. */
-export function resolveVideo(container: TrackContainer, asked: AskedSpecs): VideoTrackSpec | null {
+/** The video of a format; null when there is none. Throws FormatError. */
+export function resolveVideo(container: TrackContainer, asked: RequestedSpecs): VideoTrackSpec | null {
   const codec = videoCodec(container, asked);
   if (codec === null) {
-    refuseSpecs(asked, ENCODING_SPECS, `this format of ${container} has no picture`);
+    rejectSpecs(asked, ENCODING_SPECS, `this ${container} format has no video`);
     return null;
   }
   if (codec === "copy") {
-    refuseSpecs(asked, ENCODING_SPECS, "`copy` takes the picture as it is");
-    return { codec, ...AS_IT_IS };
+    rejectSpecs(asked, ENCODING_SPECS, "`copy` does not encode the video");
+    return { codec, ...COPIED };
   }
   const resolution = read(asked, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
   return {
@@ -39,8 +47,8 @@ export function resolveVideo(container: TrackContainer, asked: AskedSpecs): Vide
   };
 }
 
-const ENCODING_SPECS = PICTURE_SPECS.filter((spec) => spec !== "video_codec");
-const AS_IT_IS = {
+const ENCODING_SPECS = VIDEO_SPECS.filter((spec) => spec !== "video_codec");
+const COPIED = {
   size: AUTOMATIC_RESOLUTION.size,
   rate: { bitrateKbps: null, maxrateKbps: null },
   fps: null,
@@ -50,33 +58,36 @@ const AS_IT_IS = {
   twoPass: false,
 };
 
-function videoCodec(container: TrackContainer, asked: AskedSpecs): VideoCodec | "copy" | null {
+function videoCodec(container: TrackContainer, asked: RequestedSpecs): VideoCodec | "copy" | null {
   const { video } = TRACK_CONTAINER_TRAITS[container];
   const codec = read(asked, "video_codec", readVideoCodec);
   if (codec === undefined) return video[0] ?? null;
   if (codec === null || (codec === "copy" ? video.length > 0 : video.includes(codec))) return codec;
-  const holds = video.length === 0 ? "sound only" : `${video.join(", ")}, copy`;
-  throw new FormatError("video_codec", `${container} cannot hold the video codec \`${codec}\`; it holds: ${holds}`);
+  const allowed = video.length === 0 ? "none, only audio" : `${video.join(", ")}, copy`;
+  throw new FormatError(
+    "video_codec",
+    `${container} does not support the video codec \`${codec}\`; allowed: ${allowed}`,
+  );
 }
 
 /**
- * Quality replaces the bitrate. A cap goes with either: below a preset's own bitrate it lowers that, below one that was
- * asked for it is a contradiction.
+ * Quality replaces the bitrate. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one below a
+ * requested bitrate is an error.
  */
-function rateTarget(codec: VideoCodec, resolution: Resolution, asked: AskedSpecs): RateTarget {
+function rateTarget(codec: VideoCodec, resolution: Resolution, asked: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];
   const missing = (["video_bitrate", "maxrate", "2pass"] as const).filter((spec) => !rates.includes(spec));
-  refuseSpecs(
+  rejectSpecs(
     asked,
     missing,
-    `the encoder of ${codec} takes ${["`quality`", ...rates.map((spec) => `\`${spec}\``)].join(", ")}`,
+    `the encoder of ${codec} supports ${["`quality`", ...rates.map((spec) => `\`${spec}\``)].join(", ")}`,
   );
   const maxrateKbps = read(asked, "maxrate", readMaxrate) ?? null;
   const quality = read(asked, "quality", readQuality);
   const bitrateKbps = read(asked, "video_bitrate", readVideoBitrate);
   if (quality !== undefined) {
     if (asked.get("2pass") === "1") {
-      throw new FormatError("2pass", "`2pass` shares out a bitrate, which `quality` replaces: leave one of them out");
+      throw new FormatError("2pass", "`2pass` requires a bitrate, which `quality` replaces; remove one of the two");
     }
     return { quality, maxrateKbps };
   }
@@ -84,7 +95,7 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, asked: AskedSpecs
     if (maxrateKbps !== null && maxrateKbps < bitrateKbps) {
       throw new FormatError(
         "maxrate",
-        `The cap \`maxrate=${maxrateKbps}k\` is below the mean bitrate, ${bitrateKbps}k`,
+        `\`maxrate=${maxrateKbps}k\` must not be less than the mean bitrate, ${bitrateKbps}k`,
       );
     }
     return { bitrateKbps, maxrateKbps };
@@ -93,7 +104,10 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, asked: AskedSpecs
   return { bitrateKbps: presetKbps && Math.min(presetKbps, maxrateKbps ?? presetKbps), maxrateKbps };
 }
 
-function bitstream(codec: VideoCodec, asked: AskedSpecs): Pick<VideoTrackSpec, "pixelFormat" | "profile" | "level"> {
+function bitstream(
+  codec: VideoCodec,
+  asked: RequestedSpecs,
+): Pick<VideoTrackSpec, "pixelFormat" | "profile" | "level"> {
   const traits = VIDEO_TRAITS[codec];
   const pixelFormat = read(asked, "pix_fmt", readPixelFormat) ?? null;
   const profile = read(asked, "vprofile", readProfile) ?? null;
@@ -112,8 +126,8 @@ function checkOneOf(
   codec: VideoCodec,
 ): void {
   if (value === null || allowed.includes(value)) return;
-  const which = allowed.length === 0 ? `has no \`${spec}\`` : `has: ${allowed.join(", ")}`;
-  throw new FormatError(spec, `${spelled(spec, String(value))} is not possible: ${codec} ${which}`);
+  const rule = allowed.length === 0 ? `has no \`${spec}\`` : `supports: ${allowed.join(", ")}`;
+  throw new FormatError(spec, `${spelled(spec, String(value))} is not allowed: ${codec} ${rule}`);
 }
 
 function checkProfile(
@@ -121,10 +135,10 @@ function checkProfile(
   pixelFormat: PixelFormat,
   { profiles }: VideoTraits,
 ): void {
-  const holds = profiles[profile] ?? [];
-  if (holds.includes(pixelFormat)) return;
+  const supported = profiles[profile] ?? [];
+  if (supported.includes(pixelFormat)) return;
   throw new FormatError(
     "vprofile",
-    `The profile \`${profile}\` holds ${holds.join(", ")}, not \`pix_fmt=${pixelFormat}\``,
+    `The profile \`${profile}\` supports ${supported.join(", ")}, not \`pix_fmt=${pixelFormat}\``,
   );
 }

@@ -98,24 +98,24 @@ describe("checkUrl", () => {
     expect(SETTINGS.filter((setting) => checkUrl(url, setting).ok)).toEqual(SETTINGS);
   });
 
-  it("answers the URL as the check has read it, so that nobody reads it in another way", () => {
-    expect(checkUrl("HTTP://Example.COM:80/a b", "none")).toEqual({ ok: true, url: "http://example.com/a%20b" });
+  it("returns the URL as the check parsed it, so that no other parser reads it differently", () => {
+    expect(checkUrl("HTTP://Example.COM:80/a b", "none")).toEqual({ ok: true, value: "http://example.com/a%20b" });
     expect(checkUrl("http:\\\\example.com\\@127.0.0.1/", "none")).toEqual({
       ok: true,
-      url: "http://example.com/@127.0.0.1/",
+      value: "http://example.com/@127.0.0.1/",
     });
-    expect(checkUrl(" http://exa\tmple.com/\n", "none")).toEqual({ ok: true, url: "http://example.com/" });
+    expect(checkUrl(" http://exa\tmple.com/\n", "none")).toEqual({ ok: true, value: "http://example.com/" });
   });
 
   it.each([
-    ["http://user:secret@10.0.0.1/key", "The host `10.0.0.1` is not a public address"],
-    ["http://user:se@cret@10.0.0.1/?token=secret#secret", "The host `10.0.0.1` is not a public address"],
-    ["ftp://user:secret@example.com/", "The scheme `ftp` is not supported; use http or https"],
-    ["secret:password@example.com", "The scheme given is not supported; use http or https"],
-    ["http://user:secret@exa mple.com/", "The URL is not valid"],
-    [`http://${"a.".repeat(1000)}local/`, `The host \`${"a.".repeat(30)}\` is not a public address`],
-  ])("says of %s only what is wrong, and no secret", (url, reason) => {
-    expect(checkUrl(url, "none")).toEqual({ ok: false, reason });
+    ["http://user:secret@10.0.0.1/key", "has the host `10.0.0.1`, which is not a public address"],
+    ["http://user:se@cret@10.0.0.1/?token=secret#secret", "has the host `10.0.0.1`, which is not a public address"],
+    ["ftp://user:secret@example.com/", "has the scheme `ftp`, which is not supported; use http or https"],
+    ["secret:password@example.com", "has a scheme that is not supported; use http or https"],
+    ["http://user:secret@exa mple.com/", "is not a valid URL"],
+    [`http://${"a.".repeat(1000)}local/`, `has the host \`${"a.".repeat(30)}\`, which is not a public address`],
+  ])("names for %s only what is wrong, and no secret", (url, reason) => {
+    expect(checkUrl(url, "none")).toEqual({ ok: false, error: reason });
   });
 });
 

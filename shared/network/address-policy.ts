@@ -1,15 +1,14 @@
-// Which addresses a source, a watermark or a webhook may have: only public ones, unless the operator allows more.
+// Address policy: the URLs of sources, watermarks and webhooks must be public, unless the operator allows more.
 import ipaddr from "ipaddr.js";
+import { err, ok, type Result } from "../result.ts";
 import { shown } from "../shown.ts";
 
-/** What is allowed beside public addresses: nothing, this machine itself, or this machine and its private networks. */
+/** Addresses allowed besides public ones: none, this machine, or this machine and its private networks. */
 export type AllowPrivate = "none" | "loopback" | "all";
-
-export type UrlVerdict = { ok: true; url: string } | { ok: false; reason: string };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges (in ipaddr.js's words) that each setting opens. */
+/** The ranges that each setting allows, by ipaddr.js's names. */
 const OPENED: Record<AllowPrivate, readonly string[]> = {
   none: [],
   loopback: ["loopback"],
@@ -17,7 +16,7 @@ const OPENED: Record<AllowPrivate, readonly string[]> = {
 };
 
 /**
- * Services that hand secrets to whoever asks from inside a cloud, at addresses outside the link-local range: Azure's
+ * Services that give secrets to any client inside a cloud, at addresses outside the link-local range: Azure's
  * wire server (a public address), and over IPv6, as each cloud documents it, the metadata servers of Google, Oracle,
  * Scaleway, Akamai (Linode) and Alibaba (private addresses).
  */
@@ -38,15 +37,15 @@ const AWS_SERVICES = ipaddr.IPv6.parseCIDR("fd00:ec2::/32");
  */
 const PRIVATE_ZONES = [".local", ".home.arpa", ".internal", ".localdomain"];
 
-/** Where the global unicast addresses of IPv6 lie. All other space is special even where no registry entry names it. */
+/** The global unicast addresses of IPv6. All other space is special even where no registry entry names it. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Translators of RFC 6052: the well-known prefix only. RFC 8215's local one leads into private networks. */
+/** Translators of RFC 6052: only the well-known prefix. RFC 8215's local prefix leads into private networks. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * Whether a connection to this address may be made. Takes plain notation only, as resolvers and URL parsers give it:
- * `0x7f.1` or `010.0.0.1` mean different things to different readers, so they are refused, as is all other text.
+ * Whether a connection to this address is allowed. Accepts only the plain notation of resolvers and URL parsers:
+ * `0x7f.1` or `010.0.0.1` mean different things to different parsers, so they are rejected like all other text.
  */
 export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
   // ipaddr.js reads the long dead IPv4-compatible form `::8.8.8.8` as a mapped address, which it is not.
@@ -63,7 +62,7 @@ function allowed(address: Address, allow: AllowPrivate): boolean {
   // The kernel itself turns a mapped address into the IPv4 one, so it is no more and no less than that.
   if (address.isIPv4MappedAddress()) return allowed(address.toIPv4Address(), allow);
   const embedded = translatedTarget(address);
-  // Behind a translator "private" means the translator's networks, which the operator did not speak of.
+  // Behind a translator "private" means the translator's networks, which the operator has not allowed.
   if (embedded) return allowed(embedded, "none");
   const range = address.range();
   return range === "unicast" ? address.match(GLOBAL_UNICAST) : inRange(range, allow);
@@ -80,55 +79,58 @@ function translatedTarget(address: ipaddr.IPv6): Address | null {
 }
 
 /**
- * Checks a URL before anything is asked of the network: http or https, and a host that `hostAllowed` allows. The
- * answer's `url` is the normalised text, by which alone the URL may be used: other readers may find another host in the
- * original. A reason is one sentence that never repeats the URL, which may hold credentials.
+ * Checks a URL before any network access: http or https, and a host that `hostAllowed` allows. Returns the normalized
+ * URL; use no other form of it, because another parser may find another host in the original. The error is a predicate,
+ * such as "has no scheme; write …", for the caller to put a subject in front. It never repeats the URL, which may hold
+ * credentials.
  */
-export function checkUrl(url: string, allow: AllowPrivate): UrlVerdict {
+export function checkUrl(url: string, allow: AllowPrivate): Result<string, string> {
   const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed) return { ok: false, reason: reasonFor(url) ?? "The URL is not valid" };
+  if (!parsed) return err(commonMistake(url) ?? "is not a valid URL");
   const { protocol, hostname } = parsed;
   if (protocol !== "http:" && protocol !== "https:") {
-    // What else ends in a colon may be a user's name: `name:password@host`.
-    const scheme = url.trimStart().toLowerCase().startsWith(`${protocol}//`) ? `\`${protocol.slice(0, -1)}\`` : "given";
-    return { ok: false, reason: reasonFor(url) ?? `The scheme ${scheme} is not supported; use http or https` };
+    // Other text that ends in a colon may be a user name: `name:password@host`.
+    const scheme = url.trimStart().toLowerCase().startsWith(`${protocol}//`)
+      ? `the scheme \`${protocol.slice(0, -1)}\`, which`
+      : "a scheme that";
+    return err(commonMistake(url) ?? `has ${scheme} is not supported; use http or https`);
   }
-  if (hostAllowed(hostname, allow)) return { ok: true, url: parsed.href };
-  return { ok: false, reason: `The host \`${shown(bare(hostname))}\` is not a public address` };
+  if (hostAllowed(hostname, allow)) return ok(parsed.href);
+  return err(`has the host \`${shown(bare(hostname))}\`, which is not a public address`);
 }
 
-/** Schemes by which other tools name objects of a bucket. */
+/** Schemes that other tools use for objects in a bucket, with the `service` of each. */
 const BUCKET_SCHEMES: Readonly<Record<string, string>> = { s3: "s3", gs: "gcs", gcs: "gcs", r2: "r2", b2: "backblaze" };
 
-/** What is said of texts that are often taken for URLs; null for others. It repeats host and port at the most. */
-function reasonFor(text: string): string | null {
+/** The error for text that is often mistaken for a URL; null for other text. It repeats at most the host and port. */
+function commonMistake(text: string): string | null {
   if (/^(?:\/(?!\/)|\.{1,2}\/|~\/|[a-z]:[\\/]|file:)/i.test(text)) {
-    return "The URL is a path on a computer, which the service cannot read; give an http or https URL";
+    return "is a path on your computer, which the service cannot read; use an http or https URL";
   }
   const scheme = /^(s3|gs|gcs|r2|b2):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined) {
     const service = BUCKET_SCHEMES[scheme];
-    return `The scheme \`${scheme}\` is not supported; name the bucket by \`service\` (\`${service}\`), \`bucket\` and credentials`;
+    return `has the scheme \`${scheme}\`, which is not supported; use \`"service":"${service}"\` with \`bucket\` and \`credentials\``;
   }
   const [, host, port = ""] =
     /^((?:[a-z0-9-]+\.)+[a-z0-9-]+|localhost|[a-z0-9-]+(?=:\d))(:\d{1,5})?(?=[/?#]|$)/i.exec(text) ?? [];
-  return host === undefined ? null : `The URL has no scheme; write \`https://${shown(host)}${port}\` or \`http://…\``;
+  return host === undefined ? null : `has no scheme; write \`https://${shown(host)}${port}\` or \`http://…\``;
 }
 
 /**
- * Whether a host, as the URL standard writes it, is no forbidden address, and no name that only means something inside a
- * network. Names that pass must still be checked by address on connecting.
+ * Whether a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid inside
+ * a private network. Check the addresses of names that pass again when connecting.
  */
 export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {
   const host = bare(hostname);
   return ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, allow);
 }
 
-/** An address without its brackets, a name without the dot of the root. */
+/** An address without its brackets, or a name without the final dot of the root. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, "");
 
 function nameAllowed(name: string, allow: AllowPrivate): boolean {
-  // `127.0.0.1..` and `localhost..` are no names, and no two resolvers need agree on what they are.
+  // `127.0.0.1..` and `localhost..` are not valid names: resolvers differ in what they make of them.
   if (name.split(".").includes("")) return false;
   if (allow === "all") return true;
   if (name === "localhost" || name.endsWith(".localhost")) return allow === "loopback";

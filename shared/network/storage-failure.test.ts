@@ -1,35 +1,35 @@
 import { describe, expect, it } from "vitest";
-import { type StorageAnswer, storageRefusal } from "./storage-failure.ts";
+import { type StorageResponse, storageRejection } from "./storage-failure.ts";
 
-const SIGNED = "https://films.s3.amazonaws.com/a.mp4?X-Amz-Credential=AKIDSEEN%2F20260102&X-Amz-Signature=0123abcd";
+const SIGNED = "https://videos.s3.amazonaws.com/a.mp4?X-Amz-Credential=AKIDSEEN%2F20260102&X-Amz-Signature=0123abcd";
 
-/** An error document as S3 sends it, with all that must not be repeated. */
+/** An error document as S3 sends it, with everything that messages must not repeat. */
 const document = (code: string, message: string, more = ""): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message>${more}` +
   `<AWSAccessKeyId>AKIDSEEN</AWSAccessKeyId><StringToSign>${SIGNED}</StringToSign><SignatureProvided>0123abcd` +
   "</SignatureProvided><RequestId>4442587FB7D0A2F9</RequestId><HostId>abc=</HostId></Error>";
 
 const WRONG = "is wrong; expecting 'eu-west-1'";
-const ENDPOINT = "<Endpoint>films.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>films</Bucket>";
-const LIES = "the bucket lies in eu-west-1, the job says us-east-1; set `storage.region` to eu-west-1";
+const ENDPOINT = "<Endpoint>videos.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>videos</Bucket>";
+const ELSEWHERE = "the bucket is in eu-west-1, not in us-east-1; set `storage.region` to eu-west-1";
 
-type Row = [status: number, body: string, code: string, passing: boolean, words: string, region?: string];
+type Row = [status: number, body: string, code: string, passing: boolean, text: string, region?: string];
 const ROWS: Row[] = [
   [
     403,
     document("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist"),
     "storage_denied",
     false,
-    "does not know the access key id",
+    "the access key id does not exist",
   ],
   [
     403,
     document("SignatureDoesNotMatch", "The request signature we calculated"),
     "storage_denied",
     false,
-    "the secret does not belong",
+    "the secret does not match",
   ],
-  [403, document("AccessDenied", "Access Denied"), "storage_denied", false, "may not write there"],
+  [403, document("AccessDenied", "Access Denied"), "storage_denied", false, "no permission to write there"],
   [
     403,
     document("AccessDenied", "Request has expired", "<Expires>2026-01-02T03:04:05Z</Expires>"),
@@ -51,7 +51,7 @@ const ROWS: Row[] = [
     document("AccessControlListNotSupported", "The bucket does not allow ACLs"),
     "storage_denied",
     false,
-    "leave `storage.acl` out",
+    "remove `storage.acl`",
   ],
   [
     400,
@@ -65,64 +65,64 @@ const ROWS: Row[] = [
     document("NotImplemented", "A header you provided implies functionality"),
     "storage_denied",
     false,
-    "leave `acl`",
+    "remove `acl`",
   ],
   [
     404,
     document("NoSuchBucket", "The specified bucket does not exist"),
     "storage_bucket_not_found",
     false,
-    "no such bucket",
+    "the bucket does not exist",
   ],
-  [404, "", "storage_bucket_not_found", false, "no such bucket"],
+  [404, "", "storage_bucket_not_found", false, "the bucket does not exist"],
   [
     404,
     document("NoSuchUpload", "The specified multipart upload does not exist"),
     "storage_unreachable",
     false,
-    "begin again",
+    "must be restarted",
   ],
   [
     301,
     document("PermanentRedirect", "must be addressed using the specified endpoint", ENDPOINT),
     "storage_region_not_valid",
     false,
-    LIES,
+    ELSEWHERE,
   ],
-  [301, "", "storage_region_not_valid", false, LIES, "eu-west-1"],
-  [301, document("PermanentRedirect", "elsewhere"), "storage_region_not_valid", false, "lies in another region"],
-  [301, "<html>Moved</html>", "storage_denied", false, "redirects to another address"],
-  [307, document("TemporaryRedirect", "Please re-send", ENDPOINT), "storage_region_not_valid", false, LIES],
+  [301, "", "storage_region_not_valid", false, ELSEWHERE, "eu-west-1"],
+  [301, document("PermanentRedirect", "elsewhere"), "storage_region_not_valid", false, "is in another region"],
+  [301, "<html>Moved</html>", "storage_denied", false, "redirects to another URL"],
+  [307, document("TemporaryRedirect", "Please re-send", ENDPOINT), "storage_region_not_valid", false, ELSEWHERE],
   [
     400,
     document("AuthorizationHeaderMalformed", `The region 'us-east-1' ${WRONG}`, "<Region>eu-west-1</Region>"),
     "storage_region_not_valid",
     false,
-    LIES,
+    ELSEWHERE,
   ],
   [
     400,
     document("AuthorizationQueryParametersError", `The region 'us-east-1' ${WRONG}`),
     "storage_region_not_valid",
     false,
-    LIES,
+    ELSEWHERE,
   ],
   [
     400,
     document("AuthorizationQueryParametersError", "X-Amz-Expires must be less than a week"),
     "storage_denied",
     false,
-    "check the storage",
+    "check the settings",
   ],
   [
     400,
     document("IllegalLocationConstraintException", "incompatible", ""),
     "storage_region_not_valid",
     false,
-    LIES,
+    ELSEWHERE,
     "eu-west-1",
   ],
-  [301, document("PermanentRedirect", "x"), "storage_region_not_valid", false, "lies in another region", `${SIGNED}`],
+  [301, document("PermanentRedirect", "x"), "storage_region_not_valid", false, "is in another region", `${SIGNED}`],
   [503, document("SlowDown", "Please reduce your request rate."), "storage_unreachable", true, "try again later"],
   [500, document("InternalError", "We encountered an internal error."), "storage_unreachable", true, "try again later"],
   [
@@ -145,17 +145,23 @@ const ROWS: Row[] = [
     '\ufeff<?xml version="1.0"?><Error><Code>AuthenticationFailed</Code></Error>',
     "storage_denied",
     false,
-    "the key does not belong",
+    "the key does not match",
   ],
-  [404, "<Error><Code>ContainerNotFound</Code></Error>", "storage_bucket_not_found", false, "no such bucket"],
+  [
+    404,
+    "<Error><Code>ContainerNotFound</Code></Error>",
+    "storage_bucket_not_found",
+    false,
+    "the bucket does not exist",
+  ],
 ];
 
-describe("a storage's refusal", () => {
-  it.each(ROWS)("%i row %#: says what is wrong and repeats no secret", (status, body, code, passing, words, region) => {
-    const answer: StorageAnswer = { status, body, bucketRegion: region ?? null };
-    const refusal = storageRefusal(answer, "us-east-1");
-    expect(refusal).toMatchObject({ code, passing });
-    expect(refusal.message).toContain(words);
-    expect(refusal.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
+describe("errors of a storage", () => {
+  it.each(ROWS)("%i row %#: names what is wrong and repeats no secret", (status, body, code, passing, text, region) => {
+    const response: StorageResponse = { status, body, bucketRegion: region ?? null };
+    const rejection = storageRejection(response, "us-east-1");
+    expect(rejection).toMatchObject({ code, passing });
+    expect(rejection.message).toContain(text);
+    expect(rejection.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
   });
 });

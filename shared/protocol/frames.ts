@@ -1,6 +1,7 @@
 // The frames on the WebSocket between a node and the hub.
 import * as z from "zod";
 import { MAX_LEASES } from "../report-limits.ts";
+import { err, ok, type Result } from "../result.ts";
 import { Capabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
@@ -71,21 +72,24 @@ export type DecodeError = { readonly reason: "unknown-type" | "invalid"; readonl
 const NODE_FRAME_TYPES: ReadonlySet<unknown> = new Set(NodeFrame.options.map((option) => option.shape.type.value));
 const HUB_FRAME_TYPES: ReadonlySet<unknown> = new Set(HubFrame.options.map((option) => option.shape.type.value));
 
-export type Decoded<Frame> = { ok: true; frame: Frame } | ({ ok: false } & DecodeError);
+export const decodeNodeFrame = (text: string): Result<NodeFrame, DecodeError> =>
+  decode(text, NodeFrame, NODE_FRAME_TYPES);
+export const decodeHubFrame = (text: string): Result<HubFrame, DecodeError> => decode(text, HubFrame, HUB_FRAME_TYPES);
 
-export const decodeNodeFrame = (text: string): Decoded<NodeFrame> => decode(text, NodeFrame, NODE_FRAME_TYPES);
-export const decodeHubFrame = (text: string): Decoded<HubFrame> => decode(text, HubFrame, HUB_FRAME_TYPES);
-
-function decode<Frame>(text: string, schema: z.ZodType<Frame>, types: ReadonlySet<unknown>): Decoded<Frame> {
+function decode<Frame>(
+  text: string,
+  schema: z.ZodType<Frame>,
+  types: ReadonlySet<unknown>,
+): Result<Frame, DecodeError> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { ok: false, reason: "invalid", detail: "not JSON" };
+    return err({ reason: "invalid", detail: "not JSON" });
   }
   const parsed = schema.safeParse(value);
-  if (parsed.success) return { ok: true, frame: parsed.data };
+  if (parsed.success) return ok(parsed.data);
   const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
-  if (typeof type === "string" && !types.has(type)) return { ok: false, reason: "unknown-type", detail: type };
-  return { ok: false, reason: "invalid", detail: z.prettifyError(parsed.error) };
+  if (typeof type === "string" && !types.has(type)) return err({ reason: "unknown-type", detail: type });
+  return err({ reason: "invalid", detail: z.prettifyError(parsed.error) });
 }

@@ -36,7 +36,7 @@ describe("frames", () => {
   ];
   it.each(rows)("of a node are checked: %s", (_, text, expected) => {
     const decoded = decodeNodeFrame(text);
-    expect(decoded.ok ? "ok" : decoded.reason).toBe(expected);
+    expect(decoded.ok ? "ok" : decoded.error.reason).toBe(expected);
   });
 
   it("say hello, an older node's without what newer ones know of themselves", () => {
@@ -51,27 +51,29 @@ describe("frames", () => {
     const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
     const gpu = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["hevc_vaapi"] };
     expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities }))).toMatchObject({
-      frame: { capabilities: { ...capabilities, filters: [], muxers: [], hardware: null } },
+      value: { capabilities: { ...capabilities, filters: [], muxers: [], hardware: null } },
     });
     const newer = { ...capabilities, filters: ["zscale"], muxers: ["avif"], hardware: gpu };
     expect(decodeNodeFrame(JSON.stringify({ ...hello, capabilities: newer }))).toMatchObject({
-      frame: { capabilities: newer },
+      value: { capabilities: newer },
     });
   });
 
   it("of the hub are checked", () => {
     expect(decodeHubFrame(JSON.stringify({ type: "cancel", lease: LEASE }))).toEqual({
       ok: true,
-      frame: { type: "cancel", lease: LEASE },
+      value: { type: "cancel", lease: LEASE },
     });
-    expect(decodeHubFrame(JSON.stringify({ type: "slots", offered: {} }))).toMatchObject({ reason: "unknown-type" });
+    expect(decodeHubFrame(JSON.stringify({ type: "slots", offered: {} }))).toMatchObject({
+      error: { reason: "unknown-type" },
+    });
     const task = { kind: "inspect", sourceUrl: "http://host/", chunking: null };
     const assigned = { kind: "inspect", slotClass: "inspect", round: 0 };
     const assign = {
       type: "assign",
       assignment: { lease: LEASE, token: "t", jobId: "AAAAAAAAAAAAAA", ...assigned, task },
     };
-    expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, frame: assign });
+    expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, value: assign });
   });
 
   it("answers to a request for uploads are tickets or a failure", () => {

@@ -15,10 +15,10 @@ const MADE = {
   ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264, libx265", note: "n" },
 };
 const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };
-const FILM = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, splitPoints: [] };
+const VIDEO = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, splitPoints: [] };
 const origin = { from: "origin", sizeBytes: 1, validator: '"v"' };
 const scratch = { from: "scratch", pieces: [{ name: "inspect-1/1", sizeBytes: 1 }] };
-const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: null };
+const boundaries = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: null };
 const hardware = { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["h264_vaapi"] };
 const capabilities = { ffmpegVersion: "n7.0", encoders: ["aac"], cpus: 1, filters: ["fps"], muxers: ["mp4"], hardware };
 
@@ -28,16 +28,16 @@ const frame = (value: unknown) => ({
   value,
 });
 const toResult = (decoded: ReturnType<typeof decodeNodeFrame>) =>
-  decoded.ok ? { success: true, data: decoded.frame } : { success: false };
+  decoded.ok ? { success: true, data: decoded.value } : { success: false };
 
 const REPORTS = [
-  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: origin, ...FILM } }),
-  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: scratch, ...FILM } }),
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: origin, ...VIDEO } }),
+  complete({ kind: "inspect", probe: PROBE, chunking: { ok: true, source: scratch, ...VIDEO } }),
   complete({ kind: "inspect", probe: PROBE, chunking: { ok: false, reason: "w" } }),
   complete({ kind: "encode", outputs: [MADE, FAILED] }),
   complete({ kind: "chunk", tracks: [SCRATCH], encoder: "libx264 7.0", encodeMs: 1 }),
   complete({ kind: "audio", tracks: [SCRATCH] }),
-  complete({ kind: "join", outputs: [MADE], seams }),
+  complete({ kind: "join", outputs: [MADE], boundaries }),
   { schema: FailReport, value: { token: "t", failure: FAILED.failure } },
   { schema: UploadsRequest, value: { token: "t", files: [{ output: 0, file: "hls/a/1.ts", sizeBytes: 1 }] } },
   { schema: ScratchRequest, value: { token: "t", puts: [{ name: "a-1/b", sizeBytes: 1 }], gets: ["a-1/b"] } },
@@ -65,7 +65,7 @@ function* withText(value: unknown, text: string, path = ""): Generator<{ path: s
   }
 }
 
-test("every text of a report has a form of its own, or is one of those that nothing is made of", () => {
+test("every text field of a report is restricted, or is never used in a command", () => {
   for (const { schema, value } of REPORTS) {
     expect(schema.safeParse(value), JSON.stringify(value)).toMatchObject({ success: true });
     const survivors = [...withText(value, "x,nullsink;movie='/etc/passwd'\n\u0000")].flatMap(

@@ -1,20 +1,20 @@
-// Paths that stay where they are joined to, and that every storage can hold.
+// Paths that stay inside the folder that they are joined to, and that every storage accepts.
 import type * as z from "zod";
 
-/** What a path must be and is not; null when nothing is wrong with it. */
-function faultOf(path: string): string | null {
+/** What is wrong with a path; null when nothing is. */
+function errorIn(path: string): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
-  if (/[\u0000-\u001f\u007f]/.test(path)) return "must be without control characters";
-  if (path.includes("\\")) return "must be without backslashes: folders are separated by `/`";
-  const walks = path.split("/").some((part) => part === "." || part === "..");
-  return walks ? "must be a path without `.` or `..` parts" : null;
+  if (/[\u0000-\u001f\u007f]/.test(path)) return "must not contain control characters";
+  if (path.includes("\\")) return "must not contain backslashes; separate folders by `/`";
+  const isRelative = path.split("/").some((part) => part === "." || part === "..");
+  return isRelative ? "must not contain the segments `.` or `..`" : null;
 }
 
-/** Whether a path has neither control characters, backslashes nor parts that walk elsewhere. */
-export const isCleanPath = (path: string): boolean => faultOf(path) === null;
+/** Whether a path has no control characters, no backslashes and no `.` or `..` segments. */
+export const isCleanPath = (path: string): boolean => errorIn(path) === null;
 
-/** The same as a zod check, which says what is wrong. */
+/** The same as a zod check with a message. */
 export const cleanPath: z.core.CheckFn<string> = ({ value, issues }) => {
-  const message = faultOf(value);
+  const message = errorIn(value);
   if (message) issues.push({ code: "custom", input: value, message });
 };

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { InputBody, parseInput } from "./input-section.ts";
 
 const credentials = { access_key_id: "AKID", secret_access_key: "secret/+=" };
-const s3 = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/film 1.mp4", credentials };
-const other = { service: "s3other", endpoint: "http://127.0.0.1:9000", bucket: "films", key: "a", credentials };
+const s3 = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/video 1.mp4", credentials };
+const other = { service: "s3other", endpoint: "http://127.0.0.1:9000", bucket: "videos", key: "a", credentials };
 const account = "023e105f4ecef8ad9ca31a8372d0c353";
 
 it.each<[body: object, input: object, secret: boolean]>([
@@ -19,9 +19,9 @@ it.each<[body: object, input: object, secret: boolean]>([
       kind: "bucket",
       endpoint: "https://s3.eu-west-1.amazonaws.com",
       region: "eu-west-1",
-      bucket: "films",
+      bucket: "videos",
       addressing: "host",
-      key: "in/film 1.mp4",
+      key: "in/video 1.mp4",
     },
     true,
   ],
@@ -32,7 +32,7 @@ it.each<[body: object, input: object, secret: boolean]>([
   [{ ...s3, service: "linode", region: "us-ord-1" }, { endpoint: "https://us-ord-1.linodeobjects.com" }, true],
   [{ ...s3, service: "wasabi", region: "us-east-2" }, { endpoint: "https://s3.us-east-2.wasabisys.com" }, true],
   [
-    { service: "r2", bucket: "films", key: "a", account_id: account, credentials },
+    { service: "r2", bucket: "videos", key: "a", account_id: account, credentials },
     { endpoint: `https://${account}.r2.cloudflarestorage.com`, region: "auto" },
     true,
   ],
@@ -44,33 +44,33 @@ it.each<[body: object, input: object, secret: boolean]>([
   expect(JSON.stringify(parsed.ok && parsed.value.input)).not.toContain("secret");
 });
 
-it.each<[body: unknown, code: string, words: string]>([
+it.each<[body: unknown, code: string, text: string]>([
   [undefined, "input_not_valid", "The job 'input' is not a valid object."],
-  [{}, "input_url_not_valid", "`input.url` is missing: the http or https address"],
-  [{ url: "ftp://user:pass@example.com/a.mp4" }, "input_url_not_valid", "The scheme `ftp` is not supported"],
-  [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "The scheme `sftp` is not supported"],
+  [{}, "input_url_not_valid", "`input.url` is missing: the http or https URL"],
+  [{ url: "ftp://user:pass@example.com/a.mp4" }, "input_url_not_valid", "has the scheme `ftp`, which is not supported"],
+  [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "has the scheme `sftp`, which is not supported"],
   [{ url: "http://10.0.0.1/" }, "input_url_not_valid", "not a public address"],
   [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input` has no field `key`; allowed: url"],
-  [{ ...s3, service: "azure" }, "input_not_valid", "`input.service` `azure` is not known; allowed: s3, gcs"],
+  [{ ...s3, service: "azure" }, "input_not_valid", "`input.service` `azure` is not supported; allowed: s3, gcs"],
   [{ ...s3, service: 7 }, "input_not_valid", "`input.service` must be a string"],
   [{ ...s3, credentials: undefined, bucket: 7 }, "input_not_valid", "must both be defined in `input.credentials`"],
   [{ ...s3, url: "https://example.com/" }, "input_not_valid", "url"],
   [{ ...s3, bucket: undefined }, "input_not_valid", "`input.bucket`"],
-  [{ ...s3, key: "" }, "input_not_valid", "`input.key`: must not be empty"],
-  [{ ...s3, key: "a/../b" }, "input_not_valid", "`input.key`: must be a path without `.`"],
-  [{ ...s3, key: "ü".repeat(513) }, "input_not_valid", "`input.key`: at most 1024 bytes"],
+  [{ ...s3, key: "" }, "input_not_valid", "`input.key` must not be empty"],
+  [{ ...s3, key: "a/../b" }, "input_not_valid", "`input.key` must not contain the segments `.`"],
+  [{ ...s3, key: "ü".repeat(513) }, "input_not_valid", "`input.key` must have at most 1024 bytes"],
   [{ ...s3, region: undefined }, "input_not_valid", "`input.region`"],
   [{ ...s3, acl: "private" }, "input_not_valid", "acl"],
-  [{ ...other, endpoint: "http://169.254.169.254" }, "input_not_valid", "`input.endpoint`: The host"],
-])("row %#: is refused by field", (body, code, words) => {
+  [{ ...other, endpoint: "http://169.254.169.254" }, "input_not_valid", "`input.endpoint` has the host"],
+])("row %#: is rejected with the field", (body, code, text) => {
   const parsed = parseInput(body, "none");
-  expect(parsed).toMatchObject({ ok: false, refusal: { code, message: expect.stringContaining(words) } });
+  expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
   expect(JSON.stringify(parsed)).not.toMatch(/secret\/|user:pass/);
 });
 
-it("can be told as JSON Schema, with every service", () => {
+it("has a JSON Schema with every service", () => {
   const { anyOf } = z.toJSONSchema(InputBody, { io: "input", unrepresentable: "any" });
   const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other"];
-  const told = anyOf?.map((service) => service.properties?.service);
-  expect(told).toEqual([undefined, ...services.map((name) => expect.objectContaining({ const: name }))]);
+  const described = anyOf?.map((service) => service.properties?.service);
+  expect(described).toEqual([undefined, ...services.map((name) => expect.objectContaining({ const: name }))]);
 });

@@ -1,66 +1,68 @@
-// The `input` section of a job request: where the source comes from.
+// The `input` section of a job request: the source.
+
 import * as z from "zod";
 import { publicUrl } from "../job/metadata.ts";
 import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
+import { ok, type Result } from "../result.ts";
 import { strictObject, unknownField } from "../strict-object.ts";
-import { isObject, type Parsed, refuse } from "./parse-section.ts";
+import { invalid, isObject } from "./parse-section.ts";
 import { S3_SERVICES } from "./storage/s3-services.ts";
 import { type AccessSecret, S3Bucket } from "./storage/storage-spec.ts";
 import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
-  /** An address as it may be shown: what is secret in it lies in the `AccessSecret`. */
+  /** The URL without its secrets, which are in the `AccessSecret`. */
   z.object({ kind: z.literal("url"), url: z.string() }),
-  /** An object of a bucket, which the Worker signs requests for. */
+  /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
 type ParsedInput = { input: InputSpec; secret: AccessSecret };
 
-/** Signed addresses are long; beyond this no server takes them. */
+/** Signed URLs are long; servers do not accept longer ones than this. */
 const MAX_URL_CHARS = 8192;
 
 const UrlBody = strictObject({
   url: z
     .string()
     .max(MAX_URL_CHARS)
-    .describe("The http or https address of the media file; a user and password may be in it"),
-}).describe("A media file at an address");
+    .describe("The http or https URL of the media file; it may contain a user and password"),
+}).describe("A media file at a URL");
 
-/** The section as clients write it. */
+/** The section of a request. */
 export const InputBody = z.union([UrlBody, ...[...S3_SERVICES.values()].map(({ input }) => input.body)]);
 
-/** Parses the `input` section: an address, or an object of a bucket. */
-export function parseInput(value: unknown, allow: AllowPrivate): Parsed<ParsedInput> {
-  if (!isObject(value)) return refuse("input_not_valid", "The job 'input' is not a valid object.");
+/** Parses the `input` section: a URL, or an object in a bucket. */
+export function parseInput(value: unknown, allow: AllowPrivate): Result<ParsedInput> {
+  if (!isObject(value)) return invalid("input_not_valid", "The job 'input' is not a valid object.");
   if (value.service === undefined) return parseUrl(value, allow);
   const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
   if (!service) {
-    return refuse("input_not_valid", unknownService("input", value.service, [...S3_SERVICES.keys()]));
+    return invalid("input_not_valid", unknownService("input", value.service, [...S3_SERVICES.keys()]));
   }
   const parsed = service.input.parse(value, allow);
   if (!parsed.ok) return parsed;
   const { object, keys } = parsed.value;
-  return { ok: true, value: { input: { kind: "bucket", ...object }, secret: keys } };
+  return ok({ input: { kind: "bucket", ...object }, secret: keys });
 }
 
-function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Parsed<ParsedInput> {
+function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Result<ParsedInput> {
   const [extra] = Object.keys(rest);
   const unknown = extra === undefined ? "" : `\`input\` ${unknownField(extra, ["url"])}`;
   if (url === undefined && ("bucket" in rest || "key" in rest)) {
-    return refuse("input_not_valid", unknownService("input", undefined, [...S3_SERVICES.keys()]));
+    return invalid("input_not_valid", unknownService("input", undefined, [...S3_SERVICES.keys()]));
   }
   if (typeof url !== "string" || url === "") {
     const isMissing = url === undefined || url === "";
-    const what = "the http or https address of the media file";
+    const what = "the http or https URL of the media file";
     const message = isMissing ? `\`input.url\` is missing: ${what}` : `\`input.url\` must be a string: ${what}`;
-    return refuse("input_url_not_valid", unknown === "" ? message : unknown);
+    return invalid("input_url_not_valid", unknown === "" ? message : unknown);
   }
-  if (unknown !== "") return refuse("input_not_valid", unknown);
+  if (unknown !== "") return invalid("input_not_valid", unknown);
   if (url.length > MAX_URL_CHARS)
-    return refuse("input_url_not_valid", `\`input.url\`: at most ${MAX_URL_CHARS} characters`);
+    return invalid("input_url_not_valid", `\`input.url\` must have at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);
-  if (!checked.ok) return refuse("input_url_not_valid", `\`input.url\`: ${checked.reason}`);
-  return { ok: true, value: { input: { kind: "url", url: publicUrl(checked.url) }, secret: { url: checked.url } } };
+  if (!checked.ok) return invalid("input_url_not_valid", `\`input.url\` ${checked.error}`);
+  return ok({ input: { kind: "url", url: publicUrl(checked.value) }, secret: { url: checked.value } });
 }

@@ -5,10 +5,10 @@ import { arbitraryBody } from "../testing/arbitrary-body.ts";
 import { parseJobRequest } from "./job-request.ts";
 
 const BODY = {
-  input: { url: "https://media.example.com/film.mp4" },
+  input: { url: "https://media.example.com/video.mp4" },
   storage: {
     service: "s3",
-    bucket: "films",
+    bucket: "videos",
     region: "eu-west-1",
     credentials: { access_key_id: "a", secret_access_key: "b" },
   },
@@ -48,7 +48,7 @@ describe("parseJobRequest", () => {
       httpstream: [stream("a", { key, ...uri }), stream("b"), stream("c", uri)],
     };
     const parsed = parseJobRequest({ ...BODY, outputs }, "none");
-    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    if (!parsed.ok) throw new Error(parsed.error.message);
     const { secrets, ...kept } = parsed.value;
     expect(secrets.streamKeys).toEqual([
       { output: 1, key },
@@ -62,16 +62,16 @@ describe("parseJobRequest", () => {
     expect(parseJobRequest({ ...BODY, webhook: "https://\ud800", api_version: 2 }, "none").ok).toBe(true);
   });
 
-  const film = (params: object) => ({ outputs: { "mp4:720p": params } });
+  const video = (params: object) => ({ outputs: { "mp4:720p": params } });
   const stream = (params: object) => ({ outputs: { httpstream: params } });
   const half = "a\ud800b";
   it.each<[code: string, field: string, changes: object]>([
     ["input_not_valid", "input.url", { input: { url: `https://example.com/${half}` } }],
     ["input_not_valid", "input.key", { input: { ...BODY.storage, key: half } }],
     ["storage_not_valid", "storage.path", { storage: { ...BODY.storage, path: half } }],
-    ["output_param_not_valid", "outputs.mp4:720p.path", film({ path: half })],
+    ["output_param_not_valid", "outputs.mp4:720p.path", video({ path: half })],
     ["output_param_not_valid", "outputs.mp4:720p.1.key", { outputs: { "mp4:720p": [{ path: "a" }, { key: half }] } }],
-    ["output_param_not_valid", "outputs.mp4:720p.watermark.url", film({ path: "a", watermark: { url: half } })],
+    ["output_param_not_valid", "outputs.mp4:720p.watermark.url", video({ path: "a", watermark: { url: half } })],
     [
       "output_param_not_valid",
       "outputs.jpg.vtt.filename",
@@ -83,18 +83,18 @@ describe("parseJobRequest", () => {
     ["notification_not_valid", "notification.url", { notification: { type: "http", url: half } }],
     ["notification_not_valid", "notification.params.a\ufffdb", { notification: { params: { [half]: 1 } } }],
     ["settings_not_valid", "settings.deep.0", { settings: { deep: [half] } }],
-  ])("refuses half a character with %s at %s", (code, field, changes) => {
-    const refusal = { code, message: `\`${field}\`: must be text in Unicode, without halves of characters` };
-    expect(parseJobRequest({ ...BODY, ...changes }, "none")).toEqual({ ok: false, refusal });
+  ])("rejects half a character with %s at %s", (code, field, changes) => {
+    const error = { code, message: `\`${field}\` must be valid Unicode text, without unpaired surrogates` };
+    expect(parseJobRequest({ ...BODY, ...changes }, "none")).toEqual({ ok: false, error });
   });
 
-  it.each<[section: unknown, words: string]>([
-    [{ ultrafast: "very" }, "`settings.ultrafast`: must be true or false"],
-    [{ speed: 2 }, "`settings`: has no field `speed`; allowed: ultrafast"],
-    [["ultrafast"], "`settings`: must be an object"],
-  ])("refuses the settings %j by field", (settings, message) => {
-    const refusal = { code: "settings_not_valid", message };
-    expect(parseJobRequest({ ...BODY, settings }, "none")).toEqual({ ok: false, refusal });
+  it.each<[section: unknown, text: string]>([
+    [{ ultrafast: "very" }, "`settings.ultrafast` must be true or false"],
+    [{ speed: 2 }, "`settings` has no field `speed`; allowed: ultrafast"],
+    [["ultrafast"], "`settings` must be an object"],
+  ])("rejects the settings %j", (settings, message) => {
+    const error = { code: "settings_not_valid", message };
+    expect(parseJobRequest({ ...BODY, settings }, "none")).toEqual({ ok: false, error });
   });
 
   /** With the storage's path, which has 500 bytes, and a slash. */
@@ -114,18 +114,18 @@ describe("parseJobRequest", () => {
     const own = "service" in storage || "url" in storage;
     const section = own ? storage : { ...BODY.storage, path: "ü".repeat(250) };
     const parsed = parseJobRequest({ ...BODY, outputs, storage: section }, "none");
-    const refusal = {
+    const error = {
       code: "output_param_not_valid",
       message: expect.stringMatching(`^The \`path\` of the output \`.*\` is too long: .* up to ${bytes} bytes`),
     };
-    expect(parsed).toEqual(bytes === null ? { ok: true, value: expect.anything() } : { ok: false, refusal });
+    expect(parsed).toEqual(bytes === null ? { ok: true, value: expect.anything() } : { ok: false, error });
   });
 
-  it("answers any JSON with a request or a refusal", () => {
+  it("answers any JSON with a request or an error", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const parsed = parseJobRequest(body, "none");
-        return parsed.ok || (isErrorCode(parsed.refusal.code) && parsed.refusal.message.length > 0);
+        return parsed.ok || (isErrorCode(parsed.error.code) && parsed.error.message.length > 0);
       }),
       { numRuns: 10_000 },
     );

@@ -1,19 +1,21 @@
-// The body of POST /v2/jobs: one section after the other, in the order in which errors are answered (api-v2 §2).
+// Parses the body of POST /v2/jobs, section by section, in the order in which errors are reported (api-v2 §2).
+
 import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
+import type { Result } from "../result.ts";
 import { strictObject } from "../strict-object.ts";
 import { type InputSpec, parseInput } from "./input-section.ts";
-import { withOtherName } from "./missing-section.ts";
+import { suggestSection } from "./misnamed-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
-import { type AskedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
-import { isObject, type Parsed, parseSection, refuse } from "./parse-section.ts";
+import { type RequestedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
+import { invalid, isObject, parseSection } from "./parse-section.ts";
 import { parseStorage } from "./storage/storage-section.ts";
 import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage/storage-spec.ts";
-import { illFormedField, UNICODE_RULE } from "./well-formed.ts";
+import { nonUnicodeField, UNICODE_RULE } from "./unicode.ts";
 
 export const SettingsSpec = z.object({ ultrafast: z.boolean() });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
@@ -27,23 +29,23 @@ export type JobRequest = {
   secrets: RequestSecrets;
 };
 
-/** The secrets of a request, apart from all else; null where there are none. */
+/** The secrets of a request, which are stored separately; null where there are none. */
 type RequestSecrets = {
   input: AccessSecret;
   storage: AccessKeys | null;
   notification: NotificationSecret;
-  streamKeys: AskedStreamKey[];
+  streamKeys: RequestedStreamKey[];
 };
 
-/** The `settings` section as clients write it. */
+/** The `settings` section of a request. */
 export const SettingsBody = strictObject({
   ultrafast: z
     .boolean("must be true or false")
     .default(false)
-    .describe("Whether inputs of more than a minute are cut into chunks that several nodes encode at once"),
+    .describe("Whether to split inputs longer than a minute into chunks that several nodes encode at the same time"),
 });
 
-/** The sections in the order in which they answer, and what each answers to text that is none. */
+/** The sections in the order in which they are parsed, and the error code of each for text that is not valid Unicode. */
 const SECTIONS = {
   input: "input_not_valid",
   storage: "storage_not_valid",
@@ -53,24 +55,24 @@ const SECTIONS = {
 } as const satisfies Record<string, ErrorCode>;
 
 /**
- * Parses the body of a job request; the first section that is wrong answers. Members that are no section are ignored:
- * clients of the field may send some.
+ * Parses the body of a job request. Reports the first error. Ignores properties that are not sections, because existing
+ * clients send some.
  */
-export function parseJobRequest(body: unknown, allow: AllowPrivate): Parsed<JobRequest> {
-  if (!isObject(body)) return refuse("json_not_valid", "The body must be a JSON object");
+export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobRequest> {
+  if (!isObject(body)) return invalid("json_not_valid", "The body must be a JSON object");
   for (const [section, code] of Object.entries(SECTIONS)) {
-    const field = illFormedField(section, body[section]);
-    if (field !== null) return refuse(code, `\`${field}\`: ${UNICODE_RULE}`);
+    const field = nonUnicodeField(section, body[section]);
+    if (field !== null) return invalid(code, `\`${field}\` ${UNICODE_RULE}`);
   }
   const input = parseInput(body.input, allow);
   if (!input.ok) return input;
-  const storage = withOtherName(parseStorage(body.storage, allow), "storage", body);
+  const storage = suggestSection(parseStorage(body.storage, allow), "storage", body);
   if (!storage.ok) return storage;
-  const outputs = withOtherName(parseOutputs(body.outputs, allow), "outputs", body);
+  const outputs = suggestSection(parseOutputs(body.outputs, allow), "outputs", body);
   if (!outputs.ok) return outputs;
   const named = checkNameLengths(outputs.value, storage.value.storage);
   if (!named.ok) return named;
-  const notification = withOtherName(parseNotification(body.notification, allow), "notification", body);
+  const notification = suggestSection(parseNotification(body.notification, allow), "notification", body);
   if (!notification.ok) return notification;
   const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
   if (!settings.ok) return settings;

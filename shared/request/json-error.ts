@@ -1,9 +1,9 @@
-// Why a text is no JSON: what is wrong, and where. For texts that JSON.parse has refused; the grammar is RFC 8259.
+// Why a text is not JSON: the first syntax error and its position. For texts that JSON.parse rejects (RFC 8259).
 
-export type JsonFault = { readonly message: string; readonly line: number; readonly column: number };
+export type JsonError = { readonly message: string; readonly line: number; readonly column: number };
 
-/** The first place where a text stops being JSON; null when it is JSON. */
-export function jsonFault(text: string): JsonFault | null {
+/** The first syntax error of a text; null when it is JSON. */
+export function jsonError(text: string): JsonError | null {
   const reader = new Reader(text);
   const message = reader.document();
   return message === null ? null : { message, ...placeOf(text, reader.at) };
@@ -19,7 +19,7 @@ const STRING = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
 const WORD = /[\p{L}\p{N}_$.+-]{1,20}/uy;
 
-/** Reads a text from its beginning; every step answers what is wrong, or null. */
+/** Reads a text from its start. Every step returns an error, or null. */
 class Reader {
   readonly #text: string;
   at = 0;
@@ -29,10 +29,10 @@ class Reader {
   }
 
   document(): string | null {
-    return this.#value() ?? (this.#skip() === undefined ? null : `${this.#found()} behind the end of the JSON`);
+    return this.#value() ?? (this.#skip() === undefined ? null : `${this.#found()} after the end of the JSON`);
   }
 
-  /** A value with all that is in it. Without recursion: texts nest deeper than calls may. */
+  /** A value with everything in it. Not recursive: text may be nested deeper than the call stack. */
   #value(): string | null {
     const closers: string[] = [];
     for (;;) {
@@ -44,7 +44,7 @@ class Reader {
     }
   }
 
-  /** A scalar, or the bracket that begins a list or an object, with the name of the first member. */
+  /** A scalar, or the bracket that opens a list or an object, with the name of the first property. */
   #beginning(closers: string[]): string {
     const first = this.#skip();
     if (first === "{" || first === "[") {
@@ -55,7 +55,7 @@ class Reader {
       return closer === "}" ? (this.#name() ?? "open") : "open";
     }
     if (this.#take(STRING) || this.#take(SCALAR)) return "done";
-    return first === '"' ? this.#badString() : `${this.#found()} where a value must be`;
+    return first === '"' ? this.#badString() : `${this.#found()} where a value is expected`;
   }
 
   #closed(): "done" {
@@ -63,7 +63,7 @@ class Reader {
     return "done";
   }
 
-  /** What follows a value: brackets that close, then a comma and the next member's name, or the end. */
+  /** What follows a value: closing brackets, then a comma and the next property name, or the end. */
   #ending(closers: string[]): string {
     for (;;) {
       const closer = closers.at(-1);
@@ -74,7 +74,7 @@ class Reader {
         closers.pop();
       } else if (next === ",") {
         return this.#comma(closer);
-      } else return `${this.#found()} where \`,\` or \`${closer}\` must be`;
+      } else return `${this.#found()} where \`,\` or \`${closer}\` is expected`;
     }
   }
 
@@ -87,20 +87,22 @@ class Reader {
   #name(): string | null {
     const first = this.#skip();
     if (!this.#take(STRING)) {
-      return first === '"' ? this.#badString() : `${this.#found()} where a name in double quotes must be`;
+      return first === '"' ? this.#badString() : `${this.#found()} where a property name in double quotes is expected`;
     }
-    if (this.#skip() !== ":") return `${this.#found()} where \`:\` must be`;
+    if (this.#skip() !== ":") return `${this.#found()} where \`:\` is expected`;
     this.at += 1;
     return null;
   }
 
-  /** A string that does not end, or holds what strings may not. */
+  /** A string that is not closed or contains invalid characters. */
   #badString(): string {
     const rest = this.#text.slice(this.at + 1).replaceAll(/\\["\\/bfnrt]/g, "xx");
     const bad = /"|(?![\u007f-\u009f])\p{Cc}|\\(?!u[0-9a-fA-F]{4})/u.exec(rest);
-    if (!bad) return "a string that is never closed";
+    if (!bad) return "a string is not closed";
     this.at += 1 + bad.index;
-    return bad[0] === "\\" ? "a backslash that begins no escape" : "a line break or control character in a string";
+    return bad[0] === "\\"
+      ? "a string contains an invalid escape"
+      : "a string contains a line break or control character";
   }
 
   #take(pattern: RegExp): boolean {
@@ -110,14 +112,14 @@ class Reader {
     return true;
   }
 
-  /** The next character that is no space; undefined at the end. */
+  /** The next character that is not whitespace; undefined at the end. */
   #skip(): string | undefined {
     this.#take(SPACE);
     return this.#text[this.at];
   }
 
   #found(): string {
-    if (this.at >= this.#text.length) return "the text ends";
+    if (this.at >= this.#text.length) return "the body ends";
     WORD.lastIndex = this.at;
     const word = WORD.exec(this.#text)?.[0] ?? String.fromCodePoint(this.#text.codePointAt(this.at) ?? 0);
     return `unexpected \`${word.toWellFormed()}\``;

@@ -5,7 +5,7 @@ import { NotificationBody, NotificationSpec, parseNotification } from "./notific
 const SNS = {
   type: "sns",
   region: "eu-west-1",
-  topic_arn: "arn:aws:sns:eu-west-1:123456789012:films",
+  topic_arn: "arn:aws:sns:eu-west-1:123456789012:videos",
   credentials: { access_key_id: "AKID", secret_access_key: "secret" },
 };
 const HTTP = { type: "http", url: "https://example.com" };
@@ -21,7 +21,7 @@ describe("parseNotification", () => {
         notification: {
           type: "sns",
           region: "eu-west-1",
-          topicArn: "arn:aws:sns:eu-west-1:123456789012:films",
+          topicArn: "arn:aws:sns:eu-west-1:123456789012:videos",
           events: true,
           metadata: false,
         },
@@ -50,8 +50,8 @@ describe("parseNotification", () => {
   });
 
   it.each([
-    ["arn:aws:sns:eu-west-1:123456789012:films.fifo", "eu-west-1"],
-    ["arn:aws-cn:sns:cn-north-1:123456789012:films", "cn-north-1"],
+    ["arn:aws:sns:eu-west-1:123456789012:videos.fifo", "eu-west-1"],
+    ["arn:aws-cn:sns:cn-north-1:123456789012:videos", "cn-north-1"],
     ["arn:aws-us-gov:sns:us-gov-west-1:123456789012:a_b-C9", "us-gov-west-1"],
     [`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(256)}`, "eu-west-1"],
   ])("takes the topic %s", (topic, region) => {
@@ -61,22 +61,26 @@ describe("parseNotification", () => {
   it.each<[string, unknown, RegExp]>([
     ["what is no object", "http", /^`notification` must be an object/],
     ["no type", {}, /^`notification\.type` is missing; it must be http or sns$/],
-    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type`: must be http or sns$/],
-    ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the topic/],
+    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type` must be http or sns$/],
+    ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the region of the topic/],
     [
       "a region that is a host",
       { ...SNS, region: "evil.example.com/" },
-      /^`notification\.region`: must be a region name/,
+      /^`notification\.region` must be a region name/,
     ],
-    ["a region that is not the topic's", { ...SNS, region: "us-east-1" }, /^`notification\.region`: .*`topic_arn`/],
+    [
+      "a region that is not the topic's",
+      { ...SNS, region: "us-east-1" },
+      /^`notification\.region` must be .*`topic_arn`/,
+    ],
     ["no topic", { ...SNS, topic_arn: undefined }, /^`notification\.topic_arn` is missing, such as arn:/],
     [
       "a queue",
-      arn("arn:aws:sqs:eu-west-1:123456789012:films"),
-      /^`notification\.topic_arn`: must be the ARN of a topic/,
+      arn("arn:aws:sqs:eu-west-1:123456789012:videos"),
+      /^`notification\.topic_arn` must be the ARN of a topic/,
     ],
     ["a subscription", arn(`${SNS.topic_arn}:6b0e71bd`), /^`notification\.topic_arn`/],
-    ["a topic without account", arn("arn:aws:sns:eu-west-1::films"), /^`notification\.topic_arn`/],
+    ["a topic without account", arn("arn:aws:sns:eu-west-1::videos"), /^`notification\.topic_arn`/],
     ["too long a name", arn(`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(257)}`), /^`notification\.topic_arn`/],
     [
       "no credentials",
@@ -89,25 +93,41 @@ describe("parseNotification", () => {
       /^`notification\.credentials\.secret_access_key`/,
     ],
     ["unknown credentials", { ...SNS, credentials: { token: "a" } }, /^`notification\.credentials/],
-    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification`: has no field `url`; allowed: type, /],
-    ["fields of sns", { ...HTTP, region: "x" }, /^`notification`: has no field `region`; allowed: type, url, params, /],
-    ["params that are a list", { ...HTTP, params: [] }, /^`notification\.params`: must be an object of parameters$/],
-    ["a param that is nothing", { ...HTTP, params: { a: null } }, /\.params\.a`: must be a string, number or boolean$/],
-    ["too long a param", { ...HTTP, params: { a: "x".repeat(1001) } }, /\.params\.a`: at most 1000 characters$/],
-    ["too long a name", { ...HTTP, params: { ["x".repeat(201)]: 1 } }, /\.params\.x{60}`: .* at most 200 characters$/],
-    ["too many params", { ...HTTP, params: manyParams }, /^`notification\.params`: has at most 50 members$/],
-    ["too many params of sns", { ...SNS, params: manyParams }, /^`notification\.params`: has at most 8 members$/],
+    ["fields of http", { ...SNS, url: "https://example.com" }, /^`notification` has no field `url`; allowed: type, /],
+    ["fields of sns", { ...HTTP, region: "x" }, /^`notification` has no field `region`; allowed: type, url, params, /],
+    [
+      "params that are a list",
+      { ...HTTP, params: [] },
+      /^`notification\.params` must be an object of names and values$/,
+    ],
+    ["a param that is nothing", { ...HTTP, params: { a: null } }, /\.params\.a` must be a string, number or boolean$/],
+    [
+      "too long a param",
+      { ...HTTP, params: { a: "x".repeat(1001) } },
+      /\.params\.a` must have at most 1000 characters$/,
+    ],
+    [
+      "too long a name",
+      { ...HTTP, params: { ["x".repeat(201)]: 1 } },
+      /\.params\.x{60}` must have a name of at most 200 characters$/,
+    ],
+    ["too many params", { ...HTTP, params: manyParams }, /^`notification\.params` must have at most 50 properties$/],
+    [
+      "too many params of sns",
+      { ...SNS, params: manyParams },
+      /^`notification\.params` must have at most 8 properties$/,
+    ],
     ["a param of sns with the name of its own", { ...SNS, params: { event: "x" } }, /other than `event` and `job_id`/],
-    ["a param of sns without a value", { ...SNS, params: { a: "" } }, /^`notification\.params`: .*no empty values$/],
+    ["a param of sns without a value", { ...SNS, params: { a: "" } }, /^`notification\.params` .*no empty values$/],
     [
       "a param of sns that is no attribute",
       { ...SNS, params: { "a b": 1 } },
-      /^`notification\.params`: must have names/,
+      /^`notification\.params` must have names/,
     ],
     ["a private address", { type: "http", url: "http://10.0.0.1/" }, /^`notification\.url`/],
-  ])("refuses %s by name", (_, value, message) => {
-    const refusal = { code: "notification_not_valid", message: expect.stringMatching(message) };
-    expect(parseNotification(value, "none")).toEqual({ ok: false, refusal });
+  ])("rejects %s", (_, value, message) => {
+    const error = { code: "notification_not_valid", message: expect.stringMatching(message) };
+    expect(parseNotification(value, "none")).toEqual({ ok: false, error });
   });
 
   it("is described by a schema", () => {

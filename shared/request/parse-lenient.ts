@@ -1,8 +1,8 @@
-// Numbers and booleans that come as strings: forms and PHP send them so. The schema says where one is meant.
+// Accepts strings for numbers and booleans, because PHP and forms send them so. The schema decides where.
 import type * as z from "zod";
 import { valueAt, withValueAt } from "./value-at.ts";
 
-/** The whole string is a number, as JSON would write it without an exponent. */
+/** A whole string that is a JSON number without an exponent. */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...[["true", true] as const, ["1", true] as const, [1, true] as const],
@@ -10,8 +10,8 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 ]);
 
 /**
- * Parses like `schema.safeParse`, but reads strings where a number or boolean is wanted: `"2.5"`, and `"true"`,
- * `"false"`, `"1"`, `"0"` (or 1 and 0). What is no such string is refused as ever.
+ * Parses like `schema.safeParse`, but also accepts strings for numbers (`"2.5"`) and booleans (`"true"`, `"false"`, `"1"`,
+ * `"0"`, or 1 and 0). Other strings are errors as usual.
  */
 export function parseLenient<Value>(schema: z.ZodType<Value>, value: unknown): z.ZodSafeParseResult<Value> {
   const parsed = schema.safeParse(value);

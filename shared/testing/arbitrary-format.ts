@@ -1,9 +1,9 @@
-// Formats for property tests: texts as people may write them, and complete formats that can be made.
+// Formats for property tests: text that clients might send, and complete valid formats.
 import fc from "fast-check";
-import { OPTIONS } from "../format/asked-specs.ts";
 import {
   AUDIO_CHOICES,
   AUDIO_TRAITS,
+  CHANNELS,
   PIXEL_FORMATS,
   PROFILES,
   SAMPLE_RATES_HZ,
@@ -18,10 +18,11 @@ import {
   TRACK_CONTAINERS,
 } from "../format/containers.ts";
 import type { AudioTrackSpec, FormatSpec, RateTarget, VideoFormat, VideoTrackSpec } from "../format/format-spec.ts";
-import { CHANNELS, FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "../format/presets.ts";
+import { OPTIONS } from "../format/grammar/requested-specs.ts";
+import { FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "../format/presets.ts";
 import { sampleRates } from "../format/resolve-audio.ts";
 
-// ── Texts of the grammar; many contradict themselves ─────────────────────────────────────────────────────────────────
+// ── Text in the format grammar, often contradictory ─────────────────────────────────────────────────────────────────
 
 const kbps = (max: number): fc.Arbitrary<string> => fc.integer({ min: 0, max }).map((n) => `${n}k`);
 const videoTokens = fc.oneof(

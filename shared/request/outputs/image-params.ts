@@ -1,26 +1,28 @@
 // The parameters of one image output (api-v2 §5).
+
 import * as z from "zod";
 import { IMAGE_CONTAINER_TRAITS } from "../../format/containers.ts";
 import type { ImageFormat } from "../../format/format-spec.ts";
 import { counterOf, joinPath } from "../../job/object-name.ts";
 import { imageFileCount } from "../../job/output-files.ts";
-import type { ImageOutput, PictureSelection } from "../../job/output-spec.ts";
+import type { FrameSelection, ImageOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
-import { type Parsed, parseSection, refuse } from "../parse-section.ts";
+import { invalid, parseSection } from "../parse-section.ts";
 import {
   fileParams,
   filePath,
   flag,
   type Named,
-  parsePicture,
-  pictureParams,
+  parseVideoFilters,
   seconds,
+  videoFilterParams,
   whole,
 } from "./output-params.ts";
 
-/** Pictures that one output may ask for by number or by offsets, and that a sheet may hold (api-v2 §5). */
+/** Maximum images of one output by `number` or `offsets`, and maximum images of one sprite sheet (api-v2 §5). */
 const MAX_IMAGES = 100;
 const MAX_SPRITE_IMAGES = 1000;
 const DEFAULT_COLUMNS = 4;
@@ -29,73 +31,75 @@ const MAX_SCENE_SECONDS = 5;
 
 const vttName = z
   .string("must be a file name")
-  .max(200, "at most 200 characters")
-  .regex(/^[^/%]+\.vtt$/i, "must be a file name that ends in .vtt, without folders")
+  .max(200, "must have at most 200 characters")
+  .regex(/^[^/%]+\.vtt$/i, "must be a file name that ends in .vtt, without a folder")
   .check(cleanPath);
 
 /** `true` stands for an object of defaults, `false` for none. */
 const onOff = <Defaults>(defaults: Defaults) => z.boolean().transform((on) => (on ? defaults : null));
 
-/** Parameters of pictures that stand still, and of pictures that move (gif, webp_anim): an output has one sort of them. */
+/** Parameters of still images and of animated images (gif, webp_anim); an output has one of the two kinds. */
 const still = {
   number: whole(1, MAX_IMAGES)
     .optional()
-    .describe(`How many pictures, evenly spread over the duration: 1 to ${MAX_IMAGES}`),
+    .describe(`Number of images, spread evenly over the duration: 1 to ${MAX_IMAGES}`),
   offsets: z
-    .array(seconds.min(0, "must be 0 or more"), "must be a list of seconds")
-    .min(1, "must hold at least one offset")
-    .max(MAX_IMAGES, `at most ${MAX_IMAGES} offsets`)
+    .array(seconds.min(0, "must be 0 or more"), "must be a list of numbers of seconds")
+    .min(1, "must contain at least one offset")
+    .max(MAX_IMAGES, `must have at most ${MAX_IMAGES} offsets`)
     .optional()
-    .describe("The moments to show, in seconds"),
+    .describe("The timestamps of the images, in seconds"),
   interval: seconds
     .min(0, "must be 0 or more")
     .optional()
-    .describe("A picture every so many seconds; 0 is automatic, 2 to 30 by the input's length"),
+    .describe("One image every so many seconds; 0 chooses 2 to 30 by the length of the input"),
   sprite: z
     .union(
       [
         onOff({ limit: undefined, columns: DEFAULT_COLUMNS }),
         strictObject({
-          limit: whole(1, MAX_SPRITE_IMAGES).optional().describe("Pictures on one sheet at most; all when left out"),
+          limit: whole(1, MAX_SPRITE_IMAGES).optional().describe("Maximum images on one sprite sheet; all by default"),
           columns: whole(1, MAX_IMAGES).default(DEFAULT_COLUMNS),
         }),
       ],
-      "must be true, false or an object of the whole numbers `limit` and `columns`",
+      "must be true, false or an object with the whole numbers `limit` and `columns`",
     )
     .optional()
-    .describe("The pictures laid out on sheets"),
+    .describe("Combine the images into sprite sheets"),
   vtt: z
     .union(
       [onOff({ filename: undefined }), strictObject({ filename: vttName.optional() })],
-      "must be true, false or an object of `filename`, a name that ends in .vtt",
+      "must be true, false or an object with `filename`, a name that ends in .vtt",
     )
     .optional()
-    .describe("A WebVTT file beside the pictures that says which shows what moment"),
+    .describe("Create a WebVTT file that maps timestamps to images"),
 };
-const moving = {
+const animated = {
   scene: strictObject({
-    number: whole(1, MAX_SCENES).default(1).describe(`How many scenes, 1 to ${MAX_SCENES}`),
+    number: whole(1, MAX_SCENES).default(1).describe(`Number of scenes, 1 to ${MAX_SCENES}`),
     duration: seconds
       .positive("must be more than 0 seconds")
-      .max(MAX_SCENE_SECONDS, `at most ${MAX_SCENE_SECONDS} seconds`)
+      .max(MAX_SCENE_SECONDS, `must be at most ${MAX_SCENE_SECONDS} seconds`)
       .default(MAX_SCENE_SECONDS)
-      .describe("Length of each in seconds"),
+      .describe("Length of each scene, in seconds"),
   })
     .optional()
-    .describe("Scenes of a gif or webp_anim, evenly spread over the duration"),
+    .describe("Scenes of a gif or webp_anim, spread evenly over the duration"),
 };
 
 export const ImageParams = strictObject({
-  path: filePath.describe("File name in the storage, with a counter such as `%02d` when more than one file may result"),
+  path: filePath.describe(
+    "The path of the file in the storage, with a counter such as `%02d` if there may be more than one file",
+  ),
   ...fileParams,
   ...still,
-  ...moving,
-  square: flag.default(false).describe("The centre square of the picture"),
-  blur: whole(1, 5).optional().describe("1 to 5, 5 strongest"),
-  ...pictureParams,
+  ...animated,
+  square: flag.default(false).describe("Crop to the center square"),
+  blur: whole(1, 5).optional().describe("Blur strength, 1 to 5"),
+  ...videoFilterParams,
 }).describe(
-  "Images out of the picture: only one of `number`, `offsets` and `interval` can be given. Containers that move have " +
-    "`scene`, and none of `number`, `offsets`, `interval`, `sprite` and `vtt`",
+  "Images from the video. At most one of `number`, `offsets` and `interval` is allowed. Animated formats have `scene`, " +
+    "and none of `number`, `offsets`, `interval`, `sprite` and `vtt`",
 );
 type ImageParams = z.infer<typeof ImageParams>;
 
@@ -104,43 +108,46 @@ export function parseImage(
   format: ImageFormat,
   params: object,
   allow: AllowPrivate,
-): Parsed<ImageOutput> {
+): Result<ImageOutput> {
   const field = `outputs.${name}`;
   const parsed = parseSection(ImageParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
   const { key = name, path, if: condition = null, square, blur = null, sprite, vtt } = parsed.value;
   const misplaced = misplacedParam(format, parsed.value);
-  if (misplaced) return refuse("output_param_not_valid", `\`${field}.${misplaced.param}\` ${misplaced.why}`);
-  const picture = parsePicture(parsed.value, field, allow);
-  if (!picture.ok) return picture;
+  if (misplaced) return invalid("output_param_not_valid", `\`${field}.${misplaced.param}\` ${misplaced.why}`);
+  const filters = parseVideoFilters(parsed.value, field, allow);
+  if (!filters.ok) return filters;
   const output: ImageOutput = {
     ...base,
     ...format,
-    ...picture.value,
+    ...filters.value,
     ...{ key, path, condition, square, blur },
     selection: selectionOf(format, parsed.value),
     sprite: sprite ? { limit: sprite.limit ?? null, columns: sprite.columns } : null,
     vtt: vtt ? { path: vttPath(path, vtt.filename) } : null,
   };
   const count = imageFileCount(output);
-  if (count === 1 || counterOf(path)) return { ok: true, value: output };
-  const files = count === null ? "more than one file may result" : `${count} files result`;
-  return refuse("output_param_not_valid", `\`${field}.path\` needs a counter such as %02d, because ${files}`);
+  if (count === 1 || counterOf(path)) return ok(output);
+  const files = count === null ? "there may be more than one file" : `there are ${count} files`;
+  return invalid("output_param_not_valid", `\`${field}.path\` must contain a counter such as %02d, because ${files}`);
 }
 
-/** A parameter that this output cannot have, with the reason; null when there is none. */
+/** A parameter that this output does not support, with the reason; null when there is none. */
 function misplacedParam({ container }: ImageFormat, params: ImageParams): { param: string; why: string } | null {
   const given = Object.keys(params);
-  const [own, others] = IMAGE_CONTAINER_TRAITS[container].moves ? [moving, still] : [still, moving];
+  const [own, others] = IMAGE_CONTAINER_TRAITS[container].animated ? [animated, still] : [still, animated];
   const foreign = given.find((param) => Object.hasOwn(others, param));
-  if (foreign) return { param: foreign, why: `is not for ${container}, which has: ${Object.keys(own).join(", ")}` };
+  if (foreign)
+    return { param: foreign, why: `is not supported by ${container}; supported: ${Object.keys(own).join(", ")}` };
   const [, second] = given.filter((param) => ["number", "offsets", "interval"].includes(param));
-  return second ? { param: second, why: "is one too many: number, offsets and interval exclude each other" } : null;
+  return second
+    ? { param: second, why: "is not allowed here; use only one of `number`, `offsets` and `interval`" }
+    : null;
 }
 
-function selectionOf(format: ImageFormat, params: ImageParams): PictureSelection {
+function selectionOf(format: ImageFormat, params: ImageParams): FrameSelection {
   const { number = 1, offsets, interval, scene = { number: 1, duration: MAX_SCENE_SECONDS } } = params;
-  if (IMAGE_CONTAINER_TRAITS[format.container].moves) {
+  if (IMAGE_CONTAINER_TRAITS[format.container].animated) {
     return { by: "scenes", number: scene.number, durationMs: scene.duration * 1000 };
   }
   if (offsets) return { by: "offsets", offsetsMs: offsets.map((offset) => offset * 1000) };
@@ -148,7 +155,7 @@ function selectionOf(format: ImageFormat, params: ImageParams): PictureSelection
   return { by: "number", number };
 }
 
-/** Beside the pictures; without a name of its own it is called as they are, but for counter and extension. */
+/** In the folder of the images; named as they are by default, except the counter and the extension. */
 function vttPath(path: string, filename: string | undefined): string {
   const [file = "", ...folders] = path
     .replace(counterOf(path) ?? "", "")

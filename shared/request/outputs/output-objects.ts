@@ -1,13 +1,13 @@
-// Which objects outputs write in the storage, and whether two of them would write the same one.
+// The objects that outputs write in the storage, and whether two outputs would write the same one.
 import { assertNever } from "../../errors.ts";
 import { counterOf, objectName } from "../../job/object-name.ts";
 import { entryFilesOf, imageFileCount, playlistsOf } from "../../job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "../../job/output-spec.ts";
 
-/** Objects that an output writes: the path with its counter filled in from 1 to `count`, which may be infinite. */
-export type Written = { readonly path: string; readonly count: number };
+/** Objects that an output writes: the path with the counter replaced by 1 to `count`, which may be infinite. */
+export type WrittenObjects = { readonly path: string; readonly count: number };
 
-export function writtenBy(output: OutputSpec): Written[] {
+export function writtenBy(output: OutputSpec): WrittenObjects[] {
   switch (output.type) {
     case "video":
       return [{ path: output.path, count: 1 }];
@@ -29,10 +29,10 @@ function seekFiles(output: HttpStreamOutput): string[] {
   return [...new Set(paths.slice(playlistsOf(output).length))];
 }
 
-/** An object that both would write, or the pattern of such objects; null when there is none. */
-export function commonObject(one: Written, other: Written): string | null {
+/** An object that both would write, or a pattern of such objects; null when there is none. */
+export function commonObject(one: WrittenObjects, other: WrittenObjects): string | null {
   const [few, many] = one.count <= other.count ? [one, other] : [other, one];
-  if (few.count === Number.POSITIVE_INFINITY) return mayMeet(few.path, many.path) ? few.path : null;
+  if (few.count === Number.POSITIVE_INFINITY) return mayOverlap(few.path, many.path) ? few.path : null;
   for (let ordinal = 1; ordinal <= few.count; ordinal++) {
     const object = objectName(few.path, ordinal);
     if (writes(many, object)) return object;
@@ -40,15 +40,15 @@ export function commonObject(one: Written, other: Written): string | null {
   return null;
 }
 
-function writes({ path, count }: Written, object: string): boolean {
+function writes({ path, count }: WrittenObjects, object: string): boolean {
   const { before, after } = aroundCounter(path);
   const digits = object.slice(before.length, object.length - after.length);
   const ordinal = /^\d+$/.test(digits) ? Number(digits) : 1;
   return ordinal >= 1 && ordinal <= count && objectName(path, ordinal) === object;
 }
 
-/** Whether two endless counters can give one name: where their paths differ there are digits only. */
-function mayMeet(one: string, other: string): boolean {
+/** Whether two infinite counters can produce the same name: their paths differ only in digits. */
+function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [aroundCounter(one), aroundCounter(other)];
   const reversed = (text: string): string => [...text].reverse().join("");
   return differsByDigits(a.before, b.before) && differsByDigits(reversed(a.after), reversed(b.after));

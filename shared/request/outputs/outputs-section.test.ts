@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { FormatHash } from "../../format/format-hash.ts";
-import { DEFAULT_LADDER } from "../../format/ladder.ts";
 import { parseFormat } from "../../format/parse-format.ts";
+import { DEFAULT_LADDER } from "../../format/presets.ts";
 import { OutputSpec } from "../../job/output-spec.ts";
 import { HttpStreamParams } from "./httpstream-params.ts";
 import { ImageParams } from "./image-params.ts";
@@ -11,12 +11,12 @@ import { VideoParams } from "./video-params.ts";
 
 const parse = (outputs: unknown): OutputSpec[] => {
   const parsed = parseOutputs(outputs, "none");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value;
 };
 const formatOf = (text: string) => {
   const parsed = parseFormat(text);
-  return parsed.ok ? parsed.spec : null;
+  return parsed.ok ? parsed.value : null;
 };
 
 const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null };
@@ -91,15 +91,15 @@ describe("parseOutputs", () => {
       { path: "a.webp", scene: { number: 10, duration: 1 }, square: true },
       { path: "a.webp", selection: { by: "scenes", number: 10, durationMs: 1000 }, square: true },
     ],
-  ])("reads pictures %s with %j", (format, params, expected) => {
+  ])("reads images %s with %j", (format, params, expected) => {
     expect(parse({ [format]: params })).toEqual([{ ...IMAGE, key: format, format, ...formatOf(format), ...expected }]);
   });
 
   it.each<[object, object]>([
     [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
     [
-      { path: "/film/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
-      { hls: { path: "film/hls", ...TS }, dash: { path: "film/dash", hlsFmp4: true }, key: "s" },
+      { path: "/video/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
+      { hls: { path: "video/hls", ...TS }, dash: { path: "video/dash", hlsFmp4: true }, key: "s" },
     ],
     [
       { dash: { path: "d" }, variants: ["mp4:x:64k", "mp4:hevc_720p:x"], playlist_name: "index", segment_duration: 4 },
@@ -189,92 +189,108 @@ describe("parseOutputs", () => {
     ["outputs_not_valid", { mp4: [] }, /at least one output/],
     ["output_not_valid", { mp4: "a.mp4" }, /`outputs.mp4` must be an object/],
     ["output_not_valid", { mp4: [{ path: "a" }, null] }, /`outputs.mp4:2` must be an object/],
-    ["outputs_out_of_range", { mp4: Array.from({ length: 31 }, () => ({})) }, /at most 30 outputs, this one has 31/],
+    ["outputs_out_of_range", { mp4: Array.from({ length: 31 }, () => ({})) }, /at most 30 outputs, not 31/],
     ["output_format_not_valid", { "mp4:721p": { path: "a" } }, /`outputs.mp4:721p`: `721p`/],
     ["output_format_not_valid", { ["x".repeat(201)]: {} }, /at most 200 characters/],
     ["output_format_not_valid", JSON.parse('{"__proto__":{"path":"a"}}'), /container `__proto__`/],
     [
       "output_format_not_valid",
       { mp4: { path: "a", format: { fps: true } } },
-      /`outputs.mp4.format.fps`: must be a num/,
+      /`outputs.mp4.format.fps` must be a num/,
     ],
-    ["output_format_not_valid", { mp4: { path: "a", format: { crf: 1 } } }, /`outputs.mp4.format`: .*`crf`.*maxrate/],
-    ["output_format_not_valid", { mp4: { path: "a", format: [] } }, /`outputs.mp4.format`: must be an object/],
+    ["output_format_not_valid", { mp4: { path: "a", format: { crf: 1 } } }, /`outputs.mp4.format` .*`crf`.*maxrate/],
+    ["output_format_not_valid", { mp4: { path: "a", format: [] } }, /`outputs.mp4.format` must be an object/],
     [
       "output_format_not_valid",
       { mp4: [{ path: "a", format: { video_codec: "vp8" } }] },
-      /`outputs.mp4:1.format.video_codec`: mp4 cannot hold/,
+      /`outputs.mp4:1.format.video_codec`: mp4 does not support/,
     ],
     [
       "output_format_not_valid",
       { "mp4:vp8": { path: "a", format: { fps: 30 } } },
-      /`outputs.mp4:vp8`: mp4 cannot hold/,
+      /`outputs.mp4:vp8`: mp4 does not support/,
     ],
     ["output_condition_not_valid", { mp4: { path: "a", if: "1 >" } }, /`outputs.mp4.if`/],
     [
       "output_param_not_valid",
       { mp4: {} },
-      /^`outputs.mp4.path` is missing: the name of the file in the storage, such as film/,
+      /^`outputs.mp4.path` is missing: the path of the file in the storage, such as video/,
     ],
-    ["output_param_not_valid", { mp4: { path: "a/" } }, /must name a file/],
-    ["output_param_not_valid", { mp4: { path: "../a" } }, /without `\.` or `\.\.`/],
+    ["output_param_not_valid", { mp4: { path: "a/" } }, /must be the path of a file/],
+    ["output_param_not_valid", { mp4: { path: "../a" } }, /must not contain the segments `\.` or `\.\.`/],
     [
       "output_param_not_valid",
       { mp4: { path: "a", number: 2 } },
-      /`outputs.mp4`: .*`number`.*path, key, if, .*duration/,
+      /`outputs.mp4` .*`number`.*path, key, if, .*duration/,
     ],
-    ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset`: must be 0 or more/],
+    ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset` must be 0 or more/],
     ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],
     [
       "output_param_not_valid",
       { mp4: { path: "a", transpose: 4 } },
-      /`outputs.mp4.transpose`: must be 0 to 3, no angle/,
+      /`outputs.mp4.transpose` must be 0 to 3, not an angle/,
     ],
     ["output_param_not_valid", { mp4: { path: "a", fit: "stretch" } }, /pad, crop/],
-    ["output_param_not_valid", { mp4: { path: "a", watermark: true } }, /`outputs.mp4.watermark`: must be false or/],
-    ["output_param_not_valid", { mp4: { path: "a", watermark } }, /`outputs.mp4.watermark.url`: The host `10.0.0.1`/],
-    ["output_param_not_valid", { jpg: { path: "a", watermark } }, /`outputs.jpg.watermark.url`: The host/],
-    ["output_param_not_valid", { mp3: { path: "a", fit: "pad" } }, /`outputs.mp3.fit` is not possible: .*no picture/],
-    ["output_param_not_valid", { "mp4:copy": { path: "a", hflip: true } }, /`outputs.mp4:copy.hflip`.*copied/],
+    ["output_param_not_valid", { mp4: { path: "a", watermark: true } }, /`outputs.mp4.watermark` must be false or/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", watermark } },
+      /`outputs.mp4.watermark.url` has the host `10.0.0.1`/,
+    ],
+    ["output_param_not_valid", { jpg: { path: "a", watermark } }, /`outputs.jpg.watermark.url` has the host/],
+    ["output_param_not_valid", { mp3: { path: "a", fit: "pad" } }, /`outputs.mp3.fit` is not allowed, .*no video/],
+    ["output_param_not_valid", { "mp4:copy": { path: "a", hflip: true } }, /`outputs.mp4:copy.hflip`.*copies/],
     ["output_param_not_valid", { jpg: { path: "a.jpg", duration: 1 } }, /`duration`.*number, offsets, interval/],
-    ["output_param_not_valid", { jpg: { path: "a.jpg", number: 2 } }, /`outputs.jpg.path` needs a counter.*2 files/],
-    ["output_param_not_valid", { jpg: { path: "a.jpg", offsets: [1, 2] } }, /needs a counter/],
-    ["output_param_not_valid", { jpg: { path: "a.jpg", interval: 9 } }, /needs a counter.*more than one file may/],
-    ["output_param_not_valid", { jpg: { path: "a.jpg", number: 5, sprite: { limit: 4 } } }, /needs a counter/],
+    [
+      "output_param_not_valid",
+      { jpg: { path: "a.jpg", number: 2 } },
+      /`outputs.jpg.path` must contain a counter.*2 files/,
+    ],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", offsets: [1, 2] } }, /must contain a counter/],
+    [
+      "output_param_not_valid",
+      { jpg: { path: "a.jpg", interval: 9 } },
+      /must contain a counter.*may be more than one file/,
+    ],
+    ["output_param_not_valid", { jpg: { path: "a.jpg", number: 5, sprite: { limit: 4 } } }, /must contain a counter/],
     ["output_param_not_valid", { jpg: { path: "%d", number: 101 } }, /100 or less/],
     ["output_param_not_valid", { jpg: { path: "%d", offsets: [] } }, /at least one offset/],
     [
       "output_param_not_valid",
       { jpg: { path: "%d", number: 1, interval: 1 } },
-      /`outputs.jpg.interval` is one too many: number, offsets and interval exclude/,
+      /`outputs.jpg.interval` is not allowed here; use only one of/,
     ],
     [
       "output_param_not_valid",
       { jpg: { path: "a", scene: {} } },
-      /`outputs.jpg.scene` is not for jpg, .*number, offsets/,
+      /`outputs.jpg.scene` is not supported by jpg; .*number, offsets/,
     ],
-    ["output_param_not_valid", { gif: { path: "a", number: 1 } }, /`outputs.gif.number` is not for gif, .*scene/],
-    ["output_param_not_valid", { gif: { path: "a", scene: { number: 11 } } }, /`outputs.gif.scene.number`: must be 10/],
+    [
+      "output_param_not_valid",
+      { gif: { path: "a", number: 1 } },
+      /`outputs.gif.number` is not supported by gif; .*scene/,
+    ],
+    ["output_param_not_valid", { gif: { path: "a", scene: { number: 11 } } }, /`outputs.gif.scene.number` must be 10/],
     ["output_param_not_valid", { jpg: { path: "a", vtt: { filename: "a.txt" } } }, /ends in \.vtt/],
-    ["output_param_not_valid", { httpstream: {} }, /`outputs.httpstream`: at least one of `hls` and `dash`/],
+    ["output_param_not_valid", { httpstream: {} }, /`outputs.httpstream` must have `hls` or `dash`/],
     [
       "output_param_not_valid",
       stream({ hls: {} }),
-      /^`outputs.httpstream.hls.path` is missing: the name of the folder/,
+      /^`outputs.httpstream.hls.path` is missing: the path of the folder/,
     ],
-    ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version`: must be .* from 3 to 7/],
-    ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream`: .*`format`.*variants/],
+    ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version` must be .* from 3 to 7/],
+    ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream` .*`format`.*variants/],
     ["output_param_not_valid", stream({ hls: { path: "a" }, segment_duration: 11 }), /10 or less/],
-    ["output_param_not_valid", stream({ hls: { path: "a" }, playlist_name: "a/b" }), /without folders/],
+    ["output_param_not_valid", stream({ hls: { path: "a" }, playlist_name: "a/b" }), /without a folder/],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a", playlist_name: "../b" } }),
-      /hls.playlist_name`: .*without fol/,
+      /hls.playlist_name` .*without a fol/,
     ],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a", playlist_name: "one" }, dash: { path: "b" }, playlist_name: "two" }),
-      /`outputs.httpstream`: `playlist_name` is given as `two` and `one`; .* give it once/,
+      /`outputs.httpstream.playlist_name` has several values, `two` and `one`;/,
     ],
     [
       "output_param_not_valid",
@@ -284,17 +300,17 @@ describe("parseOutputs", () => {
     [
       "output_param_not_valid",
       stream({ dash: { path: "a" }, encryption: { key: "0".repeat(32), key_uri: "k" } }),
-      /`encryption`.*needs `hls`/,
+      /encryption` requires `hls`/,
     ],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a" }, subtitles: [{ url: "http://localhost/a.vtt", language: "en" }] }),
-      /`outputs.httpstream.subtitles.0.url`: The host/,
+      /`outputs.httpstream.subtitles.0.url` has the host/,
     ],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a" }, subtitles: [1, 2].map((n) => ({ url: `https://a.example/${n}`, language: "en" })) }),
-      /subtitles.1.name`: another one/,
+      /subtitles.1.name` must be unique/,
     ],
     [
       "output_param_not_valid",
@@ -302,7 +318,7 @@ describe("parseOutputs", () => {
         hls: { path: "a" },
         subtitles: ["\u00D6l", "O\u0308l"].map((name) => ({ url: "https://a.example/1", language: "de", name })),
       }),
-      /subtitles.1.name`: another one/,
+      /subtitles.1.name` must be unique/,
     ],
     ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:bad"] }), /variants.0`: .*`bad`/],
     [
@@ -310,9 +326,9 @@ describe("parseOutputs", () => {
       stream({ hls: { path: "a" }, variants: ["mp4", "webm"] }),
       /variants.1`: `webm`.*h264, hevc/,
     ],
-    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:copy"] }), /no variant/],
-    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4::mp3"] }), /no variant/],
-    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["jpg"] }), /no variant/],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4:copy"] }), /not supported in streams/],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["mp4::mp3"] }), /not supported in streams/],
+    ["output_format_not_valid", stream({ hls: { path: "a" }, variants: ["jpg"] }), /not supported in streams/],
     [
       "output_format_not_valid",
       stream({ dash: { path: "a" }, variants: ["mp4", "mp4:720p::2pass"] }),
@@ -321,22 +337,30 @@ describe("parseOutputs", () => {
     [
       "output_param_not_valid",
       stream({ hls: { path: "a", version: 3 }, variants: ["mp4:hevc_720p", "mp4:x:64k"] }),
-      /`outputs.httpstream.hls.version`: 3 is for MPEG-TS segments, which hold no HEVC/,
+      /`outputs.httpstream.hls.version` 3 requires MPEG-TS segments, which do not support HEVC/,
     ],
     [
       "output_param_not_valid",
       stream({ hls: { path: "a" }, variants: ["mp4:hevc"], encryption: { key: "0".repeat(32), key_uri: "k" } }),
-      /`outputs.httpstream.encryption`: is for MPEG-TS segments/,
+      /`outputs.httpstream.encryption` requires MPEG-TS segments/,
     ],
-    ["output_param_not_valid", { mp4: { path: "a", key: "input" } }, /`outputs.mp4.key`: .*the job's input/],
-    ["output_param_not_valid", { mp4: { path: "a", key: "source" } }, /`outputs.mp4.key`: .*the job's input/],
-    ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path`: must be without backslashes/],
-    ["output_param_not_valid", { mp4: { path: "a\u0000" } }, /`outputs.mp4.path`: must be without control characters/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", key: "input" } },
+      /`outputs.mp4.key` must not .*the input of the job/,
+    ],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", key: "source" } },
+      /`outputs.mp4.key` must not .*the input of the job/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path` must not contain backslashes/],
+    ["output_param_not_valid", { mp4: { path: "a\u0000" } }, /`outputs.mp4.path` must not contain control characters/],
     ["output_key_not_unique", { mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "k" } }, /the key `k`/],
-  ])("answers %s to %j", (code, outputs, message) => {
+  ])("reports %s for %j", (code, outputs, message) => {
     expect(parseOutputs(outputs, "none")).toEqual({
       ok: false,
-      refusal: { code, message: expect.stringMatching(message) },
+      error: { code, message: expect.stringMatching(message) },
     });
   });
 });
@@ -345,8 +369,8 @@ describe("objects that two outputs would write", () => {
   const both = (one: object, other: object): string | null => {
     const parsed = parseOutputs({ jpg: [one, other] }, "none");
     if (parsed.ok) return null;
-    expect(parsed.refusal.code).toBe("output_path_not_unique");
-    return /write `(.*?)`/.exec(parsed.refusal.message)?.[1] ?? "";
+    expect(parsed.error.code).toBe("output_path_not_unique");
+    return /write `(.*?)`/.exec(parsed.error.message)?.[1] ?? "";
   };
 
   it.each<[object, object, string | null]>([
@@ -387,11 +411,11 @@ describe("objects that two outputs would write", () => {
     ],
     [
       { mp4: { path: "a", ...when }, "mp4:720p": { path: "a" } },
-      /^The outputs `mp4` and `mp4:720p` would both write `a`; give each a path .* or each an `if` that excludes/,
+      /^The outputs `mp4` and `mp4:720p` would both write `a`; give them different paths, or conditions/,
     ],
-    [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would twice write `a.vtt`$/],
+    [{ jpg: { path: "a.vtt", vtt: true, ...when } }, /^The output `jpg` would write `a.vtt` twice/],
     [{ httpstream: { hls: { path: "s" }, dash: { path: "s" } } }, null],
-    [{ httpstream: { hls: { path: "s" }, dash: { path: "s", hlsfmp4: true } } }, /twice write `s\/master.m3u8`/],
+    [{ httpstream: { hls: { path: "s" }, dash: { path: "s", hlsfmp4: true } } }, /write `s\/master.m3u8` twice/],
     [{ httpstream: { path: "s", hls: { path: "h" } }, mp4: { path: "s/h/master.m3u8" } }, /`s\/h\/master.m3u8`/],
     [
       { httpstream: [{ hls: { path: "s" } }, { dash: { path: "s" }, playlist_name: "b" }] },
@@ -405,8 +429,8 @@ describe("objects that two outputs would write", () => {
     ],
   ])("of %j", (outputs, message) => {
     const parsed = parseOutputs(outputs, "none");
-    const refusal = { code: "output_path_not_unique", message: expect.stringMatching(message ?? /./) };
-    expect(parsed).toEqual(message ? { ok: false, refusal } : { ok: true, value: expect.anything() });
+    const error = { code: "output_path_not_unique", message: expect.stringMatching(message ?? /./) };
+    expect(parsed).toEqual(message ? { ok: false, error } : { ok: true, value: expect.anything() });
   });
 });
 

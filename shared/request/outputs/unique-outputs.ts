@@ -1,53 +1,57 @@
-// Outputs must not meet: neither in their keys nor in the objects that they write.
+// Outputs must have different keys and must not write the same objects.
+
 import type { Failure } from "../../errors.ts";
 import type { OutputSpec } from "../../job/output-spec.ts";
-import { type Parsed, refuse } from "../parse-section.ts";
-import { commonObject, type Written, writtenBy } from "./output-objects.ts";
+import { ok, type Result } from "../../result.ts";
+import { invalid } from "../parse-section.ts";
+import { commonObject, type WrittenObjects, writtenBy } from "./output-objects.ts";
 
 /**
- * Refuses two outputs with one key, and two that would write one object or package into one folder. Outputs that each
- * have a condition may share a path: which of them are made is known when the input is (`pathClashes`).
+ * Rejects outputs with the same key, and outputs that would write the same object or package into the same folder. Two
+ * outputs that both have a condition may share a path: only the input decides which of them are created (`pathConflicts`).
  */
-export function checkUnique(outputs: OutputSpec[]): Parsed<OutputSpec[]> {
+export function checkUnique(outputs: OutputSpec[]): Result<OutputSpec[]> {
   const keys = new Set<string>();
   const earlier: Places[] = [];
   for (const output of outputs) {
     const { key } = output;
-    if (keys.has(key)) return refuse("output_key_not_unique", `Two outputs have the key \`${key}\``);
+    if (keys.has(key))
+      return invalid("output_key_not_unique", `Two outputs have the key \`${key}\`; give each output a unique \`key\``);
     keys.add(key);
     const places = placesOf(output);
     const twice = repeatedObject(places.written);
-    if (twice !== null) return refusePath(`The output \`${key}\` would twice write \`${twice}\``);
+    if (twice !== null)
+      return invalidPath(`The output \`${key}\` would write \`${twice}\` twice; give each file a different path`);
     for (const other of earlier) {
       const shared = other.isConditional && places.isConditional ? null : sharedPlace(places, other);
-      if (shared) return refusePath(`The outputs \`${other.key}\` and \`${key}\` would both write ${shared}${HINT}`);
+      if (shared) return invalidPath(`The outputs \`${other.key}\` and \`${key}\` would both write ${shared}${HINT}`);
     }
     earlier.push(places);
   }
-  return { ok: true, value: outputs };
+  return ok(outputs);
 }
 
-const HINT = "; give each a path of its own, or each an `if` that excludes the other";
+const HINT = "; give them different paths, or conditions (`if`) that exclude each other";
 
-/** An output that would write what an earlier one writes, with the reason. */
-export type PathClash = { readonly output: number; readonly failure: Failure };
+/** An output that would write the same object as an earlier one, with the reason. */
+export type PathConflict = { readonly output: number; readonly failure: Failure };
 
-/** Of outputs that are all to be made, those that clash with one before them, which is made. */
-export function pathClashes(wanted: readonly OutputSpec[]): PathClash[] {
+/** Of outputs that are all to be created, those that conflict with an earlier one, which is created. */
+export function pathConflicts(wanted: readonly OutputSpec[]): PathConflict[] {
   const made: Places[] = [];
-  const clashes: PathClash[] = [];
+  const conflicts: PathConflict[] = [];
   for (const output of wanted) {
     const places = placesOf(output);
-    const clash = made
+    const conflict = made
       .map((other) => ({ other: other.key, shared: sharedPlace(places, other) }))
       .find(({ shared }) => shared !== null);
-    if (!clash) made.push(places);
+    if (!conflict) made.push(places);
     else {
-      const message = `The output would write ${clash.shared} as the output \`${clash.other}\` does: the \`if\` of both holds for this input; make them exclude each other, or give each a path of its own`;
-      clashes.push({ output: output.index, failure: { code: "output_path_not_unique", message } });
+      const message = `The output would write ${conflict.shared}, as the output \`${conflict.other}\` does: the conditions of both are true for this input; use conditions that exclude each other, or different paths`;
+      conflicts.push({ output: output.index, failure: { code: "output_path_not_unique", message } });
     }
   }
-  return clashes;
+  return conflicts;
 }
 
 /** Where an output writes. */
@@ -55,7 +59,7 @@ type Places = {
   readonly key: string;
   readonly isConditional: boolean;
   readonly folders: readonly string[];
-  readonly written: readonly Written[];
+  readonly written: readonly WrittenObjects[];
 };
 
 const placesOf = (output: OutputSpec): Places => ({
@@ -70,7 +74,7 @@ function foldersOf(output: OutputSpec): string[] {
   return [output.hls, output.dash].flatMap((package_) => (package_ ? [package_.path] : []));
 }
 
-/** What two outputs would both write, in words; null when they do not meet. */
+/** A description of what two outputs would both write; null when they write different objects. */
 function sharedPlace(one: Places, other: Places): string | null {
   const folder = one.folders.find((path) => other.folders.includes(path));
   if (folder !== undefined) return `segments into the folder \`${folder}\``;
@@ -84,7 +88,7 @@ function sharedPlace(one: Places, other: Places): string | null {
 }
 
 /** An object that one output would write twice; null when there is none. */
-function repeatedObject(written: readonly Written[]): string | null {
+function repeatedObject(written: readonly WrittenObjects[]): string | null {
   for (const [at, objects] of written.entries()) {
     for (const others of written.slice(0, at)) {
       const object = commonObject(objects, others);
@@ -94,4 +98,4 @@ function repeatedObject(written: readonly Written[]): string | null {
   return null;
 }
 
-const refusePath = (message: string): Parsed<never> => refuse("output_path_not_unique", message);
+const invalidPath = (message: string): Result<never> => invalid("output_path_not_unique", message);

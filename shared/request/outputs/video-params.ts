@@ -3,65 +3,66 @@
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
+import type { Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
-import { type Parsed, parseSection, refuse } from "../parse-section.ts";
+import { invalid, parseSection } from "../parse-section.ts";
 import {
+  FORMAT_SPEC_HINTS,
   fileParams,
   filePath,
   flag,
   type Named,
-  OF_THE_FORMAT,
-  parsePicture,
-  pictureParams,
+  parseVideoFilters,
   seconds,
+  videoFilterParams,
 } from "./output-params.ts";
 
-/** What changes the picture, and so needs one that is encoded anew. */
-const pictureChanges = {
-  ...pictureParams,
-  deinterlace: flag.optional().describe("Interlaced pictures are made whole"),
+/** Parameters that change the video, and so require encoding it. */
+const videoChanges = {
+  ...videoFilterParams,
+  deinterlace: flag.optional().describe("Deinterlace interlaced video"),
 };
 
 export const VideoParams = strictObject(
   {
-    path: filePath.describe("File name in the storage"),
+    path: filePath.describe("The path of the file in the storage"),
     ...fileParams,
-    offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input it begins, in seconds"),
-    duration: seconds.positive("must be more than 0 seconds").optional().describe("Length to cut it to, in seconds"),
-    ...pictureChanges,
+    offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input the output starts, in seconds"),
+    duration: seconds.positive("must be more than 0 seconds").optional().describe("Length of the output, in seconds"),
+    ...videoChanges,
   },
-  { elsewhere: OF_THE_FORMAT },
-).describe("A file of picture and sound, or of either. What changes the picture is for pictures that are encoded anew");
+  { elsewhere: FORMAT_SPEC_HINTS },
+).describe("A file with video and audio, or with one of them. Parameters that change the video require encoding it");
 
 export function parseVideo(
   { name, ...base }: Named,
   format: VideoFormat,
   params: object,
   allow: AllowPrivate,
-): Parsed<VideoOutput> {
+): Result<VideoOutput> {
   const field = `outputs.${name}`;
   const parsed = parseSection(VideoParams, params, field, "output_param_not_valid");
   if (!parsed.ok) return parsed;
   const { key = name, path, if: condition = null, offset = 0, duration, deinterlace = false } = parsed.value;
-  const without = !format.video
-    ? "no picture"
+  const obstacle = !format.video
+    ? "the format has no video"
     : format.video.codec === "copy"
-      ? "a picture that is copied as it is"
+      ? "the format copies the video without encoding it"
       : null;
   const change = Object.entries(parsed.value).find(
-    ([param, value]) => Object.hasOwn(pictureChanges, param) && value !== false,
+    ([param, value]) => Object.hasOwn(videoChanges, param) && value !== false,
   );
-  if (without && change) {
-    return refuse("output_param_not_valid", `\`${field}.${change[0]}\` is not possible: the output has ${without}`);
+  if (obstacle && change) {
+    return invalid("output_param_not_valid", `\`${field}.${change[0]}\` is not allowed, because ${obstacle}`);
   }
-  const picture = parsePicture(parsed.value, field, allow);
-  if (!picture.ok) return picture;
+  const filters = parseVideoFilters(parsed.value, field, allow);
+  if (!filters.ok) return filters;
   return {
     ok: true,
     value: {
       ...base,
       ...format,
-      ...picture.value,
+      ...filters.value,
       ...{ key, path, condition, deinterlace },
       offsetMs: offset * 1000,
       durationMs: duration === undefined ? null : duration * 1000,

@@ -1,4 +1,4 @@
-// Buckets of Backblaze B2, which are named by their ids; the rest is asked of Backblaze when the job is created.
+// Buckets of Backblaze B2, identified by their ids; creating the job requests the rest from Backblaze.
 import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { text } from "../parse-section.ts";
@@ -13,13 +13,13 @@ export const backblaze = storageService({
   body: strictObject({
     service: z.literal("backblaze"),
     credentials: PAIR.body,
-    bucket_id: text(64, ": the bucket's id, 24 letters and digits")
-      .regex(/^[0-9a-z]+$/i, "must be a bucket's id, not its name")
-      .describe("The id of the bucket, which must exist"),
+    bucket_id: text(64, ": the id of the bucket, 24 letters and digits")
+      .regex(/^[0-9a-z]+$/i, "must be the id of a bucket, not its name")
+      .describe("The id of an existing bucket"),
     path: folder,
     secure,
     ...OPTION_FIELDS,
-    acl: oneOf("private", "public-read").describe("Must be the bucket's own"),
+    acl: oneOf("private", "public-read").describe("Must be the ACL of the bucket"),
   }).describe("A bucket of Backblaze B2"),
   parseKeys: (value) => PAIR.parse("storage", value),
   toStorage: ({ bucket_id: bucketId, path, secure, ...options }) => ({

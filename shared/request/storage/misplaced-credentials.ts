@@ -1,13 +1,13 @@
-// Credentials that are there, but in another place or under other names: said by name, never by value.
+// Credentials in the wrong place or with wrong names: errors repeat their names, never their values.
 import { shown } from "../../shown.ts";
 import { isObject } from "../parse-section.ts";
 
-/** Names that clouds and their tools have for the halves of a credential. */
+/** Names that cloud providers and tools use for credentials. */
 const KEY_NAME =
   /^(?:aws|azure|gcs|do|app|api|account|access|secret|storage|key|credential|user|password|token|hmac|b2)/i;
 
-/** What is said of keys that are not where they belong; empty when there are none. */
-export function strayCredentials(
+/** The part of the error message about misplaced credentials; empty when there are none. */
+export function misplacedCredentials(
   section: string,
   body: Readonly<Record<string, unknown>>,
   wanted: readonly [id: string, secret: string],
@@ -15,14 +15,13 @@ export function strayCredentials(
   const field = `${section}.credentials`;
   const both = wanted.map(quoted).join(", ");
   const { credentials } = body;
-  if (credentials !== undefined && !isObject(credentials)) return `; \`${field}\` is no object`;
+  if (credentials !== undefined && !isObject(credentials)) return `; \`${field}\` must be an object`;
   const misnamed = isObject(credentials) ? Object.keys(credentials).filter((name) => !wanted.includes(name)) : [];
-  if (misnamed.length > 0) return `; it has ${listed(misnamed)}; they are called ${both}`;
+  if (misnamed.length > 0) return `; it has ${listed(misnamed)}; use the names ${both}`;
   if (isObject(credentials)) return "";
   const beside = Object.keys(body).filter((name) => wanted.includes(name) || KEY_NAME.test(name));
   if (beside.length === 0) return "";
-  const verb = beside.length === 1 ? "stands" : "stand";
-  return `; ${listed(beside)} ${verb} in \`${section}\`: they belong into \`${field}\`, as ${both}`;
+  return `; move ${listed(beside)} from \`${section}\` to \`${field}\`, with the names ${both}`;
 }
 
 const quoted = (name: string): string => `\`${shown(name)}\``;

@@ -1,37 +1,37 @@
-// What a request may say of the objects in a bucket: headers that they are stored with.
+// Options of the objects in a bucket: the headers that they are stored with.
 import * as z from "zod";
 import { text } from "../parse-section.ts";
 import { headerValue } from "./folder.ts";
 import type { ObjectOptions } from "./storage-spec.ts";
 
-/** One of the values that a service knows. */
+/** One of the values that a service supports. */
 export const oneOf = <Value extends string>(...values: [Value, ...Value[]]) =>
   z.enum(values, `must be one of ${values.join(", ")}`).optional();
 
-/** Which canned ACL objects get, out of those that the service knows. */
+/** The canned ACL of objects, one of those that the service supports. */
 export const aclOf = <Acl extends string>(...acls: [Acl, ...Acl[]]) => oneOf(...acls).describe(ACL);
-/** Which storage class objects get, out of those that the service knows. */
+/** The storage class of objects, one of those that the service supports. */
 export const classOf = <Class extends string>(...classes: [Class, ...Class[]]) => oneOf(...classes).describe(CLASS);
 
-export const ACL = "Who may read objects; as the bucket has it unless given";
-export const CLASS = "The storage class of objects; as the bucket has it unless given";
+export const ACL = "Who may read objects; by default as the bucket specifies";
+export const CLASS = "The storage class of objects; by default as the bucket specifies";
 
-/** A value that only the service itself can judge. */
+/** A value that only the service can validate. */
 export const anyToken = text(64)
-  .regex(/^[\w-]+$/, "must be a name of letters, digits, `-` and `_`")
+  .regex(/^[\w-]+$/, "must consist of letters, digits, `-` and `_`")
   .optional();
 
 /** A date of HTTP (RFC 9110 §5.6.7, the preferred form) or of ISO 8601, in UTC or with an offset. */
 const DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?)$/;
 
-/** Options that all services have alike. */
+/** Options that all services share. */
 export const OPTION_FIELDS = {
   cache_control: headerValue.optional().describe("The Cache-Control header that objects are served with"),
   expires: text(64)
     .refine(
       (date) => DATE.test(date) && !Number.isNaN(Date.parse(date)),
-      "must be a date such as `Wed, 21 Oct 2026 07:28:00 GMT` or `2026-10-21T07:28:00Z`",
+      "must be a date, such as `Wed, 21 Oct 2026 07:28:00 GMT` or `2026-10-21T07:28:00Z`",
     )
     .transform((date) => new Date(date).toUTCString())
     .optional()
@@ -52,8 +52,8 @@ export const objectOptions = (fields: OptionFields): ObjectOptions => ({
   expires: fields.expires ?? null,
 });
 
-/** Whether clients are shown https addresses; not doing so is for those who cannot take them. */
+/** Whether responses contain https URLs. False is for clients that do not support them. */
 export const secure = z
   .boolean("must be true or false")
   .default(true)
-  .describe("False: the addresses of outputs are shown with http");
+  .describe("Whether the URLs of outputs start with https; false: http");

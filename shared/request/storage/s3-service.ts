@@ -1,29 +1,31 @@
-// Buckets that speak S3: what `storage` and `input` have in common, whichever service they name.
+// Services with an S3 API: the fields that `storage` and `input` share for all of them.
+
 import * as z from "zod";
 import { MAX_NAME_BYTES, nameBytes } from "../../job/object-name.ts";
 import { type AllowPrivate, checkUrl } from "../../network/address-policy.ts";
+import { err, ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
-import { needed, type Parsed, parseSection, refuse, text } from "../parse-section.ts";
+import { invalid, parseSection, required, text } from "../parse-section.ts";
 import { ACCESS_KEYS } from "./credentials.ts";
 import { folder } from "./folder.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
 import { type StorageService, storageService } from "./storage-service.ts";
 import type { AccessKeys, S3Bucket } from "./storage-spec.ts";
 
-/** A bucket's name: S3's rules, with the looser alphabet that some compatible services allow. */
-export const bucket = text(255, ": the bucket's name")
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name: letters, digits, dots, hyphens")
-  .describe("The bucket, which must exist");
+/** The name of a bucket: the rules of S3, with the larger alphabet that some compatible services allow. */
+export const bucket = text(255, ": the name of the bucket")
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name of letters, digits, `.`, `_` and `-`")
+  .describe("The name of an existing bucket");
 
 const key = z
-  .string(needed(": the path of the media file in the bucket, such as in/film.mp4", "must be a string"))
+  .string(required(": the path of the media file in the bucket, such as in/video.mp4", "must be a string"))
   .min(1, "must not be empty")
-  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `at most ${MAX_NAME_BYTES} bytes`)
+  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
   .check(cleanPath)
-  .describe("The object that is the media file; one slash in front means nothing");
+  .describe("The path of the media file in the bucket; a leading slash is ignored");
 
-/** Where requests for a bucket go, and which region they are signed for. */
+/** Where requests for a bucket are sent, and the region that they are signed for. */
 type Location = { endpoint: string; region: string; forcePathStyle?: boolean };
 
 /** A source in a bucket. */
@@ -31,12 +33,12 @@ export type BucketObject = S3Bucket & { key: string };
 export type InputService = {
   /** The `input` section as clients write it. */
   readonly body: z.ZodType;
-  parse(value: Record<string, unknown>, allow: AllowPrivate): Parsed<{ object: BucketObject; keys: AccessKeys }>;
+  parse(value: Record<string, unknown>, allow: AllowPrivate): Result<{ object: BucketObject; keys: AccessKeys }>;
 };
 
 export type S3Service = { readonly storage: StorageService; readonly input: InputService };
 
-/** The two sections of a service: `title` is its name for people, `place` says where a bucket is, `options` what else may be said of outputs. */
+/** The two sections of a service: `title` is its display name, `place` locates a bucket, `options` apply to outputs. */
 export const s3Bodies = <Place extends z.core.$ZodShape, Options extends z.core.$ZodShape>(
   name: string,
   title: string,
@@ -55,7 +57,7 @@ type Fields<Place> = {
   readonly input: z.ZodType<Place & { bucket: string; key: string }>;
 };
 
-/** A service by its two sections and by where its buckets are. */
+/** A service, defined by its two sections and the location of its buckets. */
 export function s3Service<Place>(
   { storage, input }: NoInfer<Fields<Place>>,
   locate: (place: Place) => Location,
@@ -66,9 +68,9 @@ export function s3Service<Place>(
       parseKeys: (value) => ACCESS_KEYS.parse("storage", value),
       toStorage(fields, allow) {
         const at = bucketAt(fields.bucket, locate(fields), allow);
-        if (!at.ok) return refuse("storage_not_valid", `\`storage.endpoint\`: ${at.reason}`);
+        if (!at.ok) return invalid("storage_not_valid", `\`storage.endpoint\` ${at.error}`);
         const { path, secure } = fields;
-        return { ok: true, value: { kind: "s3", ...at.value, path, options: objectOptions(fields), secure } };
+        return ok({ kind: "s3", ...at.value, path, options: objectOptions(fields), secure });
       },
     }),
     input: {
@@ -79,29 +81,29 @@ export function s3Service<Place>(
         const fields = parseSection(input, value, "input", "input_not_valid");
         if (!fields.ok) return fields;
         const at = bucketAt(fields.value.bucket, locate(fields.value), allow);
-        if (!at.ok) return refuse("input_not_valid", `\`input.endpoint\`: ${at.reason}`);
+        if (!at.ok) return invalid("input_not_valid", `\`input.endpoint\` ${at.error}`);
         const object = { ...at.value, key: fields.value.key.replace(/^\//, "") };
-        return { ok: true, value: { object, keys: keys.value } };
+        return ok({ object, keys: keys.value });
       },
     },
   };
 }
 
-/** A bucket at a checked address. */
+/** A bucket at a checked URL. */
 function bucketAt(
   bucket: string,
   { endpoint, region, forcePathStyle = false }: Location,
   allow: AllowPrivate,
-): { ok: true; value: S3Bucket } | { ok: false; reason: string } {
+): Result<S3Bucket, string> {
   const verdict = checkUrl(endpoint, allow);
   if (!verdict.ok) return verdict;
-  const { origin, pathname, hostname, username, password, search, hash } = new URL(verdict.url);
+  const { origin, pathname, hostname, username, password, search, hash } = new URL(verdict.value);
   if (username || password || search || hash) {
-    return { ok: false, reason: "must be an address without user, password, query or fragment" };
+    return err("must be a URL without user, password, query or fragment");
   }
-  // In front of a host a bucket's name must be one label: another would not match the service's wildcard certificate,
-  // lose its capitals, or make no host at all.
+  // As part of the host, the name of a bucket must be one label: other names would not match the service's wildcard
+  // certificate, would lose their capitals, or would not make a valid host.
   const label = /^[a-z0-9-]{1,63}$/.test(bucket) && !/^\[|^[\d.]+$/.test(hostname);
   const addressing = label && !forcePathStyle ? "host" : "path";
-  return { ok: true, value: { endpoint: origin + pathname.replace(/\/+$/, ""), region, bucket, addressing } };
+  return ok({ endpoint: origin + pathname.replace(/\/+$/, ""), region, bucket, addressing });
 }

@@ -1,4 +1,4 @@
-// The services whose buckets speak S3, by their names in requests: fields, values, addresses, as they document them.
+// The services with an S3 API, by their names in requests, with the fields, values and endpoints that they document.
 import * as z from "zod";
 import { text } from "../parse-section.ts";
 import { ACL, aclOf, anyToken, CLASS, classOf } from "./object-options.ts";
@@ -6,10 +6,10 @@ import { type S3Service, s3Bodies, s3Service } from "./s3-service.ts";
 
 const region = text(64, ", such as us-east-1")
   .regex(/^[a-z0-9-]+$/i, "must be a region name such as us-east-1")
-  .describe("The bucket's region");
+  .describe("The region of the bucket");
 type Regional = { region: string };
-const endpoint = text(1024, ": the service's address, such as https://s3.example.com").describe(
-  "The service's address, http or https, without the bucket",
+const endpoint = text(1024, ": the URL of the service, such as https://s3.example.com").describe(
+  "The http or https URL of the service, without the bucket",
 );
 
 const AWS_ACLS = aclOf(
@@ -54,14 +54,14 @@ function awsDomain(region: string): string {
 const s3other = s3Service(
   s3Bodies(
     "s3other",
-    "Any service that speaks S3",
+    "Any S3-compatible service",
     {
       endpoint,
       region: region.default("us-east-1"),
       force_path_style: z
         .boolean("must be true or false")
         .default(false)
-        .describe("Whether the bucket goes into the path, not in front of the host"),
+        .describe("Whether requests name the bucket in the path of the URL, not in the host"),
     },
     { acl: anyToken.describe(ACL), storage_class: anyToken.describe(CLASS) },
   ),
@@ -76,20 +76,23 @@ const s3other = s3Service(
 
 type R2Place = { account_id?: string | undefined; endpoint?: string | undefined };
 
-const accountId = text(32).regex(/^[0-9a-f]{32}$/i, "must be the 32 hexadecimal digits of a Cloudflare account");
+const accountId = text(32).regex(/^[0-9a-f]{32}$/i, "must be the id of a Cloudflare account: 32 hexadecimal digits");
 const r2Bodies = s3Bodies(
   "r2",
-  "Cloudflare R2; its place is given by either `account_id` or `endpoint`",
+  "Cloudflare R2, located by either `account_id` or `endpoint`",
   {
-    account_id: accountId.optional().describe("The Cloudflare account; or give `endpoint`"),
-    endpoint: endpoint.optional().describe("The bucket's S3 address without the bucket, for one in a jurisdiction"),
+    account_id: accountId.optional().describe("The id of the Cloudflare account; or use `endpoint`"),
+    endpoint: endpoint.optional().describe("The S3 URL of the bucket without its name, for buckets in a jurisdiction"),
   },
-  // R2 has no ACLs: whole buckets are public, at another address.
+  // R2 has no ACLs: whole buckets are public, at another URL.
   { storage_class: classOf("STANDARD", "STANDARD_IA") },
 );
 const placedOnce = ({ account_id, endpoint }: R2Place): boolean =>
   (account_id === undefined) !== (endpoint === undefined);
-const PLACED_ONCE = { path: ["account_id"], message: "give either `account_id` or `endpoint`" };
+const PLACED_ONCE = {
+  path: ["account_id"],
+  message: "must be present if and only if `endpoint` is absent",
+};
 const r2 = s3Service(
   { storage: r2Bodies.storage.refine(placedOnce, PLACED_ONCE), input: r2Bodies.input.refine(placedOnce, PLACED_ONCE) },
   ({ account_id, endpoint }: R2Place) => ({
@@ -100,8 +103,8 @@ const r2 = s3Service(
 );
 
 /**
- * The XML API with HMAC keys. It takes signatures of AWS, and with those the x-amz- headers in place of its own x-goog-
- * ones, which must not be mixed (Cloud Storage, Simple migration). Any region will do in a signature.
+ * The XML API with HMAC keys. It accepts AWS signatures, and with them x-amz- headers instead of its own x-goog- headers,
+ * which must not be mixed (Cloud Storage, Simple migration). It accepts any region in a signature.
  */
 const gcs = s3Service(
   s3Bodies(
@@ -124,9 +127,9 @@ const gcs = s3Service(
   ({ region }: Regional) => ({ endpoint: "https://storage.googleapis.com", region, forcePathStyle: true }),
 );
 
-/** Clients exist that name none. A Space elsewhere fails with `storage_bucket_not_found` or `storage_denied`. */
+/** The default for clients without a region. A Space in another region fails with `storage_bucket_not_found` or `storage_denied`. */
 const SPACES_REGION = "nyc3";
-/** With or without the bucket in front, as the control panel shows both. */
+/** With or without the bucket in the host, because the control panel shows both. */
 const SPACES_HOST = /^https:\/\/(?:[a-z0-9.-]+\.)?([a-z]{3}\d)\.digitaloceanspaces\.com\/?$/i;
 
 type SpacesPlace = { region?: string | undefined; endpoint?: string | undefined };
@@ -135,21 +138,26 @@ const spacesBodies = s3Bodies(
   "dospaces",
   "DigitalOcean Spaces",
   {
-    region: region.optional().describe(`The bucket's region; that of \`endpoint\`, or ${SPACES_REGION}, unless given`),
-    endpoint: text(1024)
-      .refine((address) => regionOfHost(address) !== undefined, "must be as in https://nyc3.digitaloceanspaces.com")
+    region: region
       .optional()
-      .describe("The address that the control panel shows; another way to say the region"),
+      .describe(`The region of the bucket; by default that of \`endpoint\`, or ${SPACES_REGION}`),
+    endpoint: text(1024)
+      .refine(
+        (address) => regionOfHost(address) !== undefined,
+        "must be a URL such as https://nyc3.digitaloceanspaces.com",
+      )
+      .optional()
+      .describe("The URL that the control panel shows; an alternative to `region`"),
   },
   { acl: aclOf("private", "public-read"), storage_class: STANDARD },
 );
-const saysOneRegion = ({ region, endpoint }: SpacesPlace): boolean =>
+const hasOneRegion = ({ region, endpoint }: SpacesPlace): boolean =>
   region === undefined || endpoint === undefined || regionOfHost(endpoint) === region.toLowerCase();
-const ONE_REGION = { path: ["region"], message: "must be the region that `endpoint` names; one of them is enough" };
+const ONE_REGION = { path: ["region"], message: "must be the region in `endpoint`; one of them is sufficient" };
 const dospaces = s3Service(
   {
-    storage: spacesBodies.storage.refine(saysOneRegion, ONE_REGION),
-    input: spacesBodies.input.refine(saysOneRegion, ONE_REGION),
+    storage: spacesBodies.storage.refine(hasOneRegion, ONE_REGION),
+    input: spacesBodies.input.refine(hasOneRegion, ONE_REGION),
   },
   ({ region: given, endpoint }: SpacesPlace) => {
     const region = given ?? regionOfHost(endpoint ?? "") ?? SPACES_REGION;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { parseStorage } from "./storage-section.ts";
 
-const azure = { service: "azure", container: "films", credentials: { account: "media1", api_key: "c2VjcmV0" } };
+const azure = { service: "azure", container: "videos", credentials: { account: "media1", api_key: "c2VjcmV0" } };
 const azureSpec = {
   kind: "azure",
   endpoint: "https://media1.blob.core.windows.net",
   account: "media1",
-  container: "films",
+  container: "videos",
   path: "",
   cacheControl: null,
 };
 const azureKeys = { accessKeyId: "media1", secretAccessKey: "c2VjcmV0" };
 
 describe("storages that are no buckets of S3", () => {
-  const taken: [object, object, object | null][] = [
+  const accepted: [object, object, object | null][] = [
     [azure, azureSpec, azureKeys],
     [
       { ...azure, path: "/v/", cache_control: "max-age=9", endpoint: "https://azure.example.com/media1/" },
@@ -29,11 +29,11 @@ describe("storages that are no buckets of S3", () => {
       { accessKeyId: "usér", secretAccessKey: "p@ss" },
     ],
   ];
-  it.each(taken)("are taken: %j", (section, storage, keys) => {
+  it.each(accepted)("are accepted: %j", (section, storage, keys) => {
     expect(parseStorage(section, "none")).toEqual({ ok: true, value: { storage, keys } });
   });
 
-  const refused: [object, string, string][] = [
+  const rejected: [object, string, string][] = [
     [{ ...azure, credentials: { account: "media1" } }, "storage_credentials_not_valid", "`api_key`"],
     [
       { ...azure, credentials: { account: "Media/1", api_key: "c2VjcmV0" } },
@@ -44,15 +44,15 @@ describe("storages that are no buckets of S3", () => {
     [{ ...azure, container: "two--hyphens" }, "storage_not_valid", "`storage.container`"],
     [{ ...azure, container: undefined }, "storage_not_valid", "`storage.container`"],
     [
-      { ...azure, bucket: "films" },
+      { ...azure, bucket: "videos" },
       "storage_not_valid",
-      "`storage`: has no field `bucket`; did you mean `container`? Allowed: service, ",
+      "`storage` has no field `bucket`; did you mean `container`? Allowed: service, ",
     ],
     [{ ...azure, path: "a/../b" }, "storage_not_valid", "`storage.path`"],
     [{ ...azure, cache_control: "a\r\nb: c" }, "storage_not_valid", "`storage.cache_control`"],
     [{ ...azure, endpoint: "https://10.0.0.1/" }, "storage_not_valid", "not a public address"],
     [{ ...azure, endpoint: "https://u:p@azure.example.com/" }, "storage_not_valid", "without user"],
-    [{ service: "coconut", bucket: "films" }, "storage_not_valid", "no field `bucket`; allowed: service, path"],
+    [{ service: "coconut", bucket: "videos" }, "storage_not_valid", "no field `bucket`; allowed: service, path"],
     [{ url: "" }, "storage_not_valid", "`storage.url`"],
     [{ url: "up.example.com" }, "storage_not_valid", "has no scheme"],
     [{ url: "sftp://up.example.com/in" }, "storage_not_valid", "`sftp`"],
@@ -60,8 +60,8 @@ describe("storages that are no buckets of S3", () => {
     [{ url: "https://u:%zz@up.example.com/" }, "storage_credentials_not_valid", "percent-encoded"],
     [{ url: "https://up.example.com/", path: "v" }, "storage_not_valid", "has no field `path`; allowed: url"],
   ];
-  it.each(refused)("are refused: %j", (section, code, words) => {
+  it.each(rejected)("are rejected: %j", (section, code, text) => {
     const parsed = parseStorage(section, "none");
-    expect(parsed).toMatchObject({ ok: false, refusal: { code, message: expect.stringContaining(words) } });
+    expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
   });
 });

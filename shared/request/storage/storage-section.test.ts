@@ -3,28 +3,28 @@ import * as z from "zod";
 import { parseStorage, StorageBody } from "./storage-section.ts";
 
 const credentials = { access_key_id: "AKID", secret_access_key: "secret/+=" };
-const s3 = { service: "s3", bucket: "films", region: "eu-west-1", credentials };
-const other = { service: "s3other", bucket: "films", endpoint: "https://s3.example.com", credentials };
+const s3 = { service: "s3", bucket: "videos", region: "eu-west-1", credentials };
+const other = { service: "s3other", bucket: "videos", endpoint: "https://s3.example.com", credentials };
 const b2 = {
   service: "backblaze",
   bucket_id: "e73ede9c9c8412db49f60715",
   credentials: { app_key_id: "id", app_key: "key" },
 };
 const account = "023e105f4ecef8ad9ca31a8372d0c353";
-const r2 = { service: "r2", bucket: "films", account_id: account, credentials };
+const r2 = { service: "r2", bucket: "videos", account_id: account, credentials };
 
 describe("a bucket", () => {
   it.each<[object, endpoint: string, region: string, addressing: string]>([
     [s3, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "host"],
     [{ ...s3, region: "cn-north-1" }, "https://s3.cn-north-1.amazonaws.com.cn", "cn-north-1", "host"],
     [{ ...s3, region: "eusc-de-east-1" }, "https://s3.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1", "host"],
-    [{ ...s3, bucket: "films.example.com" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
+    [{ ...s3, bucket: "videos.example.com" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
     [{ ...s3, bucket: "Films_1" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
-    [{ service: "gcs", bucket: "films", credentials }, "https://storage.googleapis.com", "auto", "path"],
+    [{ service: "gcs", bucket: "videos", credentials }, "https://storage.googleapis.com", "auto", "path"],
     [{ ...s3, service: "dospaces", region: "nyc3" }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
-    [{ service: "dospaces", bucket: "films", credentials }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
+    [{ service: "dospaces", bucket: "videos", credentials }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
     [
-      { service: "dospaces", bucket: "films", credentials, endpoint: "https://films.fra1.digitaloceanspaces.com/" },
+      { service: "dospaces", bucket: "videos", credentials, endpoint: "https://videos.fra1.digitaloceanspaces.com/" },
       "https://fra1.digitaloceanspaces.com",
       "fra1",
       "host",
@@ -86,47 +86,47 @@ describe("a bucket", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("invalid sections", () => {
   const both = "`access_key_id` and `secret_access_key` must both be defined";
-  it.each<[body: unknown, code: string, words: string]>([
-    [undefined, "storage_not_valid", "`storage` is missing: where the outputs go"],
+  it.each<[body: unknown, code: string, text: string]>([
+    [undefined, "storage_not_valid", "`storage` is missing; it must be an object"],
     [[], "storage_not_valid", "`storage` must be an object"],
     [{ credentials }, "storage_service_not_valid", "`storage.service` is missing; allowed: s3, gcs"],
     [{ ...s3, service: 7 }, "storage_service_not_valid", "`storage.service` must be a string; allowed: s3, gcs"],
-    [{ ...s3, service: "constructor" }, "storage_service_not_valid", "`constructor` is not known"],
+    [{ ...s3, service: "constructor" }, "storage_service_not_valid", "`constructor` is not supported"],
     [{ service: "s3" }, "storage_credentials_not_valid", both],
     [{ ...s3, credentials: { access_key_id: "AKID", secret_access_key: "" } }, "storage_credentials_not_valid", both],
     [{ ...s3, credentials: { access_key_id: "AKID", secret_access_key: "  " } }, "storage_credentials_not_valid", both],
     [
       { ...s3, credentials: { access_key_id: "AK\nID", secret_access_key: "x" } },
       "storage_credentials_not_valid",
-      "access_key_id`: 1 to 256",
+      "access_key_id` must have 1 to 256",
     ],
     [
       { ...s3, credentials: { access_key_id: "AKID", secret_access_key: "x\r\ny" } },
       "storage_credentials_not_valid",
-      "no line breaks",
+      "without line breaks",
     ],
     [{ ...b2, credentials }, "storage_credentials_not_valid", "`app_key_id` and `app_key` must both be defined"],
     [{ ...s3, region: undefined }, "storage_not_valid", "`storage.region`"],
     [{ ...s3, region: "eu.west.1" }, "storage_not_valid", "must be a region name"],
-    [{ ...s3, bucket: "a/b" }, "storage_not_valid", "`storage.bucket`: must be a bucket name"],
-    [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path`: must be a path without `.` or `..` parts"],
-    [{ ...s3, path: "a\\b" }, "storage_not_valid", "`storage.path`: must be without backslashes"],
-    [{ ...s3, path: "a\tb" }, "storage_not_valid", "`storage.path`: must be without control characters"],
-    [{ ...s3, acl: "public" }, "storage_not_valid", "`storage.acl`: must be one of private, public-read"],
-    [{ ...s3, storage_class: "COLDLINE" }, "storage_not_valid", "`storage.storage_class`: must be one of STANDARD"],
-    [{ service: "gcs", bucket: "films", credentials, storage_class: "GLACIER" }, "storage_not_valid", "NEARLINE"],
+    [{ ...s3, bucket: "a/b" }, "storage_not_valid", "`storage.bucket` must be a bucket name"],
+    [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path` must not contain the segments `.` or `..`"],
+    [{ ...s3, path: "a\\b" }, "storage_not_valid", "`storage.path` must not contain backslashes"],
+    [{ ...s3, path: "a\tb" }, "storage_not_valid", "`storage.path` must not contain control characters"],
+    [{ ...s3, acl: "public" }, "storage_not_valid", "`storage.acl` must be one of private, public-read"],
+    [{ ...s3, storage_class: "COLDLINE" }, "storage_not_valid", "`storage.storage_class` must be one of STANDARD"],
+    [{ service: "gcs", bucket: "videos", credentials, storage_class: "GLACIER" }, "storage_not_valid", "NEARLINE"],
     [{ ...r2, acl: "public-read" }, "storage_not_valid", "has no field `acl`; allowed: service"],
     [{ ...other, acl: "private\r\nx-amz-meta-a: b" }, "storage_not_valid", "`storage.acl`"],
     [{ ...s3, cache_control: "max-age=1\r\nx-evil: 1" }, "storage_not_valid", "`storage.cache_control`"],
     [{ ...s3, cache_control: "Ümlaut" }, "storage_not_valid", "`storage.cache_control`"],
-    [{ ...s3, expires: "3600" }, "storage_not_valid", "`storage.expires`: must be a date such as"],
+    [{ ...s3, expires: "3600" }, "storage_not_valid", "`storage.expires` must be a date, such as"],
     [{ ...s3, expires: "Wed, 99 Oct 2026 07:28:00 GMT" }, "storage_not_valid", "`storage.expires`"],
-    [{ ...s3, secure: "yes" }, "storage_not_valid", "`storage.secure`: must be true or false"],
+    [{ ...s3, secure: "yes" }, "storage_not_valid", "`storage.secure` must be true or false"],
     [{ ...s3, endpoint: "https://example.com" }, "storage_not_valid", "endpoint"],
-    [{ ...r2, endpoint: "https://example.com" }, "storage_not_valid", "either `account_id` or `endpoint`"],
-    [{ ...r2, account_id: undefined }, "storage_not_valid", "either `account_id` or `endpoint`"],
+    [{ ...r2, endpoint: "https://example.com" }, "storage_not_valid", "`storage.account_id`"],
+    [{ ...r2, account_id: undefined }, "storage_not_valid", "`storage.account_id`"],
     [{ ...r2, account_id: "mine" }, "storage_not_valid", "32 hexadecimal digits"],
     [{ ...other, endpoint: undefined }, "storage_not_valid", "`storage.endpoint`"],
     [{ ...other, endpoint: "ftp://s3.example.com" }, "storage_not_valid", "use http or https"],
@@ -136,26 +136,26 @@ describe("what is refused", () => {
     [
       { ...s3, service: "dospaces", endpoint: "https://fra1.digitaloceanspaces.com" },
       "storage_not_valid",
-      "`storage.region`: must be the region that `endpoint` names",
+      "`storage.region` must be the region in `endpoint`",
     ],
     [
-      { service: "dospaces", bucket: "films", credentials, endpoint: "https://minio.example.com" },
+      { service: "dospaces", bucket: "videos", credentials, endpoint: "https://minio.example.com" },
       "storage_not_valid",
-      "`storage.endpoint`: must be as in https://nyc3.digitaloceanspaces.com",
+      "`storage.endpoint` must be a URL such as https://nyc3.digitaloceanspaces.com",
     ],
-    [{ ...b2, bucket_id: "my-bucket" }, "storage_not_valid", "`storage.bucket_id`: must be a bucket's id"],
-  ])("row %#: is told by field", (body, code, words) => {
+    [{ ...b2, bucket_id: "my-bucket" }, "storage_not_valid", "`storage.bucket_id` must be the id of a bucket"],
+  ])("row %#: is rejected with the field", (body, code, text) => {
     const parsed = parseStorage(body, "none");
-    expect(parsed).toMatchObject({ ok: false, refusal: { code, message: expect.stringContaining(words) } });
+    expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
     expect(JSON.stringify(parsed)).not.toContain("secret/+=");
   });
 });
 
-it("can be told as JSON Schema, with every service", () => {
+it("has a JSON Schema with every service", () => {
   const schema = z.toJSONSchema(StorageBody, { io: "input", unrepresentable: "any" });
   const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure", "coconut"];
-  const told = schema.anyOf?.map((service) => service.properties?.service);
-  expect(told).toEqual([...services.map((name) => expect.objectContaining({ const: name })), undefined]);
+  const described = schema.anyOf?.map((service) => service.properties?.service);
+  expect(described).toEqual([...services.map((name) => expect.objectContaining({ const: name })), undefined]);
   expect(schema.anyOf?.[0]).toMatchObject({
     required: ["service", "credentials", "bucket", "region"],
     properties: { region: { description: expect.any(String) }, acl: { enum: expect.arrayContaining(["private"]) } },

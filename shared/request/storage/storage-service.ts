@@ -1,28 +1,30 @@
-// What the parser must know of one storage service: its fields, its credentials, and the storage that they make.
+// One storage service: its fields, its credentials, and the storage that they describe.
+
 import type * as z from "zod";
 import type { AllowPrivate } from "../../network/address-policy.ts";
-import { type Parsed, parseSection } from "../parse-section.ts";
+import { ok, type Result } from "../../result.ts";
+import { parseSection } from "../parse-section.ts";
 import type { AccessKeys, RequestedStorage } from "./storage-spec.ts";
 
 export type ParsedStorage = { storage: RequestedStorage; keys: AccessKeys | null };
 
 /** One kind of the `storage` section. */
 export type StorageService = {
-  /** The section as clients write it. */
+  /** The section of a request. */
   readonly body: z.ZodType;
-  parse(value: Record<string, unknown>, allow: AllowPrivate): Parsed<ParsedStorage>;
+  parse(value: Record<string, unknown>, allow: AllowPrivate): Result<ParsedStorage>;
 };
 
-type Parts<Body> = {
+type Definition<Body> = {
   readonly body: z.ZodType<Body>;
-  /** Reads the section's `credentials`, before all other fields; `noCredentials` where there are none. */
-  readonly parseKeys: (body: Record<string, unknown>) => Parsed<AccessKeys | null>;
-  /** What the fields mean; addresses in them are checked here. */
-  readonly toStorage: (body: Body, allow: AllowPrivate) => Parsed<RequestedStorage>;
+  /** Reads the `credentials` of the section, before all other fields; `noCredentials` for services without. */
+  readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys | null>;
+  /** Converts the fields; checks the URLs in them. */
+  readonly toStorage: (body: Body, allow: AllowPrivate) => Result<RequestedStorage>;
 };
 
-/** Puts a service's parts in the order in which errors are answered: credentials, fields, what they mean. */
-export function storageService<Body>({ body, parseKeys, toStorage }: Parts<Body>): StorageService {
+/** Creates a service that reports errors in this order: credentials, fields, conversion. */
+export function storageService<Body>({ body, parseKeys, toStorage }: Definition<Body>): StorageService {
   return {
     body,
     parse(value, allow) {
@@ -31,10 +33,10 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Parts<Body>
       const fields = parseSection(body, value, "storage", "storage_not_valid");
       if (!fields.ok) return fields;
       const storage = toStorage(fields.value, allow);
-      return storage.ok ? { ok: true, value: { storage: storage.value, keys: keys.value } } : storage;
+      return storage.ok ? ok({ storage: storage.value, keys: keys.value }) : storage;
     },
   };
 }
 
 /** For services without credentials. */
-export const noCredentials = (): Parsed<null> => ({ ok: true, value: null });
+export const noCredentials = (): Result<null> => ok(null);

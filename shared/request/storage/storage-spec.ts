@@ -1,33 +1,33 @@
-// Where the results of a job go, after the request was parsed: complete, without any secret.
+// The storage of a job after parsing: complete, without secrets.
 import * as z from "zod";
 
-/** Two halves of a credential for requests that are signed: an id that may be seen, and a secret. */
+/** Credentials for signed requests: a public id and a secret. */
 export const AccessKeys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 export type AccessKeys = z.infer<typeof AccessKeys>;
 
-/** What a client's place is reached with: its whole address, of which user, password and query are secret, or keys. */
+/** The secret to access a source or storage: the whole URL, whose user, password and query are secret, or keys. */
 export const AccessSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
 export type AccessSecret = z.infer<typeof AccessSecret>;
 
-/** What events are sent with: a whole URL, or a topic's keys and what its messages carry beside the event. */
+/** The secret to send events: the whole URL, or the keys of a topic and the attributes of its messages. */
 export const NotificationSecret = z.union([
   z.object({ url: z.string() }),
   AccessKeys.extend({ params: z.record(z.string(), z.string()).default({}) }),
 ]);
 export type NotificationSecret = z.infer<typeof NotificationSecret>;
 
-/** A bucket of any service that speaks S3, and how requests to it are addressed and signed. */
+/** A bucket of an S3-compatible service, and how requests to it are addressed and signed. */
 export const S3Bucket = z.object({
-  /** Scheme, host and base path of the service, without a slash at the end. */
+  /** Scheme, host and base path of the service, without a trailing slash. */
   endpoint: z.string(),
   region: z.string(),
   bucket: z.string(),
-  /** Whether the bucket's name is the first label of the host, or the first part of the path. */
+  /** Whether the name of the bucket is the first label of the host or the first segment of the path. */
   addressing: z.enum(["host", "path"]),
 });
 export type S3Bucket = z.infer<typeof S3Bucket>;
 
-/** Headers that objects are to be stored with; null leaves it to the bucket. */
+/** Headers to store objects with; null: as the bucket specifies. */
 export const ObjectOptions = z.object({
   acl: z.string().nullable(),
   storageClass: z.string().nullable(),
@@ -36,19 +36,19 @@ export const ObjectOptions = z.object({
 });
 export type ObjectOptions = z.infer<typeof ObjectOptions>;
 
-/** `path` is the folder below which all objects of the job lie. */
+/** `path` is the folder that contains all objects of the job. */
 export const StorageSpec = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("s3"),
     ...S3Bucket.shape,
     path: z.string(),
     options: ObjectOptions,
-    /** False: clients are shown http addresses, whatever requests use. */
+    /** Whether responses contain https URLs, independent of the URLs of requests. */
     secure: z.boolean(),
   }),
   z.object({
     kind: z.literal("azure"),
-    /** The address of the account's blob service, without a slash at the end. */
+    /** The URL of the account's blob service, without a trailing slash. */
     endpoint: z.string(),
     account: z.string(),
     container: z.string(),
@@ -64,15 +64,15 @@ export type StorageSpec = z.infer<typeof StorageSpec>;
 export type StorageOf<Kind extends StorageSpec["kind"]> = Extract<StorageSpec, { kind: Kind }>;
 
 /**
- * A storage as a request alone says it. What must be asked of others, or of the Worker's own address, is not in it
- * yet: worker/storage/resolve-storage.ts makes a StorageSpec of it.
+ * A storage as the request describes it. worker/storage/resolve-storage.ts adds what only the service or the Worker's own
+ * URL can provide, and makes a StorageSpec of it.
  */
 export type RequestedStorage =
   | Exclude<StorageSpec, { kind: "builtin" }>
   | Omit<StorageOf<"builtin">, "origin">
   | BackblazeBucket;
 
-/** Backblaze names its buckets by id; the name and the address are asked of it when the job is created. */
+/** Backblaze identifies buckets by id; creating the job requests the name and the URL. */
 export type BackblazeBucket = {
   kind: "backblaze";
   bucketId: string;

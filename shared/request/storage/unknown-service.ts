@@ -1,8 +1,8 @@
-// What is said of a `service` that is missing or not known.
+// The error message for a `service` that is missing or not supported.
 import { nearest } from "../../nearest.ts";
 import { shown } from "../../shown.ts";
 
-/** What people and other tools call the services. */
+/** Common other names of the services. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   s3: ["aws", "amazon", "amazons3", "awss3"],
   gcs: ["google", "googlecloud", "googlecloudstorage", "gcp", "gs"],
@@ -14,15 +14,15 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   s3other: ["minio", "ceph", "s3compatible", "custom", "scaleway", "ovh", "hetzner"],
 };
 
-/** A sentence on `<section>.service`, which is none of `known`. */
+/** A sentence about `<section>.service`, which is not one of `known`. */
 export function unknownService(section: "storage" | "input", service: unknown, known: readonly string[]): string {
   const field = `\`${section}.service\``;
   const allowed = `llowed: ${known.join(", ")}`;
-  const otherwise = `; or give \`${section}.url\``;
+  const otherwise = `; or use \`${section}.url\``;
   if (service === undefined) return `${field} is missing; a${allowed}${otherwise}`;
   if (typeof service !== "string") return `${field} must be a string; a${allowed}`;
-  const unknown = `${field} \`${shown(service)}\` is not known`;
-  if (/^https?$/i.test(service)) return `${unknown}; for an address leave \`service\` out and give \`${section}.url\``;
+  const unknown = `${field} \`${shown(service)}\` is not supported`;
+  if (/^https?$/i.test(service)) return `${unknown}; for a URL, use \`${section}.url\` without \`service\``;
   const meant = meantBy(service, known);
   return meant === null ? `${unknown}; a${allowed}${otherwise}` : `${unknown}; did you mean \`${meant}\`? A${allowed}`;
 }

@@ -1,9 +1,9 @@
-// The user and password that an address may carry, apart from the address.
+// Separates the user and password of a URL from the URL.
 import type { AccessKeys } from "./storage-spec.ts";
 
-/** The address without them, and them, decoded; null when they are no percent-encoded UTF-8. */
-export function userOf(address: string): { url: string; user: AccessKeys | null } | null {
-  const { origin, pathname, search, username, password } = new URL(address);
+/** The URL without user and password, and the decoded user and password; null if they are not percent-encoded UTF-8. */
+export function userOf(href: string): { url: string; user: AccessKeys | null } | null {
+  const { origin, pathname, search, username, password } = new URL(href);
   const url = origin + pathname + search;
   if (username === "" && password === "") return { url, user: null };
   try {

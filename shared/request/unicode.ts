@@ -1,12 +1,12 @@
-// Text of a request must be text: JSON can say half of a surrogate pair, which no UTF-8 can.
+// Text in requests must be valid Unicode: JSON can escape half of a surrogate pair, which UTF-8 cannot represent.
 import { fieldOf } from "./parse-section.ts";
 
-/** What the refusal of such text says. */
-export const UNICODE_RULE = "must be text in Unicode, without halves of characters";
+/** The error message for such text. */
+export const UNICODE_RULE = "must be valid Unicode text, without unpaired surrogates";
 
-/** The path of a string or property name that is no well-formed Unicode; null when there is none. */
-export function illFormedField(section: string, value: unknown): string | null {
-  // JSON may be nested deeper than functions may call themselves.
+/** The path of a string or property name that is not well-formed Unicode; null when there is none. */
+export function nonUnicodeField(section: string, value: unknown): string | null {
+  // Not recursive: JSON may be nested deeper than the call stack.
   const waiting: { path: Path; value: unknown }[] = [{ path: null, value }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { path, value } = next;
@@ -20,7 +20,7 @@ export function illFormedField(section: string, value: unknown): string | null {
   return null;
 }
 
-/** A way down into a value, from its end; null is the value itself. */
+/** A path into a value, from its last name to its first; null is the value itself. */
 type Path = { readonly name: string; readonly parent: Path } | null;
 
 function namesOf(path: Path): string[] {

@@ -1,11 +1,12 @@
-// What is said of sections that are missing: what they are, and which other member of the body may be meant.
+// Sections that are missing because they have another name: the error names the property that is probably meant.
+
 import { nearest } from "../nearest.ts";
+import { err, type Result } from "../result.ts";
 import { shown } from "../shown.ts";
-import type { Parsed } from "./parse-section.ts";
 
 const SECTIONS = ["input", "storage", "outputs", "notification", "settings"];
 
-/** Names of API v1, and of other services, for sections. */
+/** Names for sections in API v1 and in other services. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["webhook", "notification"],
   ["callback", "notification"],
@@ -14,18 +15,18 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["formats", "outputs"],
 ]);
 
-/** Adds to the refusal of a missing section what the body has in its place; all else is left as it is. */
-export function withOtherName<Value>(
-  parsed: Parsed<Value>,
+/** Adds the property that is probably meant to the error about a missing section. Returns other results unchanged. */
+export function suggestSection<Value>(
+  parsed: Result<Value>,
   section: string,
   body: Readonly<Record<string, unknown>>,
-): Parsed<Value> {
+): Result<Value> {
   if (parsed.ok || body[section] !== undefined) return parsed;
   const name = Object.keys(body).find((member) => isMeant(member, section));
   if (name === undefined) return parsed;
   const version = name === "webhook" ? " of API v1" : "";
-  const message = `${parsed.refusal.message} (the body has \`${shown(name)}\`${version} in its place)`;
-  return { ok: false, refusal: { ...parsed.refusal, message } };
+  const message = `${parsed.error.message} (the body has \`${shown(name)}\`${version} instead)`;
+  return err({ ...parsed.error, message });
 }
 
 const isMeant = (member: string, section: string): boolean =>

@@ -1,8 +1,9 @@
-// The words of each segment of a format, and which spec each of them gives.
-import { OPTIONS, type SpecName } from "./asked-specs.ts";
-import { AUDIO_CHOICES, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "./codecs.ts";
-import { type Container, isImageContainer, TRACK_CONTAINER_TRAITS } from "./containers.ts";
-import { CHANNELS, FRAME_RATES, PRESETS } from "./presets.ts";
+// The segments of a format and the tokens of each segment, with the spec that each token sets.
+
+import { AUDIO_CHOICES, CHANNELS, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "../codecs.ts";
+import { type Container, isImageContainer, TRACK_CONTAINER_TRAITS } from "../containers.ts";
+import { FRAME_RATES, PRESETS } from "../presets.ts";
+import { OPTIONS, type SpecName } from "./requested-specs.ts";
 
 export type Segment = "video" | "audio" | "options" | "size";
 
@@ -12,49 +13,50 @@ export function segmentsOf(container: Container): readonly Segment[] {
 }
 
 type Shape = { spec: SpecName; fits: (token: string) => boolean };
-type Words = {
+type Tokens = {
   shapes: readonly Shape[];
-  allowed: string /** Words to compare others with. */;
+  allowed: string;
+  /** Tokens to compare misspelled ones with. */
   known: readonly string[];
 };
 
 const like = (spec: SpecName, pattern: RegExp): Shape => ({ spec, fits: (token) => pattern.test(token) });
-const word = (spec: SpecName, words: readonly string[]): Shape => ({ spec, fits: (token) => words.includes(token) });
+const anyOf = (spec: SpecName, names: readonly string[]): Shape => ({ spec, fits: (token) => names.includes(token) });
 
-/** `x264` and `x265` are encoders: as a height they are written `0x264`. */
+/** `x264` and `x265` are encoders: as a height, write `0x264`. */
 const RESOLUTION = like("resolution", /^(?:\d+p|\d+x\d*|x(?!26[45]$)\d+)$/);
 const SIZES = `${[...PRESETS.keys()].join(", ")} or <width>x<height>`;
 const RATES = `${[...FRAME_RATES.keys()].join(", ")} + fps`;
 
-/** The specs of each segment that goes without names. `x` switches a track off. */
-export const WORDS: Readonly<Record<Exclude<Segment, "options">, Words>> = {
+/** The tokens of the segments whose specs have no names. `x` disables a track. */
+export const TOKENS: Readonly<Record<Exclude<Segment, "options">, Tokens>> = {
   size: { shapes: [RESOLUTION], allowed: SIZES, known: [...PRESETS.keys()] },
   video: {
     shapes: [
       RESOLUTION,
       like("video_bitrate", /^\d+k$/),
       like("fps", /^[\d.]+fps$/),
-      word("video_codec", [...VIDEO_CHOICES, "novideo", "x"]),
+      anyOf("video_codec", [...VIDEO_CHOICES, "novideo", "x"]),
     ],
-    allowed: `${SIZES}, <n>k, ${RATES}, ${VIDEO_CHOICES.join(", ")}, and x or novideo for no picture`,
+    allowed: `${SIZES}, <n>k, ${RATES}, ${VIDEO_CHOICES.join(", ")}, and x or novideo for no video`,
     known: [...VIDEO_CHOICES, "novideo", ...PRESETS.keys(), ...[...FRAME_RATES.keys()].map((rate) => `${rate}fps`)],
   },
   audio: {
     shapes: [
       like("audio_bitrate", /^\d+k$/),
       like("sample_rate", /^\d+hz$/),
-      word("audio_channel", CHANNELS),
-      word("audio_codec", [...AUDIO_CHOICES, "pcm", "noaudio", "x"]),
+      anyOf("audio_channel", CHANNELS),
+      anyOf("audio_codec", [...AUDIO_CHOICES, "pcm", "noaudio", "x"]),
     ],
-    allowed: `<n>k, <n>hz, ${CHANNELS.join(", ")}, ${AUDIO_CHOICES.join(", ")}, and x or noaudio for no sound`,
+    allowed: `<n>k, <n>hz, ${CHANNELS.join(", ")}, ${AUDIO_CHOICES.join(", ")}, and x or noaudio for no audio`,
     known: [...AUDIO_CHOICES, "pcm", "noaudio", ...CHANNELS, ...SAMPLE_RATES_HZ.map((rate) => `${rate}hz`)],
   },
 };
 
-/** Names that may be written with the `_` that otherwise joins specs. */
+/** Names that clients may write with `_`, which otherwise separates specs. */
 const HYPHENATED = [...VIDEO_CHOICES, ...AUDIO_CHOICES, "pix-fmt"].filter((name) => name.includes("-"));
 
-/** The tokens of a segment, as they were written. */
+/** The tokens of a segment, as the client wrote them. */
 export function tokensOf(kind: Segment, segment: string): string[] {
   const whole = HYPHENATED.reduce(
     (text, name) => text.replaceAll(new RegExp(name.replace("-", "_"), "gi"), name),
@@ -63,10 +65,10 @@ export function tokensOf(kind: Segment, segment: string): string[] {
   return whole.split(kind === "options" ? /[,_]/ : "_").filter((token) => token !== "");
 }
 
-/** The spec that a token of a segment gives, and its value as it was written; null when it gives none. */
+/** The spec that a token of a segment sets, and its value as the client wrote it; null for an unknown token. */
 export function specOf(kind: Segment, token: string): [SpecName, string] | null {
   if (kind === "options") return optionOf(token);
-  const shape = WORDS[kind].shapes.find(({ fits }) => fits(token.toLowerCase()));
+  const shape = TOKENS[kind].shapes.find(({ fits }) => fits(token.toLowerCase()));
   return shape ? [shape.spec, token] : null;
 }
 
@@ -78,8 +80,8 @@ function optionOf(token: string): [SpecName, string] | null {
   return option ? [option, value ?? (FLAGS.includes(option) ? "1" : "")] : null;
 }
 
-/** What a segment allows, in words. */
+/** The allowed tokens of a segment, as part of a sentence. */
 export function allowedIn(kind: Segment): string {
-  if (kind !== "options") return WORDS[kind].allowed;
+  if (kind !== "options") return TOKENS[kind].allowed;
   return OPTIONS.map((known) => (FLAGS.includes(known) ? known : `${known}=…`)).join(", ");
 }

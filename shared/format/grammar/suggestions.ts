@@ -1,11 +1,11 @@
-// What was likely meant by a word that the format grammar does not know. Pure; each answer is part of a sentence.
-import { nearest } from "../nearest.ts";
-import { CONTAINERS_BY_NAME } from "./containers.ts";
+// Suggestions for tokens that the format grammar does not know, such as the names of other tools.
+import { nearest } from "../../nearest.ts";
+import { CONTAINERS_BY_NAME } from "../containers.ts";
 
-/** Words of the grammar that take the place of others, by pattern; a replacement may use the pattern's groups. */
-type Slips = readonly (readonly [RegExp, string])[];
+/** Patterns of common mistakes with the correct token, which may refer to groups of the pattern. */
+type Mistakes = readonly (readonly [RegExp, string])[];
 
-const CONTAINER_SLIPS: Slips = [
+const CONTAINER_MISTAKES: Mistakes = [
   [/^(?:m4v|mpeg-?4|video|mp4a)$/, "mp4"],
   [/^(?:ts|m2ts|mts|mpeg-?ts)$/, "mpegts"],
   [/^matroska$/, "mkv"],
@@ -16,7 +16,7 @@ const CONTAINER_SLIPS: Slips = [
   [/^\.(\w+)$/, "$1"],
 ];
 
-const VIDEO_SLIPS: Slips = [
+const VIDEO_MISTAKES: Mistakes = [
   [/^(?:libx265|[hx]\.?265)$/, "hevc"],
   [/^(?:libx264|[hx]\.?264|avc1?)$/, "h264"],
   [/^libvpx$/, "vp8"],
@@ -37,7 +37,7 @@ const VIDEO_SLIPS: Slips = [
   [/^(\d+(?:\.\d+)?)(?:m|mb|mbps|mbits?|mbit\/s|mb\/s)$/, "thousandfold"],
 ];
 
-const AUDIO_SLIPS: Slips = [
+const AUDIO_MISTAKES: Mistakes = [
   [/^(?:libfdk[-_]?aac|mp4a|he-?aac)$/, "aac"],
   [/^libmp3lame$/, "mp3"],
   [/^libopus$/, "opus"],
@@ -52,25 +52,25 @@ const AUDIO_SLIPS: Slips = [
   [/^(\d{2,3})$/, "$1k"],
 ];
 
-const SLIPS = { video: VIDEO_SLIPS, audio: AUDIO_SLIPS, size: VIDEO_SLIPS, options: [] } as const;
+const MISTAKES = { video: VIDEO_MISTAKES, audio: AUDIO_MISTAKES, size: VIDEO_MISTAKES, options: [] } as const;
 
-/** Words to compare another one with, and whether a word is one of the grammar, of which there are more. */
+/** Tokens to compare a misspelled one with, and whether a token is valid; there are more valid ones than `known`. */
 export type Vocabulary = { readonly known: readonly string[]; readonly fits: (word: string) => boolean };
 
-/** What may be meant by a word of a segment: by common slips, by letters in place of digits, by the nearest word. */
-export function meantByToken(kind: keyof typeof SLIPS, token: string, { known, fits }: Vocabulary): string | null {
+/** The token that was probably meant: letters instead of digits, common mistakes, or the most similar token. */
+export function suggestToken(kind: keyof typeof MISTAKES, token: string, { known, fits }: Vocabulary): string | null {
   const word = token.toLowerCase();
   const digits = word.replaceAll("o", "0").replaceAll(/[il]/g, "1");
   if (/\d/.test(word) && digits !== word && fits(digits)) {
     return `\`${digits}\`${word.includes("o") ? " (with the digit 0, not the letter O)" : " (with the digit 1)"}`;
   }
-  const slip = replaced(word, SLIPS[kind]);
-  const meant = slip !== null && fits(slip) ? slip : nearest(word, known);
+  const corrected = correct(word, MISTAKES[kind]);
+  const meant = corrected !== null && fits(corrected) ? corrected : nearest(word, known);
   return meant === null ? null : `\`${meant}\``;
 }
 
-function replaced(word: string, slips: Slips): string | null {
-  const [pattern, by = ""] = slips.find(([slip]) => slip.test(word)) ?? [];
+function correct(word: string, mistakes: Mistakes): string | null {
+  const [pattern, by = ""] = mistakes.find(([mistake]) => mistake.test(word)) ?? [];
   if (!pattern) return null;
   const [, number] = pattern.exec(word) ?? [];
   if (by === "thousandth") return `${Math.round(Number(number) / 1000)}k`;
@@ -92,15 +92,15 @@ const STREAMS = new Set([
   "http-stream",
 ]);
 
-/** What is said of a format's first word where that is no container; ends without a full stop. */
-export function containerHint(name: string, isVideoWord: boolean): string | null {
+/** The suggestion for the start of a format that is not a container; without a final period. */
+export function suggestContainer(name: string, isVideoToken: boolean): string | null {
   const word = name.toLowerCase();
   if (STREAMS.has(word)) {
-    return 'for HLS or DASH the output is `httpstream`, such as `{"httpstream":{"dash":{"path":"dash"}}}`';
+    return 'for HLS or DASH, use the output `httpstream`, such as `{"httpstream":{"dash":{"path":"dash"}}}`';
   }
-  if (isVideoWord) return `a format begins with its container, such as \`mp4:${name}\``;
-  const slip = replaced(word, CONTAINER_SLIPS);
-  const meant = slip !== null && CONTAINERS_BY_NAME.has(slip) ? slip : null;
-  const near = meant ?? nearest(word, ["httpstream", ...CONTAINERS_BY_NAME.keys()]);
-  return near === null ? null : `did you mean \`${near}\`?`;
+  if (isVideoToken) return `a format starts with its container, such as \`mp4:${name}\``;
+  const corrected = correct(word, CONTAINER_MISTAKES);
+  const meant = corrected !== null && CONTAINERS_BY_NAME.has(corrected) ? corrected : null;
+  const similar = meant ?? nearest(word, ["httpstream", ...CONTAINERS_BY_NAME.keys()]);
+  return similar === null ? null : `did you mean \`${similar}\`?`;
 }

@@ -1,8 +1,9 @@
-// Single specs out of words, one function each. All throw FormatError when the words are none of theirs.
-import { FormatError, SOUND_SPECS, type SpecName, spelled } from "./asked-specs.ts";
+// Reads the value of each spec from its text. All functions throw FormatError if the text is not valid.
+
 import {
   AUDIO_CHOICES,
   type AudioCodec,
+  CHANNELS,
   PIXEL_FORMATS,
   type PixelFormat,
   PROFILES,
@@ -10,10 +11,8 @@ import {
   SAMPLE_RATES_HZ,
   VIDEO_CHOICES,
   type VideoCodec,
-} from "./codecs.ts";
-import { meantByToken, type Vocabulary } from "./format-hints.ts";
+} from "../codecs.ts";
 import {
-  CHANNELS,
   FRAME_RATES,
   MAX_AUDIO_KBPS,
   MAX_SIDE,
@@ -21,11 +20,13 @@ import {
   MIN_VIDEO_KBPS,
   PRESETS,
   type Resolution,
-} from "./presets.ts";
+} from "../presets.ts";
+import { AUDIO_SPECS, FormatError, type SpecName, spelled } from "./requested-specs.ts";
+import { suggestToken, type Vocabulary } from "./suggestions.ts";
 
 const SIZE = /^\d+x\d+$/;
 
-/** A preset, or `WxH` with 0 or nothing for an automatic side. */
+/** A preset, or `WxH` where 0 or no number means automatic. */
 export function readResolution(text: string): Resolution {
   const word = text.toLowerCase();
   const preset = PRESETS.get(word);
@@ -41,25 +42,28 @@ export function readResolution(text: string): Resolution {
   }
   const [width = null, height = null] = match.slice(1).map((digits) => Number(digits) || null);
   if (Math.max(width ?? 0, height ?? 0) > MAX_SIDE) {
-    throw new FormatError("resolution", `The size \`${text}\` is too large: a side has at most ${MAX_SIDE} pixels`);
+    throw new FormatError(
+      "resolution",
+      `The size \`${text}\` is too large; a side must have at most ${MAX_SIDE} pixels`,
+    );
   }
   return { size: { width, height }, bitrateKbps: null };
 }
 
-/** Null switches the picture off. */
+/** Null disables the video. */
 export function readVideoCodec(text: string): VideoCodec | "copy" | null {
   if (/^(?:x|novideo)$/i.test(text)) return null;
   return oneOf("video_codec", text, VIDEO_CHOICES, "novideo");
 }
 
-/** Null switches the sound off. */
+/** Null disables the audio. */
 export function readAudioCodec(text: string): AudioCodec | "copy" | null {
   if (/^(?:x|noaudio)$/i.test(text)) return null;
   if (/^pcm$/i.test(text)) return "pcm-s16le";
   return oneOf("audio_codec", text, AUDIO_CHOICES, "noaudio");
 }
 
-/** A fraction as ffmpeg takes it; null for the source's own rate. */
+/** A fraction in ffmpeg's notation; null for the rate of the source. */
 export function readFps(text: string): string | null {
   const fraction = FRAME_RATES.get(text.replace(/fps$/i, ""));
   if (fraction === undefined) {
@@ -71,10 +75,14 @@ export function readFps(text: string): string | null {
 
 /** In kbit/s. */
 export const readVideoBitrate = (text: string): number =>
-  kbps("video_bitrate", text, { min: MIN_VIDEO_KBPS, max: MAX_VIDEO_KBPS, hint: "; a size is 2160p or 3840x2160" });
+  kbps("video_bitrate", text, {
+    min: MIN_VIDEO_KBPS,
+    max: MAX_VIDEO_KBPS,
+    hint: "; for a size, use 2160p or 3840x2160",
+  });
 export const readMaxrate = (text: string): number =>
   kbps("maxrate", text, { min: MIN_VIDEO_KBPS, max: MAX_VIDEO_KBPS });
-/** In kbit/s; the codec has limits of its own. */
+/** In kbit/s; each codec has its own limits. */
 export const readAudioBitrate = (text: string): number => kbps("audio_bitrate", text, { min: 1, max: MAX_AUDIO_KBPS });
 
 function kbps(
@@ -101,26 +109,26 @@ export const readQuality = (text: string): number => Number(oneOf("quality", tex
 export const readPixelFormat = (text: string): PixelFormat => oneOf("pix_fmt", text, PIXEL_FORMATS);
 export const readProfile = (text: string): Profile => oneOf("vprofile", text, PROFILES);
 
-/** Ten times the level's number; which of them there are depends on the codec. */
+/** Ten times the level number; the valid levels depend on the codec. */
 export function readLevel(text: string): number {
-  if (!/^\d\d$/.test(text)) throw unknown("level", text, "10 to 51, ten times the level's number");
+  if (!/^\d\d$/.test(text)) throw unknown("level", text, "10 to 51, ten times the level number");
   return Number(text);
 }
 
-/** The reader of an option that is on or off. */
+/** Creates the reader of an option that is on or off. */
 export const readSwitch =
   (spec: "2pass" | "frag" | "metadata") =>
   (text: string): boolean =>
     oneOf(spec, text, ["0", "1"]) === "1";
 
-function oneOf<Word extends string>(spec: SpecName, text: string, words: readonly Word[], more?: string): Word {
-  const asked = text.toLowerCase();
-  // Names of codecs are written with `_` as well as with `-`.
-  const found = words.find((word) => word === asked || word === asked.replaceAll("_", "-"));
+function oneOf<Choice extends string>(spec: SpecName, text: string, choices: readonly Choice[], more?: string): Choice {
+  const given = text.toLowerCase();
+  // Clients write names of codecs with `_` or with `-`.
+  const found = choices.find((choice) => choice === given || choice === given.replaceAll("_", "-"));
   if (found === undefined)
-    throw unknown(spec, text, [...words, ...(more ? [more] : [])].join(", "), {
-      known: words.filter((word) => word.length > 1),
-      fits: (meant) => words.some((word) => word === meant),
+    throw unknown(spec, text, [...choices, ...(more ? [more] : [])].join(", "), {
+      known: choices.filter((choice) => choice.length > 1),
+      fits: (meant) => choices.some((choice) => choice === meant),
     });
   return found;
 }
@@ -128,7 +136,7 @@ function oneOf<Word extends string>(spec: SpecName, text: string, words: readonl
 const NOTHING: Vocabulary = { known: [], fits: () => false };
 
 function unknown(spec: SpecName, text: string, allowed: string, vocabulary = NOTHING): FormatError {
-  const meant = meantByToken(SOUND_SPECS.some((sound) => sound === spec) ? "audio" : "video", text, vocabulary);
+  const meant = suggestToken(AUDIO_SPECS.some((audioSpec) => audioSpec === spec) ? "audio" : "video", text, vocabulary);
   const hint = meant === null ? "allowed" : `did you mean ${meant}? Allowed`;
-  return new FormatError(spec, `${spelled(spec, text)} is not possible; ${hint} as \`${spec}\`: ${allowed}`);
+  return new FormatError(spec, `${spelled(spec, text)} is not valid; ${hint} as \`${spec}\`: ${allowed}`);
 }

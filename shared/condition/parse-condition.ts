@@ -1,0 +1,147 @@
+// Parses the text of a condition.
+import { err, ok, type Result } from "../result.ts";
+import { COMPARISONS, type Comparison, type Condition, type ConditionValue, type Operand } from "./condition.ts";
+import { hintAt, suggestVariable, unbracedVariable } from "./condition-hints.ts";
+
+/** Deeper than real conditions nest; prevents hostile text from exhausting the stack. */
+const MAX_DEPTH = 50;
+const MAX_LENGTH = 2000;
+
+/** Parses a condition. The error says what is wrong, what to write instead and where. `isKnown` knows all variables. */
+export function parseCondition(text: string, isKnown: (name: string) => boolean): Result<Condition, string> {
+  try {
+    if (text.length > MAX_LENGTH) throw new ConditionError(`the condition is longer than ${MAX_LENGTH} characters`, 0);
+    const tokens = tokenize(text, isKnown);
+    const parser = new Parser(tokens, text.length);
+    return ok(parser.parse());
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error;
+    return err(`${error.message} (column ${error.at + 1} of \`${text.slice(0, 200)}\`)`);
+  }
+}
+
+class ConditionError extends Error {
+  readonly at: number;
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
+}
+
+// ── Tokens ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Token =
+  | { kind: "operand"; operand: Operand; at: number }
+  | { kind: "comparison"; operator: Comparison; at: number }
+  | { kind: "and" | "or" | "not" | "(" | ")"; at: number };
+
+/** Each alternative is one kind of token; they are tried in this order at every position. */
+const TOKEN =
+  /(?<space>\s+)|\{\{\s*(?<variable>[\w.-]+)\s*\}\}|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<comparison><=|>=|<>|!=|<|>|=)|(?<bracket>[()])|(?<name>[A-Za-z_]+)/y;
+
+function tokenize(text: string, isKnown: (name: string) => boolean): Token[] {
+  const tokens: Token[] = [];
+  const pattern = new RegExp(TOKEN);
+  for (let at = 0; at < text.length; at = pattern.lastIndex) {
+    pattern.lastIndex = at;
+    const groups = pattern.exec(text)?.groups;
+    const hint = hintAt(text, at, groups !== undefined);
+    if (hint !== null) throw new ConditionError(hint, at);
+    if (!groups) throw new ConditionError(`\`${text.slice(at, at + 12)}\` is not valid here`, at);
+    const token = groups.space === undefined ? tokenOf(groups, at, isKnown) : null;
+    if (token) tokens.push(token);
+  }
+  return tokens;
+}
+
+function tokenOf(groups: Record<string, string | undefined>, at: number, isKnown: (name: string) => boolean): Token {
+  const literal = (value: ConditionValue): Token => ({ kind: "operand", operand: { kind: "literal", value }, at });
+  const { variable, number, bracket, comparison, name } = groups;
+  const quoted = groups.double ?? groups.single;
+  if (variable !== undefined) {
+    if (!isKnown(variable)) {
+      throw new ConditionError(`the variable \`${variable}\` does not exist${suggestVariable(variable)}`, at);
+    }
+    return { kind: "operand", operand: { kind: "variable", name: variable }, at };
+  }
+  if (number !== undefined) return literal(Number(number));
+  if (quoted !== undefined) return literal(quoted);
+  if (bracket === "(" || bracket === ")") return { kind: bracket, at };
+  const operator = COMPARISONS.find((known) => known === comparison);
+  if (operator) return { kind: "comparison", operator, at };
+  const lower = name?.toLowerCase();
+  if (lower === "and" || lower === "or" || lower === "not") return { kind: lower, at };
+  if (lower === "true" || lower === "false") return literal(lower === "true");
+  const hint = unbracedVariable(name ?? "");
+  throw new ConditionError(hint ?? `\`${name}\` is not an operator; put strings in quotes and variables in {{ }}`, at);
+}
+
+// ── Grammar: or → and → not → comparison ─────────────────────────────────────────────────────────────────────────
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #end: number;
+  #next = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[], end: number) {
+    this.#tokens = tokens;
+    this.#end = end;
+  }
+
+  parse(): Condition {
+    const condition = this.#or();
+    const rest = this.#tokens[this.#next];
+    if (rest) throw new ConditionError("an operator such as AND is missing here", rest.at);
+    return condition;
+  }
+
+  #take<Kind extends Token["kind"]>(kind: Kind): Extract<Token, { kind: Kind }> | null {
+    const token = this.#tokens[this.#next];
+    if (token?.kind !== kind) return null;
+    this.#next += 1;
+    return token as Extract<Token, { kind: Kind }>;
+  }
+
+  get #at(): number {
+    return this.#tokens[this.#next]?.at ?? this.#end;
+  }
+
+  #or(): Condition {
+    let left = this.#and();
+    while (this.#take("or")) left = { kind: "or", left, right: this.#and() };
+    return left;
+  }
+
+  #and(): Condition {
+    let left = this.#not();
+    while (this.#take("and")) left = { kind: "and", left, right: this.#not() };
+    return left;
+  }
+
+  #not(): Condition {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw new ConditionError("the condition is nested too deeply", this.#at);
+    const condition: Condition = this.#take("not") ? { kind: "not", of: this.#not() } : this.#comparison();
+    this.#depth -= 1;
+    return condition;
+  }
+
+  #comparison(): Condition {
+    if (this.#take("(")) {
+      const condition = this.#or();
+      if (!this.#take(")")) throw new ConditionError("a closing parenthesis is missing here", this.#at);
+      return condition;
+    }
+    const left = this.#operand();
+    const comparison = this.#take("comparison");
+    if (!comparison) return { kind: "value", of: left };
+    return { kind: "compare", operator: comparison.operator, left, right: this.#operand() };
+  }
+
+  #operand(): Operand {
+    const token = this.#take("operand");
+    if (!token) throw new ConditionError("a variable, number or string is missing here", this.#at);
+    return token.operand;
+  }
+}
