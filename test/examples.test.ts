@@ -1,0 +1,106 @@
+// Runs every program in examples/ against the local system, as its first lines say.
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ROOT } from "../local/home/constants.ts";
+import { makeClip, makeLongClip } from "./media.ts";
+import { type SourceServer, startSourceServer } from "./services/source-server.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+const run = promisify(execFile);
+const EXAMPLES = join(ROOT, "examples");
+
+let folder: string;
+let stack: TestStack;
+let sources: SourceServer;
+let receiver: ChildProcessByStdio<null, Readable, null>;
+let environment: NodeJS.ProcessEnv;
+/** Lines that the example of a webhook receiver has printed. */
+const received: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-examples-"));
+  [sources, stack] = await Promise.all([startSourceServer(folder), startTestStack({ nodes: 2 })]);
+  receiver = spawn(process.execPath, [join(EXAMPLES, "verify-webhook.ts")], {
+    env: { ...process.env, COPRA_WEBHOOK_SECRET: stack.webhookSecret, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface(receiver.stdout).on("line", (line) => received.push(line));
+  const [listening] = await once(lines, "line");
+  environment = {
+    ...process.env,
+    COPRA_URL: stack.api.replace(/\/v2$/, ""),
+    COPRA_KEY: stack.apiKey,
+    COPRA_WEBHOOK: `http://127.0.0.1:${JSON.parse(String(listening).slice("listening on ".length)).port}/`,
+  };
+});
+afterAll(async () => {
+  receiver?.kill();
+  await stack?.stop();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = async (name: string, path: string, env = environment): Promise<string> => {
+  const file = join(EXAMPLES, name);
+  const program = name.endsWith(".sh") ? "bash" : process.execPath;
+  const { stdout } = await run(program, [file, `${sources.origin}/${path}`], { env });
+  return stdout;
+};
+
+const urlsIn = (output: string): string[] => output.match(/http:\S+/g) ?? [];
+
+/** The size of what each URL in the output leads to. */
+const sizesOf = (output: string): Promise<number[]> =>
+  Promise.all(urlsIn(output).map(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength));
+
+it.each<[string, RegExp[]]>([
+  ["submit-job.sh", [/examples\/submit\/360p\.mp4$/, /examples\/submit\/thumbnail\.jpg$/]],
+  ["follow-job.ts", [/examples\/follow\/360p\.mp4$/, /examples\/follow\/audio\.mp3$/]],
+  ["stream.ts", [/hls\/master\.m3u8$/, /dash\/master\.mpd$/]],
+])("%s prints the URLs of what it encoded", async (name, expected) => {
+  await makeClip("ntsc.mp4", folder);
+  const output = await start(name, "ntsc.mp4");
+  expect(urlsIn(output)).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
+  expect(Math.min(...(await sizesOf(output)))).toBeGreaterThan(100);
+});
+
+it("ultrafast.ts encodes chunks on several nodes", async () => {
+  const clip = basename(await makeLongClip(folder, 70, "160x90"));
+  expect(await start("ultrafast.ts", clip)).toMatch(/^chunks: [1-9]\d*\n.*240p\.mp4\n$/);
+});
+
+it("verify-webhook.ts accepts the service's webhooks and rejects others", async () => {
+  await expect.poll(() => received.filter((line) => line.startsWith("job.completed of job ")).length).toBe(4);
+  const forged = await fetch(String(environment.COPRA_WEBHOOK), { method: "POST", body: "{}" });
+  expect(forged.status).toBe(401);
+  await expect.poll(() => received.at(-1)).toBe("rejected: the signature is not valid");
+});
+
+it.each(["submit-job.sh", "follow-job.ts", "stream.ts", "ultrafast.ts"])(
+  "%s prints why a request fails",
+  async (name) => {
+    const COPRA_KEY = "k-unknown";
+    const failed = await start(name, "ntsc.mp4", { ...environment, COPRA_KEY }).catch((error: object) => error);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("authentication_failed") });
+  },
+);
+
+it("every example is run here, and none is longer than 60 lines", () => {
+  const files = readdirSync(EXAMPLES).filter((name) => name !== "README.md");
+  expect(files.toSorted()).toEqual([
+    "follow-job.ts",
+    "stream.ts",
+    "submit-job.sh",
+    "ultrafast.ts",
+    "verify-webhook.ts",
+  ]);
+  for (const file of files)
+    expect(readFileSync(join(EXAMPLES, file), "utf8").split("\n").length).toBeLessThanOrEqual(61);
+});
