@@ -1,6 +1,6 @@
 // Turns the end of a failed command into a code of the error table and one sentence for the client.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
-import { REFUSED_DECODER, refusedDecoderMessage } from "#shared/media/decoders.ts";
+import { DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
 import { lastErrorLine, UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import type { ExceededLimit } from "./limits.ts";
@@ -110,7 +110,7 @@ export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "o
   if (exit.reason === "aborted") return { code: "cancelled", message: "The task was cancelled." };
   if (isExceededLimit(exit.reason)) return LIMIT_FAILURES[exit.reason];
   const decoder = refusedDecoder(stderrTail);
-  if (decoder !== null) return { code: "input_codec_not_supported", message: refusedDecoderMessage(decoder) };
+  if (decoder !== null) return { code: "input_codec_not_supported", message: disallowedDecoderMessage(decoder) };
   const known = PATTERNS.find(({ stderr }) => stderr.test(stderrTail));
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
@@ -146,5 +146,5 @@ function signalFailure(signal: NodeJS.Signals | undefined): Failure {
  * streams that it only looks at, and continues.
  */
 function refusedDecoder(stderrTail: string): string | null {
-  return /Error while opening decoder/.test(stderrTail) ? (REFUSED_DECODER.exec(stderrTail)?.[1] ?? null) : null;
+  return /Error while opening decoder/.test(stderrTail) ? (DISALLOWED_DECODER.exec(stderrTail)?.[1] ?? null) : null;
 }

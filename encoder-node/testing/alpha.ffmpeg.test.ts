@@ -1,4 +1,4 @@
-// Transparent sources: alpha stays where the output's format has it, and black is behind the picture elsewhere.
+// Transparent sources keep their alpha in formats that support it, and get a black background in all others.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The first picture in RGBA, in the middle of its left half and of its right half. */
+/** RGBA of the first frame at the centers of its left and right halves. */
 async function halves(path: string, decoder = ""): Promise<number[][]> {
   const argv = `-v error ${decoder} -i ${path} -frames:v 1 -vf format=rgba,scale=32:16:flags=neighbor -f rawvideo -`;
   const options = { encoding: "buffer", env: toolEnvironment() } as const;
@@ -28,7 +28,7 @@ async function halves(path: string, decoder = ""): Promise<number[][]> {
   return [8, 24].map((x) => [...stdout.subarray((8 * 32 + x) * 4, (8 * 32 + x) * 4 + 4)]);
 }
 
-/** Red on the left, and nothing (white, if its alpha is not heeded) on the right. */
+/** Red on the left, transparent on the right (white, if alpha is ignored). */
 const SOURCE =
   "-f lavfi -i color=white:s=64x32:r=5:d=2,format=rgba,geq=r=255:g='255*gte(X,32)':b='255*gte(X,32)':a='255*lt(X,32)'";
 const near = (value: number) => expect.closeTo(value, -1.1);
@@ -43,8 +43,8 @@ it.each([
   ["VP9", "source.webm", "-c:v libvpx-vp9 -pix_fmt yuva420p -b:v 1M -auto-alt-ref 0"],
 ])("alpha of %s", async (_, name, options) => {
   const path = await openWorkshop(folder).make(name, `${SOURCE} ${options}`);
-  const asks = ["png:32x", "gif:32x", "webp:32x", "jpg:32x", "mp4:32x"].map((format) => ({ format }));
-  const { outputs } = await processSource(path, asks);
+  const requests = ["png:32x", "gif:32x", "webp:32x", "jpg:32x", "mp4:32x"].map((format) => ({ format }));
+  const { outputs } = await processSource(path, requests);
   const shown = await Promise.all(
     outputs.map(async (output) => (output.ok ? await halves(output.files[0] ?? "") : output.failure)),
   );
@@ -57,16 +57,16 @@ it.each([
   ]);
 });
 
-it("alpha stays in an animated webp, and in pictures that are sought", async () => {
+it("alpha stays in an animated webp, and in images that are made by seeking", async () => {
   const path = await openWorkshop(folder).make("long.mov", `${SOURCE.replace("d=2", "d=60")} -c:v png -pix_fmt rgba`);
   const { outputs } = await processSource(path, [
     { format: "gif:32x", params: { scene: { number: 1, duration: 1 } } },
     { format: "png:32x", params: { sprite: true, number: 2 } },
   ]);
   for (const output of outputs) expect(output.ok && (await halves(output.files[0] ?? ""))[1]?.[3]).toBe(0);
-  const moving = await processSource(join(folder, "source.gif"), [{ format: "webp_anim:32x" }]);
-  const [animated] = moving.outputs;
+  const webp = await processSource(join(folder, "source.gif"), [{ format: "webp_anim:32x" }]);
+  const [animated] = webp.outputs;
   const bytes = await readFile((animated?.ok && animated.files[0]) || "");
-  // The flag of alpha in the VP8X chunk (RFC 9649 §2.7): ffmpeg does not decode what may move.
+  // The alpha flag in the VP8X chunk (RFC 9649 §2.7): ffmpeg does not decode animated WebP.
   expect((bytes[20] ?? 0) & 0x10).toBe(0x10);
 });

@@ -1,37 +1,38 @@
-// What tests of chunked films share: a film made in chunks and joined, and the same film made in one piece.
+// Encodes a clip in chunks that are joined, and in one piece, and decodes both for comparison.
+
 import { execFile } from "node:child_process";
 import { appendFile, mkdtemp, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import { spansOf } from "#shared/plan/chunks/choose-split-points.ts";
-import { chunkFilm } from "#shared/plan/chunks/chunked-source.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
-import type { PlannedRun } from "#shared/plan/command/planned-command.ts";
-import { planSound } from "#shared/plan/plan-audio.ts";
+import { chunkSpans } from "#shared/plan/chunks/choose-split-points.ts";
+import { chunkableSource } from "#shared/plan/chunks/chunkable-source.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { planAudio } from "#shared/plan/plan-audio.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { planJoin } from "#shared/plan/plan-join.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { readFrameLedger } from "../source/frame-index/frame-index.ts";
+import { readFrameIndex } from "../source/frame-index/frame-index.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
-import { FFMPEG, FFPROBE, MAKER, tested } from "./plan-runs.ts";
+import { FFMPEG, FFPROBE, REFERENCE_FFMPEG, tested } from "./plan-runs.ts";
 
 const { ffprobe } = tested;
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;
 const execute = promisify(execFile);
 
-/** Short, so that also chunks of clips of a few seconds begin within the file. */
-const LEAD_MS = 3700;
+/** Short, so that chunks of clips of a few seconds do not begin before the file. */
+const PREROLL_MS = 3700;
 
-/** Changes the arguments of every run, of the whole film and of chunks alike; none are left of one that is left out. */
+/** Changes the arguments of every run, for the whole clip and for chunks. A run without arguments is skipped. */
 export type Tweak = (argv: readonly string[]) => string[];
 
 const RATES = "-preset -crf -b:v -maxrate -bufsize -profile:v -x264-params -pass -passlogfile".split(" ");
 
-/** With x264 every frame that comes out is the very one that went in: settings of rate and speed give way to that. */
+/** Makes x264 lossless, so that output frames equal input frames: removes options for rate and speed. */
 export const lossless: Tweak = (argv) => {
   if (argv.includes("-pass") && argv[argv.indexOf("-pass") + 1] === "1") return [];
   const swapped: string[] = [];
@@ -46,11 +47,16 @@ export const lossless: Tweak = (argv) => {
 export type Made = { readonly folder: string; readonly outputs: readonly PlannedOutput[] };
 export type Both = { readonly whole: Made; readonly joined: Made; readonly chunks: readonly (readonly ChunkTrack[])[] };
 
-/** Makes outputs of a clip in one piece, and in chunks that begin at the first cuts behind these times (in seconds). */
-export async function makeBoth(clip: string, asks: readonly Ask[], at: readonly number[], tweak: Tweak): Promise<Both> {
+/** Makes outputs of a clip in one piece, and in chunks that begin at the first split points after these seconds. */
+export async function makeBoth(
+  clip: string,
+  requests: readonly OutputOptions[],
+  at: readonly number[],
+  tweak: Tweak,
+): Promise<Both> {
   const probe = await probeSource(ffprobe, clip);
-  const outputs = asks.map(specOf);
-  const request = { source: clip, probe, outputs, can: ALL_SOFTWARE };
+  const outputs = requests.map(specOf);
+  const request = { source: clip, probe, outputs, capabilities: ALL_SOFTWARE };
   const whole = await madeOf(planEncode(request).commands, clip, tweak);
   const joined = await makeChunked(request, at, tweak);
   return { whole, ...joined };
@@ -61,26 +67,28 @@ type Request = Parameters<typeof planEncode>[0] & { readonly outputs: readonly O
 async function makeChunked(request: Request, at: readonly number[], tweak: Tweak): Promise<Omit<Both, "whole">> {
   const { source, probe, outputs } = request;
   const streamIndex = probe.streams.find(({ codec_type }) => codec_type === "video")?.index ?? 0;
-  const reading = await readFrameLedger(ffprobe, { path: source }, streamIndex, AbortSignal.timeout(60_000));
-  if (!reading.ok) throw new Error(reading.why);
-  const film = chunkFilm(reading.ledger, probe);
-  const cuts = at.flatMap((second) => film.cuts.find(({ frameUs }) => frameUs >= second * 1e6 - 500) ?? []);
-  const spans = spansOf(film, cuts);
-  if (spans.length !== at.length + 1) throw new Error("Too few places to cut");
+  const reading = await readFrameIndex(ffprobe, { path: source }, streamIndex, AbortSignal.timeout(60_000));
+  if (!reading.ok) throw new Error(reading.error);
+  const chunkable = chunkableSource(reading.value, probe);
+  const splits = at.flatMap(
+    (second) => chunkable.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6 - 500) ?? [],
+  );
+  const spans = chunkSpans(chunkable, splits);
+  if (spans.length !== at.length + 1) throw new Error("Too few split points");
   const folder = await mkdtemp(path.join(path.dirname(source), "joined-"));
   const chunks: (readonly ChunkTrack[])[] = [];
   for (const chunk of spans) {
-    const { command, refusals } = planChunk({ ...request, chunk, leadMs: LEAD_MS });
-    if (!command || refusals.length > 0) throw new Error(refusals[0]?.failure.message);
+    const { command, failures } = planChunk({ ...request, chunk, prerollMs: PREROLL_MS });
+    if (!command || failures.length > 0) throw new Error(failures[0]?.failure.message);
     const made = await mkdtemp(path.join(path.dirname(source), "chunk-"));
     await runAll(command.runs, made, tweak);
     for (const { file } of command.tracks)
       await join(path.join(made, file), path.join(folder, file), chunk.index === 0);
     chunks.push(command.tracks);
   }
-  const sound = planSound(request);
-  await runAll(sound.command?.runs ?? [], folder, tweak);
-  const last = planJoin({ probe, outputs, can: ALL_SOFTWARE });
+  const audio = planAudio(request);
+  await runAll(audio.command?.runs ?? [], folder, tweak);
+  const last = planJoin({ probe, outputs, capabilities: ALL_SOFTWARE });
   await runAll(last.runs, folder, (argv) => [...argv]);
   return { joined: { folder, outputs: last.outputs }, chunks };
 }
@@ -98,31 +106,31 @@ async function madeOf(
 async function runAll(runs: readonly PlannedRun[], cwd: string, tweak: Tweak): Promise<void> {
   for (const argv of runs.map((run) => tweak(run.argv)).filter(({ length }) => length > 0)) {
     const { stderr } = await execute(FFMPEG, argv, { ...options, cwd });
-    // Decoding that begins within an open group of pictures complains of what it lacks; those frames are trimmed away.
-    const complaints = stderr
+    // Decoding that begins within an open GOP reports missing references. Those frames are trimmed.
+    const errors = stderr
       .split("\n")
       .filter((line) => !/^$|mmco: unref short failure|Last message repeated/.test(line));
-    if (complaints.length > 0) throw new Error(complaints.join("\n"));
+    if (errors.length > 0) throw new Error(errors.join("\n"));
   }
 }
 
-/** Adds a chunk to a track. Throws when its header is another than the first one's. */
+/** Appends a chunk to a track. Throws when its header differs from the first chunk's. */
 async function join(chunk: string, track: string, isFirst: boolean): Promise<void> {
   const bytes = await readFile(chunk);
   const head = bytes.subarray(0, bytes.indexOf("moof") - 4);
   const own = isFirst ? head : (await readFile(track)).subarray(0, head.length);
-  if (!head.equals(own)) throw new Error("A header that differs");
+  if (!head.equals(own)) throw new Error("Chunk header differs");
   await appendFile(track, isFirst ? bytes : bytes.subarray(head.length));
 }
 
-/** What a viewer is shown. */
+/** The decoded content of a file. */
 export type Shown = {
-  /** Whether the container says when frames are displayed; else their times and keyframes are a guess. */
+  /** Whether the container has presentation times. Otherwise times and keyframes are guesses. */
   readonly isTimed: boolean;
   readonly frames: readonly { readonly hash: string; readonly seconds: number; readonly isKey: boolean }[];
-  /** Of all samples; null without sound. */
-  readonly sound: string | null;
-  /** When each track begins and ends, in seconds. */
+  /** The hash of all audio samples; null without audio. */
+  readonly audio: string | null;
+  /** Start and end of each track, in seconds. */
   readonly spans: readonly (readonly [start: number, end: number])[];
 };
 
@@ -158,17 +166,17 @@ export async function look(file: string): Promise<Shown> {
     "murmur3",
   ];
   const decode = ["-v", "error", "-copyts", "-i", file, "-map", "0:v", ...times, "-"];
-  const pictures = kinds.includes("video") ? (await execute(MAKER, decode, options)).stdout : "";
+  const video = kinds.includes("video") ? (await execute(REFERENCE_FFMPEG, decode, options)).stdout : "";
   const hash = ["-v", "error", "-i", file, "-map", "0:a", "-f", "hash", "-hash", "md5", "-"];
-  const sound = kinds.includes("audio") ? (await execute(MAKER, hash, options)).stdout.trim() : null;
+  const audio = kinds.includes("audio") ? (await execute(REFERENCE_FFMPEG, hash, options)).stdout.trim() : null;
   const spans = kinds.flatMap((kind) => {
-    // AVI has no times of display.
+    // AVI has no presentation times.
     const own = probed.packets.filter(({ codec_type, pts_time }) => codec_type === kind && pts_time !== undefined);
     const starts = own.map(({ pts_time }) => Number(pts_time));
     const ends = own.map(({ pts_time, duration_time = "0" }) => Number(pts_time) + Number(duration_time));
     return own.length === 0 ? [] : [[Math.min(...starts), Math.max(...ends)] as const];
   });
-  return { isTimed: keys.size > 0, frames: framesOf(pictures, keys), sound, spans };
+  return { isTimed: keys.size > 0, frames: framesOf(video, keys), audio, spans };
 }
 
 function framesOf(text: string, keys: ReadonlySet<string>): Shown["frames"] {

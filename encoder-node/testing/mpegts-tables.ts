@@ -1,12 +1,12 @@
-// Changes what an MPEG-TS says of its streams (ISO/IEC 13818-1 §2.4).
+// Edits the stream types in the tables of an MPEG-TS (ISO/IEC 13818-1 §2.4).
 
 const PACKET_BYTES = 188;
-/** ffmpeg's muxer puts the program map table here. */
+/** The PID of the program map table in ffmpeg's muxer. */
 const PMT_PID = 0x1000;
 /** Metadata in PES packets (table 2-34). */
 const METADATA_TYPE = 0x15;
 
-/** A copy in which the stream with this PID is one of data: its times stay, its bytes are nothing that could be recognised. */
+/** A copy in which the stream with this PID is a data stream: it keeps its times, but has no recognizable content. */
 export function asDataStream(bytes: Buffer, pid: number): Buffer {
   const changed = Buffer.from(bytes);
   let found = false;
@@ -20,9 +20,9 @@ export function asDataStream(bytes: Buffer, pid: number): Buffer {
   return changed;
 }
 
-/** Sets a stream's type in the table that fills the packet. */
+/** Sets a stream's type in the packet's table. */
 function retype(packet: Buffer, pid: number): boolean {
-  // The table begins behind the packet's header and a pointer.
+  // The table begins after the packet's header and a pointer.
   const section = 5 + (packet[4] ?? 0);
   const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
   let found = false;
@@ -38,7 +38,7 @@ function retype(packet: Buffer, pid: number): boolean {
   return found;
 }
 
-/** Zeroes what follows the header of the packet, and that of the PES packet which may begin in it. */
+/** Zeroes the payload of the packet, except the header of a PES packet that begins in it. */
 function blank(packet: Buffer): void {
   const hasAdaptation = ((packet[3] ?? 0) & 0x20) !== 0;
   const payload = hasAdaptation ? 5 + (packet[4] ?? 0) : 4;
@@ -48,7 +48,7 @@ function blank(packet: Buffer): void {
   packet.fill(0, begins ? payload + 9 + (packet[payload + 8] ?? 0) : payload);
 }
 
-/** Of MPEG tables (initially all ones) and of Ogg pages (initially 0). */
+/** The CRC of MPEG tables (initial value: all ones) and of Ogg pages (initial value: 0). */
 export function crc32(bytes: Uint8Array, initial: number): number {
   let crc = initial >>> 0;
   for (const byte of bytes) {

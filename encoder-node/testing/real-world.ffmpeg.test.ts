@@ -1,4 +1,5 @@
-// Sources as real use brings them, through inspection, plan, ffmpeg and checks; results are compared with the source's own frames.
+// Processes sources like those of real use: inspection, plan, ffmpeg and checks. Compares the outputs with the source's
+// own frames.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,65 +48,65 @@ function filesOf(output: ProcessedOutput | undefined): readonly string[] {
   return output.files;
 }
 
-/** A frame of these sources is 4.7 brighter than the one before it, and codecs change it by less than 2. */
+/** Each frame of these sources is 4.7 brighter than the one before, and codecs change it by less than 2. */
 const SAME_FRAME = 2.3;
 
-/** `seconds` are from the first frame on. */
-async function expectPictures(source: string, output: ProcessedOutput | undefined, seconds: number[]): Promise<void> {
+/** `seconds` are relative to the first frame. */
+async function expectImages(source: string, output: ProcessedOutput | undefined, seconds: number[]): Promise<void> {
   const own = await shownFrames(source);
   const start = own.find((frame) => frame.seconds >= 0)?.seconds ?? 0;
   const shown = await Promise.all(filesOf(output).map(shownFrames));
   const levels = shown.flat().map(({ level }) => level);
   expect(levels).toHaveLength(seconds.length);
   for (const [at, second] of seconds.entries()) {
-    expect(Math.abs((levels[at] ?? 0) - frameAt(own, start + second).level), `picture at ${second} s`).toBeLessThan(
+    expect(Math.abs((levels[at] ?? 0) - frameAt(own, start + second).level), `image at ${second} s`).toBeLessThan(
       SAME_FRAME,
     );
   }
 }
 
-describe("a file that was cut short", () => {
-  it.each([truncatedMatroska, truncatedWebm])("fails what needs the missing part: %o", async (make) => {
+describe("a truncated file", () => {
+  it.each([truncatedMatroska, truncatedWebm])("fails outputs that need the missing part: %o", async (make) => {
     const path = await make(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, THREE, STREAM, { ...MP4, durationMs: 1000 }]);
-    const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("cut short") } };
+    const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("truncated") } };
     expect(outputs).toEqual([failed, failed, failed, { ok: true, files: [expect.any(String)] }]);
   });
 
-  it("gives what is there when its header promised nothing", async () => {
+  it("gives complete outputs of what exists when its header has no duration", async () => {
     const path = await truncatedRecording(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, THREE]);
     const own = await shownFrames(path);
     const end = own.length / 10;
     expect(await shownFrames(filesOf(outputs[0])[0] ?? "")).toHaveLength(own.length);
-    await expectPictures(path, outputs[1], [end / 6, end / 2, (end * 5) / 6]);
+    await expectImages(path, outputs[1], [end / 6, end / 2, (end * 5) / 6]);
   });
 });
 
-describe("a file that does not say how long it is", () => {
+describe("a file without a duration", () => {
   it.each([
     [browserRecording, 6],
     [animatedPng, 6],
-  ])("gives pictures of all of it: %o", async (make, seconds) => {
+  ])("gives images of its whole length: %o", async (make, seconds) => {
     const path = await make(openWorkshop(folder));
     const { outputs } = await processSource(path, [THREE, EVERY_2_S, SCENES, MP4]);
-    await expectPictures(path, outputs[0], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
-    await expectPictures(path, outputs[1], [0, 2, 4]);
-    await expectPictures(path, outputs[2], [1.45, 4.45]);
+    await expectImages(path, outputs[0], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
+    await expectImages(path, outputs[1], [0, 2, 4]);
+    await expectImages(path, outputs[2], [1.45, 4.45]);
     expect(await shownFrames(filesOf(outputs[3])[0] ?? "")).toHaveLength(60);
   });
 });
 
-describe("times that a header counts otherwise than packets do", () => {
+describe("a header whose times differ from those of the packets", () => {
   it.each([
     [earlyDataStream, 2, 20],
     [clockRollover, 6, 60],
     [trimmedWithoutKeyframe, 3.4, 34],
-  ])("give all outputs: %o", async (make, seconds, frames) => {
+  ])("allows all outputs: %o", async (make, seconds, frames) => {
     const path = await make(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, WEBM, THREE, SCENES, STREAM]);
     for (const output of [outputs[0], outputs[1], outputs[4]]) {
-      // ffmpeg's own reader of DASH knows whole seconds only.
+      // ffmpeg's DASH reader supports whole seconds only.
       const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
       const shown = await shownFrames(file);
       expect(shown).toHaveLength(frames);
@@ -113,11 +114,11 @@ describe("times that a header counts otherwise than packets do", () => {
       const times = new Set(shown.map((frame) => frame.seconds));
       expect(times.size).toBe(frames);
     }
-    await expectPictures(path, outputs[2], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
+    await expectImages(path, outputs[2], [seconds / 6, seconds / 2, (seconds * 5) / 6]);
     expect(filesOf(outputs[3])).toHaveLength(1);
   });
 
-  it("give audio without what its encoder put before it", async () => {
+  it("gives audio without the encoder's priming", async () => {
     const path = await longPreSkip(openWorkshop(folder));
     const { outputs } = await processSource(path, [{ format: "m4a" }, { format: "mp3" }]);
     // 6.0065 s of packets less 65,535 samples at 48 kHz.
@@ -125,10 +126,10 @@ describe("times that a header counts otherwise than packets do", () => {
   });
 });
 
-describe("a video without a constant rate", () => {
+describe("a video with a variable frame rate", () => {
   const formats = ["mp4", "webm:vp8", "mkv", "mov", "mp4:15fps"].map((format) => ({ format }));
   it.each([screenRecording, screenRecordingInMatroska])(
-    "holds its last frame as long as the source: %o",
+    "shows its last frame as long as the source: %o",
     async (make) => {
       const path = await make(openWorkshop(folder));
       const { outputs } = await processSource(path, [...formats, { format: "mpegts" }, STREAM]);
@@ -136,7 +137,7 @@ describe("a video without a constant rate", () => {
       for (const [at, output] of outputs.entries()) {
         const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
         const shown = await shownFrames(file);
-        // Constant rates repeat frames; formats without lengths of frames show the last one again.
+        // Constant rates repeat frames; formats without frame durations repeat the last one.
         if (at < 4) expect(shown, file).toHaveLength(own.length);
         expect(Math.abs((await fileSeconds(file)) - 5.9), `${file} ${await fileSeconds(file)}`).toBeLessThan(0.11);
         for (const { seconds, level } of own) {
@@ -148,7 +149,7 @@ describe("a video without a constant rate", () => {
     },
   );
 
-  it("has no two frames of one time in any output", async () => {
+  it("has no two frames with the same time in any output", async () => {
     const path = await framesAtOneTime(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
     const own = await shownFrames(path);

@@ -1,8 +1,8 @@
-// What a viewer of a file sees when, as ffmpeg decodes it.
+// The frames of a file and the times at which they are displayed, decoded by ffmpeg.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { FFPROBE, MAKER } from "./plan-runs.ts";
+import { FFPROBE, REFERENCE_FFMPEG } from "./plan-runs.ts";
 
 const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 } as const;
 const run = promisify(execFile);
@@ -14,10 +14,10 @@ export type ShownFrame = { readonly seconds: number; readonly level: number };
 export async function shownFrames(file: string): Promise<ShownFrame[]> {
   const filters = "scale=4:4:flags=area,format=gray";
   const input = ["-v", "error", "-i", file, "-map", "0:v:0", "-vf", filters, "-fps_mode", "passthrough"];
-  const { stdout: pixels } = await run(MAKER, [...input, "-f", "rawvideo", "-"], options);
-  // Audio that nobody wants, so that the timeline begins where it does in a run over both.
+  const { stdout: pixels } = await run(REFERENCE_FFMPEG, [...input, "-f", "rawvideo", "-"], options);
+  // The audio is discarded. It is read so that the timeline begins as in a run over both streams.
   const both = ["-enc_time_base", "1/1000000", "-f", "framecrc", "-", "-map", "0:a?", "-f", "null", "-"];
-  const { stdout: rows } = await run(MAKER, [...input, ...both], options);
+  const { stdout: rows } = await run(REFERENCE_FFMPEG, [...input, ...both], options);
   const times = rows
     .toString()
     .split("\n")
@@ -27,14 +27,14 @@ export async function shownFrames(file: string): Promise<ShownFrame[]> {
 
 const mean = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
 
-/** What stands on the screen at a time. */
+/** The frame that is displayed at a time. */
 export function frameAt(frames: readonly ShownFrame[], seconds: number): ShownFrame {
   const shown = frames.findLast((frame) => frame.seconds <= seconds + 0.0005) ?? frames[0];
   if (!shown) throw new Error("No frames");
   return shown;
 }
 
-/** How long a file is, by its own header, in seconds. */
+/** The duration in the file's header, in seconds. */
 export async function fileSeconds(file: string): Promise<number> {
   const argv = ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file];
   return Number((await run(FFPROBE, argv, options)).stdout.toString());

@@ -1,18 +1,18 @@
-// Where tests make sources: ffmpeg for what it can make, edited bytes for what it cannot.
+// Makes sources for tests, with ffmpeg or by editing bytes.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { MAKER } from "./plan-runs.ts";
+import { REFERENCE_FFMPEG } from "./plan-runs.ts";
 
 const run = promisify(execFile);
 
 export interface SourceWorkshop {
   readonly folder: string;
-  /** Runs ffmpeg in the folder and answers the path of the file. `options` is one text; `\\ ` is a space within an argument. */
+  /** Runs ffmpeg in the folder and returns the file's path. `options` is one text; `\\ ` is a space in an argument. */
   make(name: string, options: string): Promise<string>;
-  /** Writes a changed copy of a file of the folder, and answers its path. */
+  /** Writes a changed copy of a file in the folder and returns its path. */
   edit(from: string, name: string, change: (bytes: Buffer) => Buffer): Promise<string>;
 }
 
@@ -21,7 +21,10 @@ export function openWorkshop(folder: string): SourceWorkshop {
     folder,
     async make(name, options) {
       const argv = options.split(/(?<!\\) /).map((argument) => argument.replaceAll("\\ ", " "));
-      await run(MAKER, ["-v", "error", "-nostdin", "-y", ...argv, name], { env: toolEnvironment(), cwd: folder });
+      await run(REFERENCE_FFMPEG, ["-v", "error", "-nostdin", "-y", ...argv, name], {
+        env: toolEnvironment(),
+        cwd: folder,
+      });
       return join(folder, name);
     },
     async edit(from, name, change) {
@@ -31,7 +34,7 @@ export function openWorkshop(folder: string): SourceWorkshop {
   };
 }
 
-/** Replaces every occurrence of a text. Throws when there is none, so that a fixture never silently stays as it was. */
+/** Replaces every occurrence of a text. Throws when there is none, so that a fixture never stays unchanged silently. */
 export function replaceText(bytes: Buffer, from: RegExp, to: string): Buffer {
   const text = bytes.toString("latin1");
   const changed = text.replace(from, to);
@@ -39,7 +42,7 @@ export function replaceText(bytes: Buffer, from: RegExp, to: string): Buffer {
   return Buffer.from(changed, "latin1");
 }
 
-/** The first part of a file, as an interrupted transfer leaves it. */
+/** Keeps the first part of a file, like an interrupted transfer. */
 export const truncated =
   (share: number) =>
   (bytes: Buffer): Buffer =>

@@ -1,4 +1,4 @@
-// Sources that ffmpeg can make nothing of, or not all: what their clients are reported.
+// The failure messages for sources that ffmpeg cannot decode, or only in part.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The first place of each name, which has four characters as its replacement, within the table of sample entries. */
+/** Replaces the first occurrence of each four-character name after the beginning of the `moov` box. */
 const renamed =
   (names: Readonly<Record<string, string>>) =>
   (bytes: Buffer): Buffer => {
@@ -31,7 +31,7 @@ const renamed =
     return changed;
   };
 
-/** All media data overwritten with bytes that no decoder takes. */
+/** Overwrites all media data with bytes that no decoder accepts. */
 const spoiled = (bytes: Buffer): Buffer => {
   const at = bytes.indexOf("mdat");
   const [from, to] = [at + 4, at - 4 + bytes.readUInt32BE(at - 4)];
@@ -79,8 +79,8 @@ it.each<[string, () => Promise<string>, string, string]>([
   [
     "audio alone with an encrypted sample entry",
     async () => {
-      await workshop.make("sound.m4a", "-i clear.mp4 -vn -c copy");
-      return workshop.edit("sound.m4a", "enca.m4a", renamed({ mp4a: "enca" }));
+      await workshop.make("audio.m4a", "-i clear.mp4 -vn -c copy");
+      return workshop.edit("audio.m4a", "enca.m4a", renamed({ mp4a: "enca" }));
     },
     "input_encrypted",
     "The input's audio is encrypted; send the input without encryption or DRM.",
@@ -102,20 +102,20 @@ it.each<[string, () => Promise<string>, string, string]>([
 
 const stream = { format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:64x:48k"] } };
 
-it("names a video codec without decoder, and takes the audio alone where that is what was asked for", async () => {
+it("names a video codec without a decoder, and still makes audio outputs", async () => {
   const path = await workshop.edit("clear.mp4", "vvc1.mp4", renamed({ avc1: "vvc1" }));
   const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "jpg:64x" }, stream, { format: "mp3" }]);
   const message = expect.stringMatching(
     /^The input's video is (vvc1|vvc), which cannot be decoded; convert it to a common codec/,
   );
-  const refused = { ok: false, failure: { code: "input_codec_not_supported", message } };
-  expect(outputs).toEqual([refused, refused, refused, expect.objectContaining({ ok: true })]);
+  const failed = { ok: false, failure: { code: "input_codec_not_supported", message } };
+  expect(outputs).toEqual([failed, failed, failed, expect.objectContaining({ ok: true })]);
 });
 
 it.each<[string, Readonly<Record<string, string>>, RegExp]>([
   ["of an unknown codec", { mp4a: "ac-4", esds: "free" }, /^The input's audio is (ac-4|ac4), which cannot be decoded/],
   ["encrypted", { mp4a: "enca" }, /^The input's audio is encrypted/],
-])("leaves out audio that cannot be decoded, and says so: %s", async (_, names, why) => {
+])("leaves out audio that cannot be decoded, and reports it: %s", async (_, names, why) => {
   const path = await workshop.edit("clear.mp4", `lost-${Object.values(names)[0]}.mp4`, renamed(names));
   const { outputs } = await processSource(path, [{ format: "mp4" }, stream, { format: "jpg:64x" }, { format: "mp3" }]);
   const note = expect.stringMatching(new RegExp(`${why.source}, so this output has no audio\\.$`));
@@ -126,14 +126,16 @@ it.each<[string, Readonly<Record<string, string>>, RegExp]>([
   ]);
 });
 
-it("says of damaged video that it cannot be decoded, whatever ffmpeg says last", async () => {
+it("reports that damaged video cannot be decoded, whatever ffmpeg's last message is", async () => {
   const path = await workshop.edit("clear.mp4", "spoiled.mp4", spoiled);
   const { outputs } = await processSource(path, [{ format: "mp4::x" }, { format: "mp3" }]);
-  const message = expect.stringMatching(/^(The|Most of the) input's .*cannot be decoded; it may be damaged\.$/);
+  const message = expect.stringMatching(
+    /^(The|Most of the) input's .*cannot be decoded; the file may be damaged, so export it again\.$/,
+  );
   expect(outputs).toEqual([1, 1].map(() => ({ ok: false, failure: { code: "encoding_failed", message } })));
 });
 
-/** A `dvcC` box (Dolby Vision streams within ISOBMFF §3.1) in the sample entry: profile 5, level 1, a base layer for Dolby only. */
+/** Adds a `dvcC` box (Dolby Vision streams within ISOBMFF §3.1) to the sample entry: profile 5, level 1, no common base. */
 const dolbyVision = (bytes: Buffer): Buffer => {
   const record = Buffer.alloc(24);
   record.set([1, 0, 5 << 1, (1 << 3) | 0b101, 0]);
@@ -141,7 +143,7 @@ const dolbyVision = (bytes: Buffer): Buffer => {
   const entry = bytes.indexOf("hev1", bytes.indexOf("stsd")) - 4;
   const end = entry + bytes.readUInt32BE(entry);
   const changed = Buffer.concat([bytes.subarray(0, end), extra, bytes.subarray(end)]);
-  // All boxes around it grow; the media data is before them.
+  // All boxes around it grow. The media data comes before them.
   for (const type of ["moov", "trak", "mdia", "minf", "stbl", "stsd", "hev1"]) {
     const at = changed.lastIndexOf(type, entry + 8) - 4;
     changed.writeUInt32BE(changed.readUInt32BE(at) + extra.length, at);
@@ -149,7 +151,7 @@ const dolbyVision = (bytes: Buffer): Buffer => {
   return changed;
 };
 
-it("refuses Dolby Vision whose colours it does not know, and takes its audio", async () => {
+it("rejects Dolby Vision with proprietary colors, but still makes audio outputs", async () => {
   await workshop.make("hevc.mp4", "-i clear.mp4 -c:v libx265 -x265-params log-level=none -c:a copy -tag:v hev1");
   const path = await workshop.edit("hevc.mp4", "dolby.mp4", dolbyVision);
   const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "mp3" }]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { createLogger } from "#shared/log.ts";
-import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/build-features.ts";
+import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
 import { Capabilities } from "#shared/protocol/capabilities.ts";
 import { withoutSandbox } from "../sandbox/isolation.ts";

@@ -1,8 +1,9 @@
 // Finds by trial what this machine's ffmpeg can do. A build may list an encoder that does not work.
+
 import { availableParallelism } from "node:os";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
-import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/build-features.ts";
+import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
 import type { SoftwareEncoder } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities, Hardware } from "#shared/protocol/capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";

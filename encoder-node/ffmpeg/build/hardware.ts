@@ -6,8 +6,8 @@ import {
   type HardwareCodec,
   type HardwareDevice,
   hardwareEncoder,
+  hardwareTrial,
 } from "#shared/plan/encoders/hardware.ts";
-import { hardwareTrial } from "#shared/plan/encoders/software-encoders.ts";
 import { HARDWARE_NAMES, type Hardware, type HardwareName } from "#shared/protocol/capabilities.ts";
 import { listEncoders } from "./listings.ts";
 import type { Tool } from "./locate.ts";

@@ -1,4 +1,4 @@
-// The list of decoders, as the programs of this machine obey it: what is listed is decoded, what is not is refused.
+// Tests the list of decoders with this machine's programs: listed codecs are decoded, all others are rejected.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ const PIXELS: Readonly<Record<string, string>> = {
   v210: "-pix_fmt yuv422p10le",
 };
 
-/** Codecs that ffmpeg can encode, by the file that holds them: ffmpeg's arguments. */
+/** Codecs that ffmpeg can encode: ffmpeg's arguments by file name. */
 const SOURCES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries({
@@ -84,38 +84,38 @@ it.each(Object.entries(SOURCES))("decodes %s", async (name, argv) => {
   expect(await promisify(execFile)(ffmpeg.path, decoding, options)).toMatchObject({ stderr: "" });
 });
 
-it("refuses a source whose codec is not listed, and names it", async () => {
+it("rejects a source whose codec is not listed, and names the codec", async () => {
   const path = await make("magicyuv.avi", `${VIDEO} -c:v magicyuv`);
-  const refusal = { code: "input_codec_not_supported", message: expect.stringContaining("codec magicyuv, which") };
-  await expect(probeFile(ffprobe, path)).rejects.toMatchObject(refusal);
+  const failure = { code: "input_codec_not_supported", message: expect.stringContaining("codec magicyuv, which") };
+  await expect(probeFile(ffprobe, path)).rejects.toMatchObject(failure);
   const argv = [...openingArguments([{ path }]), "-f", "null", "-"];
   const ran = await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
   expect(ran).toMatchObject({ ok: false, stderrTail: expect.stringContaining("Codec (magicyuv) not on whitelist") });
 });
 
-it("probes a source with subtitles, whose decoders ffprobe opens as well", async () => {
-  await writeFile(join(folder, "words.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");
+it("probes a source with subtitles, whose decoders ffprobe also opens", async () => {
+  await writeFile(join(folder, "text.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");
   const codecs = ["ass", "subrip", "webvtt"].map((codec, at) => `-map 1 -c:s:${at} ${codec}`);
-  const path = await make("words.mkv", `${VIDEO} -i words.srt -map 0 ${codecs.join(" ")} -c:v libx264`);
+  const path = await make("text.mkv", `${VIDEO} -i text.srt -map 0 ${codecs.join(" ")} -c:v libx264`);
   expect((await probeFile(ffprobe, path)).streams).toHaveLength(4);
-  const mp4 = await make("words.mp4", `${VIDEO} -i words.srt -map 0 -map 1 -c:s mov_text -c:v libx264`);
+  const mp4 = await make("text.mp4", `${VIDEO} -i text.srt -map 0 -map 1 -c:s mov_text -c:v libx264`);
   expect((await probeFile(ffprobe, mp4)).streams).toHaveLength(2);
 });
 
-test("every listed name is a decoder of this ffmpeg, but for those of libraries that it was built without", async () => {
+test("every listed name is a decoder of this ffmpeg, except those of libraries that are not built in", async () => {
   const { stdout } = await promisify(execFile)(ffmpeg.path, ["-hide_banner", "-decoders"], options);
   const known = new Set([...stdout.matchAll(/^ [VAS]\S{5} (\S+)/gm)].map(([, name]) => name));
   const unknown = ALLOWED_DECODERS.split(",").filter((name) => !known.has(name) && !name.startsWith("lib"));
   expect(unknown).toEqual([]);
 });
 
-test("ffprobe is given all three lists, whatever it is asked", async () => {
+test("ffprobe always gets all three lists", async () => {
   const echo = { path: "/bin/echo", version: "", origin: "env" } as const;
-  const asked = [
+  const commands = [
     (await runFfprobe(echo, "/source", ["-show_streams"])).split(" "),
     inputArguments({ path: "/source" }),
     inputArguments({ url: "http://127.0.0.1:1/a", network: { enter: null }, failed: new AbortController().signal }),
   ];
   const lists = ["-protocol_whitelist", "-format_whitelist", "-codec_whitelist"];
-  for (const argv of asked) expect(argv).toEqual(expect.arrayContaining(lists));
+  for (const argv of commands) expect(argv).toEqual(expect.arrayContaining(lists));
 });

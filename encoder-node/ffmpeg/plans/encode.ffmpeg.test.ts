@@ -1,4 +1,5 @@
-// The planned commands, run by the ffmpeg that a node would use, on clips made for the purpose.
+// Runs planned commands with the ffmpeg that a node would use, on generated clips.
+
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,8 +9,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import type { PlannedCommand, PlannedRun } from "#shared/plan/command/planned-run.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { PlannedCommand } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../build/locate.ts";
@@ -24,14 +26,14 @@ const FFMPEG = (await locateFfmpeg(process.env)).ffmpeg.path;
 const env = toolEnvironment();
 const FFPROBE = packaged("@ffprobe-installer/linux-x64", "ffprobe");
 
-/** Small clips, quick to make. The grey of `ramp` tells the frame: luma of frame n is 16 + n. */
-const SOUND = "-f lavfi -i sine=d=4:r=44100";
+/** Small clips that are quick to make. The gray of `ramp` identifies the frame: luma of frame n is 16 + n. */
+const AUDIO = "-f lavfi -i sine=d=4:r=44100";
 const X264 = "-c:v libx264 -preset ultrafast -g 30";
 const RAMP = "nullsrc=s=64x36:r=30:d=4,format=yuv420p,geq=lum=16+N:cb=128:cr=128";
 const CLIPS: Readonly<Record<string, string>> = {
-  "film.mp4": `-f lavfi -i testsrc2=s=480x360:r=30000/1001:d=4 ${SOUND} ${X264} -c:a aac`,
-  "film.mkv": "-i film.mp4 -c copy",
-  "late.ts": "-i film.mp4 -itsoffset 0.7 -i film.mp4 -map 1:v -map 0:a -c copy",
+  "clip.mp4": `-f lavfi -i testsrc2=s=480x360:r=30000/1001:d=4 ${AUDIO} ${X264} -c:a aac`,
+  "clip.mkv": "-i clip.mp4 -c copy",
+  "late.ts": "-i clip.mp4 -itsoffset 0.7 -i clip.mp4 -map 1:v -map 0:a -c copy",
   "short.mkv": `-f lavfi -i ${RAMP} -f lavfi -i sine=d=5 ${X264} -qp 0 -c:a aac`,
   "still.mp4": `-f lavfi -i ${RAMP},trim=end_frame=3 ${X264} -qp 0`,
   "white.mp4": `-f lavfi -i color=white:s=64x64:r=10:d=1 ${X264}`,
@@ -40,15 +42,15 @@ const CLIPS: Readonly<Record<string, string>> = {
   "rotated.mp4": "-display_rotation 90 -i halves.mp4 -c copy",
   "wide-pixels.mp4": `-f lavfi -i testsrc2=s=720x576:r=25:d=1,setsar=64/45 ${X264}`,
   "silent.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 ${X264}`,
-  "sound.m4a": `${SOUND} -c:a aac`,
+  "audio.m4a": `${AUDIO} -c:a aac`,
   "jitter.mp4": `-f lavfi -i testsrc2=s=320x180:r=30:d=3,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0`,
   "odd.mp4": `-f lavfi -i testsrc=s=641x361:r=25:d=1 ${X264} -pix_fmt yuv444p`,
   "small.ts": `-f lavfi -i testsrc2=s=320x180:r=25:d=2 ${X264}`,
   "large.ts": `-f lavfi -i testsrc2=s=640x480:r=25:d=2 ${X264} -output_ts_offset 2`,
-  "choir.wav": `${SOUND} -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
+  "choir.wav": `${AUDIO} -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
   "cover.jpg": "-f lavfi -i testsrc2=s=600x600 -frames:v 1",
   "cover.mp4": "-i cover.jpg -i silent.mp4 -map 0 -map 1 -c copy -disposition:v:0 attached_pic",
-  "song.mp3": `-i cover.jpg ${SOUND} -map 1 -map 0 -c:v copy -disposition:v:0 attached_pic`,
+  "song.mp3": `-i cover.jpg ${AUDIO} -map 1 -map 0 -c:v copy -disposition:v:0 attached_pic`,
 };
 
 let folder = "";
@@ -56,7 +58,7 @@ beforeAll(async () => {
   chmodSync(FFPROBE, 0o755);
   folder = await mkdtemp(path.join(tmpdir(), "plan-runs-"));
   for (const [name, options] of Object.entries(CLIPS)) await make(name, options);
-  // What a browser records: streamed webm, without a length or a frame rate in its header.
+  // As a browser records it: streamed WebM without duration or frame rate in its header.
   await make(
     "jitter.webm",
     "-i jitter.mp4 -c:v libvpx -deadline realtime -cpu-used 8 -fps_mode passthrough -enc_time_base 1/1000 -live 1",
@@ -93,16 +95,16 @@ type Run = {
   files: readonly string[];
 };
 
-/** Plans and runs; nothing may be said on stderr. `frame` is the last one that `-progress` reported. */
-async function encode(clip: string, ...asks: OutputOptions[]): Promise<Run> {
+/** Plans and runs. Fails on any output on stderr. `frame` is the last one that `-progress` reported. */
+async function encode(clip: string, ...requests: OutputOptions[]): Promise<Run> {
   const source = path.join(folder, clip);
-  const { commands, failures: refusals } = planEncode({
+  const { commands, failures } = planEncode({
     source,
     probe: await probe(source),
-    outputs: asks.map(specOf),
+    outputs: requests.map(specOf),
     capabilities: ALL_SOFTWARE,
   });
-  expect(refusals).toEqual([]);
+  expect(failures).toEqual([]);
   const [planned] = commands;
   const [only] = planned?.runs ?? [];
   if (!planned || !only) throw new Error("nothing was planned");
@@ -115,7 +117,7 @@ async function encode(clip: string, ...asks: OutputOptions[]): Promise<Run> {
   return { command, folder: cwd, frame: Number([...stdout.matchAll(/^frame=(\d+)/gm)].at(-1)?.[1]), files };
 }
 
-/** What was made: checked to decode without a word, to be as long as planned, and probed. */
+/** Probes an output after checking that it decodes without errors and is as long as planned. */
 async function made({ command, folder: cwd }: Run, output: number): Promise<Made> {
   const planned = command.outputs.find((each) => each.output === output);
   const file = path.join(cwd, planned?.files[0] ?? "");
@@ -138,7 +140,7 @@ const framesOf = (video: ProbedStream | undefined): number => Number(video?.nb_r
 const sourceFrames = async (clip: string): Promise<number> =>
   framesOf((await probe(path.join(folder, clip))).streams.find((stream) => stream.codec_type === "video"));
 
-/** RGB of one pixel per file, in a 3 by 3 raster of the picture; column and row from 0. */
+/** RGB of one pixel per file, in a 3 by 3 raster of the frame; column and row from 0. */
 async function pixel({ folder: cwd }: Run, file: string, column: number, row: number): Promise<number[]> {
   const filter = "scale=3:3:flags=area,format=rgb24";
   const options = ["-v", "error", "-i", file, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"];
@@ -146,13 +148,13 @@ async function pixel({ folder: cwd }: Run, file: string, column: number, row: nu
   return [...stdout.subarray((row * 3 + column) * 3, (row * 3 + column) * 3 + 3)];
 }
 
-/** Which frame of a `ramp` clip a picture shows. */
+/** The frame of a `ramp` clip that an image shows. */
 const rampFrame = async (done: Run, file: string): Promise<number> =>
   Math.round((((await pixel(done, file, 1, 1))[0] ?? 0) * 219) / 255);
 
 describe("video", () => {
-  test.each(["film.mp4", "film.mkv", "late.ts"])(
-    "every frame of %s, in all sizes, and pictures, in one run",
+  test.each(["clip.mp4", "clip.mkv", "late.ts"])(
+    "every frame of %s, in all sizes, and images, in one run",
     async (clip) => {
       const done = await encode(
         clip,
@@ -167,24 +169,24 @@ describe("video", () => {
       expect(await pixel(done, "2.mp4", 0, 1)).not.toEqual([0, 0, 0]);
       expect(done.frame).toBe(frames);
       expect(Math.abs((done.command.expectedFrames ?? 0) - frames)).toBeLessThan(3);
-      const pictures = await Promise.all(
+      const images = await Promise.all(
         done.files.filter((file) => file.endsWith("jpg")).map((file) => probe(path.join(done.folder, file))),
       );
-      expect(pictures.map(({ streams }) => sizeOf(streams[0]))).toEqual(Array(5).fill("120x90"));
+      expect(images.map(({ streams }) => sizeOf(streams[0]))).toEqual(Array(5).fill("120x90"));
     },
   );
 
-  test("frames of a source without a constant rate keep their own times", async () => {
+  test("frames of a source with a variable frame rate keep their times", async () => {
     const source = await sourceFrames("jitter.mp4");
     for (const clip of ["jitter.mp4", "jitter.webm"]) {
       const { video } = await made(await encode(clip, { format: "mp4" }, { format: "jpg" }), 0);
       expect([clip, framesOf(video), video?.time_base]).toEqual([clip, source, "1/90000"]);
-      // 320×180 at 30 frames per second: a higher level would mean that x264 believed in 1000 of them.
+      // 320×180 at 30 frames per second: a higher level would mean that x264 assumed 1000 frames per second.
       expect(video?.level).toBeLessThanOrEqual(21);
     }
   });
 
-  test("a rotated source is upright, with no rotation left to do", async () => {
+  test("a rotated source becomes portrait, without rotation metadata", async () => {
     const done = await encode("rotated.mp4", { format: "mp4" }, { format: "jpg" });
     const { video } = await made(done, 0);
     expect([sizeOf(video), video && rotationOf(video), video?.side_data_list]).toEqual(["180x320", 0, undefined]);
@@ -198,7 +200,7 @@ describe("video", () => {
     ["wide-pixels.mp4", "mp4", "1024x576"],
     ["odd.mp4", "mp4", "642x362"],
     ["cover.mp4", "mp4", "320x180"],
-    ["film.mp4", "mp4:101x", "102x76"],
+    ["clip.mp4", "mp4:101x", "102x76"],
   ])("%s as %s has square pixels and is %s", async (clip, format, size) => {
     const { video } = await made(await encode(clip, { format }), 0);
     expect([sizeOf(video), video?.sample_aspect_ratio, framesOf(video)]).toEqual([
@@ -208,23 +210,23 @@ describe("video", () => {
     ]);
   });
 
-  test("a cut ends its own output only, and progress goes by the whole one", async () => {
-    const done = await encode("film.mp4", { format: "mp4:240p", durationMs: 2000 }, { format: "mp4:100x:x:quality=1" });
-    const [cut, whole] = [await made(done, 0), await made(done, 1)];
-    expect([framesOf(cut.video), Math.round(cut.durationMs / 50)]).toEqual([60, 40]);
+  test("trimming affects only its own output, and progress follows the whole one", async () => {
+    const done = await encode("clip.mp4", { format: "mp4:240p", durationMs: 2000 }, { format: "mp4:100x:x:quality=1" });
+    const [trimmed, whole] = [await made(done, 0), await made(done, 1)];
+    expect([framesOf(trimmed.video), Math.round(trimmed.durationMs / 50)]).toEqual([60, 40]);
     expect([framesOf(whole.video), whole.streams]).toEqual([120, "h264"]);
     expect([done.frame, done.command.expectedFrames]).toEqual([120, 120]);
   });
 
-  test("one track alone: silent sources, outputs of sound only, songs with a cover", async () => {
+  test("one track alone: silent sources, audio outputs, songs with cover art", async () => {
     expect((await made(await encode("silent.mp4", { format: "mp4:240p" }), 0)).streams).toBe("h264");
-    for (const clip of ["sound.m4a", "song.mp3", "film.mp4"]) {
-      const sound = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
-      expect([sound.streams, Math.round(sound.durationMs / 100)]).toEqual(["aac", 40]);
+    for (const clip of ["audio.m4a", "song.mp3", "clip.mp4"]) {
+      const audio = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
+      expect([audio.streams, Math.round(audio.durationMs / 100)]).toEqual(["aac", 40]);
     }
   });
 
-  test("a picture that changes its size on the way loses no frame", async () => {
+  test("video that changes its size midway loses no frame", async () => {
     const done = await encode("grows.ts", { format: "mp4:240p" }, { format: "jpg", number: 6 });
     const { video } = await made(done, 0);
     expect([framesOf(video), sizeOf(video)]).toEqual([100, "426x240"]);
@@ -232,12 +234,12 @@ describe("video", () => {
     expect((await encode("shrinks.ts", { format: "jpg:90x", number: 6, square: true })).frame).toBeGreaterThan(80);
   });
 
-  // 5.1 mixes no channels that it has no layout for.
-  test.skipIf(FFMPEG !== REFERENCE_FFMPEG)("more channels than the encoder takes become two", async () => {
+  // 5.1 cannot mix channels without a layout.
+  test.skipIf(FFMPEG !== REFERENCE_FFMPEG)("more channels than the encoder supports become two", async () => {
     expect((await made(await encode("choir.wav", { format: "mp4:x" }), 0)).streams).toBe("aac");
   });
 
-  test("an asked frame rate is kept to", async () => {
+  test("a requested frame rate is kept", async () => {
     const { video } = await made(await encode("jitter.mp4", { format: "mp4:15fps" }), 0);
     expect([video?.r_frame_rate, video?.avg_frame_rate]).toEqual(["15/1", "15/1"]);
     expect(Math.abs(framesOf(video) - 45)).toBeLessThanOrEqual(1);
@@ -245,7 +247,7 @@ describe("video", () => {
 });
 
 describe("images", () => {
-  test("are the middles of even slots of the picture track, also when it ends before the sound", async () => {
+  test("are at the middles of equal slots of the video track, also when it ends before the audio", async () => {
     const done = await encode("short.mkv", { format: "jpg", number: 8 }, { format: "jpg" });
     const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
     for (const [at, frame] of [7, 22, 37, 52, 67, 82, 97, 112, 60].entries()) {
@@ -253,7 +255,7 @@ describe("images", () => {
     }
   });
 
-  test("are as many as asked, also of a source with fewer frames", async () => {
+  test("have the requested number, also for a source with fewer frames", async () => {
     const done = await encode("still.mp4", { format: "jpg", number: 9 });
     const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
     expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
@@ -262,30 +264,30 @@ describe("images", () => {
   test.each<[string, OutputOptions, string]>([
     ["odd.mp4", { format: "jpg" }, "641x361"],
     ["odd.mp4", { format: "jpg:301x200" }, "301x200"],
-    ["film.mp4", { format: "jpg:301x101" }, "301x101"],
-    ["film.mp4", { format: "jpg:99x", square: true }, "99x99"],
+    ["clip.mp4", { format: "jpg:301x101" }, "301x101"],
+    ["clip.mp4", { format: "jpg:99x", square: true }, "99x99"],
     ["rotated.mp4", { format: "jpg", square: true }, "180x180"],
     ["wide-pixels.mp4", { format: "jpg", square: true }, "576x576"],
-  ])("%s as %j is %s", async (clip, ask, size) => {
-    const done = await encode(clip, ask);
-    const picture = (await made(done, 0)).video;
-    expect([sizeOf(picture), picture?.pix_fmt]).toEqual([size, "yuvj420p"]);
+  ])("%s as %j is %s", async (clip, request, size) => {
+    const done = await encode(clip, request);
+    const image = (await made(done, 0)).video;
+    expect([sizeOf(image), image?.pix_fmt]).toEqual([size, "yuvj420p"]);
   });
 
-  test("report the progress of the decoder when nothing else does", async () => {
-    const alone = await encode("film.mp4", { format: "jpg", number: 2 });
-    // The second picture is at three quarters of 120 frames.
+  test("report the decoder's progress when there is no video output", async () => {
+    const alone = await encode("clip.mp4", { format: "jpg", number: 2 });
+    // The second image is at three quarters of 120 frames.
     expect([alone.frame, alone.command.expectedFrames]).toEqual([90, 90]);
-    const cut = await encode("film.mp4", { format: "mp4:100x", durationMs: 1000 }, { format: "jpg", number: 2 });
-    expect([cut.frame, cut.command.expectedFrames]).toEqual([90, 90]);
+    const trimmed = await encode("clip.mp4", { format: "mp4:100x", durationMs: 1000 }, { format: "jpg", number: 2 });
+    expect([trimmed.frame, trimmed.command.expectedFrames]).toEqual([90, 90]);
   });
 
-  test("keep the colours: white is white, padding black, red in the matrix of HD still red", async () => {
+  test("keep the colors: white is white, padding black, and red in the HD matrix still red", async () => {
     const done = await encode("white.mp4", { format: "jpg:90x30" });
     expect(await pixel(done, "0-00001.jpg", 1, 1)).toEqual([255, 255, 255]);
     expect(await pixel(done, "0-00001.jpg", 0, 1)).toEqual([0, 0, 0]);
     const [red] = await pixel(await encode("red.mp4", { format: "jpg" }), "0-00001.jpg", 1, 1);
-    // 229 in the wrong matrix.
+    // 229 with the wrong matrix.
     expect(red).toBeGreaterThan(245);
   });
 });

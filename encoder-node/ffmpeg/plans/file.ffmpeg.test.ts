@@ -1,4 +1,4 @@
-// Options of films and sound, in real runs: what was asked for is what the file says of itself.
+// Options of video and audio outputs in real runs: the files have the requested properties.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,19 +15,19 @@ import { toolEnvironment } from "../sandbox/tool-environment.ts";
 const run = promisify(execFile);
 const X264 = "-c:v libx264 -preset ultrafast";
 const NOISE = "testsrc2=s=176x144:r=25:d=2,noise=alls=20:allf=t";
-/** Full scale on all channels at once, so that every mix of them exceeds it. */
+/** Full scale on all channels at once, so that every mix exceeds it. */
 const LOUD = ["0.9", "0.9", "0.9", "0.9", "0.9", "0.9"].map((level) => `${level}*sin(880*t)`).join("|");
 const BEEP = "aevalsrc=if(lt(t\\,0.5)\\,sin(3000*t)\\,0):d=1:s=48000";
 const CLIPS: Readonly<Record<string, string>> = {
   "noise.mp4": `-f lavfi -i ${NOISE} ${X264} -crf 10`,
-  "film.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 -f lavfi -i sine=d=4 ${X264} -g 50 -c:a aac -metadata title=Film -metadata artist=One -metadata:s:a language=deu -timecode 01:00:00:00`,
-  "film.ts": "-i film.mp4 -map 0:v -map 0:a -c copy",
-  "film.avi": "-i film.mp4 -map 0:v -map 0:a -c:v mpeg4 -bf 2 -c:a mp3",
+  "clip.mp4": `-f lavfi -i testsrc2=s=320x180:r=25:d=4 -f lavfi -i sine=d=4 ${X264} -g 50 -c:a aac -metadata title=Clip -metadata artist=One -metadata:s:a language=deu -timecode 01:00:00:00`,
+  "clip.ts": "-i clip.mp4 -map 0:v -map 0:a -c copy",
+  "clip.avi": "-i clip.mp4 -map 0:v -map 0:a -c:v mpeg4 -bf 2 -c:a mp3",
   "loud.mkv": `-f lavfi -i aevalsrc=${LOUD}:c=5.1:d=1 -c:a flac`,
   "choir.wav": `-f lavfi -i sine=d=1 -af pan=10c|${Array.from({ length: 10 }, (_, at) => `c${at}=c0`).join("|")}`,
-  "two.mkv": "-i film.mp4 -i loud.mkv -map 0:v -map 1:a -map 0:a -c copy -disposition:a:0 0 -disposition:a:1 default",
-  "late-sound.mkv": `-f lavfi -i color=black:s=64x64:r=25:d=2 -itsoffset 1 -f lavfi -i ${BEEP} -map 0 -map 1 ${X264} -c:a flac`,
-  "late-picture.mkv": `-itsoffset 1 -f lavfi -i color=white:s=64x64:r=25:d=1 -f lavfi -i ${BEEP} -map 0 -map 1 -fps_mode vfr ${X264} -c:a flac`,
+  "two.mkv": "-i clip.mp4 -i loud.mkv -map 0:v -map 1:a -map 0:a -c copy -disposition:a:0 0 -disposition:a:1 default",
+  "late-audio.mkv": `-f lavfi -i color=black:s=64x64:r=25:d=2 -itsoffset 1 -f lavfi -i ${BEEP} -map 0 -map 1 ${X264} -c:a flac`,
+  "late-video.mkv": `-itsoffset 1 -f lavfi -i color=white:s=64x64:r=25:d=1 -f lavfi -i ${BEEP} -map 0 -map 1 -fps_mode vfr ${X264} -c:a flac`,
 };
 
 let folder = "";
@@ -38,21 +38,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A container that holds the codec. */
+/** A container for the codec. */
 const containerOf = (codec: VideoCodec): string =>
   (["mp4", "mov"] as const).find((name) => TRACK_CONTAINER_TRAITS[name].video.includes(codec)) ?? "mkv";
-const pictureOf = ({ streams }: MediaProbe): ProbedStream | undefined =>
+const videoOf = ({ streams }: MediaProbe): ProbedStream | undefined =>
   streams.find(({ codec_type }) => codec_type === "video");
 
-/** Encodes all in as few runs as can be; the probe of each, by its format. */
+/** Encodes all formats in as few runs as possible. Returns each format with its probe. */
 async function probes(
   source: string,
   formats: readonly string[],
   durationMs: number | null = null,
 ): Promise<[string, MediaProbe][]> {
-  const asks = formats.map((format): OutputOptions => ({ format, durationMs }));
-  const { files, failures: refusals } = await encodeClip(clip(source), asks);
-  expect(refusals).toEqual([]);
+  const requests = formats.map((format): OutputOptions => ({ format, durationMs }));
+  const { files, failures } = await encodeClip(clip(source), requests);
+  expect(failures).toEqual([]);
   return Promise.all(
     formats.map(async (format, at) => [format, await probe(files.get(at)?.[0] ?? "")] as [string, MediaProbe]),
   );
@@ -61,33 +61,33 @@ async function probes(
 describe("rates", () => {
   const withRate = (spec: "video_bitrate" | "maxrate" | "2pass"): VideoCodec[] =>
     VIDEO_CODECS.filter((codec) => VIDEO_TRAITS[codec].rates.includes(spec) && codec !== "dnxhd");
-  /** Of noise, in kbit/s, such that each codec could spend more. */
+  /** A bitrate in kbit/s that each codec would exceed for noise. */
   const kbps = (codec: VideoCodec): number => (codec === "mjpeg" ? 1500 : 500);
   const spent = ([format, { format: file }]: [string, MediaProbe]): [string, number] => [
     format,
     (Number(file.size) * 8) / 2000,
   ];
 
-  test("two passes come near the bitrate", { timeout: 180_000 }, async () => {
+  test("two passes come close to the bitrate", { timeout: 180_000 }, async () => {
     const formats = withRate("2pass").map((codec) => `${containerOf(codec)}:${codec}_${kbps(codec)}k:x:2pass`);
     for (const [format, mean] of (await probes("noise.mp4", formats)).map(spent)) {
-      const asked = Number(/_(\d+)k/.exec(format)?.[1]);
-      expect([format, mean > asked / 2, mean < asked * 2]).toEqual([format, true, true]);
+      const requested = Number(/_(\d+)k/.exec(format)?.[1]);
+      expect([format, mean > requested / 2, mean < requested * 2]).toEqual([format, true, true]);
     }
   });
 
-  test("a cap holds beside a quality and alone", { timeout: 180_000 }, async () => {
+  test("a bitrate cap applies with a quality and alone", { timeout: 180_000 }, async () => {
     const formats = withRate("maxrate").flatMap((codec) =>
       ["quality=5,", ""].map((quality) => `${containerOf(codec)}:${codec}:x:${quality}maxrate=${kbps(codec)}k`),
     );
     for (const [format, mean] of (await probes("noise.mp4", formats)).map(spent)) {
       const cap = Number(/maxrate=(\d+)k/.exec(format)?.[1]);
-      // Two seconds may empty a buffer of two seconds on top.
+      // Two seconds of video may also use up a buffer of two seconds.
       expect([format, mean < cap * 2]).toEqual([format, true]);
     }
   });
 
-  test("each quality step is smaller than the one above", { timeout: 180_000 }, async () => {
+  test("each lower quality step gives a smaller file", { timeout: 180_000 }, async () => {
     const codecs: VideoCodec[] = ["h264", "vp8", "theora", "mpeg4", "mpeg2video", "mjpeg", "flv", "wmv2", "prores-ks"];
     for (const codec of codecs) {
       const formats = [5, 4, 3, 2, 1].map((step) => `${containerOf(codec)}:${codec}_160x:x:quality=${step}`);
@@ -99,11 +99,11 @@ describe("rates", () => {
 });
 
 describe("bitstreams", () => {
-  /** What ffprobe calls profiles. */
+  /** ffprobe's names of profiles. */
   const PROFILES: Readonly<Record<string, RegExp>> = {
     baseline: /^Constrained Baseline$/,
     main: /^Main$/,
-    // x264 names the smallest profile that has all that is used.
+    // x264 declares the smallest profile that has all used features.
     high: /^High$/,
     high10: /^High( 10)?$/,
     high422: /^High( 10| 4:2:2)?$/,
@@ -120,12 +120,12 @@ describe("bitstreams", () => {
       ),
     );
     const made = await probes(
-      "film.mp4",
+      "clip.mp4",
       rows.map(({ format }) => format),
     );
     for (const [at, { profile, pixels, format }] of rows.entries()) {
-      const picture = made[at]?.[1] && pictureOf(made[at][1]);
-      expect([format, picture?.pix_fmt, picture?.profile]).toEqual([
+      const video = made[at]?.[1] && videoOf(made[at][1]);
+      expect([format, video?.pix_fmt, video?.profile]).toEqual([
         format,
         pixels,
         expect.stringMatching(PROFILES[profile] ?? ""),
@@ -141,19 +141,21 @@ describe("bitstreams", () => {
       ]),
     );
     const made = await probes(
-      "film.mp4",
+      "clip.mp4",
       rows.map(([format = ""]) => format),
     );
     for (const [format, found] of made) {
-      const asked = /pix_fmt=(\w+)/.exec(format)?.[1]?.replace("yuva444p10le", "yuva444p1[02]le") ?? "";
-      // JPEG's samples are full range.
-      expect([format, pictureOf(found)?.pix_fmt]).toEqual([
+      const requested = /pix_fmt=(\w+)/.exec(format)?.[1]?.replace("yuva444p10le", "yuva444p1[02]le") ?? "";
+      // JPEG has full-range samples.
+      expect([format, videoOf(found)?.pix_fmt]).toEqual([
         format,
-        expect.stringMatching(new RegExp(`^${format.includes("mjpeg") ? asked.replace("yuv", "yuvj") : asked}$`)),
+        expect.stringMatching(
+          new RegExp(`^${format.includes("mjpeg") ? requested.replace("yuv", "yuvj") : requested}$`),
+        ),
       ]);
     }
-    const levels = await probes("film.mp4", ["mp4:h264:x:level=41", "mp4:hevc:x:level=41"]);
-    expect(levels.map(([, found]) => pictureOf(found)?.level)).toEqual([41, 123]);
+    const levels = await probes("clip.mp4", ["mp4:h264:x:level=41", "mp4:hevc:x:level=41"]);
+    expect(levels.map(([, found]) => videoOf(found)?.level)).toEqual([41, 123]);
   });
 });
 
@@ -164,9 +166,9 @@ describe("files", () => {
       found.push(data.toString("latin1", at + 4, at + 8));
     return found;
   };
-  test("mp4: index first, or in fragments", async () => {
+  test("mp4: index first, or fragments", async () => {
     const read = async (format: string): Promise<string[]> =>
-      boxes(await readFile(await encodeOne(clip("film.mp4"), { format })));
+      boxes(await readFile(await encodeOne(clip("clip.mp4"), { format })));
     expect(await read("mp4:240p")).toEqual(["ftyp", "moov", "free", "mdat"]);
     for (const format of ["mp4:240p::frag", "mp4:x::frag", "m4a"]) {
       const found = await read(format);
@@ -174,37 +176,37 @@ describe("files", () => {
     }
   });
 
-  test("webm: index before the pictures", async () => {
-    const file = await readFile(await encodeOne(clip("film.mp4"), { format: "webm:100x" }));
+  test("webm: index before the frames", async () => {
+    const file = await readFile(await encodeOne(clip("clip.mp4"), { format: "webm:100x" }));
     const [cues, cluster] = ["1c53bb6b", "1f43b675"].map((id) => file.indexOf(Buffer.from(id, "hex")));
     expect((cues ?? -1) > 0 && (cues ?? 0) < (cluster ?? 0)).toBe(true);
   });
 
-  test("keep the source's tags, without those of its container; or none at all", async () => {
+  test("keep the source's tags except those of its container, or no tags", async () => {
     const tags = async (format: string) => {
-      const { format: file, streams } = await probe(await encodeOne(clip("film.mp4"), { format }));
+      const { format: file, streams } = await probe(await encodeOne(clip("clip.mp4"), { format }));
       return JSON.stringify([file.tags, ...streams.map((stream) => stream.tags)]);
     };
     for (const format of ["mp4:100x", "mkv:100x", "mkv:copy:copy", "mov:100x"]) {
       const found = await tags(format);
-      expect(found).toMatch(/"title":"Film".*"artist":"One"|"artist":"One".*"title":"Film"/i);
-      // QuickTime numbers languages by another list.
+      expect(found).toMatch(/"title":"Clip".*"artist":"One"|"artist":"One".*"title":"Clip"/i);
+      // QuickTime has other language codes.
       if (!format.startsWith("mov")) expect(found).toMatch(/"language":"(deu|ger)"/);
       if (format.startsWith("mkv")) expect(found).not.toMatch(/brand/i);
       const none = await tags(`${format}${format.includes("copy") ? ":" : "::"}metadata=0`);
-      expect(none).not.toMatch(/Film|One|deu|ger|Lavf\d|Lavc\d|timecode/);
+      expect(none).not.toMatch(/Clip|One|deu|ger|Lavf\d|Lavc\d|timecode/);
     }
   });
 });
 
 describe("copies", () => {
   test.each([
-    ["film.ts", "mp4:copy:copy", "h264,aac"],
-    ["film.mp4", "mpegts:copy:copy", "h264,aac"],
-    ["film.mp4", "flv:copy:mp3", "h264,mp3"],
-    ["film.avi", "mp4:copy:copy", "mpeg4,mp3"],
-    ["film.mp4", "mkv:vp8:copy", "vp8,aac"],
-    ["film.mp4", "aac:copy", "aac"],
+    ["clip.ts", "mp4:copy:copy", "h264,aac"],
+    ["clip.mp4", "mpegts:copy:copy", "h264,aac"],
+    ["clip.mp4", "flv:copy:mp3", "h264,mp3"],
+    ["clip.avi", "mp4:copy:copy", "mpeg4,mp3"],
+    ["clip.mp4", "mkv:vp8:copy", "vp8,aac"],
+    ["clip.mp4", "aac:copy", "aac"],
   ])("%s as %s", async (source, format, codecs) => {
     const file = await encodeOne(clip(source), { format });
     const { streams, format: found } = await probe(file);
@@ -225,14 +227,14 @@ describe("copies", () => {
     expect(stderr).toBe("");
   });
 
-  test("cut at an offset play from there", async () => {
-    const file = await encodeOne(clip("film.mp4"), { format: "mp4:copy:copy", params: { offset: 2.5, duration: 1 } });
+  test("trimmed at an offset play from there", async () => {
+    const file = await encodeOne(clip("clip.mp4"), { format: "mp4:copy:copy", params: { offset: 2.5, duration: 1 } });
     const { stdout } = await run(REFERENCE_FFMPEG, ["-v", "error", "-i", file, "-map", "0:v", "-f", "framecrc", "-"]);
     expect(Math.abs(stdout.split("\n").filter((line) => line.startsWith("0,")).length - 25)).toBeLessThanOrEqual(1);
   });
 });
 
-describe("sound", () => {
+describe("audio", () => {
   /** Loudest sample and mean, in dB of full scale. */
   async function volume(file: string, filters = ""): Promise<{ max: number; mean: number }> {
     const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${filters}volumedetect`, "-f", "null", "-"];
@@ -241,26 +243,26 @@ describe("sound", () => {
     return { max: of("max"), mean: of("mean") };
   }
 
-  test("mixed down is neither clipped nor quiet", async () => {
+  test("mixed down to fewer channels is neither clipped nor quiet", async () => {
     for (const format of ["wav:stereo", "wav:mono", "flac:stereo"]) {
       const { max } = await volume(await encodeOne(clip("loud.mkv"), { format }));
       expect([format, max > -1.5, max < -0.2]).toEqual([format, true, true]);
     }
   });
 
-  test("of ten channels becomes two", async () => {
+  test("with ten channels gets two", async () => {
     const { streams } = await probe(await encodeOne(clip("choir.wav"), { format: "m4a" }));
     expect(streams[0]?.channels).toBe(2);
   });
 
-  test("is the default track's", async () => {
+  test("comes from the default track", async () => {
     const { streams } = await probe(await encodeOne(clip("two.mkv"), { format: "mp4:100x" }));
     expect(streams.map(({ codec_type, channels }) => channels ?? codec_type)).toEqual(["video", 1]);
   });
 
   const FROM_ZERO = "aresample=async=1:first_pts=0";
-  /** Seconds at which the beep begins. */
-  async function soundStart(file: string): Promise<number> {
+  /** The time in seconds at which the beep begins. */
+  async function audioStart(file: string): Promise<number> {
     const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${FROM_ZERO},silencedetect=n=0.05:d=0.1`];
     const { stderr } = await run(REFERENCE_FFMPEG, [...argv, "-f", "null", "-"]);
     return Number(/silence_start: 0(?:\.0\d*)?\s[\s\S]*?silence_end: (\S+)/.exec(stderr)?.[1] ?? 0);
@@ -269,18 +271,15 @@ describe("sound", () => {
   test.each(["avi:mpeg4:pcm", "avi:mpeg4:mp3", "ogv:theora:vorbis", "flv:h264:aac", "mkv:h264:opus", "asf"])(
     "that begins late stays late in %s",
     async (format) => {
-      const file = await encodeOne(clip("late-sound.mkv"), { format });
-      expect(Math.abs((await soundStart(file)) - 1)).toBeLessThan(0.08);
+      const file = await encodeOne(clip("late-audio.mkv"), { format });
+      expect(Math.abs((await audioStart(file)) - 1)).toBeLessThan(0.08);
     },
   );
 
-  test.each(["avi:mpeg4:pcm", "avi:h264:mp3"])(
-    "beside a picture that begins late is not late in %s",
-    async (format) => {
-      const file = await encodeOne(clip("late-picture.mkv"), { format });
-      const { streams } = await probe(file);
-      expect(Math.abs(Number(pictureOf({ streams, format: {} })?.duration) - 2)).toBeLessThan(0.1);
-      expect(await soundStart(file)).toBe(0);
-    },
-  );
+  test.each(["avi:mpeg4:pcm", "avi:h264:mp3"])("next to video that begins late is not late in %s", async (format) => {
+    const file = await encodeOne(clip("late-video.mkv"), { format });
+    const { streams } = await probe(file);
+    expect(Math.abs(Number(videoOf({ streams, format: {} })?.duration) - 2)).toBeLessThan(0.1);
+    expect(await audioStart(file)).toBe(0);
+  });
 });

@@ -1,4 +1,4 @@
-// Image outputs by a real ffmpeg: which frame each picture shows, whatever the source and the way of choosing.
+// Image outputs of a real ffmpeg: each image shows the right frame, for all kinds of sources and selections.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -14,24 +14,24 @@ import { decode, encodeClip, makeClip, probe, REFERENCE_FFMPEG } from "../../tes
 
 const run = promisify(execFile);
 
-/** The grey of a frame tells its number n < 220: luma 16 + (37 n mod 220). 110 s, cheap to make, a keyframe every 5 s. */
-const GREYS = "nullsrc=s=64x36:r=2:d=110,format=yuv420p,geq=lum=16+mod(37*N\\,220):cb=128:cr=128";
+/** The gray of a frame identifies its number n < 220: luma 16 + (37 n mod 220). 110 s with a keyframe every 5 s. */
+const GRAYS = "nullsrc=s=64x36:r=2:d=110,format=yuv420p,geq=lum=16+mod(37*N\\,220):cb=128:cr=128";
 const X264 = "-c:v libx264 -preset ultrafast -g 10 -bf 2 -qp 0";
 const UNEVEN = "settb=1/1000,setpts=floor(N*500+400*mod(N*0.618\\,1))";
 const CLIPS: Readonly<Record<string, string>> = {
-  "even.mp4": `-f lavfi -i ${GREYS} ${X264}`,
+  "even.mp4": `-f lavfi -i ${GRAYS} ${X264}`,
   "even.mkv": "-i even.mp4 -c copy",
   "even.ts": "-i even.mp4 -c copy",
-  "uneven.mp4": `-f lavfi -i ${GREYS},${UNEVEN} -fps_mode passthrough -enc_time_base 1/1000 ${X264}`,
+  "uneven.mp4": `-f lavfi -i ${GRAYS},${UNEVEN} -fps_mode passthrough -enc_time_base 1/1000 ${X264}`,
   "uneven.mkv": "-i uneven.mp4 -c copy",
-  // An edit list hides the frames between the keyframe and the cut.
+  // An edit list hides the frames between the keyframe and the trim point.
   "edited.mp4": "-ss 7.3 -i even.mp4 -c copy",
   "rotated.mp4": "-display_rotation 90 -i even.mp4 -c copy",
   "late.mp4": "-f lavfi -i sine=d=110:r=8000 -itsoffset 1.7 -i even.mp4 -c:v copy -c:a aac -ac 1",
-  "short.mp4": `-f lavfi -i ${GREYS.replace("r=2:d=110", "r=30:d=2")} ${X264}`,
-  "one-frame.mp4": `-f lavfi -i ${GREYS},trim=end_frame=1 ${X264}`,
-  // Soft edges, because most formats halve the resolution of colour.
-  "colours.mp4": "-f lavfi -i testsrc2=s=640x360:r=10:d=3,gblur=3 -c:v libx264 -preset ultrafast",
+  "short.mp4": `-f lavfi -i ${GRAYS.replace("r=2:d=110", "r=30:d=2")} ${X264}`,
+  "one-frame.mp4": `-f lavfi -i ${GRAYS},trim=end_frame=1 ${X264}`,
+  // Soft edges, because most formats halve the color resolution.
+  "colors.mp4": "-f lavfi -i testsrc2=s=640x360:r=10:d=3,gblur=3 -c:v libx264 -preset ultrafast",
 };
 
 let folder = "";
@@ -42,18 +42,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Made = {
-  /** Of all outputs, in order of the request, each in order of its ordinals. */
+  /** The files of each output, in the order of the request. */
   readonly files: readonly (readonly string[])[];
-  /** How often the source was opened. */
+  /** How many times the source was opened. */
   readonly inputs: number;
   readonly texts: readonly string[];
 };
 
-/** Plans and runs; nothing may be said on stderr. */
-async function make(clip: string, ...asks: OutputOptions[]): Promise<Made> {
+/** Plans and runs. Fails on any output on stderr. */
+async function make(clip: string, ...requests: OutputOptions[]): Promise<Made> {
   const source = path.join(folder, clip);
-  const { commands, failures: refusals, files } = await encodeClip(source, asks);
-  expect(refusals).toEqual([]);
+  const { commands, failures, files } = await encodeClip(source, requests);
+  expect(failures).toEqual([]);
   const arguments_ = commands.flatMap(({ runs }) => runs.flatMap(({ argv }) => argv));
   return {
     files: [...files.values()],
@@ -62,33 +62,33 @@ async function make(clip: string, ...asks: OutputOptions[]): Promise<Made> {
   };
 }
 
-/** The greys of the pictures in a file; `crop` is ffmpeg's, of a part of each. */
-async function greysIn(file: string, crop = ""): Promise<number[]> {
+/** The grays of the frames in a file. `crop` is ffmpeg's filter argument for a part of each frame. */
+async function graysIn(file: string, crop = ""): Promise<number[]> {
   const pixels = await decode(file, `${crop && `crop=${crop},`}scale=1:1:flags=area`, "rgb24");
-  return [...pixels].filter((_, at) => at % 3 === 0).map((grey) => Math.round((grey * 219) / 255));
+  return [...pixels].filter((_, at) => at % 3 === 0).map((gray) => Math.round((gray * 219) / 255));
 }
 
-/** What a player shows: every frame with its time in ms from the beginning of the file. */
-async function ledger(clip: string): Promise<{ ms: number; grey: number }[]> {
+/** Every frame that a player shows, with its time in ms from the beginning of the file. */
+async function framesOf(clip: string): Promise<{ ms: number; gray: number }[]> {
   const options = ["-v", "error", "-i", path.join(folder, clip), "-map", "0:v", "-fps_mode", "passthrough"];
   const { stdout } = await run(REFERENCE_FFMPEG, [...options, "-enc_time_base", "1/90000", "-f", "framecrc", "-"]);
   const [, numerator, denominator] = /#tb 0: (\d+)\/(\d+)/.exec(stdout) ?? [];
   const ticks = [...stdout.matchAll(/^0,\s*-?\d+,\s*(-?\d+)/gm)].map(([, pts]) => Number(pts));
-  const greys = await greysIn(path.join(folder, clip));
+  const grays = await graysIn(path.join(folder, clip));
   return ticks.map((pts, at) => ({
     ms: (pts * 1000 * Number(numerator)) / Number(denominator),
-    grey: greys[at] ?? -1,
+    gray: grays[at] ?? -1,
   }));
 }
 
-/** The greys that an output's pictures are to show, in order of time. */
-async function expected(clip: string, ask: OutputOptions): Promise<number[]> {
-  const { selection, sprite } = specOf(ask, 0) as ImageOutput;
+/** The expected grays of an output's images, in order of time. */
+async function expected(clip: string, request: OutputOptions): Promise<number[]> {
+  const { selection, sprite } = specOf(request, 0) as ImageOutput;
   const { video } = chooseTracks(await probe(path.join(folder, clip)));
-  const moments = video && chooseTimestamps(selection, video, sprite !== null);
-  const shown = await ledger(clip);
-  return timestampsOf(moments?.ok ? moments.intervals : []).map(
-    (moment) => (shown.findLast(({ ms }) => ms <= moment + 0.437) ?? shown[0])?.grey ?? -1,
+  const chosen = video && chooseTimestamps(selection, video, sprite !== null);
+  const shown = await framesOf(clip);
+  return timestampsOf(chosen?.ok ? chosen.intervals : []).map(
+    (timestamp) => (shown.findLast(({ ms }) => ms <= timestamp + 0.437) ?? shown[0])?.gray ?? -1,
   );
 }
 
@@ -98,7 +98,7 @@ const hashOf = async (file: string): Promise<string> =>
     .digest("hex");
 const OFFSETS = [50.5, 3.2, 88.001, 3.2, 0, 99];
 
-describe("single pictures", () => {
+describe("single images", () => {
   test.each([
     ["even.mp4", 7],
     ["even.mkv", 7],
@@ -107,40 +107,40 @@ describe("single pictures", () => {
     ["edited.mp4", 7],
     ["rotated.mp4", 7],
     ["late.mp4", 7],
-    // Without an index there is no seeking.
+    // A source without an index is not seekable.
     ["even.ts", 0],
-  ])("of %s are right to the frame, and the same by seeking as beside a film", async (clip, seeks) => {
-    const asks: OutputOptions[] = [
+  ])("of %s show the exact frame, and are the same with seeking as with a full decode", async (clip, seeks) => {
+    const requests: OutputOptions[] = [
       { format: "png", number: 7 },
       { format: "png", params: { offsets: OFFSETS } },
     ];
-    const alone = await make(clip, ...asks);
-    const beside = await make(clip, ...asks, { format: "mp4:x36:x" });
-    expect([alone.inputs, beside.inputs]).toEqual([seeks === 0 ? 1 : seeks + OFFSETS.length, 1]);
-    for (const [at, ask] of asks.entries()) {
-      const [sought = [], decoded = []] = [alone.files[at], beside.files[at]];
-      const shown = (await Promise.all(sought.map((file) => greysIn(file)))).flat();
-      const inTime = await expected(clip, ask);
+    const alone = await make(clip, ...requests);
+    const shared = await make(clip, ...requests, { format: "mp4:x36:x" });
+    expect([alone.inputs, shared.inputs]).toEqual([seeks === 0 ? 1 : seeks + OFFSETS.length, 1]);
+    for (const [at, request] of requests.entries()) {
+      const [sought = [], decoded = []] = [alone.files[at], shared.files[at]];
+      const shown = (await Promise.all(sought.map((file) => graysIn(file)))).flat();
+      const inTime = await expected(clip, request);
       const order = OFFSETS.toSorted((a, b) => a - b);
       expect(shown).toEqual(at === 0 ? inTime : OFFSETS.map((offset) => inTime[order.indexOf(offset)]));
       expect(await Promise.all(sought.map(hashOf))).toEqual(await Promise.all(decoded.map(hashOf)));
     }
   });
 
-  test("by interval come from every so many seconds on", async () => {
+  test("by interval show the frames at multiples of the interval", async () => {
     for (const [clip, interval] of [
       ["even.mp4", 25],
       ["uneven.mkv", 0],
       ["late.mp4", 7.7],
     ] as const) {
-      const ask = { format: "png", params: { interval } };
-      const { files } = await make(clip, ask);
-      const shown = await Promise.all((files[0] ?? []).map((file) => greysIn(file)));
-      expect([clip, shown.flat()]).toEqual([clip, await expected(clip, ask)]);
+      const request = { format: "png", params: { interval } };
+      const { files } = await make(clip, request);
+      const shown = await Promise.all((files[0] ?? []).map((file) => graysIn(file)));
+      expect([clip, shown.flat()]).toEqual([clip, await expected(clip, request)]);
     }
   });
 
-  test("are as many as asked, also of a source with one frame", async () => {
+  test("have the requested number, also for a source with one frame", async () => {
     const { files } = await make(
       "one-frame.mp4",
       { format: "jpg", number: 4 },
@@ -150,25 +150,25 @@ describe("single pictures", () => {
   });
 });
 
-describe("sheets", () => {
+describe("sprite sheets", () => {
   test.each<[string, number, object]>([
     ["even.mp4", 6, { limit: 4, columns: 3 }],
     ["even.mkv", 20, { limit: 11, columns: 5 }],
     ["even.ts", 9, {}],
-  ])("of %s show each of %i pictures in the box that the cues name", async (clip, number, sprite) => {
-    const ask = { format: "png:32x18", number, params: { path: "s/%02d.png", sprite, vtt: true } };
-    const { files, texts } = await make(clip, ask);
+  ])("of %s show each of %i thumbnails in the rectangle that its cue names", async (clip, number, sprite) => {
+    const request = { format: "png:32x18", number, params: { path: "s/%02d.png", sprite, vtt: true } };
+    const { files, texts } = await make(clip, request);
     const cues = [...(texts[0] ?? "").matchAll(/\n(\d\d)\.png#xywh=(\d+),(\d+),(\d+),(\d+)\n/g)];
     const shown: number[] = [];
     for (const [, sheet, x, y, width, height] of cues) {
       const file = files[0]?.[Number(sheet) - 1] ?? "";
-      shown.push(...(await greysIn(file, `${width}:${height}:${x}:${y}`)));
+      shown.push(...(await graysIn(file, `${width}:${height}:${x}:${y}`)));
     }
-    expect(shown).toEqual(await expected(clip, ask));
+    expect(shown).toEqual(await expected(clip, request));
   });
 });
 
-describe("pictures that move", () => {
+describe("animated images", () => {
   const gif = (number: number, duration: number): OutputOptions => ({
     format: "gif:64x36",
     params: { scene: { number, duration } },
@@ -180,20 +180,20 @@ describe("pictures that move", () => {
     ["short.mp4", gif(1, 5), 20],
     ["even.mp4", gif(3, 2), 60],
     ["one-frame.mp4", gif(1, 5), 5],
-  ])("of %s, %j, have the right frames", async (clip, ask, count) => {
-    const { files } = await make(clip, ask);
+  ])("of %s, %j, have the right frames", async (clip, request, count) => {
+    const { files } = await make(clip, request);
     const file = files[0]?.[0] ?? "";
-    const shown = await greysIn(file);
-    const right = await expected(clip, ask);
+    const shown = await graysIn(file);
+    const right = await expected(clip, request);
     expect(right).toHaveLength(count);
-    // Dithering shifts greys a little; frames that follow each other are 37 apart.
-    expect(shown.map((grey, at) => Math.abs(grey - (right[at] ?? -99)) < 5)).toEqual(Array(count).fill(true));
+    // Dithering shifts grays slightly; consecutive frames are 37 apart.
+    expect(shown.map((gray, at) => Math.abs(gray - (right[at] ?? -99)) < 5)).toEqual(Array(count).fill(true));
     expect(Number((await probe(file)).format.duration)).toBeCloseTo(count / 10, 3);
   });
 
-  test("as webp repeat for ever, each frame for a tenth of a second", async () => {
-    const ask: OutputOptions = { format: "webp_anim:64x36", params: { scene: { number: 2, duration: 1 } } };
-    const { files } = await make("colours.mp4", ask);
+  test("as webp repeat forever and show each frame for a tenth of a second", async () => {
+    const request: OutputOptions = { format: "webp_anim:64x36", params: { scene: { number: 2, duration: 1 } } };
+    const { files } = await make("colors.mp4", request);
     const frames = chunksOf(await readFile(files[0]?.[0] ?? ""));
     const [loops] = frames.filter(({ name }) => name === "ANIM").map(({ data }) => data.readUInt16LE(4));
     const times = frames.filter(({ name }) => name === "ANMF").map(({ data }) => data.readUIntLE(12, 3));
@@ -213,22 +213,22 @@ function chunksOf(file: Buffer): { name: string; data: Buffer }[] {
 }
 
 describe("every format", () => {
-  test.each(["jpg", "png", "webp", "avif"])("%s shows the picture as it is", async (format) => {
-    const { files } = await make("colours.mp4", { format: `${format}:320x`, number: 2 });
+  test.each(["jpg", "png", "webp", "avif"])("%s shows the frame unchanged", async (format) => {
+    const { files } = await make("colors.mp4", { format: `${format}:320x`, number: 2 });
     const shown = await decode(files[0]?.[0] ?? "", "format=gbrp", "rgb24");
     const source = await decode(
-      path.join(folder, "colours.mp4"),
+      path.join(folder, "colors.mp4"),
       "select=eq(n\\,7),scale=320:180:flags=bicubic,format=gbrp",
       "rgb24",
     );
     const squares = shown.reduce((sum, value, at) => sum + (value - (source[at] ?? 0)) ** 2, 0);
-    // Peak signal to noise, in dB.
+    // Peak signal-to-noise ratio in dB.
     expect(10 * Math.log10(255 ** 2 / Math.max(1e-9, squares / source.length))).toBeGreaterThan(36);
   });
 
-  test("a step of blur looks the same at every size", async () => {
+  test("a blur level looks the same at every size", async () => {
     const sharpness = async (format: string): Promise<number> => {
-      const { files } = await make("colours.mp4", { format, params: { blur: 3 } });
+      const { files } = await make("colors.mp4", { format, params: { blur: 3 } });
       const edges = "scale=80:45:flags=area,format=gray,sobel,scale=1:1:flags=area";
       return (await decode(files[0]?.[0] ?? "", edges, "gray"))[0] ?? 0;
     };

@@ -1,4 +1,4 @@
-// Every container with every codec that it holds, of sources of many kinds, written by a real ffmpeg and decoded to the end.
+// A real ffmpeg writes every container with each of its codecs, from several kinds of sources; all files are decoded.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,13 +21,13 @@ const STEREO = "-f lavfi -i aevalsrc=sin(880*t)|sin(990*t):d=0.8:s=44100";
 const SURROUND =
   "aevalsrc=0.1*sin(800*t)|0.1*sin(900*t)|0.1*sin(700*t)|0|0.1*sin(600*t)|0.1*sin(500*t):c=5.1(side):d=0.8";
 const CLIPS: Readonly<Record<string, string>> = {
-  "normal.mp4": `-f lavfi -i testsrc2=s=256x144:r=25:d=0.8 ${STEREO} ${X264} -c:a aac -metadata title=Film`,
+  "normal.mp4": `-f lavfi -i testsrc2=s=256x144:r=25:d=0.8 ${STEREO} ${X264} -c:a aac -metadata title=Clip`,
   "rotated.mp4": "-display_rotation 90 -i normal.mp4 -c copy",
   "silent.mp4": "-i normal.mp4 -map 0:v -c copy",
-  "sound.m4a": "-i normal.mp4 -map 0:a -c copy",
-  "odd.mp4": `-f lavfi -i testsrc2=s=257x145:r=25:d=0.8,format=yuv444p ${STEREO} ${X264} -c:a aac -metadata title=Film`,
-  "jitter.mp4": `-f lavfi -i testsrc2=s=256x144:r=30:d=0.8,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' ${STEREO} -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0 -c:a aac -metadata title=Film`,
-  "surround.mkv": `-f lavfi -i testsrc2=s=256x144:r=25:d=0.8 -f lavfi -i ${SURROUND} ${X264} -c:a ac3 -metadata title=Film`,
+  "audio.m4a": "-i normal.mp4 -map 0:a -c copy",
+  "odd.mp4": `-f lavfi -i testsrc2=s=257x145:r=25:d=0.8,format=yuv444p ${STEREO} ${X264} -c:a aac -metadata title=Clip`,
+  "jitter.mp4": `-f lavfi -i testsrc2=s=256x144:r=30:d=0.8,settb=1/1000,setpts='floor(N*1000/30+31*random(1))' ${STEREO} -fps_mode passthrough -enc_time_base 1/1000 ${X264} -bf 0 -c:a aac -metadata title=Clip`,
+  "surround.mkv": `-f lavfi -i testsrc2=s=256x144:r=25:d=0.8 -f lavfi -i ${SURROUND} ${X264} -c:a ac3 -metadata title=Clip`,
 };
 
 let folder = "";
@@ -39,23 +39,23 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Wanted = { container: TrackContainer; video: VideoCodec | null; audio: AudioCodec | null };
 
-/** DNxHR takes no picture below 256×120, which a rotated one is. */
+/** DNxHR does not support frames below 256×120, such as the rotated ones. */
 const formatOf = ({ container, video, audio }: Wanted): string =>
   TRACK_CONTAINER_TRAITS[container].video.length === 0
     ? `${container}:${audio}`
     : [container, video ? `${video === "dnxhd" ? "480x_" : ""}${video}` : "x", audio ?? (video ? "" : "x")].join(":");
 
-const FILMS: readonly Wanted[] = TRACK_CONTAINERS.flatMap((container) =>
+const VIDEOS: readonly Wanted[] = TRACK_CONTAINERS.flatMap((container) =>
   TRACK_CONTAINER_TRAITS[container].video.map((video) => ({ container, video, audio: null })),
 );
 /** Debian's ffmpeg has no encoder for AMR. */
 const listed = await listEncoders({ path: FFMPEG, version: "", origin: "env" });
 const isThere = (codec: AudioCodec): boolean => codec !== "amr-nb" || listed.has("libopencore_amrnb");
-const SOUNDS: readonly Wanted[] = TRACK_CONTAINERS.flatMap((container) =>
+const AUDIOS: readonly Wanted[] = TRACK_CONTAINERS.flatMap((container) =>
   TRACK_CONTAINER_TRAITS[container].audio.filter(isThere).map((audio) => ({ container, video: null, audio })),
 );
 
-/** What ffprobe calls codecs. In mp4 the layers of MPEG audio are not told apart. */
+/** ffprobe's names of codecs. mp4 does not distinguish the layers of MPEG audio. */
 const NAMES: Readonly<Record<string, string>> = {
   "prores-ks": "prores",
   flv: "flv1",
@@ -69,7 +69,7 @@ async function probe(file: string): Promise<MediaProbe> {
   return MediaProbe.parse(JSON.parse((await run(FFPROBE, options, { env })).stdout));
 }
 
-/** Decodes all files to their ends; answers what is said of them on the way. */
+/** Decodes all files completely and returns the error messages. */
 async function decodeAll(files: readonly string[]): Promise<string> {
   const inputs = files.flatMap((file) => ["-i", file]);
   const maps = files.flatMap((_, at) => ["-map", String(at)]);
@@ -77,34 +77,34 @@ async function decodeAll(files: readonly string[]): Promise<string> {
   return run(REFERENCE_FFMPEG, argv, { env }).then(({ stderr }) => stderr, String);
 }
 
-/** Frames that a film of a source without a constant rate has at least: where the rate is made constant, some repeat. */
+/** The least number of frames for a source with a variable rate: outputs with a constant rate repeat some. */
 const LEAST_FRAMES: Readonly<Record<string, number>> = { "jitter.mp4": 23 };
 const FRAMES = 20;
-/** MPEG-TS and ADTS have no tags; those of 3GPP ffmpeg writes and does not read. */
+/** MPEG-TS and ADTS have no tags. ffmpeg writes those of 3GPP but does not read them. */
 const TAGLESS: readonly TrackContainer[] = ["mpegts", "aac", "3gp"];
 
-/** What is not as it should be, in words; empty when all is well. */
+/** Descriptions of everything that is wrong; empty when the file is right. */
 function faults(clip: string, { container, video, audio }: Wanted, { streams, format }: MediaProbe): string[] {
-  const picture = streams.find((stream) => stream.codec_type === "video");
-  const sound = streams.find((stream) => stream.codec_type === "audio");
+  const videoStream = streams.find((stream) => stream.codec_type === "video");
+  const audioStream = streams.find((stream) => stream.codec_type === "audio");
   const seconds = Number(format.duration);
   const tags = [format, ...streams].flatMap(({ tags = {} }) => Object.entries(tags));
   const title = tags.find(([name]) => name.toLowerCase() === "title")?.[1];
   const expected = (video ? 1 : 0) + (clip === "silent.mp4" ? 0 : 1);
   return [
     streams.length === expected ? "" : `${streams.length} streams`,
-    video && !nameOf(video).test(picture?.codec_name ?? "") ? `picture is ${picture?.codec_name}` : "",
-    audio && !nameOf(audio).test(sound?.codec_name ?? "") ? `sound is ${sound?.codec_name}` : "",
-    video ? frameFault(clip, picture) : "",
-    video ? sizeFault(clip, video, picture) : "",
+    video && !nameOf(video).test(videoStream?.codec_name ?? "") ? `video is ${videoStream?.codec_name}` : "",
+    audio && !nameOf(audio).test(audioStream?.codec_name ?? "") ? `audio is ${audioStream?.codec_name}` : "",
+    video ? frameFault(clip, videoStream) : "",
+    video ? sizeFault(clip, video, videoStream) : "",
     Number.isNaN(seconds) || Math.abs(seconds - 0.8) < 0.13 ? "" : `lasts ${seconds} s`,
-    sound && clip === "surround.mkv" && audio ? channelFault(container, audio, sound) : "",
-    TAGLESS.includes(container) || title === "Film" || clip === "surround.mkv" ? "" : `title is ${title}`,
+    audioStream && clip === "surround.mkv" && audio ? channelFault(container, audio, audioStream) : "",
+    TAGLESS.includes(container) || title === "Clip" || clip === "surround.mkv" ? "" : `title is ${title}`,
   ].filter(Boolean);
 }
 
-function frameFault(clip: string, picture: ProbedStream | undefined): string {
-  const frames = Number(picture?.nb_read_packets);
+function frameFault(clip: string, video: ProbedStream | undefined): string {
+  const frames = Number(video?.nb_read_packets);
   const least = LEAST_FRAMES[clip];
   const isRight = least === undefined ? Math.abs(frames - FRAMES) <= 1 : frames >= least && frames <= least + 5;
   return isRight ? "" : `${frames} frames`;
@@ -115,14 +115,14 @@ const SIZES: Readonly<Record<string, readonly [plain: string, dnxhd: string, h26
   "odd.mp4": ["258x146", "480x270", "352x288"],
 };
 
-function sizeFault(clip: string, codec: VideoCodec, picture: ProbedStream | undefined): string {
+function sizeFault(clip: string, codec: VideoCodec, video: ProbedStream | undefined): string {
   const [plain, dnxhd, h263] = SIZES[clip] ?? ["256x144", "480x270", "352x288"];
-  const size = `${picture?.width}x${picture?.height}`;
-  return size === (codec === "dnxhd" ? dnxhd : codec === "h263" ? h263 : plain) ? "" : `picture is ${size}`;
+  const size = `${video?.width}x${video?.height}`;
+  return size === (codec === "dnxhd" ? dnxhd : codec === "h263" ? h263 : plain) ? "" : `video is ${size}`;
 }
 
 const TWO: readonly AudioCodec[] = ["mp2", "mp3", "wmav2"];
-/** Of containers that have no more themselves. */
+/** In containers that support no more channels. */
 const TWO_IN: readonly string[] = ["flv:pcm-s16le", "flv:pcm-u8", "3gp:aac"];
 
 function channelFault(container: TrackContainer, codec: AudioCodec, { channels }: ProbedStream): string {
@@ -131,19 +131,19 @@ function channelFault(container: TrackContainer, codec: AudioCodec, { channels }
 }
 
 const ROWS: [string, readonly Wanted[]][] = [
-  ["normal.mp4", [...FILMS, ...SOUNDS]],
-  ["rotated.mp4", FILMS],
-  ["silent.mp4", FILMS],
-  ["odd.mp4", FILMS],
-  ["jitter.mp4", FILMS],
-  ["surround.mkv", [...FILMS, ...SOUNDS]],
-  ["sound.m4a", SOUNDS],
+  ["normal.mp4", [...VIDEOS, ...AUDIOS]],
+  ["rotated.mp4", VIDEOS],
+  ["silent.mp4", VIDEOS],
+  ["odd.mp4", VIDEOS],
+  ["jitter.mp4", VIDEOS],
+  ["surround.mkv", [...VIDEOS, ...AUDIOS]],
+  ["audio.m4a", AUDIOS],
 ];
 
 test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, wanted) => {
-  const asks = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
-  const { files, failures: refusals } = await encodeClip(path.join(folder, clip), asks);
-  expect(refusals).toEqual([]);
+  const requests = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
+  const { files, failures } = await encodeClip(path.join(folder, clip), requests);
+  expect(failures).toEqual([]);
   const made = wanted.map((each, at) => ({ ...each, file: files.get(at)?.[0] ?? "" }));
   const report: string[] = [];
   const queue = made.values();
@@ -155,16 +155,16 @@ test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, want
   };
   await Promise.all([checker(), checker()]);
   for (const [container, group] of Map.groupBy(made, (each) => each.container)) {
-    const said = await decodeAll(group.map(({ file }) => file));
-    if (said) report.push(`${container}: ${said}`);
+    const errors = await decodeAll(group.map(({ file }) => file));
+    if (errors) report.push(`${container}: ${errors}`);
   }
   expect(report).toEqual([]);
 });
 
-test("a film is refused of sound alone", async () => {
-  const { failures: refusals } = await encodeClip(
-    path.join(folder, "sound.m4a"),
-    FILMS.map((each) => ({ format: formatOf(each) })),
+test("a video output of an audio source fails", async () => {
+  const { failures } = await encodeClip(
+    path.join(folder, "audio.m4a"),
+    VIDEOS.map((each) => ({ format: formatOf(each) })),
   );
-  expect(refusals.map(({ failure }) => failure.code)).toEqual(FILMS.map(() => "input_has_no_video"));
+  expect(failures.map(({ failure }) => failure.code)).toEqual(VIDEOS.map(() => "input_has_no_video"));
 });

@@ -1,4 +1,4 @@
-// What becomes of pictures on their way, measured on the pixels of real runs.
+// Video filters in real runs, measured on the output's pixels.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,11 +10,11 @@ const X264 = "-c:v libx264 -preset ultrafast -qp 0";
 const TAGS = "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv";
 const plane = (color: string, size: string): string => `-f lavfi -i color=${color}:s=${size}:r=10:d=0.5`;
 const TO_709 = "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p";
-/** Four quarters: red, green above blue, white. */
+/** Four quarters: red and green above blue and white. */
 const QUARTERS =
   `${plane("0xff0000", "160x90")} ${plane("0x00ff00", "160x90")} ${plane("0x0000ff", "160x90")} ${plane("white", "160x90")} ` +
   `-filter_complex [0][1]hstack[a];[2][3]hstack[b];[a][b]vstack,${TO_709} ${TAGS} ${X264}`;
-/** Luma of frame n is 16 + n modulo 200; the sound is silent up to frame 60, or 1530. */
+/** Luma of frame n is 16 + n modulo 200. The audio is silent up to frame 60 or 1530. */
 const ramp = (seconds: number, silence: number): string =>
   `-f lavfi -i nullsrc=s=64x36:r=30000/1001:d=${seconds},format=yuv420p,geq=lum=16+mod(N\\,200):cb=128:cr=128 ` +
   `-f lavfi -i aevalsrc=if(gte(t\\,${silence})\\,sin(3000*t)\\,0):d=${seconds}:s=48000 ` +
@@ -22,7 +22,7 @@ const ramp = (seconds: number, silence: number): string =>
 
 const CLIPS: Readonly<Record<string, string>> = {
   "quarters.mp4": QUARTERS,
-  "turned.mp4": "-display_rotation -90 -i quarters.mp4 -c copy",
+  "rotated.mp4": "-display_rotation -90 -i quarters.mp4 -c copy",
   "mirrored.mp4": "-display_hflip -i quarters.mp4 -c copy",
   "quarters.jpg":
     "-i quarters.mp4 -frames:v 1 -vf format=gbrp,scale=out_color_matrix=bt601:out_range=pc,format=yuvj444p -q:v 2",
@@ -39,19 +39,19 @@ const CLIPS: Readonly<Record<string, string>> = {
     `-x264-params tff=1 -c:v libx264 -preset ultrafast -qp 0`,
 };
 
-/** Other tests may keep the machine busy. */
+/** Generous, because other tests may keep the machine busy. */
 const CLIPS_TIMEOUT_MS = 60_000;
 
 let folder = "";
 const clip = (name: string): string => path.join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "picture-runs-"));
+  folder = await mkdtemp(path.join(tmpdir(), "filter-runs-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
   await writeFile(clip("sideways.bin"), withOrientation(await readFile(clip("quarters.jpg")), 6));
 }, CLIPS_TIMEOUT_MS);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A JPEG as telephones write them: EXIF says how to turn it (6: a quarter clockwise). */
+/** A JPEG as phones write it, with the orientation in EXIF (6: rotate 90° clockwise). */
 function withOrientation(jpeg: Buffer, orientation: number): Buffer {
   const exif = `457869660000 49492a0008000000 0100 12010300 01000000 0${orientation}000000 00000000`.replaceAll(
     " ",
@@ -64,22 +64,20 @@ function withOrientation(jpeg: Buffer, orientation: number): Buffer {
 
 const NAMES = { R: [255, 0, 0], G: [0, 255, 0], B: [0, 0, 255], W: [255, 255, 255], "-": [0, 0, 0] } as const;
 
-/** The colour nearest to that of a pixel; `?` when none is near. */
+/** The name of the color nearest to that of a pixel; `?` if none is near. */
 function nameOf(pixel: readonly number[]): string {
   const far = (rgb: readonly number[]): number =>
     Math.max(...rgb.map((value, at) => Math.abs(value - (pixel[at] ?? 0))));
   return Object.entries(NAMES).find(([, rgb]) => far(rgb) <= 12)?.[0] ?? "?";
 }
 
-/** `320x180 RGBW`: size, and the colours of points in a raster, by rows; shares of width and height. */
+/** `320x180 RGBW`: the size and the colors of points by rows. Columns and rows are fractions of width and height. */
 async function look(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Promise<string> {
   const stream = (await probe(file)).streams.find(({ codec_type }) => codec_type === "video");
   const { width = 0, height = 0 } = stream ?? {};
-  const picture = await firstFrame(file);
-  const colours = rows.map((y) =>
-    columns.map((x) => nameOf(picture.at(Math.floor(x * width), Math.floor(y * height)))),
-  );
-  return `${width}x${height} ${colours.map((row) => row.join("")).join(" ")}`;
+  const frame = await firstFrame(file);
+  const colors = rows.map((y) => columns.map((x) => nameOf(frame.at(Math.floor(x * width), Math.floor(y * height)))));
+  return `${width}x${height} ${colors.map((row) => row.join("")).join(" ")}`;
 }
 
 describe("shape", () => {
@@ -92,24 +90,27 @@ describe("shape", () => {
     ["quarters.mp4", { hflip: true }, "320x180 GR WB"],
     ["quarters.mp4", { vflip: true }, "320x180 BW RG"],
     ["quarters.mp4", { transpose: 1, hflip: true, vflip: true }, "180x320 GW RB"],
-    ["turned.mp4", {}, "180x320 BR WG"],
-    ["turned.mp4", { transpose: 2 }, "320x180 RG BW"],
+    ["rotated.mp4", {}, "180x320 BR WG"],
+    ["rotated.mp4", { transpose: 2 }, "320x180 RG BW"],
     ["mirrored.mp4", {}, "320x180 GR WB"],
     ["sideways.bin", {}, "180x320 BR WG"],
     ["tall-pixels.mp4", {}, "320x180 RG BW"],
-  ])("%s with %j is upright, square in its pixels and %s, as film and as image", async (name, params, seen) => {
-    const { files } = await encodeClip(clip(name), [
-      { format: "mp4:::quality=5", params },
-      { format: "jpg", params },
-    ]);
-    for (const file of [...files.values()].flat()) expect(await look(file)).toBe(seen);
-  });
+  ])(
+    "%s with %j has the right orientation, square pixels and %s, as video and as image",
+    async (name, params, seen) => {
+      const { files } = await encodeClip(clip(name), [
+        { format: "mp4:::quality=5", params },
+        { format: "jpg", params },
+      ]);
+      for (const file of [...files.values()].flat()) expect(await look(file)).toBe(seen);
+    },
+  );
 
   test.each<[string, OutputOptions, number[], number[], string]>([
-    // Bars above and below; beside.
+    // Bars above and below, then at the sides.
     ["quarters.mp4", { format: "mp4:180x180" }, [0.2, 0.8], [0.1, 0.3, 0.7, 0.9], "180x180 -- RG BW --"],
     ["quarters.mp4", { format: "mp4:320x90" }, [0.1, 0.4, 0.6, 0.9], [0.2, 0.8], "320x90 -RG- -BW-"],
-    // The centre: the quarters meet in the middle as before, and nothing is black.
+    // Cropped to the center: the quarters still meet in the middle, and there are no bars.
     [
       "quarters.mp4",
       { format: "mp4:180x180", params: { fit: "crop" } },
@@ -124,7 +125,7 @@ describe("shape", () => {
       [0.02, 0.45, 0.55, 0.98],
       "320x90 RG RG BW BW",
     ],
-    ["turned.mp4", { format: "jpg:100x100", params: { fit: "crop" } }, [0.02, 0.98], [0.02, 0.98], "100x100 BR WG"],
+    ["rotated.mp4", { format: "jpg:100x100", params: { fit: "crop" } }, [0.02, 0.98], [0.02, 0.98], "100x100 BR WG"],
     [
       "tall-pixels.mp4",
       { format: "jpg:90x90", params: { fit: "crop", transpose: 1 } },
@@ -133,15 +134,15 @@ describe("shape", () => {
       "90x90 BR WG",
     ],
     ["quarters.mp4", { format: "jpg:99x", square: true }, [0.02, 0.98], [0.02, 0.98], "99x99 RG BW"],
-  ])("%s as %j lies where it should", async (name, ask, columns, rows, seen) => {
-    expect(await look(await encodeOne(clip(name), ask), columns, rows)).toBe(seen);
+  ])("%s as %j is positioned correctly", async (name, request, columns, rows, seen) => {
+    expect(await look(await encodeOne(clip(name), request), columns, rows)).toBe(seen);
   });
 });
 
-/** Grey, the primaries and their complements at three quarters, near black: what a wrong matrix or range shifts. */
+/** Gray, primaries and complements at 75 %, and near black: a wrong matrix or range shifts them. */
 const BARS = ["bfbfbf", "bfbf00", "00bfbf", "00bf00", "bf00bf", "bf0000", "0000bf", "1e1e1e"];
 
-describe("colour", () => {
+describe("color", () => {
   const SD = "smpte170m smpte170m smpte170m tv";
   const HD = "bt709 bt709 bt709 tv";
   const encoded = (matrix: string, range: string, format: string): string =>
@@ -149,7 +150,7 @@ describe("colour", () => {
   const untagged = "setparams=colorspace=unknown:range=unknown";
   const wide = "-colorspace bt2020nc -color_primaries bt2020 -color_trc bt2020-10";
 
-  /** The source's size, how it comes about from RGB, the tags it is to become. Bars that BT.2020 shows stay as they are. */
+  /** The source's size, its conversion from RGB, the output's format and expected tags. BT.2020 stays BT.2020. */
   test.each<[string, string, string, string, string]>([
     ["HD with tags", "1280x720", `${encoded("bt709", "tv", "yuv420p")} ${TAGS} ${X264}`, "mp4:240p", HD],
     ["HD without", "1280x720", `${encoded("bt709", "tv", "yuv420p")},${untagged} ${X264}`, "mp4:240p", HD],
@@ -185,7 +186,7 @@ describe("colour", () => {
       "mp4:hevc::pix_fmt=yuv420p10le",
       "bt2020nc bt2020-10 bt2020 tv",
     ],
-  ])("%s keeps its colours in films and images", async (name, size, made, format, tags) => {
+  ])("%s keeps its colors in videos and images", async (name, size, made, format, tags) => {
     const source = `bars ${name}.mkv`.replaceAll(/[ :]/g, "-");
     const bars = BARS.map((rgb) => `-f lavfi -i color=0x${rgb}:s=40x180:r=10:d=0.3,format=gbrp`).join(" ");
     const [filters = "", ...options] = made.split(" ");
@@ -194,17 +195,17 @@ describe("colour", () => {
       source,
       `${bars} -filter_complex hstack=8,scale=${size.replace("x", ":")}:flags=neighbor,${filters} ${options.join(" ")}`,
     );
-    const { files, failures: refusals } = await encodeClip(clip(source), [{ format }, { format: "jpg" }]);
-    expect(refusals).toEqual([]);
-    const [film = "", image = ""] = [...files.values()].flat();
-    const [stream] = (await probe(film)).streams;
+    const { files, failures } = await encodeClip(clip(source), [{ format }, { format: "jpg" }]);
+    expect(failures).toEqual([]);
+    const [video = "", image = ""] = [...files.values()].flat();
+    const [stream] = (await probe(video)).streams;
     expect([stream?.color_space, stream?.color_transfer, stream?.color_primaries, stream?.color_range].join(" ")).toBe(
       tags,
     );
-    for (const file of tags.startsWith("bt2020") ? [film] : [film, image]) {
-      const picture = await firstFrame(file);
+    for (const file of tags.startsWith("bt2020") ? [video] : [video, image]) {
+      const frame = await firstFrame(file);
       const height = (await probe(file)).streams[0]?.height ?? 0;
-      const seen = BARS.map((_, at) => picture.at(Math.floor(((at + 0.5) / 8) * picture.width), height >> 1));
+      const seen = BARS.map((_, at) => frame.at(Math.floor(((at + 0.5) / 8) * frame.width), height >> 1));
       expect(
         farthest(
           seen,
@@ -221,7 +222,7 @@ describe("colour", () => {
 });
 
 describe("high dynamic range", () => {
-  /** Light of greys in cd/m²: black, mid-grey and white by ITU-R BT.2408, and highlights. */
+  /** Luminance of grays in cd/m²: black, mid-gray and white of ITU-R BT.2408, and highlights. */
   const NITS = [0, 26, 203, 400, 1000];
   /** SMPTE ST 2084. */
   const pq = (nits: number): number => {
@@ -237,7 +238,7 @@ describe("high dynamic range", () => {
   test.each([
     ["smpte2084", pq],
     ["arib-std-b67", hlg],
-  ])("%s becomes BT.709 for 8 bits, and stays as it is for 10", async (transfer, curve) => {
+  ])("%s becomes BT.709 for 8 bits, and stays unchanged for 10", async (transfer, curve) => {
     const name = `${transfer}.mkv`;
     const luma = NITS.map((nits, at) => `between(X\\,${at * 64}\\,${at * 64 + 63})*${64 + 876 * curve(nits)}`).join(
       "+",
@@ -253,38 +254,38 @@ describe("high dynamic range", () => {
       { format: "jpg:301x169" },
       { format: "mp4:hevc::pix_fmt=yuv420p10le" },
     ]);
-    const [film = "", image = "", kept = ""] = [...files.values()].flat();
-    for (const file of [film, image]) {
-      const picture = await firstFrame(file);
-      const greys = NITS.map((_, at) => picture.at(Math.floor((at + 0.5) * (picture.width / 5)), 80));
-      // Mid-grey of BT.709 is 104; white keeps room for what is brighter.
-      for (const [at, grey] of [0, 108, 216, 238, 255].entries()) {
-        for (const value of greys[at] ?? []) expect(Math.abs(value - grey)).toBeLessThanOrEqual(4);
+    const [video = "", image = "", kept = ""] = [...files.values()].flat();
+    for (const file of [video, image]) {
+      const frame = await firstFrame(file);
+      const grays = NITS.map((_, at) => frame.at(Math.floor((at + 0.5) * (frame.width / 5)), 80));
+      // Mid-gray of BT.709 is 104; white leaves room for highlights.
+      for (const [at, gray] of [0, 108, 216, 238, 255].entries()) {
+        for (const value of grays[at] ?? []) expect(Math.abs(value - gray)).toBeLessThanOrEqual(4);
       }
     }
     const tagsOf = async (file: string): Promise<string> => {
       const [stream] = (await probe(file)).streams;
       return `${stream?.pix_fmt} ${stream?.color_space} ${stream?.color_transfer} ${stream?.color_primaries}`;
     };
-    expect(await tagsOf(film)).toBe("yuv420p bt709 bt709 bt709");
+    expect(await tagsOf(video)).toBe("yuv420p bt709 bt709 bt709");
     expect(await tagsOf(kept)).toBe(`yuv420p10le bt2020nc ${transfer} bt2020`);
   });
 });
 
 describe("watermark", () => {
-  const GREY = [128, 128, 128];
+  const GRAY = [128, 128, 128];
   const SOURCES: Readonly<Record<string, string>> = {
-    "grey.mp4": `${plane("0x808080", "1280x720")} -vf ${TO_709} ${TAGS} ${X264}`,
+    "gray.mp4": `${plane("0x808080", "1280x720")} -vf ${TO_709} ${TAGS} ${X264}`,
     "tall.mp4": `${plane("0x808080", "360x640")} -vf ${TO_709} ${TAGS} ${X264}`,
     "pal.mp4": `${plane("0x808080", "720x576")} -vf scale=out_color_matrix=bt470:out_range=tv,format=yuv420p -colorspace bt470bg ${X264}`,
     "hdr.mp4": `${plane("0x808080", "642x354")} -vf format=yuv420p10le -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc ${X264} -pix_fmt yuv420p10le`,
-    /** Magenta all around, its middle third half transparent; hidden beneath the transparent edge is green. */
-    "mark.png":
+    /** Magenta with a half-transparent middle third. The transparent margin is green, which must not show. */
+    "overlay.png":
       "-f lavfi -i color=0xff00ff:s=540x270,format=rgba,geq=r=255*between(X\\,60\\,479):g=255*not(between(X\\,60\\,479)):b=255*between(X\\,60\\,479):" +
       "a=if(between(X\\,60\\,479)\\,if(between(X\\,180\\,359)\\,128\\,255)\\,0) -frames:v 1",
-    "mark.jpg":
+    "overlay.jpg":
       "-f lavfi -i color=0xff00ff:s=540x270,format=gbrp,scale=out_color_matrix=bt601:out_range=pc,format=yuvj444p -frames:v 1 -q:v 2",
-    "mark.webp": "-i mark.png -lossless 1",
+    "overlay.webp": "-i overlay.png -lossless 1",
     "huge.png": "-f lavfi -i color=0xff00ff:s=3000x300 -frames:v 1",
   };
   beforeAll(async () => {
@@ -294,32 +295,32 @@ describe("watermark", () => {
   const params = (position: string): Record<string, unknown> => ({
     watermark: { url: "https://a.example/m", position },
   });
-  const markedBy = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
+  const overlayOf = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
 
   test.each<[string, OutputOptions, number, number]>([
-    // 540×270 pixels on 1080 lines are 360×180 on 720, at 14 pixels from the edges.
-    ["grey.mp4", { format: "mp4", params: params("topleft") }, 14, 14],
-    ["grey.mp4", { format: "mp4", params: params("bottomright") }, 1280 - 14 - 360, 720 - 14 - 180],
-    ["grey.mp4", { format: "jpg", params: params("topright") }, 1280 - 14 - 360, 14],
-    ["grey.mp4", { format: "mp4:hevc::pix_fmt=yuv420p10le", params: params("bottomleft") }, 14, 720 - 14 - 180],
-    ["grey.mp4", { format: "mov:prores-ks::", params: params("bottomleft") }, 14, 720 - 14 - 180],
-    // Inside the picture, not on its padding.
-    ["grey.mp4", { format: "mp4:1280x1000", params: params("topleft") }, 14, 140 + 14],
-  ])("on %s as %j is in its corner, in its colours, its alpha kept", async (name, ask, left, top) => {
-    const picture = await firstFrame(await encodeOne(clip(name), ask, markedBy("mark.png")));
-    const at = (x: number): readonly number[] => picture.at(left + x, top + 90);
+    // 540×270 pixels for 1080 lines are 360×180 for 720, at 14 pixels from the edges.
+    ["gray.mp4", { format: "mp4", params: params("topleft") }, 14, 14],
+    ["gray.mp4", { format: "mp4", params: params("bottomright") }, 1280 - 14 - 360, 720 - 14 - 180],
+    ["gray.mp4", { format: "jpg", params: params("topright") }, 1280 - 14 - 360, 14],
+    ["gray.mp4", { format: "mp4:hevc::pix_fmt=yuv420p10le", params: params("bottomleft") }, 14, 720 - 14 - 180],
+    ["gray.mp4", { format: "mov:prores-ks::", params: params("bottomleft") }, 14, 720 - 14 - 180],
+    // On the active area, not on the padding.
+    ["gray.mp4", { format: "mp4:1280x1000", params: params("topleft") }, 14, 140 + 14],
+  ])("on %s as %j is in its corner, with its colors and alpha", async (name, request, left, top) => {
+    const frame = await firstFrame(await encodeOne(clip(name), request, overlayOf("overlay.png")));
+    const at = (x: number): readonly number[] => frame.at(left + x, top + 90);
     const near = (x: number, rgb: readonly number[]): void => {
       for (const [channel, value] of at(x).entries())
         expect(Math.abs(value - (rgb[channel] ?? 999))).toBeLessThanOrEqual(9);
     };
-    near(20, GREY);
+    near(20, GRAY);
     near(60, [255, 0, 255]);
     near(180, [192, 64, 192]);
     near(300, [255, 0, 255]);
-    near(340, GREY);
-    for (const y of [-4, 184]) expect(picture.at(left + 60, top + y)[1]).toBeGreaterThan(110);
-    for (const y of [4, 176]) expect(picture.at(left + 60, top + y)[1]).toBeLessThan(20);
-    // No trace of the hidden green along the edge, beyond what halved colour planes do.
+    near(340, GRAY);
+    for (const y of [-4, 184]) expect(frame.at(left + 60, top + y)[1]).toBeGreaterThan(110);
+    for (const y of [4, 176]) expect(frame.at(left + 60, top + y)[1]).toBeLessThan(20);
+    // No green along the edge, beyond the effect of halved color planes.
     for (let x = 30; x < 50; x++) expect((at(x)[1] ?? 0) - (at(x)[0] ?? 0)).toBeLessThanOrEqual(25);
   });
 
@@ -327,41 +328,41 @@ describe("watermark", () => {
     ["pal.mp4", "mp4:0x240"],
     ["hdr.mp4", "mp4:hevc_0x270::pix_fmt=yuv420p10le"],
     ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
-  ])("is there on %s as %s, whatever the matrix and the mark's size", async (name, format) => {
-    const ask = { format, params: params("topleft") };
-    const picture = await firstFrame(await encodeOne(clip(name), ask, markedBy("mark.jpg")));
-    const [red = 0, green = 255, blue = 0] = picture.at(20, 20);
-    // In PQ and the wide gamut of BT.2020 it looks paler.
+  ])("is visible on %s as %s, whatever the color matrix and the overlay's size", async (name, format) => {
+    const request = { format, params: params("topleft") };
+    const frame = await firstFrame(await encodeOne(clip(name), request, overlayOf("overlay.jpg")));
+    const [red = 0, green = 255, blue = 0] = frame.at(20, 20);
+    // It looks paler in PQ and the wide gamut of BT.2020.
     expect([red > green + 25, blue > green + 25]).toEqual([true, true]);
   });
 
   test.each([
-    ["mark.webp", "tall.mp4", 180, 90],
-    ["mark.jpg", "tall.mp4", 180, 90],
-    ["huge.png", "grey.mp4", 640, 64],
-  ])("%s on %s is %i×%i pixels", async (mark, name, width, height) => {
-    const picture = await firstFrame(
-      await encodeOne(clip(name), { format: "mp4", params: params("topleft") }, markedBy(mark)),
+    ["overlay.webp", "tall.mp4", 180, 90],
+    ["overlay.jpg", "tall.mp4", 180, 90],
+    ["huge.png", "gray.mp4", 640, 64],
+  ])("%s on %s is %i×%i pixels", async (overlay, name, width, height) => {
+    const frame = await firstFrame(
+      await encodeOne(clip(name), { format: "mp4", params: params("topleft") }, overlayOf(overlay)),
     );
     const margin = name === "tall.mp4" ? 8 : 14;
-    const isMark = (x: number, y: number): boolean => (picture.at(x, y)[1] ?? 255) < 100;
+    const isOverlay = (x: number, y: number): boolean => (frame.at(x, y)[1] ?? 255) < 100;
     const [middle, inside] = [margin + (height >> 1), margin + Math.round(width * 0.2)];
-    const across = Array.from({ length: picture.width }, (_, x) => x).filter((x) => isMark(x, middle));
-    const down = Array.from({ length: height + 40 }, (_, y) => y).filter((y) => isMark(inside, y));
-    expect(Math.abs((across.at(-1) ?? 0) - (margin + width * (mark === "mark.webp" ? 8 / 9 : 1)))).toBeLessThanOrEqual(
-      2,
-    );
+    const across = Array.from({ length: frame.width }, (_, x) => x).filter((x) => isOverlay(x, middle));
+    const down = Array.from({ length: height + 40 }, (_, y) => y).filter((y) => isOverlay(inside, y));
+    expect(
+      Math.abs((across.at(-1) ?? 0) - (margin + width * (overlay === "overlay.webp" ? 8 / 9 : 1))),
+    ).toBeLessThanOrEqual(2);
     expect([Math.abs(down.length - height) <= 2, Math.abs((down[0] ?? 0) - margin) <= 1]).toEqual([true, true]);
   });
 });
 
-describe("cut", () => {
+describe("trim", () => {
   /** The numbers of the frames of a ramp, modulo 200. */
   const frames = async (file: string): Promise<number[]> => {
     const luma = await decode(file, "scale=1:1", "gray");
     return [...luma].map((value) => Math.round(value * (219 / 255)));
   };
-  /** Where the sound sets in, in frames. */
+  /** The position at which the audio sets in, in frames. */
   const onset = async (file: string): Promise<number> => {
     const samples = await decodeAudio(file);
     const first = samples.findIndex((sample) => Math.abs(sample) > 3000);
@@ -373,17 +374,17 @@ describe("cut", () => {
     ["ramp.mp4", 1.001, 30, 60],
     ["ramp.mkv", 1.001, 30, 60],
     ["ramp.ts", 1.001, 30, 60],
-    // Between two frames: the later one is the first.
+    // Between two frames: the output begins with the later one.
     ["ramp.mp4", 1.02, 31, 60],
-    // Rounded as people round.
+    // The time of frame 46, rounded to 0.1 ms.
     ["ramp.mkv", 1.5348, 46, 60],
     ["late.ts", 1.001, 15, 60],
-    // Far enough to be sought.
+    // Far enough for seeking.
     ["long.mp4", 50.05, 1500, 1530],
     ["long.mkv", 50.05, 1500, 1530],
     ["long.ts", 50.05, 1500, 1530],
     ["long.mp4", 50.06, 1501, 1530],
-  ])("%s from %d s on begins and ends at the very frame, with its sound in step", async (name, offset, first, loud) => {
+  ])("%s from %d s on begins and ends at the exact frame, with audio in sync", async (name, offset, first, loud) => {
     const { files, commands } = await encodeClip(clip(name), [
       { format: "mp4:::quality=5", params: { offset, duration: 1.5015 } },
       { format: "mp4:15fps::quality=5", params: { offset, duration: 1.001 } },
@@ -398,7 +399,7 @@ describe("cut", () => {
     for (const { start_time } of streams) expect(Math.abs(Number(start_time))).toBeLessThan(0.01);
   });
 
-  test("a film that is rated anew has the same frames from the offset on as the whole", async () => {
+  test("a trimmed output with another frame rate has the same frames as the whole output", async () => {
     const { files } = await encodeClip(clip("long.mp4"), [
       { format: "mp4:24fps::quality=5" },
       { format: "mp4:24fps::quality=5", params: { offset: 50.5 } },
@@ -407,9 +408,9 @@ describe("cut", () => {
     expect(await frames(part)).toEqual((await frames(whole)).slice(50.5 * 24));
   });
 
-  test("what begins beyond the end is refused in words", async () => {
-    const { failures: refusals } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
-    expect(refusals[0]?.failure).toEqual({
+  test("an offset beyond the end fails with a message", async () => {
+    const { failures } = await encodeClip(clip("ramp.mp4"), [{ format: "mp4", params: { offset: 5 } }]);
+    expect(failures[0]?.failure).toEqual({
       code: "offset_beyond_end",
       message: "The output's `offset` is beyond the end of the input.",
     });
@@ -417,14 +418,14 @@ describe("cut", () => {
 });
 
 describe("deinterlace", () => {
-  test("makes whole frames of interlaced ones at the same rate, and leaves the others alone", async () => {
+  test("makes progressive frames of interlaced ones at the same rate, and leaves the others unchanged", async () => {
     const deinterlace = { deinterlace: true };
     const { files } = await encodeClip(clip("combed.mp4"), [
       { format: "mp4:::quality=5" },
       { format: "mp4:::quality=5", params: deinterlace },
     ]);
     const [combed = "", whole = ""] = [...files.values()].flat();
-    /** How much neighbouring lines differ, where something moves. */
+    /** How much adjacent lines differ, where something moves. */
     const combs = async (file: string): Promise<number> => {
       const luma = await decode(file, "trim=start_frame=10:end_frame=11", "gray");
       const rows = Array.from({ length: 179 }, (_, y) => y).map((y) =>
@@ -446,15 +447,15 @@ describe("deinterlace", () => {
 });
 
 describe("alpha", () => {
-  test("what is transparent is black in films without alpha, and stays in those with it", async () => {
+  test("transparent areas are black in videos without alpha, and stay transparent in those with it", async () => {
     await makeClip(folder, "glass.png", "-f lavfi -i color=0xff0000@0.5:s=64x64,format=rgba -frames:v 1");
     const { files } = await encodeClip(clip("glass.png"), [
       { format: "mp4" },
       { format: "jpg" },
       { format: "mov:prores-ks::pix_fmt=yuva444p10le" },
     ]);
-    const [film = "", image = "", kept = ""] = [...files.values()].flat();
-    for (const file of [film, image]) {
+    const [video = "", image = "", kept = ""] = [...files.values()].flat();
+    for (const file of [video, image]) {
       const [red = 0, green = 0] = (await firstFrame(file)).at(32, 32);
       expect([Math.abs(red - 128) <= 4, green <= 4]).toEqual([true, true]);
     }
