@@ -1,20 +1,38 @@
-// The browser of the machine, without a screen.
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+// A browser without a screen: the Chromium of npm, or the machine's own.
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
+import { ROOT } from "../../local/home/constants.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/** Holds Chromium for Linux x64 with H.264 and AAC, packed. */
+const PACKAGE = "@sparticuz/chromium";
+const UNPACKED = join(ROOT, "node_modules", ".cache", "copra-chromium");
+/** Unpacks the browser, and the libraries that not every machine has, into the folder for temporary files. */
+const UNPACK = `
+import { inflate } from "${PACKAGE}";
+await Promise.all(process.argv.slice(1).map((archive) => inflate(archive)));
+`;
 
-/** The path of Chromium or Chrome: $CHROMIUM, or what is on the PATH. Throws in words when there is none. */
-function chromiumPath(): string {
+type Installed = { readonly executablePath: string; readonly libraries?: string };
+
+/** $CHROMIUM, or npm's where it runs, or what is on the PATH. Throws an error that says what to install when there is none. */
+async function findChromium(): Promise<Installed> {
   const { CHROMIUM, PATH = "" } = process.env;
-  const candidates = CHROMIUM
-    ? [CHROMIUM]
-    : PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  const found = candidates.find(isExecutable);
-  if (found) return found;
+  if (CHROMIUM) {
+    if (isExecutable(CHROMIUM)) return { executablePath: CHROMIUM };
+    throw new Error(`CHROMIUM=${CHROMIUM} is not an executable file.`);
+  }
+  if (process.platform === "linux" && process.arch === "x64") return chromiumOfNpm();
+  const found = PATH.split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find(isExecutable);
+  if (found) return { executablePath: found };
   throw new Error(
-    `These tests play streams in Chromium, which is not here: ${CHROMIUM ? `CHROMIUM=${CHROMIUM} is no program` : `none of ${NAMES.join(", ")} is on the PATH`}. Debian has it: apt-get install chromium.`,
+    `The player tests need Chromium: none of ${NAMES.join(", ")} is on the PATH, and CHROMIUM is not set.`,
   );
 }
 
@@ -27,10 +45,40 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** Unpacks it the first time, which takes some seconds. */
+async function chromiumOfNpm(): Promise<Installed> {
+  const entry = createRequire(import.meta.url).resolve(PACKAGE);
+  const { version } = createRequire(entry)("../package.json") as { version: string };
+  const folder = join(UNPACKED, version);
+  if (!existsSync(folder)) await unpack(join(dirname(entry), "..", "bin"), folder);
+  return { executablePath: join(folder, "chromium"), libraries: join(folder, "al2023", "lib") };
+}
+
+/** Elsewhere first, so that nobody finds half of it. */
+async function unpack(archives: string, folder: string): Promise<void> {
+  mkdirSync(UNPACKED, { recursive: true });
+  const draft = mkdtempSync(join(UNPACKED, "draft-"));
+  const paths = ["chromium.br", "al2023.tar.br", "fonts.tar.br"].map((name) => join(archives, name));
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", UNPACK, ...paths], {
+    cwd: ROOT,
+    env: { ...process.env, TMPDIR: draft },
+  });
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another run may have been faster.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
 /** Without a sandbox, which root may not have and containers cannot give: it opens no pages but the tests' own. */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: chromiumPath(),
+export async function launchChromium(): Promise<Browser> {
+  const { executablePath, libraries } = await findChromium();
+  return chromium.launch({
+    executablePath,
+    env: { ...process.env, ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}) },
     chromiumSandbox: false,
     args: ["--autoplay-policy=no-user-gesture-required", "--disable-gpu", "--disable-dev-shm-usage"],
   });
+}
