@@ -130,14 +130,23 @@ function channelFault(container: TrackContainer, codec: AudioCodec, { channels }
   return channels === wanted ? "" : `${channels} channels`;
 }
 
+/** `npm run test:soak` tries every clip with all codecs; otherwise only the first clip is. */
+const IS_COMPLETE = process.env.COPRA_SOAK === "1";
+
+/** One codec of each container, not the same for each clip. */
+const onePerContainer = (wanted: readonly Wanted[], turn: number): Wanted[] =>
+  [...Map.groupBy(wanted, ({ container }) => container).values()].flatMap((codecs) =>
+    codecs.filter((_, at) => IS_COMPLETE || at === turn % codecs.length),
+  );
+
 const ROWS: [string, readonly Wanted[]][] = [
   ["normal.mp4", [...VIDEOS, ...AUDIOS]],
-  ["rotated.mp4", VIDEOS],
-  ["silent.mp4", VIDEOS],
-  ["odd.mp4", VIDEOS],
-  ["jitter.mp4", VIDEOS],
-  ["surround.mkv", [...VIDEOS, ...AUDIOS]],
-  ["audio.m4a", AUDIOS],
+  ["rotated.mp4", onePerContainer(VIDEOS, 0)],
+  ["silent.mp4", onePerContainer(VIDEOS, 1)],
+  ["odd.mp4", onePerContainer(VIDEOS, 2)],
+  ["jitter.mp4", onePerContainer(VIDEOS, 3)],
+  ["surround.mkv", [...onePerContainer(VIDEOS, 4), ...AUDIOS]],
+  ["audio.m4a", onePerContainer(AUDIOS, 1)],
 ];
 
 test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, wanted) => {
