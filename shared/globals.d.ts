@@ -1,5 +1,5 @@
-// The few web globals that both Node and Workers have and that shared/ uses. Declared here because its tsconfig loads
-// no platform's types; only what is used, so that nothing else creeps in.
+// The web globals of Node and Workers that shared/ uses. Declared here because its tsconfig loads no platform types. Only
+// what is used, so that shared/ uses no other platform features by accident.
 
 interface URL {
   readonly href: string;

@@ -1,17 +1,17 @@
-// Identifiers: the only place that makes them. Callers hand in random bytes, so that pure code stays pure.
+// Identifiers: the only place that creates them. Callers provide random bytes, so that this code stays pure.
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** 14 characters of `[A-Za-z0-9]`, about 83 random bits (api-v2 §1). */
 export type JobId = Branded<"JobId">;
-/** Names one grant of one task: `<job>.<task>.<attempt>`. Anyone may know it; the lease token is the secret. */
+/** Identifies one attempt of one task: `<job>.<task>.<attempt>`. Not secret; the lease token is. */
 export type LeaseId = Branded<"LeaseId">;
 
 export type RandomBytes = (count: number) => Uint8Array;
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/** Bytes from here on would make the first letters of the alphabet likelier than the others. */
+/** Larger bytes would make the first letters of the alphabet more likely than the others. */
 const FAIR_BYTE_LIMIT = 256 - (256 % ALPHABET.length);
 
 /** `length` characters of `[A-Za-z0-9]`, each equally likely. */
@@ -26,15 +26,15 @@ export function randomText(length: number, random: RandomBytes): string {
 }
 
 export const newJobId = (random: RandomBytes): JobId => randomText(14, random) as JobId;
-/** A lease token, node session and the like: 160 bits and more. */
+/** A lease token, node session and so on: at least 160 bits. */
 export const newToken = (random: RandomBytes): string => randomText(28, random);
-/** A client's API key; the prefix is what clients of the API know (api-v2 §1). */
+/** An API key, with the prefix that clients know (api-v2 §1). */
 export const newApiKey = (random: RandomBytes): string => `k-${randomText(43, random)}`;
 export const newNodeToken = (random: RandomBytes): string => `n-${randomText(43, random)}`;
 
 const API_KEY = /^k-[A-Za-z0-9]{43}$/;
 const NODE_TOKEN = /^n-[A-Za-z0-9]{43}$/;
-/** Whether a text could be an API key, of which there are 62^43, about 2^256; likewise a node token. */
+/** Whether text has the form of an API key (62^43, about 2^256 possible keys) or of a node token. */
 export const isApiKey = (text: string): boolean => API_KEY.test(text);
 export const isNodeToken = (text: string): boolean => NODE_TOKEN.test(text);
 
@@ -45,7 +45,7 @@ export const leaseId = (job: JobId, task: string, attempt: number): LeaseId => `
 
 const LEASE_ID = /^([A-Za-z0-9]{14})\.([a-z0-9-]{1,40})\.(\d{1,4})$/;
 
-/** The parts of a lease id, or null when the text is none. */
+/** The components of a lease id; null if the text is not a lease id. */
 export function parseLeaseId(text: string): { job: JobId; task: string; attempt: number } | null {
   const match = LEASE_ID.exec(text);
   if (!match?.[1] || !match[2] || !match[3]) return null;

@@ -1,4 +1,4 @@
-// Structured log lines: a static message and its values as attributes, one JSON object a line.
+// Structured logging: one JSON object per line, with a static message and values as attributes.
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -16,8 +16,8 @@ const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 export type LogSink = { write(line: string): void; now(): number; level: LogLevel };
 
 /**
- * A logger whose lines carry `base`; lines below the sink's level are dropped. Of addresses in its values only what may be
- * shown is written, whoever quoted them.
+ * A logger that adds `base` to each line and drops lines below the level of the sink. Removes credentials, queries and
+ * fragments from URLs in values.
  */
 export function createLogger(sink: LogSink, base: LogFields = {}): Logger {
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
@@ -36,7 +36,7 @@ export function createLogger(sink: LogSink, base: LogFields = {}): Logger {
   };
 }
 
-/** The last line of a process that does not know what to do with an error. */
+/** Logs an error that ends the process. */
 export function logCrash(log: Logger, thrown: unknown): void {
   log.error("Crashed", { error: messageOf(thrown), stack: thrown instanceof Error ? (thrown.stack ?? null) : null });
 }
@@ -45,19 +45,19 @@ const safe = (value: LogFields[string]): LogFields[string] =>
   typeof value === "string"
     ? value
         .replace(USER, "$1")
-        .replace(ADDRESS, (_, shown: string, query?: string) => (query ? `${shown}?…` : shown))
+        .replace(URL_PATTERN, (_, shown: string, query?: string) => (query ? `${shown}?…` : shown))
         .replace(PARAMETERS, "")
     : value;
 
-// A value may be long and anyone's: each pattern begins at "://" and reads on once, and JSON may have escaped its slashes.
-/** User and password of an address (RFC 3986 §3.2.1), whatever signs a password is made of, but for the slash. */
+// Values may be long and untrusted: each pattern starts at "://" and reads the text once. JSON may have escaped the slashes.
+/** User and password of a URL (RFC 3986 §3.2.1), with any characters except slashes. */
 const USER = /(:(?:\\*\/){2})[^\s/]*@/g;
-/** An address, and its query and fragment, of which signatures are part. */
-const ADDRESS = /(:(?:\\*\/){2}[^\s?#"'<>]*)([?#][^\s"'<>]*)?/g;
-/** Drizzle puts the values of a query that failed behind its text (DrizzleQueryError). */
+/** A URL, and its query and fragment, which may contain signatures. */
+const URL_PATTERN = /(:(?:\\*\/){2}[^\s?#"'<>]*)([?#][^\s"'<>]*)?/g;
+/** Drizzle appends the values of a failed query to its text (DrizzleQueryError). */
 const PARAMETERS = /\nparams: [^\n]*/g;
 
-/** The words of anything thrown. */
+/** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

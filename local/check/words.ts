@@ -53,6 +53,8 @@ const GIVEN = [
   /picture[_ ]timing/gi,
   /coded[_ ]picture/gi,
   /picture parameter set/gi,
+  // Fields of responses, which existing clients read.
+  /cut_short|picture_over_sound_ms|refusals(?=:)/g,
 ];
 
 export type BadWord = { file: string; line: number; word: string; instead: string; text: string };

@@ -1,7 +1,8 @@
 // The variables of conditions (api-v2 §6) and their values for a probed input.
 
 import { chosenAudio, chosenVideo } from "../media/choose-streams.ts";
-import { type MediaProbe, sourceFacts } from "../media/media-probe.ts";
+import type { MediaProbe } from "../media/media-probe.ts";
+import { sourceFacts } from "../media/source-facts.ts";
 import type { ConditionValue, Variables } from "./condition.ts";
 
 /** Names without the prefix `input.`. */

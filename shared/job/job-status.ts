@@ -1,8 +1,8 @@
-// Statuses of a job and of its input, with every legal move. Names and meanings: contract, "States and transitions".
+// Statuses of a job and of its input, with all allowed transitions (contract, "States and transitions").
 
 export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-/** `retry` begins an ended job anew, for what it did not finish. */
+/** `retry` restarts an ended job for what it did not finish. */
 export type JobMove = "complete" | "fail" | "abort" | "retry";
 
 export const JOB_TABLE = {
@@ -23,10 +23,10 @@ export const INPUT_TABLE = {
   "input.failed": { retry: "input.starting" },
 } as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
 
-/** Whether the job has ended: then it can no longer complete, though it may be begun anew. */
+/** Whether the job has ended: then it can no longer complete, but a client may restart it. */
 export const isTerminalJob = (status: JobStatus): boolean => moveJob(status, "complete") === null;
 
-/** The status after a move, or null when the table has no such move. */
+/** The status after a move; null if the move is not allowed. */
 export function moveJob(from: JobStatus, move: JobMove): JobStatus | null {
   const row: Partial<Record<JobMove, JobStatus>> = JOB_TABLE[from];
   return row[move] ?? null;

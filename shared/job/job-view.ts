@@ -1,4 +1,4 @@
-// The job as clients see it (contract, "Resources and their fields"); extra members are additive.
+// The representation of a job in responses (contract, "Resources and their fields"), with additional fields.
 import * as z from "zod";
 import { INPUT_STATUSES, JOB_STATUSES } from "./job-status.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
@@ -9,10 +9,10 @@ export const OUTPUT_STATUSES = [...new Set(OUTPUT_TYPES.flatMap((type) => Object
 const percent = z.string().regex(/^(?:100|\d{1,2})%$/);
 const failure = {
   error: z.string().exactOptional().describe("Why it failed, in one sentence"),
-  error_code: z.string().exactOptional().describe("Why it failed, as a code of the error table"),
+  error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
 };
 
-/** A date as clients see it (contract, created_at). */
+/** A date in responses (contract, created_at). */
 export const ContractDate = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$/)
@@ -25,21 +25,25 @@ export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
 
 export const OutputView = z
   .object({
-    key: z.string().describe("Its key in the request, or the one made from its format"),
-    type: z.enum(OUTPUT_TYPES).describe("Outputs of sound alone are of type video too"),
-    format: z.string().describe("As in the request; in its canonical form when a `format` hash came with it"),
+    key: z.string().describe("The key from the request, or the format by default"),
+    type: z.enum(OUTPUT_TYPES).describe("Audio outputs have the type video, too"),
+    format: z.string().describe("The format from the request; in canonical form if the request has a `format` hash"),
     status: z.enum(OUTPUT_STATUSES),
-    progress: percent.exactOptional().describe("Of this output alone; absent while there is nothing to tell"),
-    url: z.string().exactOptional().describe("Where a finished video lies"),
+    progress: percent.exactOptional().describe("Progress of this output; absent before it starts"),
+    url: z.string().exactOptional().describe("The URL of a finished video"),
     urls: z
       .union([z.array(z.string()), z.array(PlaylistUrl)])
       .exactOptional()
-      .describe("Where finished images lie, a WebVTT file last; of an HTTP stream, its playlists and manifests"),
+      .describe(
+        "The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream",
+      ),
     encoder: z
       .string()
       .exactOptional()
-      .describe("ffmpeg's name of what encoded a finished film or sound, such as `libx264`; `copy` when nothing did"),
-    note: z.string().exactOptional().describe("How it was made, where that is not as usual, in one sentence"),
+      .describe(
+        "ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without encoding",
+      ),
+    note: z.string().exactOptional().describe("Anything unusual about the encoding, in one sentence"),
     ...failure,
   })
   .describe("One output of a job");
@@ -49,10 +53,10 @@ export const InputView = z.object({ status: z.enum(INPUT_STATUSES), ...failure }
 
 export const UltrafastView = z
   .object({
-    chunks: z.int().describe("How many chunks the film was cut into; 0 when it is encoded in one piece"),
-    reason: z.string().exactOptional().describe("Why it is encoded in one piece, in one sentence"),
+    chunks: z.int().describe("Number of chunks; 0 if the input is encoded in one piece"),
+    reason: z.string().exactOptional().describe("Why the input is encoded in one piece, in one sentence"),
   })
-  .describe("What became of `settings.ultrafast`; absent until the input was inspected, and when it was not asked for");
+  .describe("The result of `settings.ultrafast`; absent without this setting and before the inspection of the input");
 export type UltrafastView = z.infer<typeof UltrafastView>;
 
 export const JobView = z
@@ -61,9 +65,9 @@ export const JobView = z
     created_at: ContractDate,
     completed_at: ContractDate.nullable().describe("When the job ended; null until then"),
     status: z.enum(JOB_STATUSES),
-    progress: percent.describe("Whole percent of all the work; never goes back, and is 100% only at the end"),
+    progress: percent.describe("Progress of the job in percent; never decreases, and is 100% only at the end"),
     input: InputView,
-    outputs: z.array(OutputView).describe("In the order of the request"),
+    outputs: z.array(OutputView).describe("The outputs in the order of the request"),
     ultrafast: UltrafastView.exactOptional(),
   })
   .describe("A job");

@@ -1,28 +1,28 @@
-// Metadata as the contract lists it: ffprobe's own values, with the fields that newer builds no longer print.
+// Metadata in responses: ffprobe's values, with the fields of the contract that newer builds no longer print.
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/media-probe.ts";
 
-/** Key names that mean the source (api-v2 §10): no output may have one. */
+/** Keys that mean the source (api-v2 §10); outputs must not have them. */
 export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
 
 const HlsEncryption = z
   .object({
     method: z.literal("AES-128"),
-    key: z.string().describe("In hexadecimal"),
-    key_uri: z.string().describe("Where players get it, as it was asked for"),
+    key: z.string().describe("The key in hexadecimal"),
+    key_uri: z.string().describe("The URL from which players load the key, as in the request"),
   })
-  .describe("How the segments are encrypted: only of a key that the service made, and never in notifications");
+  .describe("The encryption of the segments: only for keys that the service created, and never in notifications");
 
 export const HlsMetadata = MediaProbe.extend({ encryption: HlsEncryption.exactOptional() }).describe(
-  "The tracks of each variant in turn; `tags.variant_bitrate` is its bandwidth in bit/s",
+  "The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s",
 );
 
 export const HttpStreamMetadata = z
   .strictObject({
     hls: HlsMetadata.exactOptional(),
-    dash: MediaProbe.exactOptional().describe("The tracks of fragmented MP4"),
+    dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
   })
-  .describe("Of each package of an HTTP stream; the file name is the address of its playlist or manifest");
+  .describe("Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest");
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
 /** The metadata of one output. */
@@ -33,24 +33,29 @@ export const UltrafastReceipt = z
   .object({
     chunks: z.array(
       z.object({
-        frames: z.int().describe("Of the source"),
+        frames: z.int().describe("Number of frames of the source"),
         seconds: z.number(),
-        node: z.string().describe("Which encoder node made it"),
-        attempts: z.int().describe("How often it was begun"),
+        node: z.string().describe("The encoder node that encoded the chunk"),
+        attempts: z.int().describe("Number of attempts"),
         encode_seconds: z.number(),
       }),
     ),
     frames_planned: z.int(),
     frames_joined: z.int(),
-    largest_error_us: z.number().describe("The largest distance of a frame's time from the plan's, in µs"),
-    picture_over_sound_ms: z.number().nullable().describe("How much longer the picture is; null without sound"),
-    retries: z.int().describe("Attempts that came to nothing, of all parts"),
+    largest_error_us: z
+      .number()
+      .describe("The largest difference between the planned and the actual timestamp of a frame, in µs"),
+    picture_over_sound_ms: z
+      .number()
+      .nullable()
+      .describe("How much longer the video is than the audio, in ms; null without audio"),
+    retries: z.int().describe("Number of failed attempts of all tasks"),
     encoder: z.string(),
   })
-  .describe("How a film was made of chunks");
+  .describe("How a video was encoded in chunks");
 export type UltrafastReceipt = z.infer<typeof UltrafastReceipt>;
 
-/** ffprobe's answer with the contract's fields filled in and `filename` replaced; nothing that was printed is dropped. */
+/** ffprobe's output with the missing fields of the contract and another `filename`; keeps all other fields. */
 export function contractMetadata(probe: MediaProbe, filename: string): MediaProbe {
   return { streams: probe.streams.map(contractStream), format: { ...probe.format, filename } };
 }
@@ -61,13 +66,13 @@ function contractStream(stream: ProbedStream): ProbedStream {
   return {
     ...stream,
     ...(codecTimeBase === null ? {} : { codec_time_base: codecTimeBase }),
-    // ffprobe before 4.4 printed the AAC encoder's peak, which every ffmpeg build sets to the mean.
+    // ffprobe before 4.4 printed the peak of the AAC encoder, which all ffmpeg builds set to the mean.
     ...(stream.codec_name === "aac" && stream.bit_rate ? { max_bit_rate: stream.max_bit_rate ?? stream.bit_rate } : {}),
     ...(rotation === 0 ? {} : { tags: { ...stream.tags, rotate: String(rotation) } }),
   };
 }
 
-/** Codecs whose time base counted fields, so that it was half a frame (ffprobe ≤ 4.3). */
+/** Codecs whose time base counted fields, and so was half a frame (ffprobe ≤ 4.3). */
 const FIELD_CODECS = new Set(["h264", "mpeg2video", "mpeg4"]);
 
 /** `codec_time_base` as ffprobe ≤ 4.3 printed it; verified against 4.0 for h264, hevc, vp9, opus and aac. */
@@ -82,7 +87,7 @@ function codecTimeBaseOf(stream: ProbedStream): string | null {
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
-/** The url that metadata and answers may show: without user, password and query. */
+/** The URL for metadata and responses: without user, password and query. */
 export function publicUrl(url: string): string {
   return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/, "");
 }

@@ -1,4 +1,4 @@
-// The bodies of notifications (api-v2 §9): what clients receive.
+// The payloads of notifications (api-v2 §9).
 import * as z from "zod";
 import { MediaProbe } from "../media/media-probe.ts";
 import { InputView, JobView, OutputView } from "./job-view.ts";
@@ -8,7 +8,7 @@ const payload = <const Event extends string, Data extends z.ZodType>(events: rea
   z.object({
     job_id: z.string(),
     event: z.enum(events),
-    metadata: z.boolean().describe("Whether this payload carries metadata"),
+    metadata: z.boolean().describe("Whether this payload includes metadata"),
     data,
   });
 
@@ -17,16 +17,16 @@ const outputMetadata = { metadata: OutputMetadata.exactOptional() };
 
 export const InputPayload = payload(
   ["input.transferred", "input.failed"],
-  InputView.extend({ progress: z.literal("100%").describe("Of the transfer"), ...inputMetadata }),
-).describe("What became of a job's input");
+  InputView.extend({ progress: z.literal("100%").describe("Progress of the transfer"), ...inputMetadata }),
+).describe("The result of the input of a job");
 
 export const OutputPayload = payload(
   ["output.completed", "output.failed"],
   OutputView.omit({ format: true }).extend({
-    progress: JobView.shape.progress.describe("Share of the outputs that have ended; skipped ones do not count"),
+    progress: JobView.shape.progress.describe("Percentage of outputs that have ended, without skipped ones"),
     ...outputMetadata,
   }),
-).describe("What became of one output of a job");
+).describe("The result of one output of a job");
 
 export const JobPayload = payload(
   ["job.completed", "job.failed", "job.aborted"],

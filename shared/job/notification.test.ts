@@ -23,7 +23,7 @@ it.each<[string, object, members: string]>([
   ],
   [
     "failed output",
-    outputPayload("output.failed", JOB, { ...OUTPUT, error: "It broke", status: "video.failed" }, null, "50%"),
+    outputPayload("output.failed", JOB, { ...OUTPUT, error: "Encoding failed", status: "video.failed" }, null, "50%"),
     "type status progress key url encoder error",
   ],
   [
@@ -31,6 +31,6 @@ it.each<[string, object, members: string]>([
     jobPayload("job.completed", JOB, null),
     "type status progress id created_at completed_at input outputs ultrafast",
   ],
-])("the payload of an %s has its members in the order of the original", (_, payload, members) => {
+])("the payload of an %s has its fields in the expected order", (_, payload, members) => {
   expect(Object.keys("data" in payload ? Object(payload.data) : {}).join(" ")).toBe(members);
 });

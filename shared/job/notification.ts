@@ -1,4 +1,4 @@
-// Notifications: events, payloads (api-v2 §9), members in the order that existing clients know, and the schedule.
+// Notifications: events, payloads (api-v2 §9) with fields in the order that existing clients expect, and retries.
 
 import type { MediaProbe } from "../media/media-probe.ts";
 import type { JobView, OutputView } from "./job-view.ts";
@@ -16,10 +16,10 @@ export const NOTIFICATION_EVENTS = [
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
-/** Events that are sent whether or not the client asked for `events`. */
+/** Events that are sent even without `events` in the request. */
 export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.completed", "job.failed"]);
 
-/** Metadata for a payload, or null when the client did not ask for it: the input's, and an output's by its index. */
+/** Metadata of the input, and of each output by its index; null if the client did not request metadata. */
 export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (OutputMetadata | null)[] } | null;
 
 /** The payload of an event of the input. */
@@ -34,7 +34,7 @@ export function inputPayload(
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
 
-/** The payload of an event of one output; `progress` is the share of the outputs that have ended, in whole percent. */
+/** The payload of an event of one output; `progress` is the percentage of outputs that have ended. */
 export function outputPayload(
   event: "output.completed" | "output.failed",
   job: JobView,
@@ -84,9 +84,9 @@ const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Events on the way are worth fewer tries: they go out in order, and the one that counts comes last. */
-const RETRIES_ON_THE_WAY = 3;
+/** Intermediate events have fewer retries, because events are sent in order and the last one matters most. */
+const INTERMEDIATE_RETRIES = 3;
 
 /** The schedule of an event's retries, in ms. */
 export const retryDelays = (event: NotificationEvent): readonly number[] =>
-  ALWAYS_SENT.has(event) ? RETRY_DELAYS_MS : RETRY_DELAYS_MS.slice(0, RETRIES_ON_THE_WAY);
+  ALWAYS_SENT.has(event) ? RETRY_DELAYS_MS : RETRY_DELAYS_MS.slice(0, INTERMEDIATE_RETRIES);

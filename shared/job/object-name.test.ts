@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { type Ask, specOf } from "../testing/output-specs.ts";
+import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { contentTypeOf, counterOf, joinPath, objectName } from "./object-name.ts";
 
-const STREAM: Ask = { format: "httpstream", params: { hls: { path: "hls" } } };
+const STREAM: OutputOptions = { format: "httpstream", params: { hls: { path: "hls" } } };
 
 const counters: [string, number, string][] = [
   ["a/%02d.jpg", 3, "a/03.jpg"],
@@ -21,14 +21,14 @@ it.each(counters)("fills the counter of %s", (path, ordinal, expected) => {
 const joins: [string, string, string][] = [
   ["", "a.mp4", "a.mp4"],
   ["/", "/a.mp4", "a.mp4"],
-  ["films", "a.mp4", "films/a.mp4"],
-  ["/films/", "//b/a.mp4", "films/b/a.mp4"],
+  ["videos", "a.mp4", "videos/a.mp4"],
+  ["/videos/", "//b/a.mp4", "videos/b/a.mp4"],
 ];
 it.each(joins)("joins %j and %j", (folder, name, expected) => {
   expect(joinPath(folder, name)).toBe(expected);
 });
 
-it.each<[Ask, string, string]>([
+it.each<[OutputOptions, string, string]>([
   [{ format: "mp4" }, "a", "video/mp4"],
   [{ format: "mp4:x" }, "a.mp4", "audio/mp4"],
   [{ format: "webm:x" }, "a", "audio/webm"],

@@ -1,30 +1,30 @@
-// Names of objects in a storage: paths with a counter, and their content types.
+// Names of objects in a storage: paths with a counter, and content types.
 import { assertNever } from "../errors.ts";
 import { IMAGE_CONTAINER_TRAITS, TRACK_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { OutputSpec } from "./output-spec.ts";
 
-/** Bytes of UTF-8 that a name may have in S3, the least of all storages (User Guide, Naming Amazon S3 objects). */
+/** Maximum bytes of a name in UTF-8: the limit of S3, the lowest of all storages (User Guide, Naming Amazon S3 objects). */
 export const MAX_NAME_BYTES = 1024;
-/** What a name takes of them. */
+/** The length of a name in bytes of UTF-8. */
 export const nameBytes = (name: string): number => new TextEncoder().encode(name).length;
 
 /** A counter in a path: `%02d`, `%.2d`, `%05d`, `%1d` or `%d`. */
 const COUNTER = /%(?:0|\.)?(\d?)d/;
 
-/** The counter placeholder of a path, or null when it has none. */
+/** The counter placeholder of a path; null if it has none. */
 export const counterOf = (path: string): string | null => COUNTER.exec(path)?.[0] ?? null;
 
-/** The path of file number `ordinal` (from 1): the counter filled in, zero-padded to its width. */
+/** The path of file number `ordinal` (from 1): the counter replaced by the number, zero-padded to its width. */
 export function objectName(path: string, ordinal: number): string {
   return path.replace(COUNTER, (_, width: string) => String(ordinal).padStart(Number(width || 1), "0"));
 }
 
-/** Joins a storage's own path and an object name with single slashes and none in front. */
+/** Joins the path of a storage and the name of an object with single slashes, without a leading slash. */
 export function joinPath(folder: string, name: string): string {
   return [...folder.split("/"), ...name.split("/")].filter((part) => part !== "").join("/");
 }
 
-/** Of the files of a package, by extension (RFC 8216 §4, ISO 23009-1 annex C, WebVTT §1.5). */
+/** Content types of the files of a package, by extension (RFC 8216 §4, ISO 23009-1 annex C, WebVTT §1.5). */
 const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
   ["m3u8", "application/vnd.apple.mpegurl"],
   ["mpd", "application/dash+xml"],
@@ -37,7 +37,7 @@ const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
   ["jpg", "image/jpeg"],
 ]);
 
-/** The content type of the object that a file of this output becomes. */
+/** The content type of an object of this output. */
 export function contentTypeOf(output: OutputSpec, object: string): string {
   switch (output.type) {
     case "video":

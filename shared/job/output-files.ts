@@ -1,10 +1,10 @@
-// Which files an output consists of, as far as its specification tells.
+// The files of an output, as far as its specification determines them.
 import { assertNever } from "../errors.ts";
 import { joinPath } from "./object-name.ts";
-import type { HttpStreamOutput, ImageOutput, PictureSelection } from "./output-spec.ts";
+import type { FrameSelection, HttpStreamOutput, ImageOutput } from "./output-spec.ts";
 
-/** How many pictures are taken from the source; null when that depends on its length. */
-export function pictureCount(selection: PictureSelection): number | null {
+/** Number of frames taken from the source; null if it depends on the length of the source. */
+export function frameCount(selection: FrameSelection): number | null {
   switch (selection.by) {
     case "number":
       return selection.number;
@@ -19,21 +19,21 @@ export function pictureCount(selection: PictureSelection): number | null {
   }
 }
 
-/** How many image files an output has, without its WebVTT file; null when that depends on the source's length. */
+/** Number of image files of an output, without its WebVTT file; null if it depends on the length of the source. */
 export function imageFileCount({ selection, sprite }: Pick<ImageOutput, "selection" | "sprite">): number | null {
-  const pictures = pictureCount(selection);
-  if (!sprite) return pictures;
+  const frames = frameCount(selection);
+  if (!sprite) return frames;
   if (sprite.limit === null) return 1;
-  return pictures === null ? null : Math.ceil(pictures / sprite.limit);
+  return frames === null ? null : Math.ceil(frames / sprite.limit);
 }
 
-/** What a stream stores at a fixed address: its name within a grant (protocol.ts), and the object that it becomes. */
+/** A file of a stream with a fixed path: its name in uploads (protocol/uploads.ts), and the path of the object. */
 export type EntryFile = { readonly file: string; readonly path: string };
 export type Playlist = EntryFile & { readonly format: "hls" | "dash" };
 
 type Packages = Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">;
 
-/** The playlists that players open, in the order of the output's `urls` (api-v2 §5). */
+/** The playlists that players open, in the order of the `urls` of the output (api-v2 §5). */
 export function playlistsOf(stream: Packages): Playlist[] {
   const { hls, dash } = stream;
   return [
@@ -43,7 +43,7 @@ export function playlistsOf(stream: Packages): Playlist[] {
   ];
 }
 
-/** All that a stream stores at fixed addresses: its playlists and, of its thumbnails, a WebVTT file in each package. */
+/** All files of a stream with fixed paths: its playlists and, for thumbnails, a WebVTT file in each package. */
 export function entryFilesOf(stream: Packages & Pick<HttpStreamOutput, "thumbnails">): EntryFile[] {
   const packages = (["hls", "dash"] as const).filter((name) => stream.thumbnails && stream[name]);
   return [...playlistsOf(stream), ...packages.map((name) => entryOf(stream, name, "vtt"))];

@@ -1,73 +1,73 @@
-// What one output is to be, after the request was parsed: complete, defaults filled in, units in names.
+// The specification of one output after parsing: complete, with defaults, with units in the names.
 import * as z from "zod";
 import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
 
 const outputBase = {
-  /** Position in the request, from 0: names the output inside a job. */
+  /** Position in the request, from 0: identifies the output in its job. */
   index: z.int(),
   key: z.string(),
-  /** The format as answers echo it: as it was sent, or in its canonical form when a hash came with it. */
+  /** The format in responses: as in the request, or in canonical form if the request has a hash. */
   format: z.string(),
-  /** The output is made only if this holds for the input (`if`); null: always. */
+  /** The output is created only if this condition (`if`) is true for the input; null: always. */
   condition: z.string().nullable(),
 };
 
 export const FITS = ["pad", "crop"] as const;
 export const WATERMARK_POSITIONS = ["topleft", "topright", "bottomleft", "bottomright"] as const;
 
-const picture = {
-  /** What becomes of a picture that has another shape than the size asked for, which is a box when it has two sides. */
+const videoFilters = {
+  /** How video of another aspect ratio fits into the requested size. */
   fit: z.enum(FITS),
-  /** Quarter turns, as ffmpeg counts them: 0 left and flipped, 1 right, 2 left, 3 right and flipped (upside down). */
+  /** Rotation by 90°, with ffmpeg's numbers: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and flipped. */
   transpose: z.int().nullable(),
   vflip: z.boolean(),
   hflip: z.boolean(),
   watermark: z.object({ url: z.string(), position: z.enum(WATERMARK_POSITIONS) }).nullable(),
 };
 
-/** A file of picture and sound, or of either. */
+/** A file with video and audio, or with one of them. */
 export const VideoOutput = z.object({
   ...outputBase,
   ...VideoFormat.shape,
-  ...picture,
-  /** Object name below the storage's own path. */
+  ...videoFilters,
+  /** Name of the object below the path of the storage. */
   path: z.string(),
-  /** Where in the source it begins. */
+  /** Where in the source the output starts. */
   offsetMs: z.number(),
-  /** Length to cut the output to. */
+  /** Length of the output. */
   durationMs: z.number().nullable(),
   deinterlace: z.boolean(),
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
-/** Which moments of the source become pictures; times count from its beginning. */
-export const PictureSelection = z.discriminatedUnion("by", [
-  /** So many, evenly spread over the duration. */
+/** The timestamps of the source whose frames become images, from its start. */
+export const FrameSelection = z.discriminatedUnion("by", [
+  /** This many, spread evenly over the duration. */
   z.object({ by: z.literal("number"), number: z.int() }),
-  /** At these times, in the order of the request. */
+  /** At these timestamps, in the order of the request. */
   z.object({ by: z.literal("offsets"), offsetsMs: z.array(z.number()) }),
-  /** One every so often, from the first frame; null: as often as suits the source's length (api-v2 §5). */
+  /** One per interval, from the first frame; null: an interval for the length of the source (api-v2 §5). */
   z.object({ by: z.literal("interval"), intervalMs: z.number().nullable() }),
-  /** For a picture that moves: so many scenes of this length each, evenly spread. */
+  /** For animated images: this many scenes of this length each, spread evenly. */
   z.object({ by: z.literal("scenes"), number: z.int(), durationMs: z.number() }),
 ]);
-export type PictureSelection = z.infer<typeof PictureSelection>;
+export type FrameSelection = z.infer<typeof FrameSelection>;
 
-/** Pictures out of the film: single ones, sheets of them, or one that moves. */
+/** Images from the source: single images, sprite sheets, or an animated image. */
 export const ImageOutput = z.object({
   ...outputBase,
   ...ImageFormat.shape,
-  ...picture,
-  /** Object name below the storage's own path; holds a counter (`%02d`) where more than one file may result. */
+  ...videoFilters,
+  /** Name of the object below the path of the storage; has a counter (`%02d`) if there may be more than one file. */
   path: z.string(),
-  selection: PictureSelection,
-  /** The centre square of the picture. */
+  selection: FrameSelection,
+  /** Whether to crop to the center square. */
   square: z.boolean(),
-  /** 1 to 5, strongest last; null: none. */
+  /** Blur strength, 1 to 5; null: none. */
   blur: z.int().nullable(),
-  /** Pictures laid out on sheets, row by row; `limit` is how many a sheet holds at most, null: all. */
+  /** Images on sprite sheets, row by row; `limit` is the maximum per sheet, null: all. */
   sprite: z.object({ limit: z.int().nullable(), columns: z.int() }).nullable(),
-  /** A WebVTT file that says which picture belongs to which moment: its object name. */
+  /** A WebVTT file that maps timestamps to images: the name of its object. */
   vtt: z.object({ path: z.string() }).nullable(),
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
@@ -76,34 +76,34 @@ export type ImageOutput = z.infer<typeof ImageOutput>;
 export const SegmentFormat = z.enum(["mpegts", "fmp4"]);
 export type SegmentFormat = z.infer<typeof SegmentFormat>;
 
-/** One film in several renditions, in segments, with playlists. Paths are folders below the storage's own path. */
+/** Several renditions of the source in segments, with playlists. Paths are folders below the path of the storage. */
 export const HttpStreamOutput = z.object({
   ...outputBase,
   type: z.literal("httpstream"),
   /**
-   * Segments with HLS playlists. They are of MPEG-TS, or of fragmented MP4 where all video is HEVC. `muxed`: each segment of
-   * a variant with video holds its audio too; only in MPEG-TS. Jobs stored before these two members existed lack them.
+   * Segments with HLS playlists: MPEG-TS, or fragmented MP4 if all video is HEVC. `muxed`: each segment of a variant with
+   * video also contains its audio; only with MPEG-TS.
    */
   hls: z
     .object({ path: z.string(), segments: SegmentFormat.default("mpegts"), muxed: z.boolean().default(false) })
     .nullable(),
-  /** Fragmented MP4 segments with a DASH manifest and, if `hlsFmp4`, with HLS playlists too. */
+  /** Fragmented MP4 segments with a DASH manifest and, if `hlsFmp4`, also with HLS playlists. */
   dash: z.object({ path: z.string(), hlsFmp4: z.boolean() }).nullable(),
   /** H.264, HEVC, AAC in mp4; in the order of the request. */
   variants: z.array(VideoFormat),
-  /** Whether variants larger than the source are left out: so for the default ladder. */
+  /** Whether to omit variants larger than the source, as for the default ladder. */
   dropsLargerVariants: z.boolean(),
-  /** File name of master playlist and manifest, without extension. */
+  /** File name of the master playlist and the manifest, without extension. */
   playlistName: z.string(),
   segmentDurationMs: z.number(),
   /**
-   * AES-128 of the MPEG-TS segments: the key in hexadecimal, and where players get it. The key is null wherever a job is
-   * kept or planned, since it lies sealed among the job's secrets: only tasks have it.
+   * AES-128 encryption of the MPEG-TS segments: the key in hexadecimal, and the URL from which players load it. The key is
+   * null in stored jobs and in plans, because it is encrypted with the secrets of the job; only tasks have it.
    */
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   /** `language` is a BCP 47 tag. */
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
-  /** Sheets of small pictures with a WebVTT file, for the player's seek bar. */
+  /** Whether to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
   thumbnails: z.boolean(),
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;

@@ -1,4 +1,4 @@
-// Phases of an output, the same for every type, with every legal move; and the contract's word for each phase and type.
+// Phases of an output, the same for all types, with all allowed transitions; and the status of each phase and type.
 
 export const OUTPUT_TYPES = ["video", "image", "httpstream"] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
@@ -15,7 +15,7 @@ export const OUTPUT_PHASES = [
 ] as const;
 export type OutputPhase = (typeof OUTPUT_PHASES)[number];
 
-/** `requeue` puts an output back whose node was lost or failed it. */
+/** `requeue` returns an output to the queue after its node was lost or failed. */
 export type OutputMove = "queue" | "start" | "package" | "requeue" | "finish" | "fail" | "skip" | "abort" | "retry";
 
 export const OUTPUT_TABLE = {
@@ -62,10 +62,10 @@ export const OUTPUT_STATUS = {
   },
 } as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
 
-/** Whether the output has ended: then it can no longer fail, though its job may be begun anew. */
+/** Whether the output has ended: then it can no longer fail, but a client may restart its job. */
 export const isTerminalOutput = (phase: OutputPhase): boolean => moveOutput(phase, "fail") === null;
 
-/** The phase after a move, or null when the table has no such move. */
+/** The phase after a move; null if the move is not allowed. */
 export function moveOutput(from: OutputPhase, move: OutputMove): OutputPhase | null {
   const row: Partial<Record<OutputMove, OutputPhase>> = OUTPUT_TABLE[from];
   return row[move] ?? null;

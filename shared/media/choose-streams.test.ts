@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { inputVariables } from "../condition/condition-variables.ts";
 import { chooseTracks } from "../plan/source/source-tracks.ts";
 import { chosenAudio, chosenVideo, undecodable } from "./choose-streams.ts";
-import { type ProbedStream, sourceFacts } from "./media-probe.ts";
+import type { ProbedStream } from "./media-probe.ts";
+import { sourceFacts } from "./source-facts.ts";
 
 const video = (width: number, height: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
   ...{ index: 0, codec_type: "video", codec_name: "h264", pix_fmt: "yuv420p", width, height },

@@ -1,27 +1,27 @@
-// Which stream of each kind a source is taken for, where it has several; everything that looks at a source asks here.
+// Chooses the video stream and the audio stream of a source that has several. All code uses this choice.
 import type { Failure } from "../errors.ts";
 import { ALLOWED_DECODERS } from "./decoders.ts";
 import type { ProbedStream } from "./media-probe.ts";
 
-/** A video stream with a picture that moves: cover art is a video stream too, with the disposition `attached_pic`. */
-export function isMovingPicture(stream: ProbedStream): boolean {
+/** Whether a stream is video and not cover art, which is a video stream with the disposition `attached_pic`. */
+export function isMotionVideo(stream: ProbedStream): boolean {
   return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
 }
 
-/** What the disposition `default` weighs in ffmpeg's choice, in pixels (`map_auto_video` of ffmpeg_mux_init.c). */
+/** The weight of the disposition `default` in ffmpeg's choice, in pixels (`map_auto_video` in ffmpeg_mux_init.c). */
 const DEFAULT_PIXELS = 5_000_000;
 
 /**
- * The video stream that ffmpeg takes by itself: the largest, where the disposition `default` weighs as much as five million
- * pixels; of equal ones the first. Cover art is none. One that can be decoded comes before all that cannot.
+ * The video stream that ffmpeg chooses by default: the largest, where the disposition `default` counts as five million
+ * pixels; the first of equal ones. Never cover art. Decodable streams take precedence over all others.
  */
 export const chosenVideo = (streams: readonly ProbedStream[]): ProbedStream | undefined =>
-  best(streams.filter(isMovingPicture), (stream) => [
+  best(streams.filter(isMotionVideo), (stream) => [
     rank(undecodable(stream) === null),
     (stream.width ?? 0) * (stream.height ?? 0) + (isDefault(stream) ? DEFAULT_PIXELS : 0),
   ]);
 
-/** The audio stream that is marked as default, else the first; of several default ones that with most channels. */
+/** The audio stream with the disposition `default`, else the first; of several default ones, the one with the most channels. */
 export const chosenAudio = (streams: readonly ProbedStream[]): ProbedStream | undefined =>
   best(
     streams.filter(({ codec_type }) => codec_type === "audio"),
@@ -31,7 +31,7 @@ export const chosenAudio = (streams: readonly ProbedStream[]): ProbedStream | un
 const isDefault = ({ disposition }: ProbedStream): boolean => disposition?.default === 1;
 const rank = (holds: boolean): number => (holds ? 1 : 0);
 
-/** The first of those that score highest, by the first number that differs. */
+/** The first stream with the highest score; scores are compared number by number. */
 function best(streams: readonly ProbedStream[], scores: (stream: ProbedStream) => number[]): ProbedStream | undefined {
   const ordered = streams
     .map((stream) => ({ stream, score: scores(stream) }))
@@ -44,36 +44,36 @@ const compare = (a: readonly number[], b: readonly number[]): number =>
 
 const DECODERS: ReadonlySet<string> = new Set(ALLOWED_DECODERS.split(","));
 
-/** Sample entries of encrypted tracks: of Common Encryption (ISO/IEC 23001-7 §4.2), and of FairPlay's older files. */
+/** Sample entries of encrypted tracks: of Common Encryption (ISO/IEC 23001-7 §4.2), and of older FairPlay files. */
 const ENCRYPTED_ENTRIES: ReadonlySet<string> = new Set(["encv", "enca", "drmi", "drms"]);
 
-/** Whether a stream's packets are encrypted. Matroska's (`ContentEncryption`) have a tag with the key's id. */
+/** Whether the packets of a stream are encrypted. In Matroska (`ContentEncryption`), a tag holds the id of the key. */
 export const isEncrypted = ({ codec_tag_string = "", tags }: ProbedStream): boolean =>
   ENCRYPTED_ENTRIES.has(codec_tag_string) || tags?.enc_key_id !== undefined;
 
 /** Why a stream cannot be decoded. */
 export type Undecodable = {
   readonly code: "input_encrypted" | "input_codec_not_supported";
-  /** A sentence without its end. */
+  /** A sentence without a period. */
   readonly reason: string;
-  /** What the client can do; goes on behind a semicolon. */
+  /** What the client can do; follows a semicolon. */
   readonly remedy: string;
 };
 
 /**
- * Why a stream cannot be decoded, as far as its probe shows that; null when it can. ffprobe ends at a decoder that is not
- * allowed, so what it describes without a format of samples, under a name that no allowed decoder has, has no decoder.
+ * Why a stream cannot be decoded, according to its probe; null if it can. ffprobe exits at a decoder that is not allowed.
+ * So a stream that it describes without a sample format, and with a codec that no allowed decoder has, has no decoder.
  */
 export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
   const kind = codec_type === "audio" ? "audio" : "video";
   if (isEncrypted(stream)) {
-    const reason = `The input's ${kind} is encrypted`;
-    return { code: "input_encrypted", reason, remedy: "send the input without encryption or DRM" };
+    const reason = `The ${kind} of the input is encrypted`;
+    return { code: "input_encrypted", reason, remedy: "use an input without encryption or DRM" };
   }
   const dolby = baselessDolbyVision(stream);
   if (dolby !== null) {
-    const reason = `The input's video is Dolby Vision profile ${dolby}, whose colours only Dolby's decoders know`;
+    const reason = `The video of the input is Dolby Vision profile ${dolby}, whose colors only Dolby decoders support`;
     return {
       code: "input_codec_not_supported",
       reason,
@@ -83,13 +83,13 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
   const hasFormat = (codec_type === "audio" ? sample_fmt : pix_fmt) !== undefined;
   if (codec_name !== undefined && (hasFormat || DECODERS.has(codec_name))) return null;
   const name = codecOf(stream);
-  const reason = `The input's ${kind} ${name === null ? "has an unknown codec" : `is ${name}`}, which cannot be decoded`;
+  const reason = `The ${kind} of the input ${name === null ? "has an unknown codec" : `is ${name}`}, which cannot be decoded`;
   return { code: "input_codec_not_supported", reason, remedy: "convert it to a common codec first" };
 }
 
 /**
- * The profile of Dolby Vision whose base layer is in colours of its own (IPT): compatibility 0 of Dolby's profiles 5 and 10.
- * Its pictures would come out in green and purple. Null for all else, which is taken for its base layer.
+ * The Dolby Vision profile of a stream whose base layer has proprietary colors (IPT): compatibility 0 of profiles 5 and 10.
+ * Decoded frames would be green and purple. Null for all other streams, whose base layer can be used.
  */
 function baselessDolbyVision({ side_data_list = [] }: ProbedStream): number | null {
   const record = side_data_list.find(({ dv_profile }) => typeof dv_profile === "number");
@@ -104,7 +104,7 @@ export const undecodableFailure = ({ code, reason, remedy }: Undecodable): Failu
   message: `${reason}; ${remedy}.`,
 });
 
-/** By ffprobe's name, else by the four characters of the container (`vvc1`); null when nothing names it. */
+/** ffprobe's name of the codec, else the FourCC of the container (`vvc1`); null if neither is known. */
 function codecOf({ codec_name, codec_tag_string = "" }: ProbedStream): string | null {
   return codec_name ?? (/^[\w. -]+$/.test(codec_tag_string) ? codec_tag_string.trim() : null);
 }

@@ -1,10 +1,10 @@
-// Which decoders ffmpeg and ffprobe may use: a list, because containers such as AVI, MOV and Matroska carry any of some 500.
+// The decoders that ffmpeg and ffprobe may use: an allowlist, because AVI, MOV and Matroska support about 500 codecs.
 
 /**
- * By ffmpeg's names of decoders, not of codecs; `docs/decoders.md` says why each is here and others are not. A codec that has
- * several decoders is listed with all that some build tries first (`mp3float`, `libdav1d`): ffmpeg tries no other when the
- * first is refused. Names that a build lacks match nothing. Decoders of hardware (`h264_cuvid`) are chosen by name only,
- * which no plan does.
+ * Names of decoders, not of codecs; `docs/decoders.md` gives the reasons. For a codec with several decoders, the list has
+ * every decoder that some build tries first (`mp3float`, `libdav1d`), because ffmpeg tries no other when the first is not
+ * allowed. Names that a build does not have are ignored. ffmpeg uses hardware decoders (`h264_cuvid`) only by name, which no
+ * plan does.
  */
 const VIDEO_DECODERS = {
   delivery: "h264 hevc vp8 libvpx vp9 libvpx-vp9 av1 libdav1d libaom-av1 mpeg1video mpeg2video mpeg4 theora",
@@ -25,35 +25,35 @@ const AUDIO_DECODERS = {
 } as const;
 
 /**
- * Never given a packet: no output takes a source's subtitles. But ffprobe opens a decoder for each stream that it describes,
- * and ends when it may not.
+ * Never used for decoding, because outputs ignore the subtitles of sources. But ffprobe opens a decoder for each stream that
+ * it describes, and exits if it is not allowed to.
  */
 const SUBTITLE_DECODERS =
   "ass ssa subrip srt mov_text text webvtt dvbsub dvdsub pgssub xsub cc_dec " +
   "libzvbi_teletextdec libaribb24 libaribcaption";
 
-const PICTURE_NAMES = "png apng gif webp mjpeg bmp tiff";
+const IMAGE_NAMES = "png apng gif webp mjpeg bmp tiff";
 
 const list = (...names: readonly string[]): string => [...new Set(names.join(" ").split(" "))].join(",");
 
-/** Value of `-codec_whitelist`, to be given before every input together with `-format_whitelist`. */
+/** Value of `-codec_whitelist`; goes before every input, with `-format_whitelist`. */
 export const ALLOWED_DECODERS: string = list(
   ...Object.values(VIDEO_DECODERS),
-  PICTURE_NAMES,
+  IMAGE_NAMES,
   ...Object.values(AUDIO_DECODERS),
   SUBTITLE_DECODERS,
 );
 
-/** Of single pictures: those that a watermark may come in. */
-export const PICTURE_DECODERS: string = list(PICTURE_NAMES);
+/** Decoders of images, for watermarks. */
+export const IMAGE_DECODERS: string = list(IMAGE_NAMES);
 
-/** Of the SubRip that the node itself has written. */
+/** Decoders of SubRip files that the node has written. */
 export const SUBRIP_DECODERS = "subrip,srt";
 
-/** What libavcodec writes (avcodec.c) when an input needs a decoder that is not listed; its name is captured. */
-export const REFUSED_DECODER = /Codec \(([\w.-]+)\) not on whitelist/;
+/** The message of libavcodec (avcodec.c) for a decoder that is not allowed; captures its name. */
+export const DISALLOWED_DECODER = /Codec \(([\w.-]+)\) not on whitelist/;
 
-/** One sentence for clients about an input with a decoder that is not listed. */
-export const refusedDecoderMessage = (decoder: string): string =>
-  `The input uses the codec ${decoder}, which is not supported; convert it to a common one such as H.264, ProRes, ` +
-  "AAC or PCM first, or leave that stream out.";
+/** One sentence for clients about an input that requires a decoder that is not allowed. */
+export const disallowedDecoderMessage = (decoder: string): string =>
+  `The input uses the codec ${decoder}, which is not supported; convert it to a common codec such as H.264, ProRes, ` +
+  "AAC or PCM, or remove the stream.";

@@ -1,9 +1,10 @@
 // Every input of every planned command is opened under the lists of protocols, formats and decoders.
+
 import { expect, test } from "vitest";
 import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS } from "../format/containers.ts";
 import { chunkSpans } from "../plan/chunks/choose-split-points.ts";
-import { chunkableSource } from "../plan/chunks/chunked-source.ts";
-import { ALL_SOFTWARE } from "../plan/command/capabilities.ts";
+import { chunkableSource } from "../plan/chunks/chunkable-source.ts";
+import { ALL_SOFTWARE } from "../plan/encoders/software-encoders.ts";
 import { planAudio } from "../plan/plan-audio.ts";
 import { planChunk } from "../plan/plan-chunk.ts";
 import { planEncode } from "../plan/plan-encode.ts";

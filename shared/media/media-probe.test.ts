@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contractMetadata, publicUrl } from "../job/metadata.ts";
-import { type MediaProbe, type ProbedStream, rotationOf, sourceFacts } from "./media-probe.ts";
+import { type MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
+import { sourceFacts } from "./source-facts.ts";
 
 const video = (changes: Partial<ProbedStream> = {}): ProbedStream => ({
   index: 0,

@@ -1,43 +1,41 @@
-// What ffprobe says of a file, and the few facts that planning needs from it.
+// ffprobe's description of a file.
 import * as z from "zod";
 import { MAX_INT32, MAX_STREAMS } from "../report-limits.ts";
-import { chosenAudio, chosenVideo } from "./choose-streams.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
-import { timelineStartUs } from "./timeline-start.ts";
 
-/** What ffprobe prints of an `int` that counts something. */
+/** A count, which ffprobe prints from an `int`. */
 const Count = z.int().min(0).max(MAX_INT32);
-/** ffprobe prints the angle of a broken display matrix as the least number of 64 bits. */
+/** For a broken display matrix, ffprobe prints the smallest 64-bit number as the angle. */
 const Rotation = z
   .number()
   .min(-(2 ** 63))
   .max(2 ** 63);
 const MAX_SIDE_DATA = 1_000;
 
-/** Clocks of containers are of 64 bits, but nothing that is shown lasts a century. */
+/** A century. Clocks of containers have 64 bits, but no media is longer. */
 export const MAX_PACKET_SECONDS = 3_155_760_000;
 const Seconds = z.number().min(-MAX_PACKET_SECONDS).max(MAX_PACKET_SECONDS);
 
 /**
- * When a stream is shown by what its packets say, in seconds on the file's own clock as `start_time` is. A header may be
- * missing, be wrong, or count what an edit list hides.
+ * The time range of a stream according to its packets, in seconds on the clock of the file, like `start_time`. Headers may
+ * be missing or wrong, or may count what an edit list hides.
  */
 export const PacketTimes = z.object({
-  /** When the first packet begins that is shown at all; it may be before the beginning of the timeline. */
+  /** Start of the first visible packet; it may be before the start of the timeline. */
   first: Seconds,
-  /** The same at or after the beginning of the timeline. */
+  /** Start of the first packet at or after the start of the timeline. */
   from: Seconds,
-  /** When the last one begins, and when it ends. */
+  /** Start and end of the last packet. */
   last: Seconds,
   end: Seconds,
-  /** Whether the file is without packets that its header promises; it was cut short then, or is damaged. */
+  /** Whether the file lacks packets that its header declares, because it is truncated or damaged. */
   cut_short: z.literal(true).exactOptional(),
 });
 export type PacketTimes = z.infer<typeof PacketTimes>;
 
 /**
- * One stream as ffprobe prints it: what plans read is typed and has the form of ffprobe's own words, or is left out; all else
- * is kept as it came.
+ * One stream as ffprobe prints it. Fields that plans read are typed and omitted if not valid; all others are kept as they
+ * are.
  */
 export const ProbedStream = z
   .object({
@@ -51,10 +49,10 @@ export const ProbedStream = z
     pix_fmt: ProbeText.name,
     sample_fmt: ProbeText.name,
     field_order: ProbeText.fieldOrder,
-    color_range: ProbeText.colourRange,
-    color_space: ProbeText.colourMatrix,
-    color_transfer: ProbeText.colourTransfer,
-    color_primaries: ProbeText.colourPrimaries,
+    color_range: ProbeText.colorRange,
+    color_space: ProbeText.colorMatrix,
+    color_transfer: ProbeText.colorTransfer,
+    color_primaries: ProbeText.colorPrimaries,
     chroma_location: ProbeText.chromaLocation,
     r_frame_rate: ProbeText.ratio,
     avg_frame_rate: ProbeText.ratio,
@@ -72,7 +70,7 @@ export const ProbedStream = z
       .array(z.object({ rotation: Rotation.optional() }).catchall(ShownValue))
       .max(MAX_SIDE_DATA)
       .optional(),
-    /** Of the streams that are used, where their packets have times: what the node read of them. */
+    /** What the node read from the packets of the streams that are used, if the packets have timestamps. */
     packets: PacketTimes.exactOptional(),
   })
   .catchall(ShownValue);
@@ -94,71 +92,9 @@ export const MediaProbe = z.object({
 });
 export type MediaProbe = z.infer<typeof MediaProbe>;
 
-export type VideoFacts = {
-  /** Of the coded frame, before rotation. */
-  codedWidth: number;
-  codedHeight: number;
-  /** Degrees clockwise that a player turns the picture: 0, 90, 180 or 270 (contract: `input.rotation`). */
-  rotation: number;
-  /** Of the upright picture with square pixels: what a viewer sees. */
-  displayWidth: number;
-  displayHeight: number;
-  /** Mean frames per second; null when ffprobe does not know. */
-  fps: number | null;
-  /** False when the stream's own rates disagree: its frames keep their own times. */
-  constantFrameRate: boolean;
-};
-
-export type SourceFacts = {
-  durationMs: number | null;
-  video: VideoFacts | null;
-  audio: { sampleRateHz: number | null; channels: number | null } | null;
-};
-
-/** The facts of a source: of the video stream and the audio stream that are taken of it. */
-export function sourceFacts(probe: MediaProbe): SourceFacts {
-  const video = chosenVideo(probe.streams);
-  const audio = chosenAudio(probe.streams);
-  const seconds =
-    packetSeconds(probe) ?? positive(probe.format.duration) ?? positive(video?.duration) ?? positive(audio?.duration);
-  return {
-    durationMs: seconds === null ? null : Math.round(seconds * 1000),
-    video: video ? videoFacts(video) : null,
-    audio: audio ? { sampleRateHz: positive(audio.sample_rate), channels: audio.channels ?? null } : null,
-  };
-}
-
-/** How long the streams are together whose packets were read; null where they were not, or are not all there. */
-function packetSeconds(probe: MediaProbe): number | null {
-  const read = probe.streams.filter(({ packets }) => packets !== undefined);
-  const times = read.flatMap(({ packets }) => packets ?? []);
-  if (times.length === 0 || times.some(({ cut_short }) => cut_short)) return null;
-  const seconds = Math.max(...times.map(({ end }) => end)) - timelineStartUs(probe, read) / 1e6;
-  return seconds > 0 ? seconds : null;
-}
-
-function videoFacts(stream: ProbedStream): VideoFacts {
-  const codedWidth = stream.width ?? 0;
-  const codedHeight = stream.height ?? 0;
-  const rotation = rotationOf(stream);
-  const wide = Math.max(1, Math.round(codedWidth * (fraction(stream.sample_aspect_ratio) ?? 1)));
-  const sideways = rotation % 180 === 90;
-  const mean = fraction(stream.avg_frame_rate);
-  const base = fraction(stream.r_frame_rate);
-  return {
-    codedWidth,
-    codedHeight,
-    rotation,
-    displayWidth: sideways ? codedHeight : wide,
-    displayHeight: sideways ? wide : codedHeight,
-    fps: mean ?? base,
-    constantFrameRate: mean !== null && base !== null && Math.abs(base - mean) <= mean * 0.001,
-  };
-}
-
 /**
- * Degrees clockwise to turn the picture. Newer ffprobe builds print the display matrix, whose angle runs the other
- * way (side data 90 is the old `rotate` tag 270).
+ * The rotation of the video in degrees clockwise. Newer ffprobe builds print the display matrix, whose angle is
+ * counterclockwise (side data 90 is the old `rotate` tag 270).
  */
 export function rotationOf(stream: ProbedStream): number {
   const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)?.rotation;
@@ -169,8 +105,8 @@ export function rotationOf(stream: ProbedStream): number {
 }
 
 /**
- * The probe within `maxChars` of JSON: without tags and side data if need be, and then with the first streams only. A
- * file may carry megabytes of text in its tags, or thousands of streams.
+ * The probe in at most `maxChars` of JSON: if necessary without tags and side data, then with the first streams only. A file
+ * may have megabytes of text in its tags, or thousands of streams.
  */
 export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   if (JSON.stringify(probe).length <= maxChars) return probe;
@@ -185,15 +121,10 @@ export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   return { streams, format };
 }
 
-/** The value of `30000/1001` or `4:3`; null when it is missing or not positive. */
+/** The value of `30000/1001` or `4:3`; null if it is missing or not positive. */
 export function fraction(text: string | undefined): number | null {
   if (text === undefined) return null;
   const [numerator, denominator = "1"] = text.split(/[/:]/);
   const value = Number(numerator) / Number(denominator);
   return Number.isFinite(value) && value > 0 ? value : null;
-}
-
-function positive(text: string | undefined): number | null {
-  const value = Number(text);
-  return text !== undefined && Number.isFinite(value) && value > 0 ? value : null;
 }

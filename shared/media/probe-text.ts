@@ -1,11 +1,11 @@
-// Which texts a probe may hold. A probe is made by one node, and another one plans by it what its ffmpeg does.
+// The text that a probe may contain. Restricted because other nodes create ffmpeg commands from it.
 import * as z from "zod";
 
 /**
- * ffmpeg's names of colour properties (libavutil/pixdesc.c, libavfilter/vf_setparams.c) that `setparams` and `zscale` both
- * know, and that a plan may therefore write into a filter.
+ * ffmpeg's names of color properties (libavutil/pixdesc.c, libavfilter/vf_setparams.c) that both `setparams` and `zscale`
+ * support, so that plans may use them in filters.
  */
-export const COLOUR_NAMES = {
+export const COLOR_NAMES = {
   matrix: names(
     "bt709 fcc bt470bg smpte170m smpte240m ycgco bt2020nc bt2020c chroma-derived-nc chroma-derived-c ictcp",
   ),
@@ -16,14 +16,14 @@ export const COLOUR_NAMES = {
   ),
 } as const;
 
-/** Names that say nothing, or that only clients see: no filter takes them. */
+/** Names without information or only for clients: no filter uses them. */
 const UNUSED = {
   matrix: names("gbr unknown reserved unspecified smpte2085 ipt-c2 ycgco-re ycgco-ro"),
   primaries: names("unknown reserved unspecified jedec-p22 vgamut"),
   transfer: names("unknown reserved unspecified gamma22 gamma28 bt1361e smpte428 vlog"),
 } as const;
 
-/** ffprobe's names for the order of fields (`AVFieldOrder`), for ranges, and for the places of chroma samples. */
+/** ffprobe's names of field orders (`AVFieldOrder`), color ranges, and chroma sample locations. */
 const FIELD_ORDERS = names("progressive tt bb tb bt unknown");
 const RANGES = names("tv pc unknown");
 const CHROMA_LOCATIONS = names("left center topleft top bottomleft bottom unspecified");
@@ -32,7 +32,7 @@ function names(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-/** What does not match is left out: an odd file is still a file. */
+/** Omits text that does not match, because unusual files must still work. */
 const matching = (pattern: RegExp) => z.string().regex(pattern).optional().catch(undefined);
 const oneOf = (...sets: readonly ReadonlySet<string>[]) =>
   z
@@ -41,15 +41,15 @@ const oneOf = (...sets: readonly ReadonlySet<string>[]) =>
     .optional()
     .catch(undefined);
 
-/** The texts of a probe that plans read, each in the form in which ffprobe prints it. */
+/** The text fields of a probe that plans read, each with the pattern in which ffprobe prints it. */
 export const ProbeText = {
-  colourMatrix: oneOf(COLOUR_NAMES.matrix, UNUSED.matrix),
-  colourPrimaries: oneOf(COLOUR_NAMES.primaries, UNUSED.primaries),
-  colourTransfer: oneOf(COLOUR_NAMES.transfer, UNUSED.transfer),
-  colourRange: oneOf(RANGES),
+  colorMatrix: oneOf(COLOR_NAMES.matrix, UNUSED.matrix),
+  colorPrimaries: oneOf(COLOR_NAMES.primaries, UNUSED.primaries),
+  colorTransfer: oneOf(COLOR_NAMES.transfer, UNUSED.transfer),
+  colorRange: oneOf(RANGES),
   chromaLocation: oneOf(CHROMA_LOCATIONS),
   fieldOrder: oneOf(FIELD_ORDERS),
-  /** Of media types, codecs and pixel formats. Their lists grow with each ffmpeg, and plans compare them only. */
+  /** Names of media types, codecs and pixel formats. Every ffmpeg release adds some, and plans only compare them. */
   name: matching(/^[\w.-]{1,40}$/),
   /** `mov,mp4,m4a,3gp,3g2,mj2`. */
   demuxers: matching(/^[\w.,-]{1,200}$/),
@@ -65,7 +65,7 @@ export const ProbeText = {
 const MAX_CHARS = 1000;
 const MAX_ITEMS = 1000;
 const MAX_DEPTH = 6;
-/** Line breaks are in what ffprobe prints of matrices. */
+/** ffprobe prints matrices with line breaks. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
 const isText = (text: string): boolean => text.length <= MAX_CHARS && PRINTABLE.test(text.replace(/[\n\r\t]/g, ""));
 
@@ -77,11 +77,11 @@ function isShown(value: unknown, depth = 0): boolean {
   return entries.every(([name, item]) => isText(name) && isShown(item, depth + 1));
 }
 
-/** All else that ffprobe says: clients see it, and no plan reads it. */
+/** All other values of ffprobe: clients receive them, and no plan reads them. */
 export const ShownValue = z
   .unknown()
   .refine((value) => isShown(value))
   .catch(undefined);
 
-/** Free text of the file's author. ffmpeg copies it from file to file by itself: it is no part of any argument. */
+/** Free text from the author of the file. ffmpeg copies it between files; it is never part of an argument. */
 export const Tags = z.record(z.string(), z.string());

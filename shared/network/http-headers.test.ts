@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseRange } from "./byte-range.ts";
+import { parseRange } from "./http-headers.ts";
 
 it.each([
   [undefined, null],

@@ -1,9 +1,9 @@
-// The Range header (RFC 9110, section 14.2), for what serves single ranges.
+// Parses the HTTP headers Range (RFC 9110 §14.2, single ranges only) and Retry-After (§10.2.3).
 
-/** First and last byte, both within. */
+/** First and last byte, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
-/** The range asked for of `size` bytes; null for none, and for what is not understood, which is to be ignored. */
+/** The requested range of `size` bytes; null without a range or for an invalid one, which must be ignored. */
 export function parseRange(header: string | null | undefined, size: number): ByteRange | "beyond" | null {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return null;
@@ -14,3 +14,11 @@ export function parseRange(header: string | null | undefined, size: number): Byt
 }
 
 const suffix = (length: number, size: number): ByteRange => ({ start: Math.max(0, size - length), end: size - 1 });
+
+/** The delay that a `Retry-After` header requests, in ms from `now` (ms since 1970). The header has seconds or a date. */
+export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
+  if (typeof header !== "string") return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
