@@ -1,18 +1,28 @@
+import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+/** Tests wait for other processes and for each other's: more files than processors keep these busy. */
+const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
+
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
+// Four projects: `pure` and `worker` are what test:fast runs, `ffmpeg` runs ffmpeg, and `stack` the whole system. A file
+// named *.soak.test.ts tries a share of its cases, and all of them in test:soak; test:fast leaves it out.
 export default defineConfig({
   test: {
+    // Passing tests print nothing; a failing one prints all that it logged.
+    silent: "passed-only",
+    reporters: ["./test/reporter/quiet-reporter.ts"],
+    retry: Number(process.env.COPRA_TEST_RETRIES ?? 0),
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: {
-          name: "unit",
-          include: ["shared/**/*.test.ts", "encoder-node/**/*.test.ts", "local/**/*.test.ts"],
-          environment: "node",
+          name: "pure",
+          include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
+          exclude: ["**/*.ffmpeg.test.ts"],
           testTimeout: 60_000,
-          // Clips are made there.
           hookTimeout: 60_000,
         },
       },
@@ -30,7 +40,7 @@ export default defineConfig({
                 SEALING_KEYS:
                   "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
                 ALLOW_PRIVATE: "loopback",
-                // Nobody: no test may reach Backblaze itself.
+                // Nothing listens there: no test may reach Backblaze itself.
                 B2_API_URL: "http://127.0.0.1:9",
                 SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
                 SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
@@ -52,17 +62,44 @@ export default defineConfig({
             "./test/services/worker-azure.ts",
           ],
           setupFiles: ["./worker/testing/setup.ts"],
-          testTimeout: 30_000,
+          // Each file loads the Worker into a workerd of its own: in few files, that takes half the time.
+          deps: {
+            optimizer: {
+              ssr: {
+                enabled: true,
+                include: [
+                  "aws4fetch",
+                  "drizzle-orm",
+                  "drizzle-orm/d1",
+                  "drizzle-orm/sqlite-core",
+                  "hono",
+                  "ipaddr.js",
+                  "zod",
+                ],
+              },
+            },
+          },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
         test: {
-          name: "e2e",
+          name: "ffmpeg",
+          include: ["{shared,encoder-node,local}/**/*.ffmpeg.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "stack",
           include: ["test/**/*.test.ts"],
-          environment: "node",
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
+          exclude: ["test/reporter/*.test.ts"],
+          sequence: { groupOrder: 1 },
+          maxWorkers: STACK_WORKERS,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
     ],

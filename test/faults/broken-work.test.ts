@@ -127,7 +127,10 @@ describe("an ffmpeg that is killed for its memory", () => {
     const id = await begin("killed-always");
     const job = await expectKept(world, id, { status: "job.failed", folder: "killed-always", objects: [] });
     expect(job.outputs).toMatchObject([
-      { error_code: "node_failed", error: "ffmpeg was killed on the encoder node, most likely because memory ran out; retry the job." },
+      {
+        error_code: "node_failed",
+        error: "ffmpeg was killed on the encoder node, most likely because memory ran out; retry the job.",
+      },
     ]);
     expect(killsLeft()).toBe(98);
   });

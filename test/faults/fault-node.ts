@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PARENT_VARIABLE } from "../../local/stack/parent.ts";
-import { ROOT } from "../../local/stack/places.ts";
+import { ROOT } from "../../local/home/constants.ts";
+import { PARENT_VARIABLE } from "../../local/processes/parent.ts";
 
 export interface FaultNode {
   readonly name: string;
@@ -51,7 +51,7 @@ const LOOK_EVERY_MS = 50;
 const KEPT = /^(?:node-id|encoders\.json|node\.lock|sources\/.*)$/;
 
 /** Ends the node when the test run is killed. */
-const LEAVE_WITH_PARENT = new URL("../../local/stack/leave-with-parent.ts", import.meta.url).href;
+const LEAVE_WITH_PARENT = new URL("../../local/processes/exit-with-parent.ts", import.meta.url).href;
 
 /** Starts a node; it connects in its own time. */
 export function startFaultNode({

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { origin } from "../../local/stack/places.ts";
+import { origin } from "../../local/home/constants.ts";
 
 export type ProxiedRequest = { readonly method: string; readonly path: string; readonly range: string | undefined };
 

@@ -40,8 +40,8 @@ export interface FaultWorld {
   close(): Promise<void>;
 }
 
-/** Rows that wait for minutes run when asked for: `COPRA_FAULTS=long`. */
-export const isLong = process.env.COPRA_FAULTS === "long";
+/** Rows that wait for minutes run when asked for: `COPRA_SOAK=1`. */
+export const isLong = process.env.COPRA_SOAK === "1";
 
 /** Nodes are as many as `nodes`, or as its elements say. They connect in their own time. */
 export async function startFaultWorld({

@@ -5,7 +5,7 @@ import { AwsClient } from "aws4fetch";
 import { expect } from "vitest";
 import * as z from "zod";
 import type { JobView } from "../../local/demo/api-client.ts";
-import { SCRATCH_BUCKET } from "../../local/stack/places.ts";
+import { SCRATCH_BUCKET } from "../../local/home/constants.ts";
 import { look } from "../look.ts";
 import type { FaultWorld } from "./fault-world.ts";
 

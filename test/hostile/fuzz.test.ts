@@ -30,7 +30,7 @@ const SEEDS: Readonly<Record<string, string>> = {
   "a.webp": "-an -frames:v 1",
 };
 
-const LONG = process.env.COPRA_FAULTS === "long";
+const LONG = process.env.COPRA_SOAK === "1";
 /** Mutants, and how many at a time: one node has four slots for inspections. */
 const COUNT = LONG ? 2000 : 57;
 const AT_A_TIME = 2;

@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newAccount, newNodeToken } from "../jobs.ts";
 import { BLOWS, type Call, watchEverything } from "./fault-points.ts";
-import { inspectAftermath, lasting } from "./invariants.ts";
+import { checkInvariants, lasting } from "./invariants.ts";
 import { type Fault, type Run, runJob } from "./run-job.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { MISHAPS } from "./scripted-node.ts";
@@ -62,7 +62,7 @@ describe.each(SCENARIOS)("the job $name", (scenario) => {
   it("comes to the same end with any one fault on its way, and leaves nothing behind", async () => {
     const calm = await runJob(scenario, null, parties);
     expect(calm.state.status).toBe(scenario.ends);
-    await inspectAftermath(calm);
+    await checkInvariants(calm);
     const broken: string[] = [];
     let struck = 0;
     const faults = chosen(scenario, faultsOf(calm));
@@ -71,7 +71,7 @@ describe.each(SCENARIOS)("the job $name", (scenario) => {
         const run = await runJob(scenario, fault, parties);
         struck += run.hasStruck ? 1 : 0;
         expect(lasting(run)).toEqual(lasting(calm));
-        await inspectAftermath(run);
+        await checkInvariants(run);
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         console.info(`COPRA_FAULTS='${nameOf(scenario, fault)}' fails: ${why}`);

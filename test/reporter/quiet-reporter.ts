@@ -1,0 +1,99 @@
+// vitest's default reporter with less to read: one line a file, nothing of what passing tests log, and a summary at the end
+// that names each failed test and each that passed only when it was retried.
+import { Console } from "node:console";
+import { writeFileSync } from "node:fs";
+import type { SerializedError } from "vitest";
+import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason, type Vitest } from "vitest/node";
+
+/** Below this the durations of single tests are not printed. */
+const SLOW_TEST_MS = 20_000;
+
+/** What `.ci/run` reads: $COPRA_TEST_REPORT names the file. */
+export type RunReport = {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  /** Tests that failed, were retried and then passed. */
+  readonly flaky: readonly string[];
+};
+
+export default class QuietReporter extends DefaultReporter {
+  /** What workerd has printed since the last file of its project ended. */
+  #held: string[] = [];
+
+  constructor() {
+    super({ summary: false });
+  }
+
+  override onInit(vitest: Vitest): void {
+    super.onInit(vitest);
+    vitest.config.slowTestThreshold = SLOW_TEST_MS;
+    if (vitest.config.silent === "passed-only") this.#holdOutputOfWorkerd(vitest);
+  }
+
+  override onTestModuleEnd(testModule: TestModule): void {
+    super.onTestModuleEnd(testModule);
+    if (testModule.project.name !== "worker") return;
+    if (testModule.state() === "failed") this.log(this.#held.join(""));
+    this.#held = [];
+  }
+
+  override onTestRunEnd(
+    testModules: readonly TestModule[],
+    unhandledErrors: readonly SerializedError[],
+    reason: TestRunEndReason,
+  ): void {
+    super.onTestRunEnd(testModules, unhandledErrors, reason);
+    const report = reportOf(testModules, unhandledErrors);
+    for (const name of report.flaky) this.log(`FLAKY  ${name}`);
+    for (const name of report.failed) this.log(`FAILED ${name}`);
+    const path = process.env.COPRA_TEST_REPORT;
+    if (path) writeFileSync(path, JSON.stringify(report));
+  }
+
+  /**
+   * The pool of the project `worker` writes all that workerd prints, expected errors too, to this process's stdout and
+   * stderr: held back until it is known whether the file passes. vitest itself writes past this.
+   */
+  #holdOutputOfWorkerd({ logger }: Vitest): void {
+    const unheld = (stream: NodeJS.WriteStream): NodeJS.WriteStream => {
+      const write = stream.write.bind(stream);
+      stream.write = (chunk: string | Uint8Array, ...others: unknown[]) => {
+        this.#held.push(Buffer.from(chunk).toString());
+        const done = others.at(-1);
+        if (typeof done === "function") process.nextTick(done);
+        return true;
+      };
+      // vitest pipes the output of its workers there, each of which ends.
+      return Object.create(stream, { write: { value: write }, end: { value: () => undefined } }) as NodeJS.WriteStream;
+    };
+    const [outputStream, errorStream] = [unheld(process.stdout), unheld(process.stderr)];
+    Object.assign(logger, { outputStream, errorStream, console: new Console(outputStream, errorStream) });
+    // Where vitest itself dies, its last words are in there.
+    process.once("exit", (code) => {
+      if (code !== 0) logger.console.error(this.#held.join(""));
+    });
+  }
+}
+
+/** A file that cannot even be loaded has no failed tests, and yet has failed; so has a run with an error outside any test. */
+export function reportOf(
+  testModules: readonly TestModule[],
+  unhandledErrors: readonly { message?: string }[],
+): RunReport {
+  const tests = testModules.flatMap((testModule) => [...testModule.children.allTests()]);
+  const failed = tests.filter((test) => test.result().state === "failed");
+  const broken = testModules.filter(
+    (testModule) => testModule.state() === "failed" && !failed.some((test) => test.module === testModule),
+  );
+  return {
+    passed: tests.filter((test) => test.result().state === "passed").length,
+    failed: [
+      ...failed.map(nameOf),
+      ...broken.map((testModule) => `${testModule.relativeModuleId}: the file`),
+      ...unhandledErrors.map(({ message }) => `an error outside the tests: ${message}`),
+    ],
+    flaky: tests.filter((test) => test.diagnostic()?.flaky).map(nameOf),
+  };
+}
+
+const nameOf = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;

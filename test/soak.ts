@@ -1,0 +1,40 @@
+// npm run test:soak [-- part ...]: what `npm test` tries a share of, in full. Takes hours; fails when any part does, and
+// prints the command that runs that part again.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { ROOT } from "../local/home/constants.ts";
+
+/** Of the control plane's faults: a process gets slower with each job that it has run. */
+const SHARES = 40;
+const VITEST = ["node_modules/vitest/vitest.mjs", "run"];
+
+type Run = { readonly env: Readonly<Record<string, string>>; readonly argv: readonly string[] };
+const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [...VITEST, ...paths] });
+
+const PARTS: Readonly<Record<string, readonly Run[]>> = {
+  formats: [soak("encoder-node/ffmpeg/plans/matrix")],
+  system: [soak("test/faults"), soak("test/hostile")],
+  "control-plane": Array.from({ length: SHARES }, (_, at) => ({
+    env: { COPRA_FAULTS: `${at + 1}/${SHARES}` },
+    argv: [...VITEST, "worker/testing/faults"],
+  })),
+  kills: [{ env: {}, argv: ["test/faults/kill-nodes.ts"] }],
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((part) => !Object.hasOwn(PARTS, part));
+if (unknown.length > 0) throw new Error(`No part ${unknown.join(", ")}: there are ${Object.keys(PARTS).join(", ")}`);
+
+const runs = (asked.length > 0 ? asked : Object.keys(PARTS)).flatMap((part) => PARTS[part] ?? []);
+const commandOf = ({ env, argv }: Run): string =>
+  [...Object.entries(env).map(([name, value]) => `${name}=${value}`), "node", ...argv].join(" ");
+
+const failed = runs.filter((run) => {
+  console.log(`── ${commandOf(run)}`);
+  const env = { ...process.env, ...run.env };
+  const [script = "", ...argv] = run.argv;
+  return spawnSync(process.execPath, [join(ROOT, script), ...argv], { cwd: ROOT, stdio: "inherit", env }).status !== 0;
+});
+for (const run of failed) console.log(`Failed: ${commandOf(run)}`);
+console.log(failed.length === 0 ? "All parts passed." : `${failed.length} of ${runs.length} runs failed.`);
+process.exitCode = failed.length === 0 ? 0 : 1;
