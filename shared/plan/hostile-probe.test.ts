@@ -1,20 +1,22 @@
-// A probe is made by one node, and others plan by it what their ffmpeg does: none of its texts may get into that.
+// A node must not control ffmpeg on other nodes: no text of a probe may get into a plan.
+
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { MediaProbe, type ProbedStream } from "../media/media-probe.ts";
 import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { chunkSpans } from "./chunks/choose-split-points.ts";
-import { chunkableSource } from "./chunks/chunked-source.ts";
-import { ALL_SOFTWARE, type FfmpegCapabilities } from "./command/capabilities.ts";
+import { chunkableSource } from "./chunks/chunkable-source.ts";
+import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
 import { branchGraph } from "./command/filter-graph.ts";
+import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planAudio } from "./plan-audio.ts";
 import { planChunk } from "./plan-chunk.ts";
 import { planEncode } from "./plan-encode.ts";
 import { planJoin } from "./plan-join.ts";
 
-const watermark = { url: "https://example.com/mark.png", position: "topleft" };
+const watermark = { url: "https://example.com/logo.png", position: "topleft" };
 const ENCODES: readonly OutputOptions[] = [
   { format: "mp4:480p", params: { watermark } },
   { format: "mkv:h264_360p::pix_fmt=yuv420p10le", params: { watermark } },
@@ -34,21 +36,21 @@ const CHUNKED: readonly OutputOptions[] = [
 
 const ENCODE_SPECS = ENCODES.map(specOf);
 const CHUNK_SPECS = CHUNKED.map(specOf);
-const FILM = chunkableSource(frameIndexOf(evenly(30, 90)), probeOf("30/1"));
-const SPAN = chunkSpans(FILM, FILM.splitPoints.filter(({ frameUs }) => frameUs >= 3e7).slice(0, 1))[1];
+const SOURCE = chunkableSource(frameIndexOf(evenly(30, 90)), probeOf("30/1"));
+const SPAN = chunkSpans(SOURCE, SOURCE.splitPoints.filter(({ frameUs }) => frameUs >= 3e7).slice(0, 1))[1];
 
 const VAAPI: FfmpegCapabilities = {
   ...ALL_SOFTWARE,
   hardware: { name: "vaapi", path: "/dev/dri/renderD128", encoders: ["h264_vaapi", "hevc_vaapi"] },
 };
 
-/** All arguments of all plans that can be made of a probe, but for those that are refused. */
+/** All arguments of all plans that are possible for a probe. */
 function argumentsOf(probe: MediaProbe): string[] {
   if (!SPAN) throw new Error("No such chunk");
   const request = { source: "/in", probe, outputs: CHUNK_SPECS };
   const encodes = ENCODE_SPECS.flatMap((spec) =>
     [ALL_SOFTWARE, VAAPI].flatMap(
-      (can) => planEncode({ source: "/in", probe, outputs: [spec], capabilities: can }).commands,
+      (capabilities) => planEncode({ source: "/in", probe, outputs: [spec], capabilities }).commands,
     ),
   );
   const chunk = planChunk({ ...request, capabilities: ALL_SOFTWARE, chunk: SPAN });
@@ -57,15 +59,15 @@ function argumentsOf(probe: MediaProbe): string[] {
   return commands.flatMap((command) => command?.runs.flatMap(({ argv }) => argv) ?? []);
 }
 
-/** In the midst of each hostile text, so that it is found wherever one of them ends up. */
-const MARK = "h0st1le";
+/** Part of each hostile text, so that it is found wherever one of them ends up. */
+const NEEDLE = "h0st1le";
 const hostile = fc
   .tuple(
     fc.constantFrom("", "bt709", "tv", "h264", "stereo", "1", "30/1", "mov", "yuv420p", "/dev/dri/"),
     fc.constantFrom(",nullsink;movie=filename=", ":", "'", "\\", "]", "[", "=", "\n", " -y ", "|", "../", "\0", ""),
     fc.constantFrom("", "/etc/passwd", ",metadata=mode=print:file=/x", "\\\\\\'"),
   )
-  .map(([before, joint, after]) => `${before}${joint}${MARK}${after}`);
+  .map(([before, joint, after]) => `${before}${joint}${NEEDLE}${after}`);
 
 const NUMBER = fc.constantFrom(
   "0",
@@ -113,7 +115,7 @@ const stream = (index: number, type: string): fc.Arbitrary<unknown> =>
     nb_frames: text("1800"),
     nb_read_packets: text("1800"),
     time_base: text("1/90000"),
-    disposition: fc.constantFrom({}, { default: 1 }, { attached_pic: 1 }, { [MARK]: 1 }),
+    disposition: fc.constantFrom({}, { default: 1 }, { attached_pic: 1 }, { [NEEDLE]: 1 }),
     tags: object,
     side_data_list: fc.array(
       fc.record({
@@ -144,8 +146,8 @@ const probes = fc.record({
   }),
 });
 
-/** What was not checked may also be refused where the command is made. */
-function refusable(probe: MediaProbe): string[] {
+/** Probes that were not checked may also make the planner throw. */
+function argumentsOrThrow(probe: MediaProbe): string[] {
   try {
     return argumentsOf(probe);
   } catch (error) {
@@ -160,29 +162,29 @@ test("no text of any probe is in any argument of any plan, whether or not the pr
   fc.assert(
     fc.property(probes, (probe) => {
       const checked = MediaProbe.safeParse(probe);
-      const all = [...refusable(probe as MediaProbe), ...(checked.success ? argumentsOf(checked.data) : [])];
-      expect(all.filter((argument) => argument.includes(MARK))).toEqual([]);
+      const all = [...argumentsOrThrow(probe as MediaProbe), ...(checked.success ? argumentsOf(checked.data) : [])];
+      expect(all.filter((argument) => argument.includes(NEEDLE))).toEqual([]);
     }),
     RUNS,
   );
 });
 
-describe("a filter in the name of a colour", () => {
-  const film = ",nullsink;movie=filename=/secret:f=rawvideo,setparams=color_primaries=bt709";
+describe("a filter in the name of a color", () => {
+  const filters = ",nullsink;movie=filename=/secret:f=rawvideo,setparams=color_primaries=bt709";
   const rows: [keyof ProbedStream, string, OutputOptions][] = [
-    ["color_primaries", `bt709${film}`, { format: "png:16x16" }],
+    ["color_primaries", `bt709${filters}`, { format: "png:16x16" }],
     ["color_primaries", "bt709,metadata=mode=print:file=/any/path", { format: "mp4:480p" }],
-    ["color_transfer", `bt709${film}`, { format: "mov:prores" }],
-    ["color_space", `bt709${film}`, { format: "mp4:480p" }],
+    ["color_transfer", `bt709${filters}`, { format: "mov:prores" }],
+    ["color_space", `bt709${filters}`, { format: "mp4:480p" }],
   ];
-  it.each(rows)("in %s is left out, as if the source had said nothing: %s", (field, name, ask) => {
+  it.each(rows)("in %s counts as a missing name: %s", (field, name, output) => {
     const source = probeOf("30/1");
-    const [picture, ...others] = source.streams.map((of) => ({ ...of, codec_name: "prores", color_range: "pc" }));
+    const [video, ...others] = source.streams.map((of) => ({ ...of, codec_name: "prores", color_range: "pc" }));
     const plan = (value: string | undefined) =>
       planEncode({
         source: "/in",
-        probe: { ...source, streams: [{ ...picture, index: 0, [field]: value }, ...others] },
-        outputs: [specOf(ask, 0)],
+        probe: { ...source, streams: [{ ...video, index: 0, [field]: value }, ...others] },
+        outputs: [specOf(output, 0)],
         capabilities: ALL_SOFTWARE,
       });
     expect(plan(name)).toEqual(plan(undefined));
@@ -191,7 +193,7 @@ describe("a filter in the name of a colour", () => {
 });
 
 describe("a probe", () => {
-  it("keeps what ffprobe prints, and drops what it never would, without an error", () => {
+  it("keeps what ffprobe prints, and drops other texts without an error", () => {
     const honest = {
       ...{
         index: 0,
@@ -221,7 +223,7 @@ describe("a probe", () => {
   });
 });
 
-test("a filter or an argument that no plan writes is refused where the command is made", () => {
+test("a filter or an argument that no plan writes is an error", () => {
   const graph = (filter: string) => () => branchGraph("[0:0]", { label: "v0", filters: [filter] }, new Map());
   for (const filter of ["scale=1:1,movie=x", "movie=/x", "null;null", "null[a]", "setpts='a'b'", "scale=w=\\:1"]) {
     expect(graph(filter), filter).toThrow("No filter of a plan");

@@ -1,13 +1,14 @@
-// All that is not made in chunks of outputs that are: sound, the film's tags, and a stream's small pictures.
-import type { Failure } from "../errors.ts";
+// Plans the non-video parts of outputs that are encoded in chunks: audio, the source's tags, and a stream's thumbnails.
 import type { OutputSpec, VideoOutput } from "../job/output-spec.ts";
+import { ok, type Result } from "../result.ts";
 import { AUDIO_TRACK, audioFile, audioFileArguments, chunkFile } from "./chunks/chunk-muxers.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import type { CommandPart, Refusal } from "./command/output-plan.ts";
-import type { PlannedRun } from "./command/planned-command.ts";
-import { type EncodeRequest, type RunInputs, runOf } from "./plan-encode.ts";
+import { strictArguments } from "./command/muxers.ts";
+import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
+import type { EncodeRequest, OutputFailure } from "./plan-encode.ts";
 import { audioTrack, planAudioTrack } from "./plan-file.ts";
-import { planStreamParts } from "./plan-stream.ts";
+import { planRun, type RunInputs } from "./plan-run.ts";
+import { planStreamParts } from "./plan-stream-tracks.ts";
 import { lastEnd } from "./source/output-length.ts";
 import { ptsOriginArguments } from "./source/pts-origin.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
@@ -15,98 +16,99 @@ import { NO_TRIM } from "./source/trim.ts";
 
 export type AudioRequest = RunInputs & Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
 
-/** Files in the run's folder. */
+/** Files are in the run's folder. */
 export type AudioPlan = {
-  /** Null when there is nothing to be made. */
+  /** Null if there is nothing to make. */
   readonly command: {
     readonly runs: readonly PlannedRun[];
     readonly tracks: readonly { readonly output: number; readonly track: string; readonly file: string }[];
-    /** Others that joining needs: tags, and sheets of a stream's small pictures. */
+    /** Other files that the join needs: tags, and sprite sheets of a stream. */
     readonly files: readonly { readonly output: number; readonly file: string }[];
   } | null;
-  readonly failures: readonly { readonly output: number; readonly failure: Failure }[];
+  readonly failures: readonly OutputFailure[];
 };
 
-/** What a source says of itself, in the run's folder: a text in ffmpeg's own format. */
+/** The file with the tags of the source, in ffmpeg's own text format. */
 export const tagsFile = (output: number): string => `${output}-tags.txt`;
 
-/** Plans the sound of outputs whose pictures are made in chunks; each is encoded whole, as the normal command does it. */
+/** Plans the non-video parts of outputs whose video is encoded in chunks, each in one piece as in the normal command. */
 export function planAudio(request: AudioRequest): AudioPlan {
-  const { probe, outputs, capabilities: can } = request;
-  const source = chooseTracks(probe);
-  const results = outputs.map((spec) => ({ spec, result: restOf(spec, source, can) }));
-  const refusals = results.flatMap(({ spec, result }) =>
-    result.ok ? [] : [{ output: spec.index, failure: result.failure }],
+  const { probe, outputs, capabilities } = request;
+  const tracks = chooseTracks(probe);
+  const results = outputs.map((spec) => ({ spec, result: nonVideoParts(spec, tracks, capabilities) }));
+  const failures = results.flatMap(({ spec, result }) =>
+    result.ok ? [] : [{ output: spec.index, failure: result.error }],
   );
-  const rests = results.flatMap(({ spec, result }) => (result.ok ? [{ output: spec.index, ...result }] : []));
-  const parts = rests.flatMap((rest) => rest.parts);
-  if (parts.length === 0) return { command: null, failures: refusals };
-  const named = ({ output, tracks }: (typeof rests)[number]) =>
-    tracks.map(({ track, file }) => ({ output, track, file }));
+  const planned = results.flatMap(({ spec, result }) => (result.ok ? [{ output: spec.index, ...result.value }] : []));
+  const parts = planned.flatMap((output) => output.parts);
+  if (parts.length === 0) return { command: null, failures };
   return {
     command: {
-      runs: [runOf(request, source, parts, ptsOriginArguments(probe))],
-      tracks: rests.flatMap(named),
-      files: rests.flatMap(({ output, files }) => files.map((file) => ({ output, file }))),
+      runs: [planRun({ inputs: request, tracks, parts, sourceOptions: ptsOriginArguments(probe) })],
+      tracks: planned.flatMap(({ output, tracks: named }) => named.map((track) => ({ output, ...track }))),
+      files: planned.flatMap(({ output, files }) => files.map((file) => ({ output, file }))),
     },
-    failures: refusals,
+    failures,
   };
 }
 
-type Rest = {
-  readonly ok: true;
+type NonVideoParts = {
   readonly parts: readonly CommandPart[];
   readonly tracks: readonly { readonly track: string; readonly file: string }[];
   readonly files: readonly string[];
 };
 
-function restOf(spec: OutputSpec, source: SourceTracks, can: FfmpegCapabilities): Rest | Refusal {
+function nonVideoParts(
+  spec: OutputSpec,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<NonVideoParts> {
   switch (spec.type) {
     case "video":
-      return filmRest(spec, source, can);
+      return partsOfFile(spec, source, capabilities);
     case "httpstream": {
-      const stream = planStreamParts(spec, source, can, "sound");
+      const stream = planStreamParts({ spec, source, capabilities, chunked: true });
       if (!stream.ok) return stream;
-      const { audios: sounds, thumbnails } = stream;
-      const made = [...sounds, ...(thumbnails ? [thumbnails] : [])];
-      return {
-        ok: true,
-        parts: made.map(({ branch, argv }) => partOf(argv, source, branch ? [branch] : [])),
-        tracks: sounds.map(({ track }) => ({ track: track.name, file: chunkFile(spec.index, track.name) })),
-        files: thumbnails?.thumbnails?.files ?? [],
-      };
+      const { audios, thumbnails } = stream.value;
+      return ok({
+        parts: [
+          ...audios.map(({ argv }) => commandPart(argv, source)),
+          ...(thumbnails ? [commandPart(thumbnails.argv, source, [thumbnails.branch])] : []),
+        ],
+        tracks: audios.map(({ track }) => ({ track: track.name, file: chunkFile(spec.index, track.name) })),
+        files: thumbnails?.thumbnails.files ?? [],
+      });
     }
     case "image":
-      throw new Error("Pictures of a film have no sound");
+      throw new Error("Image outputs have no audio");
   }
 }
 
-function filmRest(spec: VideoOutput, source: SourceTracks, can: FfmpegCapabilities): Rest | Refusal {
+function partsOfFile(spec: VideoOutput, source: SourceTracks, capabilities: FfmpegCapabilities): Result<NonVideoParts> {
   const track = audioTrack(spec, NO_TRIM, source);
-  const sound = track && planAudioTrack(spec, track, can);
-  if (sound && !sound.ok) return sound;
-  const file = audioFile(spec);
+  const audio = track && planAudioTrack(spec, track, capabilities);
+  if (audio && !audio.ok) return audio;
   const codec = spec.audio?.codec === "copy" ? (track?.codec ?? null) : (spec.audio?.codec ?? null);
-  const argv = sound
-    ? ["-map", `0:${track.streamIndex}`, ...sound.argv, ...experimental(spec), ...audioFileArguments(spec, codec)]
+  // The interim container may be MP4 for any container of the output.
+  const strict = strictArguments("mp4", codec);
+  const argv = audio
+    ? ["-map", `0:${track.streamIndex}`, ...audio.value.argv, ...strict, ...audioFileArguments(spec, codec)]
     : null;
   const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
-  return {
-    ok: true,
-    parts: [...(argv ? [partOf(argv, source)] : []), ...(tags ? [partOf(tags, source)] : [])],
-    tracks: sound ? [{ track: AUDIO_TRACK, file }] : [],
+  return ok({
+    parts: [...(argv ? [commandPart(argv, source)] : []), ...(tags ? [commandPart(tags, source)] : [])],
+    tracks: audio ? [{ track: AUDIO_TRACK, file: audioFile(spec) }] : [],
     files: tags ? [tagsFile(spec.index)] : [],
-  };
+  });
 }
 
-/** FLAC in mp4 counted as an experiment until ffmpeg 6. */
-const experimental = ({ audio }: VideoOutput): string[] => (audio?.codec === "flac" ? ["-strict", "experimental"] : []);
-
-const partOf = (
+const commandPart = (
   argv: readonly string[],
   { audio }: SourceTracks,
   branches: CommandPart["branches"] = [],
 ): CommandPart => ({
-  ...{ branches, argv, expectedFrames: null },
+  branches,
+  argv,
+  expectedFrames: null,
   endMs: lastEnd(NO_TRIM, audio ? [audio] : []),
 });

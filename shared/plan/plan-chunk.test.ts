@@ -5,8 +5,8 @@ import type { ChunkSpan } from "../protocol/chunks.ts";
 import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 import { chunkSpans } from "./chunks/choose-split-points.ts";
-import { chunkableSource } from "./chunks/chunked-source.ts";
-import { ALL_SOFTWARE } from "./command/capabilities.ts";
+import { chunkableSource } from "./chunks/chunkable-source.ts";
+import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planAudio } from "./plan-audio.ts";
 import { type ChunkPlan, planChunk } from "./plan-chunk.ts";
 import { planJoin } from "./plan-join.ts";
@@ -21,21 +21,21 @@ const STREAM: OutputOptions = {
 
 /** The second of three chunks, from 30 s to 60 s. */
 function spanOf(probe: MediaProbe, fps = NTSC): ChunkSpan {
-  const film = chunkableSource(frameIndexOf(evenly(fps, 90)), probe);
-  const cuts = [30, 60].flatMap((second) => film.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
-  const span = chunkSpans(film, cuts)[1];
+  const source = chunkableSource(frameIndexOf(evenly(fps, 90)), probe);
+  const points = [30, 60].flatMap((second) => source.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
+  const span = chunkSpans(source, points)[1];
   if (!span) throw new Error("No such chunk");
   return span;
 }
 
-function chunkOf(asks: OutputOptions[], probe = probeOf("30000/1001"), more: object = {}): ChunkPlan {
-  const request = { source: "/in", probe, outputs: asks.map(specOf), capabilities: ALL_SOFTWARE };
+function chunkOf(outputs: OutputOptions[], probe = probeOf("30000/1001"), more: object = {}): ChunkPlan {
+  const request = { source: "/in", probe, outputs: outputs.map(specOf), capabilities: ALL_SOFTWARE };
   return planChunk({ ...request, chunk: spanOf(probeOf("30000/1001")), ...more });
 }
 
 type Plan = { readonly command: { readonly runs: readonly { readonly argv: readonly string[] }[] } | null };
 
-/** Of the last run, or of another one. */
+/** The arguments of the last run, or of another one, from an option on. */
 function argvOf({ command }: Plan, from: string, run = -1): string {
   const argv = command?.runs.at(run)?.argv ?? [];
   return argv.slice(argv.indexOf(from)).join(" ");
@@ -46,16 +46,16 @@ const FRAGMENTS =
   `${PLAIN} -movflags +frag_keyframe+empty_moov+default_base_moof+frag_discont` +
   " -use_editlist 0 -write_tmcd 0 -flush_packets 1 -output_ts_offset 10 -avoid_negative_ts disabled -f mp4";
 
-test("a chunk is the normal command from a lead on, trimmed, each picture alone in fragments, means in two passes", () => {
+test("a chunk is the normal command with a preroll, trimmed, with each video track in fragments, and two passes for a mean", () => {
   const plan = chunkOf([SLOWER, MP4, STREAM]);
   const grid =
     "-force_key_frames expr:isnan(prev_forced_t)+gt(floor((t+30.03+0.0005)/2),floor((prev_forced_t+30.03+0.0005)/2)) -g 9999";
-  // The longest group of pictures is 50 frames, and there is a second of margin.
+  // The longest distance of keyframes is 50 frames, and there is a margin of one second.
   const opened =
     "-copyts -start_at_zero -noaccurate_seek -ss 27.344984 -reinit_filter:v 0 -max_pixels:v 40000000 -i file:/in";
   const fit = "scale=640:360:flags=bicubic,format=yuv420p,setsar=1";
   const own = ` -filter_complex [0:0]trim=start=30.021659:end=60.018291,${fit}`;
-  const film = " -map [v1] -c:v libx264 -preset medium -b:v 500k -maxrate 750k -bufsize 1000k -g 150";
+  const file = " -map [v1] -c:v libx264 -preset medium -b:v 500k -maxrate 750k -bufsize 1000k -g 150";
   const rung = ` -map [v2t0] -c:v libx264 -preset medium -b:v 300k -maxrate 450k -bufsize 600k ${grid} -keyint_min 1 -sc_threshold 0`;
   const pass = (number: number, log: string): string =>
     ` -x264-params vbv-init=0.6:stitchable=1 -pass ${number} -passlogfile ${log} -fps_mode vfr`;
@@ -63,14 +63,14 @@ test("a chunk is the normal command from a lead on, trimmed, each picture alone 
   expect(argvOf(plan, "-copyts", 0)).toBe(
     [
       ...[opened, `${own}[v1]`, `${own}[v2t0]`],
-      ...[film, pass(1, "1-pass"), " -f null -", rung, pass(1, "2-0-pass"), " -f null -"],
+      ...[file, pass(1, "1-pass"), " -f null -", rung, pass(1, "2-0-pass"), " -f null -"],
     ].join(""),
   );
   expect(argvOf(plan, "-copyts", 1)).toBe(
     [
       ...[opened, `${own}[v1]`, `${own}[v2t0]`],
       ` -filter_complex [0:0]fps=25,trim=start_pts=750:end_pts=1500,${fit}[v0]`,
-      ...[film, pass(2, "1-pass"), ` -write_btrt 0 ${FRAGMENTS} 1-video.mp4`],
+      ...[file, pass(2, "1-pass"), ` -write_btrt 0 ${FRAGMENTS} 1-video.mp4`],
       ...[rung, pass(2, "2-0-pass"), ` -write_btrt 0 ${FRAGMENTS} 2-360p.mp4`],
       " -map [v0] -c:v libx265 -preset fast -crf 26 -maxrate 800k -bufsize 1600k -g 125",
       ` -x265-params log-level=error:vbv-init=0.6:info=0 -fps_mode vfr -write_btrt 0 ${FRAGMENTS} 0-video.mp4`,
@@ -88,7 +88,7 @@ const track = (output: number, name: string, frames: number, firstUs: number, en
   ...{ output, track: name, file: `${output}-${name}.mp4`, frames, firstUs, encoder, inHardware: false },
 });
 
-test("mean bitrates are those of the chunk, peaks those of the film", () => {
+test("mean bitrates are the chunk's, peaks are the video's", () => {
   const probe = probeOf("30000/1001");
   const plan = chunkOf([MP4], probe, { chunk: { ...spanOf(probe), share: 1.4 } });
   expect(argvOf(plan, "-b:v")).toMatch(/^-b:v 700k -maxrate 750k -bufsize 1000k /);
@@ -96,7 +96,7 @@ test("mean bitrates are those of the chunk, peaks those of the film", () => {
   expect(argvOf(dear, "-b:v")).toMatch(/^-b:v 750k -maxrate 750k /);
 });
 
-test("the first chunk begins with the film, and filters that look at neighbours see them", () => {
+test("the first chunk starts with the source, and filters see neighboring frames", () => {
   const probe = probeOf("30000/1001");
   const chunk = { ...spanOf(probe), from: null };
   const plan = chunkOf([{ format: "avi:h264", params: { deinterlace: true } }], probe, { chunk });
@@ -106,14 +106,18 @@ test("the first chunk begins with the film, and filters that look at neighbours 
   expect(argvOf(plan, "-copyts")).not.toContain("vbv-init");
 });
 
-test("a source that the node serves is opened as it is told, and a longer lead can be asked for", () => {
-  const more = { source: "http://127.0.0.1:1/a", loopbackOptions: ["-protocol_whitelist", "http,tcp"], leadMs: 20_000 };
+test("a source that the node serves has its own options, and a longer preroll is possible", () => {
+  const more = {
+    source: "http://127.0.0.1:1/a",
+    loopbackOptions: ["-protocol_whitelist", "http,tcp"],
+    prerollMs: 20_000,
+  };
   expect(argvOf(chunkOf([MP4], undefined, more), "-protocol_whitelist")).toMatch(
     /^-protocol_whitelist http,tcp -copyts -start_at_zero -noaccurate_seek -ss 10\.013317 .* -i http:\/\/127\.0\.0\.1:1\/a /,
   );
 });
 
-test("the line of an MPEG-TS is that of a run over picture and sound, also for runs over one of both", () => {
+test("the timeline of an MPEG-TS is that of a run over video and audio, also for runs over one of them", () => {
   const starts = ["1.460000", "1.440000"];
   const { streams, format } = probeOf("25/1", { format_name: "mpegts", start_time: "1.400000" });
   const probe = { format, streams: streams.map((stream, at) => ({ ...stream, start_time: starts[at] })) };
@@ -121,32 +125,33 @@ test("the line of an MPEG-TS is that of a run over picture and sound, also for r
   expect(argvOf(chunkOf([MP4], probe, { chunk }), "-copyts")).toMatch(
     /^-copyts -itsoffset -1\.440001 -noaccurate_seek -ss 20\.02 /,
   );
-  const sound = planAudio({ source: "/in", probe, outputs: [specOf(MP4, 0)], capabilities: ALL_SOFTWARE });
-  expect(argvOf(sound, "-copyts")).toMatch(/^-copyts -itsoffset -1\.440001 /);
+  const audio = planAudio({ source: "/in", probe, outputs: [specOf(MP4, 0)], capabilities: ALL_SOFTWARE });
+  expect(argvOf(audio, "-copyts")).toMatch(/^-copyts -itsoffset -1\.440001 /);
 });
 
-test("sound is encoded whole, in the output's own kind of file, with the film's tags beside it", () => {
+test("audio is encoded in one piece, in a file of the output's kind, together with the source's tags", () => {
   const request = { source: "/in", probe: probeOf("25/1"), capabilities: ALL_SOFTWARE };
   const plan = planAudio({ ...request, outputs: [MP4, SLOWER, STREAM].map(specOf) });
   expect(argvOf(plan, "-map")).toBe(
     [
-      "-map 0:1 -c:a aac -b:a 128k -map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4 0-sound.mp4",
+      "-map 0:1 -c:a aac -b:a 128k -map_chapters -1 -movflags +faststart -write_tmcd 0 -f mp4 0-audio.mp4",
       " -map_chapters -1 -f ffmetadata 0-tags.txt",
       " -map 0:1 -c:a libmp3lame -b:a 128k -avoid_negative_ts disabled -map_chapters -1 -metadata major_brand= -metadata minor_version=",
-      " -metadata compatible_brands= -f matroska 1-sound.mkv -map_chapters -1 -f ffmetadata 1-tags.txt",
+      " -metadata compatible_brands= -f matroska 1-audio.mkv -map_chapters -1 -f ffmetadata 1-tags.txt",
       " -map 0:1 -c:a aac -af aresample=async=1:first_pts=0 -b:a 96k",
       ` ${FRAGMENTS.replace("-avoid_negative_ts disabled", "-avoid_negative_ts disabled -frag_duration 500000")} 2-audio-96k.mp4`,
     ].join(""),
   );
-  expect(plan.command?.tracks.map(({ file }) => file)).toEqual(["0-sound.mp4", "1-sound.mkv", "2-audio-96k.mp4"]);
+  expect(plan.command?.tracks.map(({ file }) => file)).toEqual(["0-audio.mp4", "1-audio.mkv", "2-audio-96k.mp4"]);
   expect(plan.command?.files.map(({ file }) => file)).toEqual(["0-tags.txt", "1-tags.txt"]);
   const silent = planAudio({ ...request, outputs: [specOf({ format: "mp4::x:metadata=0" }, 0)] });
   expect(silent.command).toBeNull();
 });
 
-test("joining copies: a file of its tracks and tags, segments of MPEG-TS of a stream's tracks", () => {
+test("a join copies tracks and tags into a file, and tracks of a stream into segments of MPEG-TS", () => {
   const { runs, outputs } = planJoin({
-    ...{ probe: probeOf("25/1"), capabilities: ALL_SOFTWARE },
+    probe: probeOf("25/1"),
+    capabilities: ALL_SOFTWARE,
     outputs: [SLOWER, STREAM].map(specOf),
   });
   const limits = (demuxers: string) => ` -protocol_whitelist file -format_whitelist ${demuxers}`;
@@ -164,7 +169,7 @@ test("joining copies: a file of its tracks and tags, segments of MPEG-TS of a st
   const open = (file: string): string => ` -max_pixels:v 40000000 -i file:${file}`;
   expect(texts).toEqual([
     [
-      `${head}${media} -itsoffset -10${open("0-video.mp4")}${media}${open("0-sound.mkv")}`,
+      `${head}${media} -itsoffset -10${open("0-video.mp4")}${media}${open("0-audio.mkv")}`,
       `${limits("ffmetadata")} -f ffmetadata -codec_whitelist none${open("0-tags.txt")} -map 0:v:0 -map 1:a:0 -c copy`,
       " -map_metadata 2 -map_metadata:s:v -1 -map_metadata:s:a:0 1:s:a:0 -map_chapters -1",
       " -metadata major_brand= -metadata minor_version= -metadata compatible_brands= -f matroska 0.mkv",

@@ -1,191 +1,132 @@
-// From what a source is and what was asked for to the ffmpeg commands that make all outputs.
+// Plans the ffmpeg commands that make all outputs of a source.
 import { assertNever, type Failure } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
+import type { Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import { checkedArguments } from "./command/checked-arguments.ts";
-import { openingArguments, type PlannedInput } from "./command/ffmpeg-arguments.ts";
-import { type Branch, branchGraph, overlayUrls } from "./command/filter-graph.ts";
-import type { CommandPart, OutputPlan, PlanResult } from "./command/output-plan.ts";
-import type { PlannedCommand, PlannedRun } from "./command/planned-command.ts";
-import { progressGoal, progressTicks, seconds } from "./command/progress-ticks.ts";
-import { deviceArguments, type HardwareDevice } from "./encoders/hardware.ts";
-import { imagesFirst } from "./images-first.ts";
+import { seconds } from "./command/opening-arguments.ts";
+import type { CommandPart } from "./command/planned-run.ts";
+import { imagesBySeeking, imagesFirst } from "./image-commands.ts";
+import type { OutputPlan, PlannedCommand } from "./output-plan.ts";
 import { planFile } from "./plan-file.ts";
 import { planImages } from "./plan-images.ts";
+import { planRun, type RunInputs, seekInputs } from "./plan-run.ts";
 import { planStream } from "./plan-stream.ts";
+import { progressTicks } from "./progress.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
-import { type Opens, seekedCommand, seekers } from "./thumbnails/seek-thumbnails.ts";
+import { seekRuns } from "./thumbnails/seek-thumbnails.ts";
+import type { SelectedImages } from "./thumbnails/selected-images.ts";
 
 export type EncodePlan = {
-  /** Independent of each other; none when every output was refused. */
+  /** Independent of each other; none if no output is possible. */
   readonly commands: readonly PlannedCommand[];
-  readonly failures: readonly { readonly output: number; readonly failure: Failure }[];
+  readonly failures: readonly OutputFailure[];
 };
 
-export type EncodeRequest = {
-  /** The absolute path of a local file. */
-  readonly source: string;
+/** Why an output is not possible. `output` is `OutputSpec.index`. */
+export type OutputFailure = { readonly output: number; readonly failure: Failure };
+
+export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
   readonly probe: MediaProbe;
   readonly outputs: readonly OutputSpec[];
-  /** What the ffmpeg that runs the plan can do. */
   readonly capabilities: FfmpegCapabilities;
-  /** The local file of each watermark, by its URL. Left out where nothing is run: then each has a name that stands for it. */
-  readonly watermarks?: ReadonlyMap<string, string>;
-  /** Makes images by commands of their own, before all others, where that costs little. */
+  /** Makes images with their own commands, before all others, if that costs little. */
   readonly imagesFirst?: boolean;
 };
 
+type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
+
+/** What all commands of a plan have in common. */
+type Source = { readonly inputs: RunInputs; readonly tracks: SourceTracks };
+
 /** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
 export function planEncode(request: EncodeRequest): EncodePlan {
-  const { probe, outputs, capabilities: can } = request;
+  const { probe, outputs, capabilities } = request;
   const tracks = chooseTracks(probe);
-  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, can) }));
-  const refusals = results.flatMap(({ spec, result }) =>
-    result.ok ? [] : [{ output: spec.index, failure: result.failure }],
+  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, capabilities) }));
+  const failures = results.flatMap(({ spec, result }) =>
+    result.ok ? [] : [{ output: spec.index, failure: result.error }],
   );
-  const shared = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.plan }] : []));
-  const first = request.imagesFirst ? imagesFirst(shared, tracks.format) : [];
-  const rest = shared.filter((plan) => !first.includes(plan));
-  return {
-    commands: [...commandsOf(first, request, tracks), ...commandsOf(rest, request, tracks)],
-    failures: refusals,
-  };
-}
-
-/** One command for each point where outputs begin to read, and others for those that cannot share a decode. */
-function commandsOf(shared: readonly SpecifiedPlan[], request: EncodeRequest, tracks: SourceTracks): PlannedCommand[] {
-  const seeking = seekers(shared, tracks.format);
-  const twice = shared.filter(({ firstPass }) => firstPass !== undefined);
-  const together = shared.filter((plan) => ![...seeking, ...twice].some(({ spec }) => spec === plan.spec));
-  const seeks = new Set(together.map(({ seekMs = 0 }) => seekMs));
-  const commands = [...seeks].map((from) => {
-    const plans = together.filter(({ seekMs = 0 }) => seekMs === from);
-    return sharedCommand(request, tracks, plans, from);
-  });
-  const sought = seeking.map((plan) => seekedCommand(plan, opensOf(request, tracks)));
-  const passes = twice.map((plan) => twoPassCommand(request, tracks, plan));
-  return [...commands, ...sought, ...passes];
+  const plans = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.value }] : []));
+  const first = request.imagesFirst ? imagesFirst(plans, tracks.format) : [];
+  const others = plans.filter((plan) => !first.includes(plan));
+  const source = { inputs: request, tracks };
+  return { commands: [...commandsOf(first, source), ...commandsOf(others, source)], failures };
 }
 
 /** Plans one output by itself. */
-export function planOutput(spec: OutputSpec, tracks: SourceTracks, can: FfmpegCapabilities): PlanResult {
+export function planOutput(
+  spec: OutputSpec,
+  tracks: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<OutputPlan> {
   switch (spec.type) {
     case "video":
-      return planFile(spec, tracks, can);
+      return planFile(spec, tracks, capabilities);
     case "image":
-      return planImages(spec, tracks, can);
+      return planImages(spec, tracks, capabilities);
     case "httpstream":
-      return planStream(spec, tracks, can);
+      return planStream(spec, tracks, capabilities);
     default:
       return assertNever(spec);
   }
 }
 
+/** One command for each point of the source where outputs begin, and others for those that cannot share a decode. */
+function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCommand[] {
+  const seeking = imagesBySeeking(plans, source.tracks.format);
+  const inTwoPasses = plans.filter(({ firstPass }) => firstPass !== undefined);
+  const together = plans.filter((plan) => ![...seeking, ...inTwoPasses].some(({ spec }) => spec === plan.spec));
+  const startPoints = new Set(together.map(({ seekMs = 0 }) => seekMs));
+  return [
+    ...[...startPoints].map((from) =>
+      sharedCommand(
+        together.filter(({ seekMs = 0 }) => seekMs === from),
+        from,
+        source,
+      ),
+    ),
+    ...seeking.map((plan) => seekCommand(plan, source)),
+    ...inTwoPasses.map((plan) => twoPassCommand(plan, source)),
+  ];
+}
+
 /**
- * ffmpeg's `frame` counts the pictures of the first output that has any, so the best measure of the whole goes first:
- * films, uncut ones before cut ones, then what has no frames to count or few.
+ * ffmpeg's `frame` counts the frames of the first output that has any, so the best measure of the whole command comes first:
+ * videos, untrimmed ones before trimmed ones, then outputs with few frames or none.
  */
-function sharedCommand(
-  request: EncodeRequest,
-  tracks: SourceTracks,
-  plans: readonly SpecifiedPlan[],
-  seekMs: number,
-): PlannedCommand {
-  const films = plans.filter(isFilm).toSorted((a, b) => rank(b) - rank(a));
-  const others = plans.filter((plan) => !isFilm(plan));
+function sharedCommand(plans: readonly SpecifiedPlan[], seekMs: number, { inputs, tracks }: Source): PlannedCommand {
+  const videos = plans.filter(isVideo).toSorted((a, b) => rank(b) - rank(a));
+  const others = plans.filter((plan) => !isVideo(plan));
   const images = others.filter((plan) => plan.spec.type === "image");
-  const ticks = tracks.video ? progressTicks(films, images, tracks.video) : null;
-  const outputs = [...films, ...others];
+  const ticks = tracks.video ? progressTicks(videos, images, tracks.video) : null;
+  const outputs = [...videos, ...others];
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
-  const head = devicesArguments(plans.map(({ device }) => device));
+  const devices = plans.map(({ device }) => device);
   return {
-    runs: [runOf(request, tracks, parts, seekArguments(seekMs), head)],
+    runs: [planRun({ inputs, tracks, parts, sourceOptions: seekArguments(seekMs), devices })],
     outputs: outputs.map((plan) => plan.planned),
   };
 }
 
-/** Options before all inputs that open each device once. */
-export function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]): string[] {
-  const devices = new Map(used.flatMap((device) => (device ? [[device.name, device] as const] : [])));
-  return [...devices.values()].flatMap(deviceArguments);
-}
-
 const seekArguments = (seekMs: number): string[] => (seekMs === 0 ? [] : ["-ss", seconds(seekMs)]);
 
-/** Each pass reads the source anew; the second begins when the first has measured all of it. */
-function twoPassCommand(request: EncodeRequest, tracks: SourceTracks, plan: SpecifiedPlan): PlannedCommand {
-  const parts: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
-  const from = seekArguments(plan.seekMs ?? 0);
-  return { runs: parts.map((part) => runOf(request, tracks, [part], from)), outputs: [plan.planned] };
-}
+const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
+const isVideo = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
 
-/** What the runs of a plan read. */
-export type RunInputs = Pick<EncodeRequest, "source" | "watermarks"> & {
-  /** For a source that the node itself serves: how it is opened. `source` is its URL then. */
-  readonly loopbackOptions?: readonly string[];
-};
-
-/** One call of ffmpeg; `options` are of its source, `head` are before all inputs. */
-export function runOf(
-  request: RunInputs,
-  tracks: SourceTracks,
-  parts: readonly CommandPart[],
-  options: readonly string[],
-  head: readonly string[] = [],
-): PlannedRun {
-  const branches = parts.flatMap(({ branches }) => branches);
-  const marks = overlayUrls(branches);
+/** Each pass reads the source from its start. The second begins when the first has measured all of it. */
+function twoPassCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): PlannedCommand {
+  const passes: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
+  const sourceOptions = seekArguments(plan.seekMs ?? 0);
   return {
-    argv: checkedArguments([
-      ...head,
-      ...openingArguments([sourceInput(request, tracks, options), ...markInputs(marks, request.watermarks)]),
-      ...graphArguments(tracks, branches, marks),
-      ...parts.flatMap((part) => part.argv),
-    ]),
-    ...progressGoal(parts),
+    runs: passes.map((part) => planRun({ inputs, tracks, parts: [part], sourceOptions })),
+    outputs: [plan.planned],
   };
 }
 
-/**
- * A picture size that changes on the way starts the filters anew: 7.0 then loses the frames that were under way, and
- * pictures are counted from the start again. So the filters stay as they are, and `scale`, which is the first of ours
- * that cares, follows by itself. Not so where ffmpeg turns the picture before that, because its filters for turning read
- * beyond the edge of a smaller picture; and not for sound, where nothing follows.
- */
-const resizingArguments = ({ video }: SourceTracks): string[] =>
-  video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
-
-const decoderArguments = ({ video }: SourceTracks): string[] =>
-  video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : [];
-
-const sourceInput = (
-  { source, loopbackOptions: loopbackOptions }: RunInputs,
-  tracks: SourceTracks,
-  options: readonly string[],
-): PlannedInput => ({
-  path: source,
-  options: [...options, ...decoderArguments(tracks), ...resizingArguments(tracks)],
-  ...(loopbackOptions ? { served: loopbackOptions } : {}),
-});
-
-const opensOf = (request: EncodeRequest, tracks: SourceTracks): Opens => ({
-  streamIndex: tracks.video?.streamIndex ?? 0,
-  source: (options) => sourceInput(request, tracks, options),
-  marks: (urls) => markInputs(urls, request.watermarks),
-});
-
-const markInputs = (marks: readonly string[], files: EncodeRequest["watermarks"]): PlannedInput[] =>
-  marks.map((url, at) => ({ path: files?.get(url) ?? `/watermark-${at + 1}`, kind: "picture" }));
-
-type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
-
-const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
-const isFilm = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
-
-function graphArguments({ video }: SourceTracks, branches: readonly Branch[], marks: readonly string[]): string[] {
-  if (!video) return [];
-  const inputs = new Map(marks.map((url, at) => [url, at + 1]));
-  const start = `[0:${video.streamIndex}]`;
-  return branches.flatMap((branch) => ["-filter_complex", branchGraph(start, branch, inputs)]);
+function seekCommand(plan: OutputPlan & { images: SelectedImages }, { inputs, tracks }: Source): PlannedCommand {
+  const { images, planned, branches, expectedFrames } = plan;
+  const label = branches[0]?.label ?? "";
+  const seeked = { output: planned.output, label, images, fileCount: expectedFrames ?? 0 };
+  return { runs: seekRuns(seeked, seekInputs(inputs, tracks)), outputs: [planned] };
 }

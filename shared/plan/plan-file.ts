@@ -1,164 +1,168 @@
-// One file of tracks: a picture, sound, or both, each encoded or copied.
-
-import type { Failure } from "../errors.ts";
+// Plans one file of tracks: video, audio, or both, each encoded or copied.
 import type { VideoOutput } from "../job/output-spec.ts";
 import { type Undecodable, undecodableFailure } from "../media/choose-streams.ts";
+import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import { fileArguments, fileName } from "./command/muxers.ts";
-import {
-  type CommandPart,
-  type OutputPlan,
-  type PlannedOutput,
-  type PlanResult,
-  type Refusal,
-  refuse,
-} from "./command/output-plan.ts";
-import { seconds } from "./command/progress-ticks.ts";
+import { fileArguments, fileName, strictArguments } from "./command/muxers.ts";
+import { seconds } from "./command/opening-arguments.ts";
+import type { CommandPart } from "./command/planned-run.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
-import { audioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
-import { type EncodedVideo, fourCharacterCode } from "./encoders/video-encoders.ts";
+import { chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
+import type { EncodedVideo } from "./encoders/video-encode-options.ts";
+import { fourCharacterCode } from "./encoders/video-encoders.ts";
+import { expectedFrameCount } from "./filters/frame-timing.ts";
+import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
-import { frameCount, isExact, lastEnd, lengthOf } from "./source/output-length.ts";
-import type { AudioTrack, SourceTracks, Track, VideoTrack } from "./source/source-tracks.ts";
+import { isExact, lastEnd, lengthOf } from "./source/output-length.ts";
+import { sourceFailure } from "./source/source-failures.ts";
+import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
+import type { Track } from "./source/track-length.ts";
 import { type Trim, trimArguments, trimOf } from "./source/trim.ts";
 
 /**
- * Plans one output of tracks. A source without sound makes a silent file; a missing picture, or missing sound where nothing
- * else was asked for, is refused, and so is what codec, container or node cannot do.
+ * Plans one output of tracks. A source without audio gives a silent file. Fails if the source lacks video, or audio where
+ * nothing else is requested, and for what codec, container or node does not support.
  */
-export function planFile(spec: VideoOutput, source: SourceTracks, can: FfmpegCapabilities): PlanResult {
+export function planFile(
+  spec: VideoOutput,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<OutputPlan> {
   const video = spec.video ? source.video : null;
-  if (spec.video && !video) return refuse("input_has_no_video");
-  if (!spec.video && !source.audio) return refuse("input_has_no_audio");
-  const blind = undecodableNeed(spec, source);
-  if (blind) return { ok: false, failure: undecodableFailure(blind) };
-  const cut = isCopyCut(spec) ? copyCut(spec) : trimOf(spec, source);
-  if (isBeyondEnd(cut, video ?? source.audio)) return refuse("offset_beyond_end");
-  const uncut = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
-  if (uncut) return { ok: false, failure: uncut };
-  const audio = audioTrack(spec, cut, source);
-  const picture = video ? pictureOf(spec, video, cut, can) : null;
-  if (picture && !picture.ok) return picture;
-  const sound = audio ? planAudioTrack(spec, audio, can) : null;
-  if (sound && !sound.ok) return sound;
-  return { ok: true, plan: assemble(spec, cut, { video, audio, source }, picture, sound) };
+  if (spec.video && !video) return err(sourceFailure("input_has_no_video"));
+  if (!spec.video && !source.audio) return err(sourceFailure("input_has_no_audio"));
+  const undecodable = requiredUndecodable(spec, source);
+  if (undecodable) return err(undecodableFailure(undecodable));
+  const trim = isCopyTrim(spec) ? copyTrim(spec) : trimOf(spec, source);
+  if (startsBeyondEnd(trim, video ?? source.audio)) return err(sourceFailure("offset_beyond_end"));
+  const untrimmable = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
+  if (untrimmable) return err(untrimmable);
+  const audio = audioTrack(spec, trim, source);
+  const plannedVideo = video ? videoOf(spec, video, trim, capabilities) : null;
+  if (plannedVideo && !plannedVideo.ok) return plannedVideo;
+  const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities) : null;
+  if (plannedAudio && !plannedAudio.ok) return plannedAudio;
+  const tracks = { video, audio, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio?.value ?? null };
+  return ok(assemble(spec, trim, tracks, source));
 }
 
-/** Why a track that the output is not made without cannot be decoded. What is copied need not be, but for decryption. */
-function undecodableNeed({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
-  const [asked, track] = video ? [video, source.video] : [audio, source.audio];
-  const why = track?.undecodable ?? null;
-  return asked?.codec === "copy" && why?.code !== "input_encrypted" ? null : why;
+/** Why a track that the output requires cannot be decoded. A copy needs no decoding, except of encrypted streams. */
+function requiredUndecodable({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
+  const [requested, track] = video ? [video, source.video] : [audio, source.audio];
+  const reason = track?.undecodable ?? null;
+  return requested?.codec === "copy" && reason?.code !== "input_encrypted" ? null : reason;
 }
 
-type Chosen = { readonly video: VideoTrack | null; readonly audio: AudioTrack | null; readonly source: SourceTracks };
-type Picture = { readonly ok: true; readonly planned: PlannedVideoTrack | null; readonly argv: readonly string[] };
-type Sound = { readonly ok: true; readonly encoder: string; readonly argv: readonly string[] };
+/** `encoded` is null for a copy; `argv` is from `-c:v` on. */
+type FileVideo = { readonly encoded: PlannedVideoTrack | null; readonly argv: readonly string[] };
+/** `argv` is from `-c:a` on. */
+type FileAudio = { readonly encoder: string; readonly argv: readonly string[] };
 
-/** The picture's part; `planned` is null for a copy. */
-function pictureOf(spec: VideoOutput, track: VideoTrack, cut: Trim, can: FfmpegCapabilities): Picture | Refusal {
-  if (!spec.video) throw new Error("No picture is asked for");
-  if (isEncodedVideo(spec.video)) {
-    const result = planVideoTrack(spec, spec.video, track, cut, can);
-    return result.ok ? { ok: true, planned: result.picture, argv: result.picture.argv } : result;
+/** The tracks of the source that go into the file, and what is planned for them. */
+type FileTracks = {
+  readonly video: VideoTrack | null;
+  readonly audio: AudioTrack | null;
+  readonly plannedVideo: FileVideo | null;
+  readonly plannedAudio: FileAudio | null;
+};
+
+function videoOf(
+  output: VideoOutput,
+  track: VideoTrack,
+  trim: Trim,
+  capabilities: FfmpegCapabilities,
+): Result<FileVideo> {
+  const { video, container } = output;
+  if (!video) throw new Error("No video is requested");
+  if (isEncodedVideo(video)) {
+    const planned = planVideoTrack({ output, video, track, trim, capabilities });
+    return planned.ok ? ok({ encoded: planned.value, argv: planned.value.argv }) : planned;
   }
-  const failure = copyFailure(spec.container, "video", track.codec);
-  if (failure) return { ok: false, failure };
-  const tag = track.codec === "hevc" ? fourCharacterCode("hevc", spec.container) : [];
-  return { ok: true, planned: null, argv: ["-c:v", "copy", ...tag] };
+  const failure = copyFailure(container, "video", track.codec);
+  if (failure) return err(failure);
+  const tag = track.codec === "hevc" ? fourCharacterCode("hevc", container) : [];
+  return ok({ encoded: null, argv: ["-c:v", "copy", ...tag] });
 }
 
-/** The sound's part of an output that is asked for sound; `argv` is from `-c:a` on. */
+/** Plans the audio of an output that requests audio. */
 export function planAudioTrack(
   { audio: spec, container }: VideoOutput,
   track: AudioTrack,
-  can: FfmpegCapabilities,
-): Sound | Refusal {
-  const refused = (failure: Failure): Refusal => ({ ok: false, failure });
-  if (!spec) throw new Error("No sound is asked for");
+  capabilities: FfmpegCapabilities,
+): Result<FileAudio> {
+  if (!spec) throw new Error("No audio is requested");
   if (!isEncodedAudio(spec)) {
     const failure = copyFailure(container, "audio", track.codec);
-    if (failure) return refused(failure);
-    return { ok: true, encoder: "copy", argv: ["-c:a", "copy", ...strictness(container, track.codec)] };
+    if (failure) return err(failure);
+    return ok({ encoder: "copy", argv: ["-c:a", "copy", ...strictArguments(container, track.codec)] });
   }
-  const encoder = audioEncoder(spec.codec, can);
-  if (!encoder) return refused(encoderFailure(spec.codec));
-  const argv = [...audioArguments(encoder, spec, container, track), ...strictness(container, spec.codec)];
-  return { ok: true, encoder, argv };
+  const encoder = chooseAudioEncoder(spec.codec, capabilities);
+  if (!encoder) return err(encoderFailure(spec.codec));
+  const argv = [...audioArguments(encoder, { spec, container, track }), ...strictArguments(container, spec.codec)];
+  return ok({ encoder, argv });
 }
-
-/** FLAC in mp4 counted as an experiment until ffmpeg 6. */
-const strictness = (container: VideoOutput["container"], codec: string | null): string[] =>
-  container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];
 
 export const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
 const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
 
-function assemble(
-  spec: VideoOutput,
-  cut: Trim,
-  { video, audio, source }: Chosen,
-  picture: Picture | null,
-  sound: Sound | null,
-): OutputPlan {
+function assemble(spec: VideoOutput, trim: Trim, tracks: FileTracks, source: SourceTracks): OutputPlan {
+  const { video, audio, plannedVideo, plannedAudio } = tracks;
   const label = `v${spec.index}`;
-  const tracks: Track[] = [...(video ? [video] : []), ...(audio ? [audio] : [])];
-  const planned = picture?.planned ?? null;
-  const pictureMap = video ? ["-map", planned ? `[${label}]` : `0:${video.streamIndex}`] : [];
-  const cutting = isCopyCut(spec) ? lengthArguments(cut) : trimArguments(cut);
+  const encoded = plannedVideo?.encoded ?? null;
+  const videoMap = video ? ["-map", encoded ? `[${label}]` : `0:${video.streamIndex}`] : [];
+  const trimming = isCopyTrim(spec) ? lengthArguments(trim) : trimArguments(trim);
   const part: CommandPart = {
-    branches: planned ? [{ label, filters: planned.filters }] : [],
+    branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
-      ...pictureMap,
+      ...videoMap,
       ...(audio ? ["-map", `0:${audio.streamIndex}`] : []),
-      ...[...(picture?.argv ?? []), ...(sound?.argv ?? []), ...cutting],
-      ...fileArguments(spec.index, spec),
+      ...(plannedVideo?.argv ?? []),
+      ...(plannedAudio?.argv ?? []),
+      ...trimming,
+      ...fileArguments(spec, fileName(spec.index, spec.container)),
     ],
-    expectedFrames: video ? frameCount(cut, planned, video) : null,
-    endMs: lastEnd(cut, tracks),
-    startMs: cut.startMs,
+    expectedFrames: video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null,
+    endMs: lastEnd(
+      trim,
+      [video, audio].filter((track) => track !== null),
+    ),
+    startMs: trim.startMs,
   };
-  const firstPass = planned?.firstPass;
+  const firstPass = encoded?.firstPass;
   return {
     ...part,
-    planned: plannedOutput(spec, cut, { video, audio, source }, planned, sound),
-    seekMs: cut.seekMs,
-    ...(planned?.device ? { device: planned.device } : {}),
-    ...(firstPass
-      ? { firstPass: { ...part, argv: [...pictureMap, ...firstPass, ...cutting, "-f", "null", "-"] } }
-      : {}),
+    planned: plannedOutput(spec, trim, tracks, source),
+    seekMs: trim.seekMs,
+    ...(encoded?.device ? { device: encoded.device } : {}),
+    ...(firstPass ? { firstPass: { ...part, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } } : {}),
   };
 }
 
-function plannedOutput(
-  spec: VideoOutput,
-  cut: Trim,
-  { video, audio, source }: Chosen,
-  picture: PlannedVideoTrack | null,
-  sound: Sound | null,
-): PlannedOutput {
-  // A picture that stands still leaves no packets in Theora: its length is not to be relied on.
-  const tracks: Track[] = [...(video && spec.video?.codec !== "theora" ? [video] : []), ...(audio ? [audio] : [])];
+function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, source: SourceTracks): PlannedOutput {
+  const { video, audio, plannedVideo, plannedAudio } = planned;
+  const encoded = plannedVideo?.encoded ?? null;
+  // Theora has no packets for frames that repeat, so its length is not reliable.
+  const measured: Track[] = [...(video && spec.video?.codec !== "theora" ? [video] : []), ...(audio ? [audio] : [])];
   return {
     output: spec.index,
     files: [fileName(spec.index, spec.container)],
-    expectedDurationMs: lengthOf(cut, tracks.filter(isExact)),
+    expectedDurationMs: lengthOf(trim, measured.filter(isExact)),
     tracks: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
     ...noteOf(spec, source),
-    encoder: picture?.encoder ?? (video ? "copy" : (sound?.encoder ?? "copy")),
-    ...(picture?.device ? { inHardware: true } : {}),
+    encoder: encoded?.encoder ?? (video ? "copy" : (plannedAudio?.encoder ?? "copy")),
+    ...(encoded?.device ? { inHardware: true } : {}),
   };
 }
 
-/** Whether the cut goes by packets: a copied picture begins at a keyframe. */
-const isCopyCut = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
+/** Whether the output is trimmed by packets: copied video begins at a keyframe. */
+const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
 
 /**
- * A copy is read from the keyframe before its beginning. ISO files say from where on it is shown; in others it begins that
- * much earlier.
+ * A copy is read from the keyframe before its start. ISO files state from where on it is shown; in other containers the output
+ * begins that much earlier.
  */
-const copyCut = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
+const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
   seekMs: offsetMs,
   startMs: offsetMs,
   endMs: durationMs === null ? null : offsetMs + durationMs,
@@ -167,28 +171,32 @@ const copyCut = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
 const lengthArguments = ({ startMs, endMs }: Trim): string[] =>
   endMs === null ? [] : ["-t", seconds(endMs - startMs)];
 
-const isBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
+const startsBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
-/** Sound that cannot be decoded, or does not sound within the cut, is as good as none, unless nothing else was asked for. */
+/**
+ * The audio that goes into the output. Next to video, audio that cannot be decoded or is entirely outside of the trim counts as
+ * missing.
+ */
 export function audioTrack(
   spec: Pick<VideoOutput, "video" | "audio">,
-  cut: Trim,
+  trim: Trim,
   { audio }: SourceTracks,
 ): AudioTrack | null {
-  const beyond = audio !== null && ((cut.endMs !== null && audio.startMs >= cut.endMs) || isBeyondEnd(cut, audio));
-  return spec.audio && !((beyond || isLostSound(spec, audio)) && spec.video) ? audio : null;
+  const isOutside =
+    audio !== null && ((trim.endMs !== null && audio.startMs >= trim.endMs) || startsBeyondEnd(trim, audio));
+  return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
 }
 
-/** Whether sound is asked for beside a picture, and cannot be decoded. What is copied need not be, but for decryption. */
-const isLostSound = ({ audio: asked }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
-  !!track?.undecodable && (asked?.codec !== "copy" || track.undecodable.code === "input_encrypted");
+/** Whether the requested audio cannot be decoded. A copy needs no decoding, except of encrypted streams. */
+const isUndecodableAudio = ({ audio }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
+  !!track?.undecodable && (audio?.codec !== "copy" || track.undecodable.code === "input_encrypted");
 
-/** What the owner of an output with a picture should know of its sound. */
+/** What the owner of an output with video should know about its audio. */
 const noteOf = (spec: VideoOutput, { audio }: SourceTracks): Pick<PlannedOutput, "note"> =>
-  spec.video && spec.audio && audio?.undecodable && isLostSound(spec, audio)
+  spec.video && spec.audio && audio?.undecodable && isUndecodableAudio(spec, audio)
     ? { note: undecodableAudioNote(audio.undecodable) }
     : {};
 
-/** Of an output that has no sound because of that. */
+/** The note of an output that has no audio because the audio cannot be decoded. */
 export const undecodableAudioNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

@@ -1,19 +1,21 @@
-// Pictures out of a film: which files an image output consists of, and how they are made.
-
+// Plans image outputs: which files one consists of, and how they are made.
 import { IMAGE_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { FrameSize } from "../format/format-spec.ts";
-import { MAX_MOVING_WIDTH } from "../format/presets.ts";
+import { MAX_ANIMATED_WIDTH } from "../format/presets.ts";
 import type { ImageOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
+import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import type { PlannedOutput, PlanResult, SelectedImages } from "./command/output-plan.ts";
-import { refuse } from "./command/output-plan.ts";
 import { IMAGE_ENCODINGS, imageEncoderFailure } from "./encoders/image-encoders.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { planVideoFilters } from "./filters/video-filters.ts";
+import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 import { isExact } from "./source/output-length.ts";
+import { sourceFailure } from "./source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "./source/source-tracks.ts";
+import { imageArguments } from "./thumbnails/seek-thumbnails.ts";
 import { EVEN_TIMESTAMPS, selectFilters } from "./thumbnails/select-frames.ts";
+import type { ImageFile, SelectedImages } from "./thumbnails/selected-images.ts";
 import {
   DEFAULT_CELL_WIDTH,
   layOutSheets,
@@ -21,123 +23,141 @@ import {
   sheetFailure,
   tileFilter,
 } from "./thumbnails/sprite-sheet.ts";
-import { vttText } from "./thumbnails/thumbnail-cues.ts";
 import {
   chooseTimestamps,
   countTimestamps,
   lastTimestamp,
   type SamplingInterval,
 } from "./thumbnails/thumbnail-timestamps.ts";
+import { thumbnailVtt } from "./thumbnails/thumbnail-vtt.ts";
 
 /**
- * Everything between picking and encoding happens in RGB: scaling straight to an encoder's format keeps the source's matrix
- * with 7.0, and `pad` and `tile` in 4:2:0 would round odd sizes down.
+ * Everything between selection and encoding happens in RGB: when ffmpeg 7.0 scales straight to an encoder's format it keeps
+ * the source's matrix, and `pad` and `tile` in 4:2:0 would round odd sizes down.
  */
 const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
 
-/** What images of a source are drawn in. Alpha beside HDR, whose conversion has no room for it, is next to unknown. */
-const workingFormat = ({ container }: ImageOutput, { color: colour }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
-  IMAGE_ENCODINGS[container].alphaFilters && colour.hasAlpha && colour.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
+/** The working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the alpha. */
+const workingFormat = ({ container }: ImageOutput, { color }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
+  IMAGE_ENCODINGS[container].alphaFilters && color.hasAlpha && color.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
 
-/** Plans one image output: `<index>-00001.jpg` and so on, one file of what moves, and a WebVTT file after them. */
-export function planImages(asked: ImageOutput, source: SourceTracks, can: FfmpegCapabilities): PlanResult {
+/** Plans one image output: `<index>-00001.jpg` and so on, or one animation, and a WebVTT file after them. */
+export function planImages(
+  requested: ImageOutput,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<OutputPlan> {
   const { video } = source;
-  if (!video) return refuse("input_has_no_video");
-  if (video.undecodable) return { ok: false, failure: undecodableFailure(video.undecodable) };
-  const noEncoder = imageEncoderFailure(asked.container, can);
-  if (noEncoder) return { ok: false, failure: noEncoder };
-  const spec = { ...asked, size: automaticSize(asked, video) };
+  if (!video) return err(sourceFailure("input_has_no_video"));
+  if (video.undecodable) return err(undecodableFailure(video.undecodable));
+  const noEncoder = imageEncoderFailure(requested.container, capabilities);
+  if (noEncoder) return err(noEncoder);
+  const spec = { ...requested, size: automaticSize(requested, video) };
   const working = workingFormat(spec, video);
-  const moments = chooseTimestamps(spec.selection, video, spec.sprite !== null);
-  if (!moments.ok) return moments;
-  const picture = planVideoFilters(spec, video, working, can);
-  if (!picture.ok) return picture;
-  const { frame, filters: chain } = picture.chain;
-  const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(moments.intervals), frame);
+  const chosen = chooseTimestamps(spec.selection, video, spec.sprite !== null);
+  if (!chosen.ok) return chosen;
+  const planned = planVideoFilters(spec, video, working, capabilities);
+  if (!planned.ok) return planned;
+  const intervals = chosen.value;
+  const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
   const tooLarge = layout && sheetFailure(spec.container, layout);
-  if (tooLarge) return { ok: false, failure: tooLarge };
-  const label = `v${spec.index}`;
-  const encoding = IMAGE_ENCODINGS[spec.container];
+  if (tooLarge) return err(tooLarge);
+  const { container } = spec;
+  const encoding = IMAGE_ENCODINGS[container];
   const encoderFormat = (working === WITH_ALPHA ? encoding.alphaFilters : null) ?? encoding.filters;
-  const { intervals: strides } = moments;
-  const pictures: SelectedImages = {
-    intervals: strides,
+  const images: SelectedImages = {
+    intervals,
     pixelFormat: working.pixelFormat,
-    filters: chain,
+    filters: planned.value.filters,
     finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat],
-    oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[spec.container].moves,
+    oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[container].animated,
+    encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
+    file: imageFile(spec),
   };
-  const filters = [...selectFilters(strides), ...EVEN_TIMESTAMPS, ...pictures.filters, ...pictures.finish];
-  const written = layout?.sheets ?? countTimestamps(strides);
+  return ok(assemble(spec, video, images, layout));
+}
+
+function assemble(
+  spec: ImageOutput,
+  track: VideoTrack,
+  images: SelectedImages,
+  layout: SpriteSheetLayout | null,
+): OutputPlan {
+  const label = `v${spec.index}`;
+  const { intervals } = images;
+  const fileCount = layout?.sheets ?? countTimestamps(intervals);
+  const filters = [...selectFilters(intervals), ...EVEN_TIMESTAMPS, ...images.filters, ...images.finish];
   return {
-    ok: true,
-    plan: {
-      planned: plannedFiles(spec, strides, layout, video),
-      branches: [{ label, filters }],
-      images: pictures,
-      ...(layout ? { spriteSheet: layout } : {}),
-      argv: encoderArguments(spec, label, written),
-      expectedFrames: written,
-      endMs: lastTimestamp(strides),
-    },
+    planned: plannedFiles(spec, intervals, layout, track),
+    branches: [{ label, filters }],
+    images,
+    ...(layout ? { spriteSheet: layout } : {}),
+    argv: imageArguments(label, fileCount, images),
+    expectedFrames: fileCount,
+    endMs: lastTimestamp(intervals),
   };
 }
 
-function encoderArguments({ container, index }: ImageOutput, label: string, written: number): string[] {
-  const { encoder, extension, argv } = IMAGE_ENCODINGS[container];
-  const file = IMAGE_CONTAINER_TRAITS[container].moves
-    ? ["-f", extension, `${index}.${extension}`]
-    : ["-f", "image2", `${index}-%05d.${extension}`];
-  return [
-    ...["-map", `[${label}]`, "-frames:v", String(written), "-fps_mode", "passthrough"],
-    ...["-c:v", encoder, ...argv, ...file],
-  ];
+function imageFile({ container, index }: ImageOutput): ImageFile {
+  const { extension } = IMAGE_ENCODINGS[container];
+  return IMAGE_CONTAINER_TRAITS[container].animated
+    ? { format: ["-f", extension], name: `${index}.${extension}` }
+    : { format: ["-f", "image2"], name: `${index}-%05d.${extension}` };
 }
 
-/** The files in the order of the output's ordinals: as the request lists its offsets, else by time. */
+/** The files in the order of their ordinals: as the request lists its offsets, otherwise in time order. */
 function plannedFiles(
   spec: ImageOutput,
-  strides: readonly SamplingInterval[],
+  intervals: readonly SamplingInterval[],
   layout: SpriteSheetLayout | null,
   track: VideoTrack,
 ): PlannedOutput {
-  const { selection, container, index } = spec;
-  const { extension } = IMAGE_ENCODINGS[container];
-  const places = placesOf(spec, countTimestamps(strides));
-  const made = Array.from({ length: layout?.sheets ?? places.length }, () => "");
-  for (const at of made.keys()) {
-    made[layout ? at : (places[at] ?? at)] = `${index}-${String(at + 1).padStart(5, "0")}.${extension}`;
-  }
-  const pictures = IMAGE_CONTAINER_TRAITS[container].moves ? [`${index}.${extension}`] : made;
-  const text = vttText({ spec, strides, places, layout, endMs: track.endMs });
+  const { selection, index } = spec;
+  const positions = positionsOf(spec, countTimestamps(intervals));
+  const files = imageNames(spec, positions, layout);
+  const text = thumbnailVtt({ spec, intervals, positions, layout, endMs: track.endMs });
   const vtt = `${index}.vtt`;
-  const isNamed = selection.by === "offsets" && track.lengthFrom !== "estimate";
-  const isCertain = isNamed || (isExact(track) && track.durationMs !== null);
+  const isRequested = selection.by === "offsets" && track.lengthFrom !== "estimate";
+  const isCertain = isRequested || (isExact(track) && track.durationMs !== null);
   return {
     output: index,
-    files: text === null ? pictures : [...pictures, vtt],
+    files: text === null ? files : [...files, vtt],
     ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
     expectedDurationMs: null,
     tracks: ["video"],
-    sourceNeededUntilMs: isCertain ? lastTimestamp(strides) : null,
+    sourceNeededUntilMs: isCertain ? lastTimestamp(intervals) : null,
   };
 }
 
-/** Of each picture in order of time: its place in the request, from 0. */
-function placesOf({ selection }: ImageOutput, count: number): number[] {
-  const places = Array.from({ length: count }, (_, at) => at);
-  if (selection.by !== "offsets") return places;
-  const { offsetsMs } = selection;
-  return places.toSorted((a, b) => (offsetsMs[a] ?? 0) - (offsetsMs[b] ?? 0));
+function imageNames(
+  { container, index }: ImageOutput,
+  positions: readonly number[],
+  layout: SpriteSheetLayout | null,
+): string[] {
+  const { extension } = IMAGE_ENCODINGS[container];
+  if (IMAGE_CONTAINER_TRAITS[container].animated) return [`${index}.${extension}`];
+  const names = Array.from({ length: layout?.sheets ?? positions.length }, () => "");
+  for (const at of names.keys()) {
+    names[layout ? at : (positions[at] ?? at)] = `${index}-${String(at + 1).padStart(5, "0")}.${extension}`;
+  }
+  return names;
 }
 
-/** The size asked for, or what a sheet's cells and moving pictures have by themselves. */
+/** For each frame, in time order: its position in the request, from 0. */
+function positionsOf({ selection }: ImageOutput, count: number): number[] {
+  const positions = Array.from({ length: count }, (_, at) => at);
+  if (selection.by !== "offsets") return positions;
+  const { offsetsMs } = selection;
+  return positions.toSorted((a, b) => (offsetsMs[a] ?? 0) - (offsetsMs[b] ?? 0));
+}
+
+/** The requested size, or the default size of sprite cells and animations. */
 function automaticSize(spec: ImageOutput, track: VideoTrack): FrameSize {
   const { size, sprite, square, container } = spec;
   const none = size.width === null && size.height === null;
   if (sprite && none) return { width: DEFAULT_CELL_WIDTH, height: square ? DEFAULT_CELL_WIDTH : null };
-  if (!IMAGE_CONTAINER_TRAITS[container].moves) return size;
+  if (!IMAGE_CONTAINER_TRAITS[container].animated) return size;
   const { frame } = fitGeometry(spec, track, IN_RGB.step);
-  return frame.width > MAX_MOVING_WIDTH ? { width: MAX_MOVING_WIDTH, height: null } : size;
+  return frame.width > MAX_ANIMATED_WIDTH ? { width: MAX_ANIMATED_WIDTH, height: null } : size;
 }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import type { MediaProbe, ProbedStream } from "../media/media-probe.ts";
 import { specOf } from "../testing/output-specs.ts";
-import { ALL_SOFTWARE } from "./command/capabilities.ts";
+import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planEncode } from "./plan-encode.ts";
 
-const picture = (width: number, height: number, more: object = {}) => ({
+const video = (width: number, height: number, more: object = {}) => ({
   ...{ codec_type: "video", codec_name: "h264", width, height, r_frame_rate: "25/1", avg_frame_rate: "25/1" },
   ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709", duration: "60.000000" },
   ...more,
 });
 const SLOW = { r_frame_rate: "1/7", avg_frame_rate: "1/7" };
-const SOUND = {
+const AUDIO = {
   ...{ codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" },
   duration: "60.000000",
 };
-const SURROUND = { ...SOUND, channels: 6, channel_layout: "5.1" };
+const SURROUND = { ...AUDIO, channels: 6, channel_layout: "5.1" };
 
 function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware = ALL_SOFTWARE.hardware) {
   const probe: MediaProbe = {
@@ -22,25 +22,25 @@ function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware =
     format: { duration: "60.000000" },
   };
   const outputs = [specOf({ format: "httpstream", params: { ...params } }, 0)];
-  const { commands, failures: refusals } = planEncode({
+  const { commands, failures } = planEncode({
     source: "/in",
     probe,
     outputs,
     capabilities: { ...ALL_SOFTWARE, hardware },
   });
   const output = commands[0]?.outputs[0];
-  return { argv: commands[0]?.runs[0]?.argv ?? [], output, refusals };
+  return { argv: commands[0]?.runs[0]?.argv ?? [], output, failures };
 }
 
-/** What a viewer may choose: `1280x720+audio-128k`. */
+/** What players choose from: `720p=1280x720+audio-128k`. */
 function choices(streams: Omit<ProbedStream, "index">[], params: object): string[] {
-  const { output, refusals } = plan(streams, params);
+  const { output, failures } = plan(streams, params);
   const { tracks = [], variants = [] } = output?.stream ?? {};
   const named = variants.map(({ video, audio }) => {
     const frame = tracks.find(({ name }) => name === video)?.video?.frame;
     return [...(frame ? [`${video}=${frame.width}x${frame.height}`] : []), ...(audio ? [audio] : [])].join("+");
   });
-  return [...named, ...refusals.map(({ failure }) => failure.code)];
+  return [...named, ...failures.map(({ failure }) => failure.code)];
 }
 
 const HLS = { hls: { path: "h" } };
@@ -57,52 +57,57 @@ describe("the variants of a stream", () => {
   ): string => `${name}=${size}+audio-128k`;
   const ROWS: [name: string, streams: Omit<ProbedStream, "index">[], params: object, expected: string[]][] = [
     [
-      "the ladder up to the source, sound alone last",
-      [picture(1920, 1080), SOUND],
+      "the ladder up to the source, audio only last",
+      [video(1920, 1080), AUDIO],
       HLS,
       [...["426x240", "640x360", "854x480", "1280x720", "1920x1080"].map((size) => rung(size)), "audio-64k"],
     ],
     [
-      "upright for an upright source",
-      [picture(1080, 1920), SOUND],
+      "portrait for a portrait source",
+      [video(1080, 1920), AUDIO],
       HLS,
       [...["240x426", "360x640", "480x854", "720x1280", "1080x1920"].map((size) => rung(size)), "audio-64k"],
     ],
     [
-      "also when it is upright by its rotation",
-      [picture(1280, 720, { side_data_list: [{ rotation: -90 }] })],
+      "portrait for a source with rotation",
+      [video(1280, 720, { side_data_list: [{ rotation: -90 }] })],
       HLS,
       ["240p=240x426", "360p=360x640", "480p=480x854", "720p=720x1280"],
     ],
     [
       "wider than a box, without bars",
-      [picture(1920, 800), SOUND],
+      [video(1920, 800), AUDIO],
       HLS,
       [...["576x240", "864x360", "1152x480", "1280x534", "1920x800"].map((size) => rung(size)), "audio-64k"],
     ],
     [
-      "a source a little smaller than a rung has its own size there",
-      [picture(1274, 716), SOUND],
+      "a rung slightly above the source has the size of the source",
+      [video(1274, 716), AUDIO],
       HLS,
       [...["428x240", "640x360", "854x480", "1274x716"].map((size) => rung(size)), "audio-64k"],
     ],
-    ["a source below all rungs keeps its size", [picture(160, 120)], HLS, ["120p=160x120"]],
+    ["a source below all rungs keeps its size", [video(160, 120)], HLS, ["120p=160x120"]],
     [
-      "hevc, which MPEG-TS alone has no place for, is left out with the sound that only it has",
-      [picture(640, 360), SOUND],
+      "without fragmented MP4, HEVC and the audio that only it uses are left out",
+      [video(640, 360), AUDIO],
       { ...HLS, variants: ["mp4:240p:96k", "mp4:hevc_240p:64k"] },
       ["240p=426x240+audio-96k"],
     ],
-    ["no sound, none promised", [picture(640, 360)], HLS, ["240p=426x240", "360p=640x360"]],
-    ["sound alone, each bitrate once", [SOUND], HLS, ["audio-64k", "audio-128k"]],
+    ["no audio", [video(640, 360)], HLS, ["240p=426x240", "360p=640x360"]],
+    ["audio only, each bitrate once", [AUDIO], HLS, ["audio-64k", "audio-128k"]],
     [
-      "what the client lists is made, also above the source, and without bars",
-      [picture(640, 480), SOUND],
+      "requested variants are kept, also above the source, without bars",
+      [video(640, 480), AUDIO],
       { ...HLS, variants: ["mp4:x:48k", "mp4:720p:96k", "mp4:720p_400k:96k", "mp4:480p:96k", "mp4:480p:96k"] },
       ["720p=960x720+audio-96k", "720p-2=960x720+audio-96k", "480p=640x480+audio-96k", "audio-48k"],
     ],
-    ["pictures only of a source of sound", [SOUND], { ...HLS, variants: ["mp4:720p:x"] }, ["input_has_no_video"]],
-    ["sound only of a silent source", [picture(640, 360)], { ...HLS, variants: ["mp4:x"] }, ["input_has_no_audio"]],
+    ["video only, of a source without video", [AUDIO], { ...HLS, variants: ["mp4:720p:x"] }, ["input_has_no_video"]],
+    [
+      "audio only, of a source without audio",
+      [video(640, 360)],
+      { ...HLS, variants: ["mp4:x"] },
+      ["input_has_no_audio"],
+    ],
   ];
 
   test.each(ROWS)("%s", (_, streams, params, expected) => {
@@ -113,7 +118,7 @@ describe("the variants of a stream", () => {
 test("the whole command: each track encoded once, written for both packages by tee", () => {
   const variants = ["mp4:240p_300k:96k", "mp4:hevc_480p_500k:96k"];
   const params = { ...HLS, dash: { path: "d" }, segment_duration: 4, variants };
-  const { argv, output } = plan([picture(1280, 720), SURROUND], params);
+  const { argv, output } = plan([video(1280, 720), SURROUND], params);
   const mp4 =
     "f=mp4:movflags=+frag_keyframe+empty_moov+default_base_moof+frag_discont:use_editlist=0:write_tmcd=0:flush_packets=1:" +
     "output_ts_offset=10:avoid_negative_ts=disabled";
@@ -140,18 +145,18 @@ test("the whole command: each track encoded once, written for both packages by t
     ].join(""),
   );
   expect(output).toEqual({
-    ...{ output: 0, files: [], expectedDurationMs: 60_000, holds: ["video", "audio"], encoder: "libx264, libx265" },
+    ...{ output: 0, files: [], expectedDurationMs: 60_000, tracks: ["video", "audio"], encoder: "libx264, libx265" },
     stream: {
       tracks: [
         {
           ...{ name: "240p", kind: "video", fmp4: "0-240p.mp4", ts: "0-240p.m3u8" },
-          picture: { frame: { width: 426, height: 240 }, fps: 25 },
+          video: { frame: { width: 426, height: 240 }, fps: 25 },
         },
         {
           ...{ name: "480p-hevc", kind: "video", fmp4: "0-480p-hevc.mp4", ts: null },
-          picture: { frame: { width: 854, height: 480 }, fps: 25 },
+          video: { frame: { width: 854, height: 480 }, fps: 25 },
         },
-        { name: "audio-96k", kind: "audio", fmp4: "0-audio-96k.mp4", ts: "0-audio-96k.m3u8", picture: null },
+        { name: "audio-96k", kind: "audio", fmp4: "0-audio-96k.mp4", ts: "0-audio-96k.m3u8", video: null },
       ],
       variants: [
         { video: "240p", audio: "audio-96k" },
@@ -169,38 +174,38 @@ test.each([
   [6, "/2)"],
   [10, "/2)"],
 ])("segments of %d s are a whole number of keyframe distances", (seconds, expected) => {
-  const { argv } = plan([picture(640, 360)], { ...HLS, segment_duration: seconds });
+  const { argv } = plan([video(640, 360)], { ...HLS, segment_duration: seconds });
   expect(argv[argv.indexOf("-force_key_frames") + 1]).toContain(expected);
 });
 
-test("thumbnails come in sheets out of the same decode", () => {
-  const { argv, output } = plan([picture(640, 360)], { ...HLS, variants: ["mp4:240p"], thumbnails: true });
+test("thumbnails are sprite sheets from the same decode", () => {
+  const { argv, output } = plan([video(640, 360)], { ...HLS, variants: ["mp4:240p"], thumbnails: true });
   expect(argv.filter((option) => option === "-filter_complex")).toHaveLength(2);
   expect(argv.slice(-1)).toEqual(["0-%05d.jpg"]);
-  const { files, spriteSheet: sheet, everyMs, vtt } = output?.stream?.thumbnails ?? {};
-  expect({ files, sheet, everyMs }).toEqual({
+  const { files, spriteSheet, everyMs, vtt } = output?.stream?.thumbnails ?? {};
+  expect({ files, spriteSheet, everyMs }).toEqual({
     files: ["0-00001.jpg", "0-00002.jpg"],
-    sheet: { cell: { width: 160, height: 90 }, columns: 5, rows: 5, perSheet: 25, sheets: 2 },
+    spriteSheet: { cell: { width: 160, height: 90 }, columns: 5, rows: 5, framesPerSheet: 25, sheets: 2 },
     everyMs: 2000,
   });
   expect(vtt).toContain("00:00:50.000 --> 00:00:52.000\nthumbnails/00002.jpg#xywh=0,0,160,90");
 });
 
-test("a source of a few pictures has two of them a second at least", () => {
-  const { argv, output } = plan([picture(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
+test("a slow source gets at least two frames per second", () => {
+  const { argv, output } = plan([video(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
   expect(argv.join(" ")).toContain("[0:0]fps=2,");
   expect(output?.stream?.tracks[0]?.video?.fps).toBe(2);
 });
 
-test("interlaced sources are made whole", () => {
-  const { argv } = plan([picture(720, 576, { field_order: "tt" })], { ...HLS, variants: ["mp4:240p"] });
+test("interlaced sources are deinterlaced", () => {
+  const { argv } = plan([video(720, 576, { field_order: "tt" })], { ...HLS, variants: ["mp4:240p"] });
   expect(argv.join(" ")).toContain("bwdif=mode=send_frame:deint=interlaced");
 });
 
-test("hardware begins segments at clean keyframes as well", () => {
+test("hardware begins segments with IDR frames as well", () => {
   const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
   const { argv, output } = plan(
-    [picture(1280, 720)],
+    [video(1280, 720)],
     { ...HLS, variants: ["mp4:480p"] },
     { ...hardware, encoders: ["h264_nvenc"] },
   );
@@ -208,17 +213,17 @@ test("hardware begins segments at clean keyframes as well", () => {
   expect(output).toMatchObject({ encoder: "h264_nvenc", inHardware: true });
 });
 
-test("sound that only HEVC goes with is in fragmented MP4 only, too", () => {
+test("audio that only HEVC variants use is in fragmented MP4 only, too", () => {
   const params = { ...HLS, dash: { path: "d" }, variants: ["mp4:hevc_240p:96k", "mp4:240p:64k"] };
-  const { output } = plan([picture(640, 360), SOUND], params);
+  const { output } = plan([video(640, 360), AUDIO], params);
   const inTs = output?.stream?.tracks.filter(({ ts }) => ts !== null).map(({ name }) => name);
   expect(inTs).toEqual(["240p", "audio-64k"]);
 });
 
-test("mono stays mono in the ladder, at its level and with half of the bits; what is asked for as stereo keeps its level", () => {
-  const mono = { ...SOUND, channels: 1, channel_layout: "mono" };
-  expect(choices([picture(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);
-  expect(plan([picture(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
-  const { argv } = plan([picture(426, 240), mono], { ...HLS, variants: ["mp4:240p:stereo"] });
+test("mono stays mono in the ladder with half of the bits; requested stereo keeps the level", () => {
+  const mono = { ...AUDIO, channels: 1, channel_layout: "mono" };
+  expect(choices([video(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);
+  expect(plan([video(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
+  const { argv } = plan([video(426, 240), mono], { ...HLS, variants: ["mp4:240p:stereo"] });
   expect(argv).toContain("pan=stereo|c0=c0|c1=c0,aresample=async=1:first_pts=0");
 });

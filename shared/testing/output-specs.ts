@@ -20,7 +20,7 @@ export function specOf(
   const image = { ...(number === undefined ? {} : { number }), ...(square === undefined ? {} : { square }) };
   const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };
   const parsed = parseOutputs(body, "loopback");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const [spec] = parsed.value;
   if (!spec) throw new Error("No output");
   return { ...spec, index };

@@ -1,96 +1,102 @@
-// Where a film is cut into chunks, and how many bits each gets.
-
+// Chooses where a video is split into chunks, and how many bits each chunk gets.
 import type { PossibleSplitPoint } from "../../media/frame-index.ts";
-import type { ChunkSpan } from "../../protocol/chunks.ts";
-import { MIN_CHUNKED_MS } from "../../protocol/chunks.ts";
+import { type ChunkSpan, MIN_CHUNKED_MS } from "../../protocol/chunks.ts";
+import { err, ok, type Result } from "../../result.ts";
 import { type ChunkLengthOptions, chooseChunkLength } from "./chunk-length.ts";
-import { type ChunkableSource, gridLineMs } from "./chunked-source.ts";
+import { type ChunkableSource, gridLineMs } from "./chunkable-source.ts";
 
-/** Whole multiples of segments (see `chunkGridMs`), for so many slots, beside so much sound. */
+/** Chunks are whole multiples of `segmentMs` (see `chunkGridMs`). */
 export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs">;
 
-export type ChosenChunks =
-  | { readonly ok: true; readonly chunks: readonly ChunkSpan[] }
-  /** Completes "It is not encoded in chunks because …". */
-  | { readonly ok: false; readonly why: string };
-
 /**
- * Shorter ones cost more than they bring: each is led in by some seconds that are decoded only, and begins with a rate
- * control that knows nothing (docs/ultrafast.md).
+ * Shorter chunks cost more than they gain: for each, some seconds of preroll are decoded, and its rate control starts without
+ * any knowledge (docs/ultrafast.md).
  */
 const SHORTEST_MS = 24_000;
-/** The last chunk is what all others wait for. */
+/** All other chunks wait for the last one. */
 const LONGEST_MS = 60_000;
-/** Eleven hours of the shortest: all that a report's split points can name (MAX_SPLIT_POINTS) when they are two seconds apart. */
+/** Eleven hours of the shortest: as many as a report can hold split points (MAX_SPLIT_POINTS) that are two seconds apart. */
 export const MAX_CHUNKS = 1_700;
-/** A chunk is at least so many times as long as the longest way back to a keyframe. */
+/** A chunk is at least this many times as long as the longest distance of keyframes. */
 const GOPS_PER_CHUNK = 2;
 /**
- * Mean bitrates follow the source's own with this power: what is hard for one encoder is hard for another, but a film
- * encoded whole does not spend all of the difference either (docs/ultrafast.md).
+ * The mean bitrates of chunks follow the source's bitrate with this power. What is hard for one encoder is hard for another,
+ * but an encoder of the whole video does not spend all of the difference either (docs/ultrafast.md).
  */
 const SHARE_POWER = 0.5;
 
-/** Cuts a film into chunks of equal lengths, as far as there are places for that. */
-export function chooseSplitPoints(film: ChunkableSource, wish: SplitOptions): ChosenChunks {
-  const lengthMs = (film.endUs - film.startUs) / 1000;
-  const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * film.longestGopMs);
-  if (lengthMs <= MIN_CHUNKED_MS) return refused(`the film is no longer than ${MIN_CHUNKED_MS / 1000} s`);
-  if (wish.slots < 2) return refused("there are no two nodes or slots to share it");
+/**
+ * Splits a video into chunks of equal lengths, as far as its split points allow. The error completes "It is not encoded in
+ * chunks because …".
+ */
+export function chooseSplitPoints(source: ChunkableSource, options: SplitOptions): Result<ChunkSpan[], string> {
+  const lengthMs = (source.endUs - source.startUs) / 1000;
+  const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * source.longestGopMs);
+  if (lengthMs <= MIN_CHUNKED_MS) return err(`the video is no longer than ${MIN_CHUNKED_MS / 1000} s`);
+  if (options.slots < 2) return err("there are no two nodes or slots to share it");
   if (leastMs > LONGEST_MS) {
-    return refused(
-      `its keyframes are up to ${(film.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
+    return err(
+      `its keyframes are up to ${(source.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
     );
   }
-  const cuts: PossibleSplitPoint[] = [];
-  const wantedMs = chooseChunkLength({ ...wish, lengthMs, leastMs, mostMs: LONGEST_MS });
-  let fromMs = 0;
-  for (const cut of film.splitPoints) {
-    const atMs = gridLineMs(film, cut);
-    if (atMs % wish.segmentMs !== 0 || atMs < fromMs + wantedMs) continue;
-    // A rest that is too short for a chunk of its own goes along with the one before it.
-    if (lengthMs - atMs < leastMs / 2) break;
-    cuts.push(cut);
-    fromMs = atMs;
-  }
-  if (cuts.length >= MAX_CHUNKS) return refused(`it is too long: it would have more than ${MAX_CHUNKS} chunks`);
-  const longestMs = Math.max(
-    ...lengthsMs(
-      cuts.map((cut) => gridLineMs(film, cut)),
-      lengthMs,
-    ),
-  );
-  if (cuts.length === 0) return refused("there are too few places where it can be cut exactly");
-  if (longestMs > 2 * LONGEST_MS) return refused("the places where it can be cut exactly are too far apart");
-  return { ok: true, chunks: chunkSpans(film, cuts) };
+  const chunkMs = chooseChunkLength({ ...options, lengthMs, leastMs, mostMs: LONGEST_MS });
+  const points = pointsEvery(chunkMs, source, { segmentMs: options.segmentMs, lengthMs, leastMs });
+  if (points.length >= MAX_CHUNKS) return err(`it is too long: it would have more than ${MAX_CHUNKS} chunks`);
+  const linesMs = points.map((point) => gridLineMs(source, point));
+  if (points.length === 0) return err("it has too few exact split points");
+  if (Math.max(...differences(linesMs, lengthMs)) > 2 * LONGEST_MS)
+    return err("its exact split points are too far apart");
+  return ok(chunkSpans(source, points));
 }
 
-const refused = (why: string): ChosenChunks => ({ ok: false, why });
+type Lengths = { readonly segmentMs: number; readonly lengthMs: number; readonly leastMs: number };
 
-const lengthsMs = (linesMs: readonly number[], endMs: number): number[] =>
-  [...linesMs, endMs].map((line, at) => line - (linesMs[at - 1] ?? 0));
+/** The first split point at or after each multiple of `chunkMs` that is also a multiple of a segment. */
+function pointsEvery(
+  chunkMs: number,
+  source: ChunkableSource,
+  { segmentMs, lengthMs, leastMs }: Lengths,
+): PossibleSplitPoint[] {
+  const points: PossibleSplitPoint[] = [];
+  let fromMs = 0;
+  for (const point of source.splitPoints) {
+    const atMs = gridLineMs(source, point);
+    if (atMs % segmentMs !== 0 || atMs < fromMs + chunkMs) continue;
+    // A remainder that is too short becomes part of the chunk before it.
+    if (lengthMs - atMs < leastMs / 2) break;
+    points.push(point);
+    fromMs = atMs;
+  }
+  return points;
+}
 
-/** The chunks between these cuts. */
-export function chunkSpans(film: ChunkableSource, cuts: readonly PossibleSplitPoint[]): ChunkSpan[] {
-  const { startUs, longestGopMs } = film;
-  const begins = [null, ...cuts];
-  const shares = sharesOf(film, cuts);
-  return begins.map((from, index) => {
-    const to = cuts[index] ?? null;
-    const frames = (to?.index ?? film.frames) - (from?.index ?? 0);
+/** From each value to the next, starting with 0 and ending with `end`. */
+const differences = (values: readonly number[], end: number): number[] =>
+  [...values, end].map((value, at) => value - (values[at - 1] ?? 0));
+
+/** The chunks between these split points. */
+export function chunkSpans(source: ChunkableSource, points: readonly PossibleSplitPoint[]): ChunkSpan[] {
+  const { startUs, longestGopMs } = source;
+  const shares = sharesOf(source, points);
+  return [null, ...points].map((from, index) => {
+    const to = points[index] ?? null;
+    const frames = (to?.index ?? source.frames) - (from?.index ?? 0);
     return { index, from, to, frames, startUs, longestGopMs, share: shares[index] ?? 1 };
   });
 }
 
-/** By the coded size of each chunk in the source; together they spend the film's mean. */
-function sharesOf(film: ChunkableSource, cuts: readonly PossibleSplitPoint[]): number[] {
-  const lengths = lengthsMs(
-    cuts.map(({ frameUs }) => (frameUs - film.startUs) / 1000),
-    (film.endUs - film.startUs) / 1000,
+/** By the coded size of each chunk in the source. Together the chunks have the video's mean bitrate. */
+function sharesOf(source: ChunkableSource, points: readonly PossibleSplitPoint[]): number[] {
+  const lengths = differences(
+    points.map(({ frameUs }) => (frameUs - source.startUs) / 1000),
+    (source.endUs - source.startUs) / 1000,
   );
-  const sizes = [...cuts.map(({ bytes }) => bytes), film.bytes].map((end, at) => end - (cuts[at - 1]?.bytes ?? 0));
+  const sizes = differences(
+    points.map(({ bytes }) => bytes),
+    source.bytes,
+  );
   const weights = sizes.map((size, at) => (size / (lengths[at] ?? 1)) ** SHARE_POWER);
-  const whole = lengths.reduce((sum, length) => sum + length, 0);
-  const mean = weights.reduce((sum, weight, at) => sum + weight * (lengths[at] ?? 0), 0) / whole;
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const mean = weights.reduce((sum, weight, at) => sum + weight * (lengths[at] ?? 0), 0) / total;
   return weights.map((weight) => Number((weight / mean).toFixed(4)));
 }

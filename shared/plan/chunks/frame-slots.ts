@@ -2,12 +2,12 @@
 import { fraction, type MediaProbe } from "../../media/media-probe.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 
-/** Times that are nearer than this to the middle between two slots are rounded by chance. In slots. */
+/** The slot of a time that is nearer than this to the middle between two slots depends on rounding. In slots. */
 const UNSURE = 0.01;
 
 /**
- * The rate on which ffmpeg lays the frames of a film that is said to have a constant one, in frames per second: where no
- * time base is given, encoders count in this (`r_frame_rate`). Null where frames keep their own times.
+ * The rate, in frames per second, on which ffmpeg places the frames of a source that states a constant rate: encoders count in
+ * this (`r_frame_rate`) if no time base is given. Null if frames keep their own times.
  */
 export function slotRate(probe: MediaProbe): number | null {
   const { video } = chooseTracks(probe);
@@ -15,17 +15,17 @@ export function slotRate(probe: MediaProbe): number | null {
   return fraction(probe.streams.find(({ index }) => index === video.streamIndex)?.r_frame_rate);
 }
 
-/** The slot of a frame with no other before it, by its time in seconds. */
+/** The slot of the first frame of a run, by its time in seconds. */
 export const slotOfFirst = (seconds: number, fps: number): number => Math.round(seconds * fps);
 
-/** Whether rounding decides by chance which slot a time is in. */
+/** Whether the slot of a time depends on rounding. */
 export const isUnsure = (seconds: number, fps: number): boolean =>
   Math.abs(seconds * fps - Math.floor(seconds * fps) - 0.5) < UNSURE;
 
 /**
- * The slot that a run over all frames gives to each, as `-fps_mode vfr` has it (ffmpeg 7.0, video_sync_process in
- * ffmpeg_filter.c): a frame that comes too early for the next slot is moved there, so that its slot may depend on those
- * before it. Null for a slot means that the frame is left out.
+ * The slots of all frames in a run over the whole source, as `-fps_mode vfr` assigns them (ffmpeg 7.0, video_sync_process in
+ * ffmpeg_filter.c). A frame that comes too early for the next slot is moved there, so a slot may depend on earlier frames.
+ * Null: the frame is dropped.
  */
 export function slotsOfAll(seconds: Iterable<number>, fps: number): (number | null)[] {
   const slots: (number | null)[] = [];

@@ -1,15 +1,35 @@
-// What the ffmpeg that will run a plan can do.
+// The encoders, filters and muxers that a plan may use on a node.
 import type { Capabilities } from "../../protocol/capabilities.ts";
-import { SOFTWARE_ENCODERS } from "../encoders/encoders.ts";
-import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "./build-features.ts";
 
-/** Everything by ffmpeg's names: what was found to work on a node when it started. */
+/** What works on the node that runs the plan, by ffmpeg's names. The node tests this when it starts. */
 export type FfmpegCapabilities = Readonly<Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware">>;
 
-/** A node with all that plans use and no hardware: assumed where it is not known yet which node will do the work. */
-export const ALL_SOFTWARE: FfmpegCapabilities = {
-  encoders: [...SOFTWARE_ENCODERS],
-  filters: [...OPTIONAL_FILTERS],
-  muxers: [...OPTIONAL_MUXERS],
-  hardware: null,
-};
+/**
+ * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `format` and `split`: without
+ * these nothing works.
+ */
+export const OPTIONAL_FILTERS = [
+  "fps",
+  "crop",
+  "pad",
+  "tpad",
+  "transpose",
+  "hflip",
+  "vflip",
+  "overlay",
+  "yadif",
+  "bwdif",
+  "gblur",
+  "boxblur",
+  "tile",
+  "thumbnail",
+  "palettegen",
+  "paletteuse",
+  "colorspace",
+  "zscale",
+  "tonemap",
+  "hwupload",
+] as const;
+
+/** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */
+export const OPTIONAL_MUXERS = ["avif"] as const;

@@ -1,24 +1,24 @@
-// The last look at an argument vector: options that name streams, encoders, devices and tags hold what plans write, and no more.
+// The last check of an argument vector before it is run.
 
-/** By option; of `-c:v` and the like by the part before the colon. */
-const FORMS: Readonly<Record<string, RegExp>> = {
+/** The allowed values of options that name streams, encoders, devices and tags. `-c:v` and the like are checked as `-c`. */
+const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\[\w{1,60}\])$/,
   "-c": /^[\w-]{1,40}$/,
   "-f": /^[\w]{1,40}$/,
   "-ss": /^-?\d+(?:\.\d+)?$/,
   "-t": /^-?\d+(?:\.\d+)?$/,
   "-itsoffset": /^-?\d+(?:\.\d+)?$/,
-  // Nothing is written into tags, they are only taken away.
+  // Plans remove tags and never write them.
   "-metadata": /^\w+=$/,
   "-init_hw_device": /^(?:vaapi|qsv)=hw(?:(?::|,child_device=)\/[\w./-]+)?$/,
 };
 
-/** The arguments as they are. Throws for one that no plan writes: a part of it then came from outside. */
+/** Returns the arguments unchanged. Throws for an argument that no plan writes: part of it then came from outside. */
 export function checkedArguments(argv: readonly string[]): readonly string[] {
   for (const [at, argument] of argv.entries()) {
     const option = argv[at - 1] ?? "";
-    const form = FORMS[option.startsWith("-c:") ? "-c" : option];
-    if (/\p{Cc}/u.test(argument) || (form && !form.test(argument))) {
+    const allowed = ALLOWED_VALUES[option.startsWith("-c:") ? "-c" : option];
+    if (/\p{Cc}/u.test(argument) || (allowed && !allowed.test(argument))) {
       throw new Error(`No argument of a plan: ${option} ${argument}`);
     }
   }

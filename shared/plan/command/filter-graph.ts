@@ -1,33 +1,32 @@
-// The filters of one output as the text of `-filter_complex`.
+// Writes the filters of one output as the text of `-filter_complex`.
 import { chainText } from "./filter-text.ts";
 
-/** One filter with its options as ffmpeg writes it, a picture that is laid over what comes along, or a palette of it. */
+/** One filter with its options as ffmpeg writes it, an overlay image, or a palette made of the frames themselves. */
 export type Filter = string | Overlay | PaletteFilter;
 
-/** A watermark on its way into a branch. */
+/** An image that is laid over the frames. */
 export type Overlay = {
-  /** Which picture, by its URL. */
   readonly imageUrl: string;
-  /** What happens to the mark before. */
+  /** Filters that prepare the image. */
   readonly imageFilters: readonly string[];
-  /** The filter of two inputs, picture and mark. */
+  /** The `overlay` filter; its inputs are the frames and the image. */
   readonly overlay: string;
 };
 
-/** Pictures that get a palette made of themselves. */
+/** Frames that get a palette made of themselves. */
 export type PaletteFilter = {
   readonly paletteFilters: readonly string[];
-  /** The filter of two inputs, pictures and palette. */
+  /** The `paletteuse` filter; its inputs are the frames and the palette. */
   readonly use: string;
 };
 
-/** The filters of one output, in order; `label` names the end that `-map "[label]"` takes. */
+/** The filters of one output, in order. `label` names the end, for `-map "[label]"`. */
 export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
 
-/** The input that holds a mark, by the mark's URL. */
+/** The number of the input that holds each overlay image, by the image's URL. */
 export type OverlayInputs = ReadonlyMap<string, number>;
 
-/** URLs of the marks that branches lay over their pictures, each once. */
+/** The URLs of all overlay images in these branches, without duplicates. */
 export const overlayUrls = (branches: readonly Branch[]): string[] => [
   ...new Set(
     branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.imageUrl : []))),
@@ -35,48 +34,43 @@ export const overlayUrls = (branches: readonly Branch[]): string[] => [
 ];
 
 /**
- * The filters of a branch as a graph, from `start` to the branch's label. Each branch has a graph to itself: of several sinks
- * in one graph ffmpeg 7 serves the one that is furthest behind until it has a frame, and keeps all frames of the others in
- * memory meanwhile. A film of 1280×720 beside sheets of pictures took 536 MB in one graph, and 74 MB in two.
- * Throws when a filter is none that plans use, or holds more than one.
+ * The filters of a branch as a graph from `start` to the branch's label.
+ *
+ * Each branch has a graph to itself. If one graph has several sinks, ffmpeg 7 serves the sink that is furthest behind until
+ * it has a frame, and meanwhile keeps all frames of the others in memory: a video of 1280×720 beside sprite sheets took
+ * 536 MB in one graph and 74 MB in two. Throws for a filter that plans do not use, and for text that holds more than one.
  */
-export function branchGraph(start: string, { label, filters }: Branch, marks: OverlayInputs): string {
-  const parts: string[] = [];
+export function branchGraph(start: string, { label, filters }: Branch, overlays: OverlayInputs): string {
+  const chains: string[] = [];
   let from = start;
   let chain: string[] = [];
   for (const filter of filters) {
     if (typeof filter === "string") {
       chain.push(filter);
-      continue;
+    } else if (isOverlay(filter)) {
+      chains.push(...overlayChains(`${from}${chainText(chain) || "null"}`, filter, label, overlays));
+      from = `[${label}base][${label}overlay]`;
+      chain = [filter.overlay];
+    } else {
+      chains.push(...paletteChains(`${from}${chain.length === 0 ? "" : `${chainText(chain)},`}split`, filter, label));
+      from = `[${label}use][${label}pal]`;
+      chain = [filter.use];
     }
-    parts.push(...joint(from, chain, filter, label, marks));
-    from = isOverlay(filter) ? `[${label}picture][${label}mark]` : `[${label}use][${label}pal]`;
-    chain = [isOverlay(filter) ? filter.overlay : filter.use];
   }
-  return [...parts, `${from}${chainText(chain)}[${label}]`].join(";");
+  return [...chains, `${from}${chainText(chain)}[${label}]`].join(";");
 }
 
-/** What comes before a filter of two inputs, as chains that end in those. */
-function joint(
-  from: string,
-  chain: readonly string[],
-  filter: Exclude<Filter, string>,
-  label: string,
-  marks: OverlayInputs,
-): string[] {
-  if (isOverlay(filter)) {
-    const input = marks.get(filter.imageUrl);
-    if (input === undefined) throw new Error("A mark has no input");
-    return [
-      `${from}${chainText(chain) || "null"}[${label}picture]`,
-      `[${input}:v:0]${chainText(filter.imageFilters)}[${label}mark]`,
-    ];
-  }
-  const before = chain.length === 0 ? "" : `${chainText(chain)},`;
-  return [
-    `${from}${before}split[${label}gen][${label}use]`,
-    `[${label}gen]${chainText(filter.paletteFilters)}[${label}pal]`,
-  ];
+/** The chains that produce the two inputs of an `overlay` filter. */
+function overlayChains(base: string, { imageUrl, imageFilters }: Overlay, label: string, overlays: OverlayInputs) {
+  const input = overlays.get(imageUrl);
+  if (input === undefined) throw new Error("An overlay image has no input");
+  return [`${base}[${label}base]`, `[${input}:v:0]${chainText(imageFilters)}[${label}overlay]`];
 }
 
-const isOverlay = (filter: Filter): filter is Overlay => typeof filter !== "string" && "mark" in filter;
+/** The chains that produce the two inputs of a `paletteuse` filter. */
+const paletteChains = (split: string, { paletteFilters }: PaletteFilter, label: string): string[] => [
+  `${split}[${label}gen][${label}use]`,
+  `[${label}gen]${chainText(paletteFilters)}[${label}pal]`,
+];
+
+const isOverlay = (filter: Filter): filter is Overlay => typeof filter !== "string" && "imageUrl" in filter;

@@ -1,4 +1,4 @@
-// How each container is written: ffmpeg's muxer and its options, and what becomes of tags and chapters.
+// How each container is written: ffmpeg's muxer, its options, and what happens to tags and chapters.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoFormat } from "../../format/format-spec.ts";
 
@@ -9,7 +9,7 @@ type Muxer = {
   readonly options?: readonly string[];
 };
 
-/** A track of time codes, which the muxer would make of a tag, is a stream that nobody asked for. */
+/** Without `-write_tmcd 0` the muxer would turn a time code tag into an additional track. */
 const iso = (name: string, extension: string): Muxer => ({ name, extension, options: ["-write_tmcd", "0"] });
 
 const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
@@ -17,17 +17,17 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
   mov: iso("mov", "mov"),
   m4a: iso("ipod", "m4a"),
   "3gp": iso("3gp", "3gp"),
-  // The index before the pictures, so that players can jump before they have all of the file.
+  // The index comes first, so that players can seek before they have the whole file.
   webm: { name: "webm", extension: "webm", options: ["-cues_to_front", "1"] },
   mkv: { name: "matroska", extension: "mkv" },
   mpegts: { name: "mpegts", extension: "ts" },
   avi: { name: "avi", extension: "avi" },
   asf: { name: "asf", extension: "asf" },
-  // Likewise an index, of keyframes.
+  // An index of keyframes, for the same reason.
   flv: { name: "flv", extension: "flv", options: ["-flvflags", "add_keyframe_index"] },
   ogv: { name: "ogv", extension: "ogv" },
   ogg: { name: "ogg", extension: "ogg" },
-  // Version 2.3: older players know no 2.4.
+  // Older players do not read version 2.4 of ID3.
   mp3: { name: "mp3", extension: "mp3", options: ["-id3v2_version", "3"] },
   aac: { name: "adts", extension: "aac" },
   wav: { name: "wav", extension: "wav" },
@@ -37,37 +37,48 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
 
 const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
 
-/** Name of the file in the working folder. */
+/** The name of an output's file in the working folder. */
 export const fileName = (output: number, container: TrackContainer): string =>
   `${output}.${MUXERS[container].extension}`;
 
-/** Sound has no keyframes to begin fragments at: 2 s, in µs, is what segments of streams have. */
-const SOUND_FRAGMENT_US = "2000000";
+/** Audio has no keyframes that could begin a fragment. 2 s, in µs, is the length of fragments in streams. */
+const AUDIO_FRAGMENT_US = "2000000";
 
-/** ffmpeg's options for the file, its name last. */
-export function fileArguments(output: number, format: VideoFormat): string[] {
+type FileFormat = Pick<VideoFormat, "container" | "fragmented" | "keepsMetadata"> & {
+  readonly video: VideoFormat["video"];
+};
+
+/** ffmpeg's options for a file, and its name. */
+export function fileArguments(format: FileFormat, file: string): string[] {
   const { container } = format;
   const { name, options = [] } = MUXERS[container];
   return [
-    // Chapters would become a text track of their own.
+    // Chapters would become a text track.
     ...["-map_chapters", "-1", ...tagArguments(format)],
     ...(ISO.has(container) ? movFlags(format) : []),
-    ...[...options, "-f", name, fileName(output, container)],
+    ...[...options, "-f", name, file],
   ];
 }
 
-function movFlags({ fragmented, video }: VideoFormat): string[] {
+function movFlags({ fragmented, video }: FileFormat): string[] {
   if (!fragmented) return ["-movflags", "+faststart"];
-  // The header waits for the first fragment, so that its edit lists can say how late each track's first sample is.
-  const whole = "+empty_moov+default_base_moof+delay_moov";
-  return video ? ["-movflags", `+frag_keyframe${whole}`] : ["-movflags", whole, "-frag_duration", SOUND_FRAGMENT_US];
+  // The header waits for the first fragment, so that its edit lists can tell how late the first sample of each track is.
+  const common = "+empty_moov+default_base_moof+delay_moov";
+  return video ? ["-movflags", `+frag_keyframe${common}`] : ["-movflags", common, "-frag_duration", AUDIO_FRAGMENT_US];
 }
 
-/** What ISO files say of themselves; ffmpeg takes it for tags of the film. */
+/** ISO files state their brands in their header; ffmpeg takes them for tags of the source. */
 const BRANDS = ["major_brand", "minor_version", "compatible_brands"].flatMap((tag) => ["-metadata", `${tag}=`]);
 
-/** ISO files keep no such tags. `bitexact` leaves out the names of ffmpeg's libraries. */
-function tagArguments({ keepsMetadata, container }: VideoFormat): string[] {
+/** ISO files do not keep the brands as tags. `bitexact` leaves out the names of ffmpeg's libraries. */
+function tagArguments({ keepsMetadata, container }: FileFormat): string[] {
   if (keepsMetadata) return ISO.has(container) ? [] : BRANDS;
   return ["-map_metadata", "-1", "-map_metadata:s", "-1", "-fflags", "+bitexact", "-flags", "+bitexact"];
 }
+
+/**
+ * Options that codecs need in some containers: until ffmpeg 6 FLAC in MP4 counted as experimental. `codec` is the codec of the
+ * audio, encoded or copied.
+ */
+export const strictArguments = (container: TrackContainer, codec: string | null): string[] =>
+  container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];

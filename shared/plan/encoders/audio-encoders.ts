@@ -1,4 +1,4 @@
-// What each audio encoder is told: bitrate, sample rate and layout of channels, each the nearest that it takes.
+// The options of each audio encoder: bitrate, sample rate and channel layout, each the nearest that it supports.
 import type { AudioCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
@@ -9,17 +9,21 @@ import { channelsOf, layoutFor, type SpeakerLayout, sourceLayout } from "../sour
 import type { AudioTrack } from "../source/source-tracks.ts";
 import type { AudioEncoder } from "./choose-encoder.ts";
 
-/** A sound track that is encoded: no copy. */
+/** An audio track that is encoded, not copied. */
 export type EncodedAudio = AudioTrackSpec & { readonly codec: AudioCodec };
 
-/** ffmpeg's options for the sound, from filters to bitrate; `gaps` is by the container when left out. */
-export function audioArguments(
-  encoder: AudioEncoder,
-  spec: EncodedAudio,
-  container: TrackContainer,
-  track: AudioTrack,
-  gaps: Gaps = gapsIn(container),
-): string[] {
+/** What to encode, and into which container. */
+export type AudioEncodeOptions = {
+  readonly spec: EncodedAudio;
+  readonly container: TrackContainer;
+  readonly track: AudioTrack;
+  /** What to do about gaps; by default what the container needs. */
+  readonly gaps?: Gaps;
+};
+
+/** ffmpeg's options for the audio, from filters to bitrate. */
+export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOptions): string[] {
+  const { spec, container, track, gaps = gapsIn(container) } = options;
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
   const filters = [...mixFilters(layout, track), ...GAP_FILTERS[gaps]];
@@ -48,9 +52,9 @@ const ANY: readonly SpeakerLayout[] = [
 ];
 
 /**
- * Layouts that each encoder takes, as its format defines them. AAC's are the channel configurations of ISO 14496-3 table
- * 1.19: ffmpeg writes all others (5.1(side) among them) by a program config element, which browsers cannot decode.
- * Vorbis, Opus and FLAC share theirs; libopus refuses 5.1(side).
+ * The layouts of each encoder, as its format defines them. AAC's are the channel configurations of ISO 14496-3 table 1.19:
+ * ffmpeg writes all others, 5.1(side) among them, with a program config element, which browsers cannot decode. Vorbis, Opus
+ * and FLAC have the same layouts; libopus rejects 5.1(side).
  */
 const LAYOUTS: Readonly<Record<AudioCodec, readonly SpeakerLayout[]>> = {
   aac: ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"],
@@ -67,24 +71,24 @@ const LAYOUTS: Readonly<Record<AudioCodec, readonly SpeakerLayout[]>> = {
   wmav2: STEREO,
 };
 
-/** An flv says of its sound only whether it is stereo; telephones that play 3gp have two channels at most (3GPP TS 26.234). */
+/** flv states only whether audio is stereo. Phones that play 3gp have at most two channels (3GPP TS 26.234). */
 const LAYOUTS_IN: Readonly<Partial<Record<TrackContainer, Partial<Record<AudioCodec, readonly SpeakerLayout[]>>>>> = {
   flv: { "pcm-s16le": STEREO, "pcm-u8": STEREO },
   "3gp": { aac: STEREO },
 };
 
-/** `multi` and nothing asked for: all of the source's channels that the codec has; more than eight become two. */
+/** For `multi`, and by default: all channels of the source that the codec supports; more than eight become two. */
 function outputLayout({ codec, channels }: EncodedAudio, container: TrackContainer, track: AudioTrack): SpeakerLayout {
   if (channels === "mono") return "mono";
   const source = sourceLayout(track.layout, track.channels);
-  const asked = channels === "stereo" ? "stereo" : (source ?? "stereo");
-  return layoutFor(asked, LAYOUTS_IN[container]?.[codec] ?? LAYOUTS[codec]);
+  const wanted = channels === "stereo" ? "stereo" : (source ?? "stereo");
+  return layoutFor(wanted, LAYOUTS_IN[container]?.[codec] ?? LAYOUTS[codec]);
 }
 
 /**
- * A true peak of −0.5 dB: a mix of channels may exceed full scale. ffmpeg's matrix is that of ITU-R BS.775 (centre and
- * surround at −3 dB, no LFE); it scales it down for whole-number samples only, by up to 7.7 dB, which makes dialogue
- * hard to hear. So channels are mixed in floating point, unscaled, and peaks are limited.
+ * Limits peaks to −0.5 dB, because a mix of channels may exceed full scale. ffmpeg mixes by ITU-R BS.775 (center and surround
+ * at −3 dB, no LFE). It scales the mix down only for integer samples, by up to 7.7 dB, which makes dialogue hard to hear. So
+ * channels are mixed in floating point, without scaling, and peaks are limited.
  */
 const LIMITER = "alimiter=limit=0.944:level=0";
 
@@ -93,9 +97,9 @@ function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
   const wanted = channelsOf(layout);
   const has = track.channels ?? wanted;
   if (source === null && has > 2) return [panOf(has, wanted), LIMITER];
-  // A probe that knows no number of channels is not to be argued with: ffmpeg converts what comes.
+  // If the number of channels is unknown, ffmpeg converts whatever it finds.
   if (source === layout) return track.layout === layout ? [] : [`aformat=channel_layouts=${layout}`];
-  // ffmpeg's matrix would take 3 dB from each side.
+  // ffmpeg's matrix would reduce each side by 3 dB.
   if (source === "mono" && layout === "stereo") return ["pan=stereo|c0=c0|c1=c0"];
   const mixes = source !== null && channelsOf(source) > wanted;
   return mixes
@@ -103,21 +107,21 @@ function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
     : [`aformat=channel_layouts=${layout}`];
 }
 
-/** Channels without known places are taken for pairs of left and right, as recorders lay them out; `<` keeps the sum in bounds. */
+/** Channels of unknown layout count as pairs of left and right, as recorders order them. `<` normalizes the sum. */
 function panOf(has: number, wanted: number): string {
   const from = (start: number, step: number): string =>
     Array.from({ length: Math.ceil((has - start) / step) }, (_, at) => `c${start + at * step}`).join("+");
   return wanted === 1 ? `pan=mono|c0<${from(0, 1)}` : `pan=stereo|c0<${from(0, 2)}|c1<${from(1, 2)}`;
 }
 
-/** Containers in which sound has no times of its own: gaps must be silence, or all after them would be early. */
+/** Containers in which audio has no timestamps: gaps must become silence, or everything after them would play early. */
 const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
 
-/** What becomes of gaps: kept as times, filled with silence, or filled with silence from time 0 on. */
+/** What to do about gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
 type Gaps = "kept" | "filled" | "filled from 0";
 
 function gapsIn(container: TrackContainer): Gaps {
-  // Beside a picture a late start matters as well. Ogg has times, of which ffmpeg's reader and players drop the first.
+  // Next to video a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
   if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
   return WITHOUT_TIMES.has(container) ? "filled" : "kept";
 }
@@ -128,7 +132,7 @@ const GAP_FILTERS: Readonly<Record<Gaps, readonly string[]>> = {
   "filled from 0": ["aresample=async=1:first_pts=0"],
 };
 
-/** Null when the source's own rate is one of them, or nobody knows it. Else the next one up, so that nothing is lost. */
+/** Null if the source's own rate is one of them, or unknown. Otherwise the next one up, so that nothing is lost. */
 function nearestRate(rates: readonly number[], sourceHz: number | null): number | null {
   if (sourceHz === null || rates.includes(sourceHz)) return rates.length === 1 ? (rates[0] ?? null) : null;
   const ascending = rates.toSorted((a, b) => a - b);
@@ -143,7 +147,7 @@ function bitrateArguments({ codec, bitrateKbps }: EncodedAudio, sampleRateHz: nu
 /** Bitrates of MPEG layer 2 (ISO 11172-3 table B.2; 13818-3 for the lower sample rates). */
 const LAYER_2 = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];
 const LAYER_2_LOW = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** Of layer 3 the most, by the lowest sample rate of each version (ISO 11172-3, 13818-3, "MPEG 2.5"). */
+/** The maximum of layer 3, by the lowest sample rate of each version (ISO 11172-3, 13818-3, "MPEG 2.5"). */
 const LAYER_3_MAX: readonly (readonly [fromHz: number, kbps: number])[] = [
   [32_000, 320],
   [16_000, 160],
@@ -151,11 +155,11 @@ const LAYER_3_MAX: readonly (readonly [fromHz: number, kbps: number])[] = [
 ];
 /** Modes of AMR narrowband (3GPP TS 26.071). */
 const AMR_KBPS = [4.75, 5.15, 5.9, 6.7, 7.4, 7.95, 10.2, 12.2];
-/** libopus refuses more for a channel. */
+/** libopus rejects more per channel. */
 const OPUS_MAX_PER_CHANNEL = 256;
-/** What ffmpeg's ac3 encoder can squeeze six channels into, and how much fewer need less. */
+/** The minimum of ffmpeg's ac3 encoder per channel, measured with six channels. */
 const AC3_MIN_PER_CHANNEL = 11;
-/** libvorbis: from the lowest sample rate, kbit/s at least for mono, and per channel from and to (each tried). */
+/** libvorbis, by the lowest sample rate: minimum for mono, and minimum and maximum per channel, in kbit/s (each tried). */
 const VORBIS: readonly (readonly [fromHz: number, mono: number, min: number, max: number])[] = [
   [44_100, 32, 24, 224],
   [32_000, 32, 32, 160],
@@ -165,7 +169,7 @@ const VORBIS: readonly (readonly [fromHz: number, mono: number, min: number, max
   [0, 8, 8, 32],
 ];
 
-/** The bitrate nearest to the one asked for that the codec has at this sample rate, with so many channels. */
+/** The nearest bitrate that the codec supports at this sample rate and number of channels. */
 function possibleKbps(codec: AudioCodec, kbps: number, sampleRateHz: number, channels: number): number {
   switch (codec) {
     case "mp2":

@@ -1,16 +1,16 @@
-// How many bits a picture gets: means where none was asked for, caps, and the options that say so to ffmpeg.
+// Video bitrates: defaults, caps, and ffmpeg's options for them.
 import type { VideoCodec } from "../../format/codecs.ts";
-import type { Size } from "../filters/fit-frame.ts";
+import type { Size } from "../source/frame-size.ts";
 
-/** The default rate holds for H.264 at 480p (api-v2 §4: `1000k scaled up sensibly with its pixels`). */
+/** The default bitrate of H.264 at 480p (api-v2 §4: `1000k scaled up sensibly with its pixels`). */
 const REFERENCE_KBPS = 1000;
 const REFERENCE_PIXELS = 854 * 480;
-/** Larger pictures need fewer bits per pixel: the presets' own rates from 480p to 1080p grow with this power or less. */
+/** Larger frames need fewer bits per pixel: from 480p to 1080p the bitrates of the presets grow with this power or less. */
 const PIXEL_POWER = 0.75;
 
 /**
- * Bits for the picture that H.264 makes of one, by codec: about what equal VMAF costs (docs/encoding.md). ProRes and
- * DNxHD have the rates of their profiles.
+ * The bitrate of each codec as a multiple of H.264's, for about equal VMAF (docs/encoding.md). The bitrates of ProRes and
+ * DNxHD belong to their profiles.
  */
 const BITS_OF_CODEC: Readonly<Record<Exclude<VideoCodec, "prores" | "prores-ks" | "dnxhd">, number>> = {
   h264: 1,
@@ -27,32 +27,32 @@ const BITS_OF_CODEC: Readonly<Record<Exclude<VideoCodec, "prores" | "prores-ks" 
   mjpeg: 4,
 };
 
-/** A peak of half again over the mean lets hard scenes breathe and still streams over a line sized for the mean. */
+/** A peak of 1.5 times the mean gives hard scenes enough bits, and still streams over a connection sized for the mean. */
 const PEAK_FACTOR = 1.5;
-/** Decoder buffer in seconds of the rate it goes with (of the mean, or of the cap): usual for progressive download. */
+/** Size of the decoder buffer in seconds of the mean, or of the cap if there is one: usual for progressive download. */
 const BUFFER_SECONDS = 2;
 
 export type BitrateCodec = keyof typeof BITS_OF_CODEC;
 
 /**
- * Mean bitrate for a picture (pixels, without padding) for which none was asked, rounded to 50k. H.264's is never below
- * 1000k. Our decision.
+ * The mean bitrate for an active area (in pixels) if none is requested, rounded to 50k. H.264 never gets less than 1000k. Our
+ * decision.
  */
-export function defaultBitrateKbps(codec: BitrateCodec, picture: Size): number {
-  const scale = (picture.width * picture.height) / REFERENCE_PIXELS;
+export function defaultBitrateKbps(codec: BitrateCodec, activeArea: Size): number {
+  const scale = (activeArea.width * activeArea.height) / REFERENCE_PIXELS;
   const h264Kbps = Math.max(REFERENCE_KBPS, REFERENCE_KBPS * scale ** PIXEL_POWER);
   return Math.round((h264Kbps * BITS_OF_CODEC[codec]) / 50) * 50;
 }
 
 /**
- * How full the decoder's buffer is where a chunk begins that is not the first. Encoders begin with a full one, which each chunk
- * would spend anew: with 0.6 chunks come out as large as the whole film (docs/ultrafast.md).
+ * How full the decoder's buffer is at the start of each chunk but the first. Encoders assume a full buffer, which every chunk
+ * would spend again. With 0.6 all chunks together are as large as the video encoded in one piece (docs/ultrafast.md).
  */
 export const CHUNK_BUFFER_FILL = 0.6;
 
 /**
- * A mean and its peaks: no cap of its own means half again over the mean. `share` is what a chunk has of the mean; its peaks
- * are the film's.
+ * Options for a mean bitrate with peaks: up to the cap, or 1.5 times the mean without one. `share` is a chunk's mean as a
+ * multiple of the video's; the peaks of a chunk are those of the video.
  */
 export const meanArguments = (
   kbps: number,
@@ -65,7 +65,7 @@ export const meanArguments = (
     : capArguments(maxrateKbps, maxBufferKbit)),
 ];
 
-/** Never more than `maxrateKbps` over two seconds. */
+/** Options for a cap: at most `maxrateKbps` over two seconds. */
 export const capArguments = (maxrateKbps: number, maxBufferKbit = Infinity): string[] =>
   peakArguments(maxrateKbps, maxrateKbps * BUFFER_SECONDS, maxBufferKbit);
 

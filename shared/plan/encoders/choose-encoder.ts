@@ -1,10 +1,10 @@
-// Which of ffmpeg's encoders makes a codec on a node.
+// Which of ffmpeg's encoders a node uses for a codec.
 import type { Failure } from "../../errors.ts";
 import type { AudioCodec, VideoCodec } from "../../format/codecs.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
-import type { SoftwareEncoder } from "./encoders.ts";
+import type { SoftwareEncoder } from "./software-encoders.ts";
 
-/** The better one first. SVT-AV1 is several times as fast as libaom at equal quality, and has no second pass in ffmpeg. */
+/** The best one first. SVT-AV1 is several times as fast as libaom at equal quality, but has no second pass in ffmpeg. */
 const VIDEO_ENCODERS = {
   h264: ["libx264"],
   hevc: ["libx265"],
@@ -23,7 +23,7 @@ const VIDEO_ENCODERS = {
   wmv2: ["wmv2"],
 } as const satisfies Readonly<Record<VideoCodec, readonly SoftwareEncoder[]>>;
 
-/** Encoders that pictures of films are made with. */
+/** Software encoders of video tracks. */
 export type VideoEncoder = (typeof VIDEO_ENCODERS)[VideoCodec][number];
 
 const AUDIO_ENCODERS = {
@@ -43,26 +43,29 @@ const AUDIO_ENCODERS = {
 
 export type AudioEncoder = (typeof AUDIO_ENCODERS)[AudioCodec];
 
-/** Encoders that ffmpeg cannot lead through two passes. */
+/** Encoders for which ffmpeg has no two-pass mode. */
 const ONE_PASS: ReadonlySet<VideoEncoder> = new Set(["libsvtav1"]);
 
-/** The software encoder for a codec; null when this node has none. */
-export function videoEncoder(
+/** The software encoder for a codec; null if this node has none. */
+export function chooseVideoEncoder(
   codec: VideoCodec,
   twoPass: boolean,
-  can: Pick<FfmpegCapabilities, "encoders">,
+  capabilities: Pick<FfmpegCapabilities, "encoders">,
 ): VideoEncoder | null {
   const candidates: readonly VideoEncoder[] = VIDEO_ENCODERS[codec];
-  return candidates.find((name) => can.encoders.includes(name) && !(twoPass && ONE_PASS.has(name))) ?? null;
+  return candidates.find((name) => capabilities.encoders.includes(name) && !(twoPass && ONE_PASS.has(name))) ?? null;
 }
 
-/** The encoder for a codec; null when this node does not have it. */
-export function audioEncoder(codec: AudioCodec, can: Pick<FfmpegCapabilities, "encoders">): AudioEncoder | null {
+/** The encoder for a codec; null if this node does not have it. */
+export function chooseAudioEncoder(
+  codec: AudioCodec,
+  capabilities: Pick<FfmpegCapabilities, "encoders">,
+): AudioEncoder | null {
   const name = AUDIO_ENCODERS[codec];
-  return can.encoders.includes(name) ? name : null;
+  return capabilities.encoders.includes(name) ? name : null;
 }
 
-/** Another node may have it, so this may be tried again. */
+/** This node has no encoder for the codec. Another node may have one, so this may be tried again. */
 export const encoderFailure = (codec: VideoCodec | AudioCodec): Failure => ({
   code: "encoder_not_available",
   message: `The ffmpeg build of the encoder node has no encoder for \`${codec}\` that works.`,

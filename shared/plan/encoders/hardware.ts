@@ -1,21 +1,22 @@
-// Encoders in hardware: their names, and how ffmpeg is led to them.
-
+// Hardware encoders: their names, and the options and filters that give ffmpeg access to them.
 import type { HardwareName } from "../../protocol/capabilities.ts";
+import { chainText } from "../command/filter-text.ts";
+import { trialArguments, VIDEO_TRIAL_SOURCE } from "./software-encoders.ts";
 
 /** The codecs for which hardware is used. */
 export const HARDWARE_CODECS = ["h264", "hevc", "av1"] as const;
 export type HardwareCodec = (typeof HARDWARE_CODECS)[number];
 
-/** ffmpeg's name of an encoder; not each of them exists (VideoToolbox has none for AV1). */
+/** ffmpeg's name of an encoder. Not every one exists: VideoToolbox has none for AV1. */
 export const hardwareEncoder = (codec: HardwareCodec, name: HardwareName): `${HardwareCodec}_${HardwareName}` =>
   `${codec}_${name}`;
 
-/** A device to encode on; `path` is its DRM render node, and null where there is nothing to choose. */
+/** A device to encode on. `path` is its DRM render node; null if there is no choice. */
 export type HardwareDevice = { readonly name: HardwareName; readonly path: string | null };
 
 /**
- * Options before the first input that open the device; none where the encoder opens it by itself.
- * QSV names its render node as a child device: with several cards it would take the first, whosever it is.
+ * Options before the first input that open the device; none if the encoder opens it by itself. QSV gets its render node as a
+ * child device: with several graphics cards it would otherwise use the first one, even one of another vendor.
  */
 export function deviceArguments({ name, path }: HardwareDevice): string[] {
   switch (name) {
@@ -28,6 +29,16 @@ export function deviceArguments({ name, path }: HardwareDevice): string[] {
   }
 }
 
-/** Filters at the end of a chain whose frames go into the encoder: only VAAPI takes none from main memory. */
+/** The last filters before the encoder. VAAPI does not take frames from main memory. */
 export const uploadFilters = (name: HardwareName): string[] =>
   name === "vaapi" ? ["format=nv12", "hwupload"] : ["format=nv12"];
+
+/** ffmpeg's arguments to encode one frame with a hardware encoder on this device, without writing it. */
+export const hardwareTrial = (codec: HardwareCodec, device: HardwareDevice): string[] => {
+  const filters = chainText(uploadFilters(device.name));
+  const encoder = hardwareEncoder(codec, device.name);
+  return [
+    ...deviceArguments(device),
+    ...trialArguments(encoder, [VIDEO_TRIAL_SOURCE, "-frames:v", "1", "-vf", filters]),
+  ];
+};

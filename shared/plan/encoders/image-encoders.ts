@@ -1,24 +1,26 @@
-// How each image format is written.
+// How each image format is encoded.
 import type { Failure } from "../../errors.ts";
 import type { ImageContainer } from "../../format/containers.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
-import { ANIMATION_FPS } from "../thumbnails/thumbnail-timestamps.ts";
-import type { SoftwareEncoder } from "./encoders.ts";
+import type { SoftwareEncoder } from "./software-encoders.ts";
 
 export type ImageEncoding = {
   readonly encoder: SoftwareEncoder;
   readonly extension: string;
-  /** From RGB to what the encoder takes. */
+  /** From RGB to the format of the encoder. */
   readonly filters: readonly Filter[];
-  /** The same from RGB with alpha; left out: the format, or its encoder, has none. */
+  /** The same from RGB with alpha; left out if the format or its encoder has no alpha. */
   readonly alphaFilters?: readonly Filter[];
   readonly argv: readonly string[];
 };
 
+/** Frames per second of animated images: whole in gif's hundredths of a second, and enough for a preview. */
+export const ANIMATION_FPS = 10;
+
 /**
- * The matrix of BT.601 is what JPEG (JFIF) and WebP (RFC 9649 §2) mean, and what readers of AVIF assume; JPEG and AVIF use all
- * values of a sample, WebP those of video.
+ * JPEG (JFIF) and WebP (RFC 9649 §2) use the matrix of BT.601, and readers of AVIF assume it. JPEG and AVIF have full range,
+ * WebP has limited range.
  */
 const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
   `scale=out_color_matrix=bt601:out_range=${range}`,
@@ -26,9 +28,9 @@ const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
 ];
 
 /**
- * The colours that change from frame to frame count most for the palette, and only the rectangle that changed is dithered
- * anew, in a fixed pattern: so still parts stay still, which keeps them quiet and the file small. `palettegen` counts what
- * a frame changes of the one before, as that was: another frame at the end makes it count the last one.
+ * A palette in which the colors that change from frame to frame count most. Only the rectangle that changed is dithered again,
+ * in a fixed pattern: static areas do not flicker, and the file stays small. `palettegen` counts each frame when the next one
+ * comes, so one more frame at the end makes it count the last one.
  */
 const OWN_PALETTE: Filter = {
   paletteFilters: ["tpad=stop=1", "palettegen=stats_mode=diff"],
@@ -36,8 +38,9 @@ const OWN_PALETTE: Filter = {
 };
 
 /**
- * Qualities: jpg at its best quantiser (of 2 to 31), the others well above what the web is used to, for half of its bytes.
- * Measured on a noisy picture of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif 24 181 k, 30.5.
+ * Qualities: jpg has its best quantizer (of 2 to 31). The others are well above what is usual on the web, for half of jpg's
+ * bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif 24 181 k,
+ * 30.5.
  */
 export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
   jpg: {
@@ -58,7 +61,7 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     encoder: "libaom-av1",
     extension: "avif",
     filters: toYuv("pc", "yuv420p"),
-    // Pictures that follow each other have nothing to do with each other: key frames alone, which `-g 0` means here.
+    // Images that follow each other are unrelated, so all are keyframes: here `-g 0` means that.
     argv: ["-usage", "allintra", "-cpu-used", "6", "-crf", "24", "-g", "0"],
   },
   gif: {
@@ -77,15 +80,12 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
   },
 };
 
-/** Why a node cannot write such images; null when it can. Another node may, so this may be tried again. */
-export function imageEncoderFailure(
-  container: ImageContainer,
-  { encoders, muxers }: FfmpegCapabilities,
-): Failure | null {
+/** Why a node cannot write such images; null if it can. Another node may, so this may be tried again. */
+export function imageEncoderFailure(container: ImageContainer, capabilities: FfmpegCapabilities): Failure | null {
   const { encoder } = IMAGE_ENCODINGS[container];
-  // Written through the muxer for sequences, which asks this one.
-  const muxes = container !== "avif" || muxers.includes("avif");
-  if (encoders.includes(encoder) && muxes) return null;
+  // AVIF is written through the muxer for sequences, which uses the muxer for AVIF.
+  const hasMuxer = container !== "avif" || capabilities.muxers.includes("avif");
+  if (capabilities.encoders.includes(encoder) && hasMuxer) return null;
   const message = `The ffmpeg build of the encoder node has no encoder for \`${container}\` that works (${encoder}).`;
   return { code: "encoder_not_available", message };
 }

@@ -1,9 +1,9 @@
-// What the levels of H.264 and HEVC allow, so that a stream does not claim to be easier to decode than it is.
+// The limits of the levels of H.264 and HEVC. A stream must not claim to be easier to decode than it is.
 import type { Failure } from "../../errors.ts";
 import type { VideoCodec } from "../../format/codecs.ts";
-import type { Size } from "../filters/fit-frame.ts";
+import type { Size } from "../source/frame-size.ts";
 
-/** Per frame and per second: macroblocks of 16×16, or samples of brightness. */
+/** Per frame and per second: macroblocks of 16×16 (H.264), or luma samples (HEVC). */
 type Limit = readonly [perFrame: number, perSecond: number];
 type Limits = Readonly<Record<number, Limit>>;
 
@@ -39,17 +39,19 @@ const HEVC: Limits = {
   51: [8_912_896, 534_773_760],
 };
 
-/** Rates are compared with so much to spare: means of sources are rounded. */
+/** Rates may exceed a limit by this factor, because mean rates of sources are rounded. */
 const RATE_SLACK = 1.01;
 
-/** Why a picture cannot be of this level; null when it can, or no level was asked for. */
+/** 4.1 for 41. */
+export const levelText = (level: number): string => `${Math.floor(level / 10)}.${level % 10}`;
+
+/** Why frames of this size and rate cannot have this level; null if they can, or if no level is requested. */
 export function levelFailure(codec: VideoCodec, level: number | null, frame: Size, fps: number): Failure | null {
   const limit = level === null ? undefined : { h264: H264, hevc: HEVC }[codec as "h264" | "hevc"]?.[level];
   if (level === null || !limit) return null;
   const unit = codec === "h264" ? 16 : 1;
   const units = Math.ceil(frame.width / unit) * Math.ceil(frame.height / unit);
   if (units <= limit[0] && units * fps <= limit[1] * RATE_SLACK) return null;
-  const number = `${Math.floor(level / 10)}.${level % 10}`;
   const what = `${frame.width}x${frame.height} pixels at ${Number(fps.toFixed(2))} frames per second`;
-  return { code: "output_size_not_possible", message: `Level ${number} of ${codec} does not allow ${what}.` };
+  return { code: "output_size_not_possible", message: `Level ${levelText(level)} of ${codec} does not allow ${what}.` };
 }

@@ -1,19 +1,19 @@
-// ProRes and DNxHD: codecs for editing, whose bitrates belong to their profiles.
+// The profiles of ProRes and DNxHD, codecs for editing. Their bitrates belong to their profiles.
 import { AppError } from "../../errors.ts";
 import type { RateTarget } from "../../format/format-spec.ts";
-import type { Size } from "../filters/fit-frame.ts";
+import type { Size } from "../source/frame-size.ts";
 
-/** A profile, ffmpeg's options for it and the pixel format that it holds. */
+/** ffmpeg's options for a profile, and its pixel format. */
 export type MasteringProfile = { readonly argv: readonly string[]; readonly pixelFormat: string };
 
-/** Where nothing was asked for: the profile that both families call their standard one. */
+/** The default: the profile that both families call their standard one. */
 const DEFAULT_QUALITY = 3;
 
 const proRes = (profile: number, pixelFormat = "yuv422p10le"): MasteringProfile => ({
   argv: ["-profile:v", String(profile)],
   pixelFormat,
 });
-/** 422 Proxy, 422 LT, 422, 422 HQ, and 4444 for sources whose colours are not thinned out (Apple's white paper). */
+/** 422 Proxy, 422 LT, 422, 422 HQ, and 4444 for sources without chroma subsampling (Apple's white paper). */
 const PRORES: Readonly<Record<number, MasteringProfile>> = {
   1: proRes(0),
   2: proRes(1),
@@ -33,7 +33,7 @@ const dnxhr = (name: string, pixelFormat: string): MasteringProfile => ({
   argv: ["-profile:v", `dnxhr_${name}`],
   pixelFormat,
 });
-/** Low bandwidth, standard quality, high quality, and that in 10 bits. The family has no fifth. */
+/** Low bandwidth (for two steps), standard quality, high quality, and high quality in 10 bits. */
 const DNXHR: Readonly<Record<number, MasteringProfile>> = {
   1: dnxhr("lb", "yuv422p"),
   2: dnxhr("lb", "yuv422p"),
@@ -42,7 +42,7 @@ const DNXHR: Readonly<Record<number, MasteringProfile>> = {
   5: dnxhr("hqx", "yuv422p10le"),
 };
 
-/** What DNxHR takes at least, in pixels (ffmpeg's encoder). */
+/** The smallest frame of ffmpeg's DNxHR encoder, in pixels. */
 const DNXHR_MIN = { width: 256, height: 120 };
 export const isTooSmallForDnxhr = ({ width, height }: Size): boolean =>
   width < DNXHR_MIN.width || height < DNXHR_MIN.height;
@@ -53,24 +53,24 @@ const DNXHD_MBPS: Readonly<Record<string, Readonly<Record<number, readonly [numb
   "1280x720": { 24: [60, 60, 90], 25: [60, 60, 90], 30: [75, 75, 110], 50: [120, 120, 180], 60: [145, 145, 220] },
 };
 const DNXHD_STEP: Readonly<Record<number, 0 | 1 | 2>> = { 1: 0, 2: 0, 3: 1, 4: 2 };
-/** Bitrates far below any of DNxHD's come with the presets' names and ask nothing of it. */
+/** Bitrates far below all of DNxHD's come from the names of presets, and say nothing about DNxHD. */
 const LEAST_DNXHD_KBPS = 20_000;
 
 /**
- * The DNxHD or DNxHR profile of an output: DNxHD proper for the two HD sizes at their usual rates, DNxHR for all others and
- * for 10 bits. A bitrate chooses the nearest DNxHD profile; DNxHR follows from size and rate alone.
+ * The DNxHD or DNxHR profile of an output: DNxHD for the two HD sizes at their usual rates, DNxHR for all others and for 10
+ * bits. A bitrate selects the nearest DNxHD profile; DNxHR depends on the quality only.
  */
 export function dnxProfile(rate: RateTarget, eightBits: boolean, frame: Size, fps: number): MasteringProfile {
   const quality = Math.min(qualityOf(rate), eightBits ? 4 : 5);
   const legal = DNXHD_MBPS[`${frame.width}x${frame.height}`]?.[nominalRate(fps)];
   const step = DNXHD_STEP[quality];
   if (!legal || step === undefined) return stepOf(DNXHR, quality);
-  const askedKbps = "quality" in rate ? 0 : (rate.bitrateKbps ?? 0);
-  const mbps = askedKbps < LEAST_DNXHD_KBPS ? legal[step] : nearest(legal, askedKbps / 1000);
+  const requestedKbps = "quality" in rate ? 0 : (rate.bitrateKbps ?? 0);
+  const mbps = requestedKbps < LEAST_DNXHD_KBPS ? legal[step] : nearest(legal, requestedKbps / 1000);
   return { argv: ["-b:v", `${mbps}M`], pixelFormat: "yuv422p" };
 }
 
-/** 30 for 29.97 and 30; 0 for what is near no whole rate. */
+/** 30 for 29.97 and 30; 0 for rates that are not near a whole number. */
 const nominalRate = (fps: number): number => (Math.abs(fps - Math.round(fps)) < 0.07 ? Math.round(fps) : 0);
 
 const nearest = (values: readonly number[], wanted: number): number =>

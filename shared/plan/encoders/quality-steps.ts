@@ -1,4 +1,4 @@
-// `quality` 1–5 in the terms of each encoder: measured, with the reasoning in docs/encoding.md.
+// `quality` 1–5 as a value of each encoder: measured, with the reasons in docs/encoding.md.
 import { AppError } from "../../errors.ts";
 import type { HardwareName } from "../../protocol/capabilities.ts";
 import type { VideoEncoder } from "./choose-encoder.ts";
@@ -10,11 +10,11 @@ type Steps = readonly [number, number, number, number, number];
 type SteppedEncoder = Exclude<VideoEncoder, "prores" | "prores_ks" | "dnxhd">;
 
 /**
- * Constant rate factors, and quantisers where an encoder has nothing better.
+ * Constant rate factors, or quantizers for encoders that have no rate factor.
  *
- * x264 at 720p with preset medium (VMAF): 18 → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 is beyond what an eye tells from
- * the source and 1 is plainly small; 4.3 steps of CRF are 40 % of the bytes, which is about one step here. The others are set
- * to about the same VMAF.
+ * x264 at 720p with preset medium (VMAF): 18 → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 looks like the source, and 1 is
+ * clearly worse and small. 4.3 steps of CRF, about one step here, save 40 % of the bytes. The values of the other encoders give
+ * about the same VMAF.
  */
 const STEPS: Readonly<Record<SteppedEncoder, Steps>> = {
   libx264: [32, 28, 24, 21, 18],
@@ -32,22 +32,22 @@ const STEPS: Readonly<Record<SteppedEncoder, Steps>> = {
   mjpeg: [28, 20, 11, 7, 4],
 };
 
-/** NVENC's constant quality; a table of docs/encoding.md, from NVIDIA's scale, which follows the codec's quantiser. */
+/** NVENC's constant quality. NVIDIA's scale follows the codec's quantizer; docs/encoding.md has the table. */
 const NVENC_STEPS: Readonly<Record<HardwareCodec, Steps>> = {
   h264: [35, 31, 27, 24, 20],
   hevc: [37, 33, 29, 26, 22],
   av1: [47, 41, 36, 31, 26],
 };
-/** VideoToolbox counts from 1 to 100, upwards. */
+/** VideoToolbox has a scale from 1 to 100, best last. */
 const VIDEOTOOLBOX_STEPS: Steps = [35, 45, 55, 65, 75];
 
 /** The value of a quality step for an encoder. */
 export const qualityStep = (encoder: SteppedEncoder, quality: number): number => at(STEPS[encoder], quality);
 
-/** The value of a quality step for hardware: a quantiser-like number, or VideoToolbox's percentage. */
+/** The value of a quality step for hardware: like a quantizer, or a percentage for VideoToolbox. */
 export function hardwareQuality(codec: HardwareCodec, hardware: HardwareName, quality: number): number {
   if (hardware === "videotoolbox") return at(VIDEOTOOLBOX_STEPS, quality);
-  // Intel's scale lies one below.
+  // Intel's scale is one lower.
   return at(NVENC_STEPS[codec], quality) - (hardware === "qsv" ? 1 : 0);
 }
 

@@ -1,70 +1,75 @@
-// From the source's colours to the target's: which conversion is needed, and where on the way it happens.
+// Converts the colors of the source to those of the target: which filters are needed, and where in the chain.
 
+import type { Size } from "../source/frame-size.ts";
 import { type ColorTags, type SourceColor, scaleMatrix } from "../source/source-color.ts";
-import type { Size } from "./fit-frame.ts";
 import { scaleTo } from "./frame-geometry.ts";
 import { toneMapFilters } from "./tone-map.ts";
 
-/** What an encoder wants its pictures to be. */
+/** The frames that an encoder takes. */
 export type TargetFormat = {
   /**
-   * By ffmpeg's name. YUV is of limited range, in the matrix of the source where it has one; `yuvj…` of full range in the
-   * matrix of BT.601, which is what JPEG (JFIF) means.
+   * By ffmpeg's name. YUV has limited range, and the matrix of the source if it has one. `yuvj…` has full range and the matrix
+   * of BT.601, as JPEG (JFIF) defines it.
    */
   readonly pixelFormat: string;
-  /** Whether players take it for BT.709 whatever the file says. */
+  /** Whether players assume BT.709 whatever the file states. */
   readonly onlyBt709?: boolean;
-  /** 2 where sides must be even. */
+  /** 2 if sides must be even. */
   readonly step: 1 | 2;
 };
 
 export type ColorSteps = {
-  /** Scale to the picture's size and convert to the working format. */
+  /** Scales to the size of the active area and converts to the working format. */
   readonly toWorking: readonly string[];
-  /** In which the picture is blurred, marked and padded. */
+  /** The format in which frames are blurred, overlaid and padded. */
   readonly working: { readonly pixelFormat: string; readonly tags: ColorTags };
   readonly toTarget: readonly string[];
 };
 
+type Coding = "video" | "jpeg" | "rgb";
+
+/** What the conversion to a video or RGB format starts from. */
+type Conversion = {
+  readonly source: SourceColor;
+  readonly target: TargetFormat;
+  readonly size: Size;
+  readonly toneMaps: boolean;
+  readonly hasAlpha: boolean;
+  /** Filters that come first. */
+  readonly before: readonly string[];
+};
+
 const BT709: ColorTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
 
-/** The conversion of a source's colours into a target's, around the scaling to `size`. */
+/** Converts a source's colors to a target's, around the scaling to `size`. */
 export function colorSteps(source: SourceColor, target: TargetFormat, size: Size): ColorSteps {
   const hasAlpha = /^(yuva|rgba|bgra|argb|abgr|gbrap)/.test(target.pixelFormat);
   const isDeep = /(10|12|14|16)(le|be)$/.test(target.pixelFormat);
-  const coding = codingOf(target);
-  const keeps = isDeep && coding === "video" && !target.onlyBt709;
-  const maps = source.dynamics !== "standard" && !keeps;
+  const isVideo = codingOf(target) === "video";
+  const keepsDynamics = isDeep && isVideo && !target.onlyBt709;
   const before = [
     ...(source.assumed.length > 0 ? [`setparams=${source.assumed.join(":")}`] : []),
     ...(source.hasAlpha && !hasAlpha ? flattenFilters(source) : []),
   ];
-  return coding === "video"
-    ? videoSteps(source, target, size, maps, before)
-    : rgbSteps(source, target, size, maps, before, hasAlpha);
+  const toneMaps = source.dynamics !== "standard" && !keepsDynamics;
+  const conversion = { source, target, size, toneMaps, hasAlpha, before };
+  return isVideo ? videoSteps(conversion) : rgbSteps(conversion);
 }
-
-type Coding = "video" | "jpeg" | "rgb";
 
 function codingOf({ pixelFormat }: TargetFormat): Coding {
   if (pixelFormat.startsWith("yuvj")) return "jpeg";
   return /^(gbr|rgb|bgr|argb|abgr)/.test(pixelFormat) ? "rgb" : "video";
 }
 
-/** What is transparent becomes black. */
+/** Transparent pixels become black. */
 const flattenFilters = ({ isDeep }: SourceColor): string[] => [
   `format=${isDeep ? "gbrap12le" : "gbrap"}`,
   "premultiply=inplace=1",
   `format=${isDeep ? "gbrp12le" : "gbrp"}`,
 ];
 
-function videoSteps(
-  source: SourceColor,
-  { pixelFormat, onlyBt709 = false }: TargetFormat,
-  size: Size,
-  maps: boolean,
-  before: readonly string[],
-): ColorSteps {
+function videoSteps({ source, target, size, toneMaps, before }: Conversion): ColorSteps {
+  const { pixelFormat, onlyBt709 = false } = target;
   const kept = onlyBt709 ? BT709 : source.tags;
   const fromRgb = source.isRgb || before.some((filter) => filter.startsWith("premultiply"));
   const converts = fromRgb || kept.matrix !== source.tags.matrix;
@@ -72,47 +77,38 @@ function videoSteps(
     ...(converts ? [`out_color_matrix=${scaleMatrix(kept.matrix)}`] : []),
     ...(fromRgb || source.isFullRange ? ["out_range=tv"] : []),
   ];
-  const scale = [scaleTo(size), ...(maps ? [] : options)].join(":");
-  const format = `format=${pixelFormat}`;
-  const tags = maps ? BT709 : kept;
-  const mapped = maps ? toneMapFilters(source, "bt709") : [];
-  // 5.1 does not say what it made of RGB, 7.0 forgets the matrix of what had full range.
-  const said = options.length > 0 && !maps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
+  const scale = [scaleTo(size), ...(toneMaps ? [] : options)].join(":");
+  const mapped = toneMaps ? toneMapFilters(source, "bt709") : [];
+  // ffmpeg 5.1 does not tag what it made of RGB; 7.0 forgets the matrix of sources with full range.
+  const tagged = options.length > 0 && !toneMaps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
   return {
-    toWorking: [...before, scale, ...mapped, format, ...said],
-    working: { pixelFormat, tags },
+    toWorking: [...before, scale, ...mapped, `format=${pixelFormat}`, ...tagged],
+    working: { pixelFormat, tags: toneMaps ? BT709 : kept },
     toTarget: [],
   };
 }
 
-function rgbSteps(
-  source: SourceColor,
-  target: TargetFormat,
-  size: Size,
-  maps: boolean,
-  before: readonly string[],
-  hasAlpha: boolean,
-): ColorSteps {
+function rgbSteps({ source, target, size, toneMaps, hasAlpha, before }: Conversion): ColorSteps {
   const working = hasAlpha ? "gbrap" : "gbrp";
-  // Each pixel weighed by its alpha: what is hidden would shine through at the edges.
+  // Pixels are weighted by their alpha, or the color of transparent pixels would show at the edges.
   const scale = hasAlpha
     ? ["format=gbrap", "premultiply=inplace=1", scaleTo(size), "unpremultiply=inplace=1"]
     : [scaleTo(size)];
-  // In RGB first: planes of half the size, which odd sides have, are more than `zscale` takes.
-  const mapped = maps ? ["format=gbrp12le", ...toneMapFilters(source, "gbr")] : [];
+  // RGB comes first: `zscale` does not take chroma planes of half the size if a side is odd.
+  const mapped = toneMaps ? ["format=gbrp12le", ...toneMapFilters(source, "gbr")] : [];
   return {
     toWorking: [...before, ...scale, ...mapped, `format=${working}`],
     working: { pixelFormat: working, tags: BT709 },
     toTarget: [
-      // Straight from YUV, 7.0 would keep the source's matrix.
+      // Straight from YUV, ffmpeg 7.0 would keep the source's matrix.
       ...(codingOf(target) === "jpeg" ? ["scale=out_color_matrix=bt601:out_range=pc"] : []),
       ...(target.pixelFormat === working ? [] : [`format=${target.pixelFormat}`]),
     ],
   };
 }
 
-/** What hardware takes, and the same in planes, as filters that draw want it. */
+/** The formats of hardware, and their planar equivalents, which the filters that draw need. */
 const PLANAR: Readonly<Record<string, string>> = { nv12: "yuv420p", p010le: "yuv420p10le" };
 
-/** The format to draw in, on the way to a target. */
+/** The format to draw in, before the conversion to the target. */
 export const drawingFormat = ({ pixelFormat }: TargetFormat): string => PLANAR[pixelFormat] ?? pixelFormat;

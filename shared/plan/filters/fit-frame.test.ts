@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fitFrame, squareSide } from "./fit-frame.ts";
 
-type Row = [source: string, asked: string, step: 1 | 2, expected: string];
+type Row = [source: string, requested: string, step: 1 | 2, expected: string];
 
 /** `1280x720` or, with automatic sides, `x240`. */
 const sides = (text: string): { width: number | null; height: number | null } => {
@@ -13,11 +13,11 @@ const size = (text: string): { width: number; height: number } => {
   return { width: width ?? 0, height: height ?? 0 };
 };
 
-/** `frame`, or `frame picture@x,y` when there is padding. */
-const fitted = (source: string, asked: string, step: 1 | 2): string => {
-  const { frame, activeArea: picture, pad } = fitFrame(size(source), sides(asked), step);
+/** `frame`, or `frame activeArea@x,y` if there is padding. */
+const fitted = (source: string, requested: string, step: 1 | 2): string => {
+  const { frame, activeArea, pad } = fitFrame(size(source), sides(requested), step);
   const text = `${frame.width}x${frame.height}`;
-  return pad ? `${text} ${picture.width}x${picture.height}@${pad.x},${pad.y}` : text;
+  return pad ? `${text} ${activeArea.width}x${activeArea.height}@${pad.x},${pad.y}` : text;
 };
 
 test.each<Row>([
@@ -49,11 +49,11 @@ test.each<Row>([
   ["1000x1000", "301x200", 1, "301x200 200x200@50,0"],
   ["4096x16", "100x100", 2, "100x100 100x2@0,48"],
   ["1920x1080", "1x1", 1, "1x1"],
-  // A PAL picture of 720×576 stored pixels, as it is displayed.
+  // The display size of a PAL frame of 720×576 stored pixels.
   ["1024x576", "1280x720", 2, "1280x720"],
   ["1024x576", "640x480", 2, "640x480 640x360@0,60"],
-])("%s into %s in steps of %i is %s", (source, asked, step, expected) => {
-  expect(fitted(source, asked, step)).toBe(expected);
+])("%s into %s in steps of %i is %s", (source, requested, step, expected) => {
+  expect(fitted(source, requested, step)).toBe(expected);
 });
 
 test.each([
@@ -61,6 +61,6 @@ test.each([
   ["1920x1080", "300x200", 300],
   ["1920x1080", "x201", 201],
   ["1x1", "x", 2],
-])("the square of %s as %s has a side of %i", (source, asked, side) => {
-  expect(squareSide(size(source), sides(asked))).toBe(side);
+])("the square of %s as %s has a side of %i", (source, requested, side) => {
+  expect(squareSide(size(source), sides(requested))).toBe(side);
 });

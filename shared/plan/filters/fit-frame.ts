@@ -1,17 +1,16 @@
-// The arithmetic of picture sizes: where the source's picture lands in the frame that was asked for.
+// Calculates frame sizes: where the source's image is placed in a frame of the requested size.
 import type { FrameSize } from "../../format/format-spec.ts";
 import type { FITS } from "../../job/output-spec.ts";
+import type { Size } from "../source/frame-size.ts";
 
-/** In pixels. */
-export type Size = { readonly width: number; readonly height: number };
-
-/** A picture inside its frame, in pixels. */
+/** The source's image in its frame, in pixels. */
 export type FittedFrame = {
   readonly frame: Size;
+  /** The part of the frame that is not padding. */
   readonly activeArea: Size;
-  /** The picture's top left corner; null when it fills the frame. */
+  /** The top left corner of the active area; null if it fills the frame. */
   readonly pad: { readonly x: number; readonly y: number } | null;
-  /** The centre of the source that is shown, in shares of its width and height; null when all of it is. */
+  /** The center part of the source that is shown, as shares of its width and height; null if all of it is. */
   readonly crop: { readonly width: Ratio; readonly height: Ratio } | null;
 };
 
@@ -20,35 +19,36 @@ export type Ratio = readonly [numerator: number, denominator: number];
 
 export type Fit = (typeof FITS)[number];
 
-/** No side is made smaller than this, unless an image is asked to be. */
+/** No side gets smaller than this, except if an image is requested that small. */
 const SMALLEST_SIDE = 2;
 
 /**
- * Fits the source into the size asked for, aspect kept. Two sides given: a box of that size, the rest padded, or with
- * `crop` filled by the centre of the source. One side: the other follows. None: the source's size.
+ * Fits the source into the requested size and keeps the aspect ratio. Both sides given: a box of that size; the rest is
+ * padded, or with `crop` the center of the source fills the box. One side: the other follows. None: the size of the source.
  *
- * `source` is the upright picture with square pixels. `step` is 2 for video, whose 4:2:0 colour planes need even sides
- * (odd ones go to the nearest even number, halves up), and 1 for images, which are exactly as large as asked.
+ * `source` is the source's display size: rotated, with square pixels. `step` is 2 for video, because the chroma planes of
+ * 4:2:0 need even sides (odd sides go to the nearest even number, halves up), and 1 for images, which have exactly the
+ * requested size.
  */
-export function fitFrame(source: Size, asked: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
-  const frame = frameSize(source, asked, step);
-  const isBox = asked.width !== null && asked.height !== null;
+export function fitFrame(source: Size, requested: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
+  const frame = frameSize(source, requested, step);
+  const isBox = requested.width !== null && requested.height !== null;
   if (isBox && fit === "crop") return { frame, activeArea: frame, pad: null, crop: cropTo(frame, source) };
-  const picture = isBox ? fitInside(source, frame, step) : frame;
-  const spare = { x: frame.width - picture.width, y: frame.height - picture.height };
+  const activeArea = isBox ? fitInside(source, frame, step) : frame;
+  const spare = { x: frame.width - activeArea.width, y: frame.height - activeArea.height };
   const pad = spare.x || spare.y ? { x: half(spare.x, step), y: half(spare.y, step) } : null;
-  return { frame, activeArea: picture, pad, crop: null };
+  return { frame, activeArea, pad, crop: null };
 }
 
-/** What of the source has the frame's shape; nothing is cut off for less than half a pixel of the frame. */
+/** The part of the source that has the frame's shape. Less than half a pixel of the frame is not cropped. */
 function cropTo(frame: Size, source: Size): FittedFrame["crop"] {
   const [wide, tall] = [source.width * frame.height, source.height * frame.width];
   if (Math.abs(wide - tall) < 0.5 * Math.max(source.width, source.height)) return null;
-  const whole: Ratio = [1, 1];
-  return wide > tall ? { width: share(tall, wide), height: whole } : { width: whole, height: share(wide, tall) };
+  const full: Ratio = [1, 1];
+  return wide > tall ? { width: ratio(tall, wide), height: full } : { width: full, height: ratio(wide, tall) };
 }
 
-function share(numerator: number, denominator: number): Ratio {
+function ratio(numerator: number, denominator: number): Ratio {
   const divisor = greatestDivisor(numerator, denominator);
   return [numerator / divisor, denominator / divisor];
 }
@@ -56,15 +56,15 @@ function share(numerator: number, denominator: number): Ratio {
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /**
- * The side of a square image, in pixels: the width asked for, else the height, else the source's shorter side. It shows
- * the centre square of the source, so nothing is padded.
+ * The side of a square image, in pixels: the requested width, else the height, else the shorter side of the source. A square
+ * image shows the center square of the source, so nothing is padded.
  */
-export function squareSide(source: Size, asked: FrameSize): number {
-  return asked.width ?? asked.height ?? Math.max(SMALLEST_SIDE, Math.min(source.width, source.height));
+export function squareSide(source: Size, requested: FrameSize): number {
+  return requested.width ?? requested.height ?? Math.max(SMALLEST_SIDE, Math.min(source.width, source.height));
 }
 
-function frameSize(source: Size, asked: FrameSize, step: number): Size {
-  const { width, height } = asked;
+function frameSize(source: Size, requested: FrameSize, step: number): Size {
+  const { width, height } = requested;
   if (width !== null && height !== null) return { width: side(width, step), height: side(height, step) };
   if (width !== null) {
     return { width: side(width, step), height: automatic((source.height * width) / source.width, step) };
@@ -75,7 +75,7 @@ function frameSize(source: Size, asked: FrameSize, step: number): Size {
   return { width: automatic(source.width, step), height: automatic(source.height, step) };
 }
 
-/** Products are compared, not quotients, so that the side that fills its box does so to the pixel. */
+/** Compares products rather than quotients, so that the side that fills its box does so to the pixel. */
 function fitInside(source: Size, box: Size, step: number): Size {
   const wider = source.width * box.height >= source.height * box.width;
   return wider
@@ -87,5 +87,5 @@ const nearest = (pixels: number, step: number): number => Math.round(pixels / st
 const side = (pixels: number, step: number): number => Math.max(step, nearest(pixels, step));
 const automatic = (pixels: number, step: number): number => Math.max(SMALLEST_SIDE, nearest(pixels, step));
 const inner = (pixels: number, limit: number, step: number): number => Math.min(limit, automatic(pixels, step));
-/** The picture's corner lies on the colour grid too: ffmpeg would move it there by itself, unasked. */
+/** The corner of the active area is on the chroma grid too: ffmpeg would otherwise move it there. */
 const half = (spare: number, step: number): number => Math.floor(spare / 2 / step) * step;

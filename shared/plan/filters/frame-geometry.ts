@@ -1,9 +1,10 @@
-// The shape of a picture: turned, mirrored, cropped, scaled and padded.
+// Filters that rotate, flip, crop, scale and pad frames.
 import type { FrameSize } from "../../format/format-spec.ts";
+import type { Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import { type Fit, type FittedFrame, fitFrame, type Ratio, type Size, squareSide } from "./fit-frame.ts";
+import { type Fit, type FittedFrame, fitFrame, type Ratio, squareSide } from "./fit-frame.ts";
 
-/** What an output asks of the picture's shape. */
+/** The geometry that an output requests. */
 export type GeometryOptions = {
   readonly size: FrameSize;
   readonly fit: Fit;
@@ -14,41 +15,44 @@ export type GeometryOptions = {
   readonly hflip: boolean;
 };
 
-/** Where the picture lands. `step` is 2 where sides must be even, else 1. */
-export function fitGeometry(spec: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
-  const upright = { width: facts.displayWidth, height: facts.displayHeight };
-  const source = spec.transpose === null ? upright : { width: upright.height, height: upright.width };
-  if (!spec.square) return fitFrame(source, spec.size, step, spec.fit);
-  const side = squareSide(source, spec.size);
+/** The size and placement of the output's frames. `step` is 2 if sides must be even, else 1. */
+export function fitGeometry(options: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
+  const { displayWidth, displayHeight } = facts;
+  const source =
+    options.transpose === null
+      ? { width: displayWidth, height: displayHeight }
+      : { width: displayHeight, height: displayWidth };
+  if (!options.square) return fitFrame(source, options.size, step, options.fit);
+  const side = squareSide(source, options.size);
   return fitFrame(source, { width: side, height: side }, step, "crop");
 }
 
-/** Turns, mirrors and crops the upright picture of the source. */
-export function geometryFilters(spec: GeometryOptions, { crop }: FittedFrame): string[] {
+/** Rotates, flips and crops the frames. ffmpeg has already applied the source's own rotation. */
+export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame): string[] {
   return [
-    ...(spec.transpose === null ? [] : [`transpose=${spec.transpose}`]),
-    ...(spec.vflip ? ["vflip"] : []),
-    ...(spec.hflip ? ["hflip"] : []),
-    ...(crop ? [`crop=${part("iw", crop.width)}:${part("ih", crop.height)}`] : []),
+    ...(options.transpose === null ? [] : [`transpose=${options.transpose}`]),
+    ...(options.vflip ? ["vflip"] : []),
+    ...(options.hflip ? ["hflip"] : []),
+    ...(crop ? [`crop=${cropSide("iw", crop.width)}:${cropSide("ih", crop.height)}`] : []),
   ];
 }
 
-/** Scales to square pixels; further options of `scale` may follow. */
+/** Scales to square pixels. Further options of `scale` may follow. */
 export const scaleTo = ({ width, height }: Size): string => `scale=${width}:${height}:flags=bicubic`;
 
-/** Black beside the picture. */
+/** Pads the active area with black. */
 export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
   pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
 
 /**
- * The size at which pictures of the source come into the graph, held for filters that must not meet another: cropping and
- * turning would read beyond the edge of a smaller one. Costs nothing as long as the size is this one.
+ * Scales frames to the size that the source states, for filters whose input must not change its size: cropping and rotating
+ * would read beyond the edge of a smaller frame. Costs nothing as long as frames have this size.
  */
 export function fixedSizeFilter({ facts }: VideoTrack): string {
   const { codedWidth, codedHeight } = facts;
   return facts.rotation % 180 === 0 ? `scale=${codedWidth}:${codedHeight}` : `scale=${codedHeight}:${codedWidth}`;
 }
 
-/** In shares of the decoded frame, because its pixels need not be square. */
-const part = (edge: string, [numerator, denominator]: Ratio): string =>
+/** A share of the decoded frame rather than a number of pixels, because the source's pixels need not be square. */
+const cropSide = (edge: string, [numerator, denominator]: Ratio): string =>
   numerator === denominator ? edge : `${edge}*${numerator}/${denominator}`;

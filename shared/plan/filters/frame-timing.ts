@@ -1,22 +1,24 @@
-// When frames are shown: at their own times where codec and container can keep them, else at a constant rate.
+// When frames are shown: at their own times if codec and container can keep them, otherwise at a constant rate.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { fraction } from "../../media/media-probe.ts";
+import { lastEnd } from "../source/output-length.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
+import type { Trim } from "../source/trim.ts";
 
-/** Time base for frames that keep their own times: MPEG's clock, finer than any frame distance, exact for whole ms. */
+/** Time base of frames that keep their own times: MPEG's clock, finer than any frame distance, exact for whole ms. */
 const OWN_TIMES_BASE = "1/90000";
-/** Assumed for sources that do not say. */
+/** Assumed for sources that do not state a rate. */
 const ASSUMED_FPS = 30;
 
-/** Codecs whose encoders plan by the times of the frames, or can be told the mean rate. Others count frames. */
+/** Codecs whose encoders use the times of frames, or accept the mean rate as an option. Others count frames. */
 const VARIABLE_CODECS: ReadonlySet<VideoCodec> = new Set(["h264", "hevc", "vp8", "vp9", "av1"]);
-/** Containers with a time for each frame that players go by: flv and asf have one, but their players expect a rate. */
+/** Containers whose players use the time of each frame. flv and asf have times, but their players expect a rate. */
 const VARIABLE_CONTAINERS: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
-/** Containers that count frames from their beginning: what begins late would be early. */
+/** Containers that count frames from their start: a track that begins late would play early. */
 export const COUNTING_CONTAINERS: ReadonlySet<TrackContainer> = new Set(["avi", "ogv"]);
 
-/** Usual rates, ascending, for sources that have none of their own. */
+/** Usual rates, ascending, for sources without a constant rate. */
 const USUAL_RATES = [
   "5",
   "10",
@@ -33,11 +35,12 @@ const USUAL_RATES = [
   "60",
 ];
 
+/** `legal`: rates to choose from, ascending. `anyUpTo`: any other exact rate is allowed up to this. In frames per second. */
 type Rates = { readonly legal: readonly string[]; readonly anyUpTo: number };
 /**
- * Rates of codecs that have not all. MPEG-2: ISO 13818-2 table 6-4, which is all that players of its main profile know.
- * H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, so that 120000/1001 is beyond it; of the other old ones
- * nobody expects more either.
+ * Rates of codecs that do not allow all rates. MPEG-2: ISO 13818-2 table 6-4, the only rates that players of its main profile
+ * know. H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, which excludes 120000/1001; nobody expects more of
+ * the other old codecs either.
  */
 const OLD: Rates = { legal: USUAL_RATES, anyUpTo: 60 };
 const RATES: Readonly<Partial<Record<VideoCodec, Rates>>> = {
@@ -55,20 +58,20 @@ export type FrameTiming = {
   readonly filters: readonly string[];
   /** Options of the output. */
   readonly argv: readonly string[];
-  /** Frames per second: exact, or on average where they vary. */
+  /** Frames per second: exact, or the mean if `isVariable`. */
   readonly fps: number;
-  /** Whether frames keep times of their own, so that the encoder cannot take its rate from the time base. */
+  /** Whether frames keep their own times, so that the encoder cannot take its rate from the time base. */
   readonly isVariable: boolean;
 };
 
-type Wish = { readonly codec: VideoCodec; readonly fps: string | null };
+type TimingOptions = { readonly codec: VideoCodec; readonly fps: string | null };
 
 /**
- * The timing of a picture track in a container. `vfr` neither repeats frames over a gap nor fills up a late start, which
- * the default of 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also
- * from containers that round to milliseconds; varying ones get a fine base.
+ * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, as the default
+ * of ffmpeg 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also if the
+ * source's container rounds to milliseconds; variable rates get a fine time base.
  */
-export function frameTiming({ codec, fps }: Wish, container: TrackContainer, track: VideoTrack): FrameTiming {
+export function frameTiming({ codec, fps }: TimingOptions, container: TrackContainer, track: VideoTrack): FrameTiming {
   const argv = ["-fps_mode", "vfr"];
   const mean = track.fps ?? ASSUMED_FPS;
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container);
@@ -81,9 +84,22 @@ export function frameTiming({ codec, fps }: Wish, container: TrackContainer, tra
   return { filters: [`fps=${rate}${start}`], argv, fps: fraction(rate) ?? mean, isVariable: false };
 }
 
+/** Number of frames that the encoder gets; null if unknown. `timing` is null for a copy. */
+export function expectedFrameCount(trim: Trim, timing: FrameTiming | null, track: VideoTrack): number | null {
+  const isTrimmed = trim.startMs > 0 || (trim.endMs !== null && (track.endMs === null || trim.endMs < track.endMs));
+  const keepsFrames = !timing || timing.filters.length === 0;
+  if (!isTrimmed && keepsFrames && track.frames !== null) return track.frames;
+  const endMs = lastEnd(trim, [track]) ?? trim.endMs;
+  // An estimate may be far too short, and a run that makes many more frames than expected is stopped.
+  if (track.lengthFrom === "estimate" && endMs !== trim.endMs) return null;
+  const fps = keepsFrames ? track.fps : timing.fps;
+  if (fps === null || endMs === null) return null;
+  return Math.round(((endMs - Math.max(trim.startMs, track.startMs)) / 1000) * fps);
+}
+
 /**
- * The source's own rate where the codec has it; else a whole multiple or, failing that, a whole fraction of it, so that
- * motion stays even; else the nearest one, or the next one up where that would lose more than a few frames.
+ * The source's own rate if the codec allows it. Otherwise a whole multiple or a whole fraction of it, so that motion stays
+ * even; otherwise the nearest rate, or the next one up if the nearest would lose more than a few frames.
  */
 function constantRate(sourceFps: number, isExact: boolean, { legal, anyUpTo }: Rates): string {
   const rates = legal.map((rate) => ({ rate, fps: fraction(rate) ?? 0 }));
@@ -91,22 +107,24 @@ function constantRate(sourceFps: number, isExact: boolean, { legal, anyUpTo }: R
   if (same) return same.rate;
   if (isExact && sourceFps <= anyUpTo + 0.01) return exactFraction(sourceFps);
   const multiple = rates.find(({ fps }) => isMultiple(fps, sourceFps));
-  const part = rates.findLast(({ fps }) => isMultiple(sourceFps, fps));
+  const divisor = rates.findLast(({ fps }) => isMultiple(sourceFps, fps));
   const nearest = rates.toSorted((a, b) => Math.abs(a.fps - sourceFps) - Math.abs(b.fps - sourceFps))[0];
   const above = rates.find(({ fps }) => fps >= sourceFps);
   const usual = nearest && nearest.fps >= sourceFps * ENOUGH ? nearest : above;
-  return (isExact ? (multiple ?? part) : undefined)?.rate ?? usual?.rate ?? rates.at(-1)?.rate ?? String(ASSUMED_FPS);
+  return (
+    (isExact ? (multiple ?? divisor) : undefined)?.rate ?? usual?.rate ?? rates.at(-1)?.rate ?? String(ASSUMED_FPS)
+  );
 }
 
-/** A mean of 31 is that of a film with 30 frames per second rather than 50. */
+/** A mean of 31 belongs to a source with 30 frames per second rather than 50. */
 const ENOUGH = 0.96;
 
-/** Whether `a` is `times` (any whole number when left out) times `b`, to the difference between 30 and 29.99. */
+/** Whether `a` is `times` (by default any whole number) times `b`. 30 and 29.99 count as the same. */
 function isMultiple(a: number, b: number, times = Math.round(a / b)): boolean {
   return times >= 1 && Math.abs(a - times * b) <= a * 0.0003;
 }
 
-/** Of whole rates and those of NTSC, which are all that count as constant. */
+/** Of a whole rate or a rate of NTSC; no other rates count as constant. */
 function exactFraction(fps: number): string {
   const whole = Math.round(fps);
   return Math.abs(fps - whole) <= whole * 0.0003 ? String(whole) : `${whole * 1000}/1001`;

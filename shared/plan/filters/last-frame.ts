@@ -1,4 +1,4 @@
-// Keeps the last frame of a video without a constant rate on the screen as long as its source does.
+// Shows the last frame of a video without a constant rate as long as its source does.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { quoted } from "../command/filter-text.ts";
@@ -6,31 +6,27 @@ import type { VideoTrack } from "../source/source-tracks.ts";
 import type { Trim } from "../source/trim.ts";
 import type { FrameTiming } from "./frame-timing.ts";
 
-/** When the last frame begins and ends, in ms on the source's timeline. */
-export type LastFrame = { readonly startMs: number; readonly endMs: number };
-
 export type HeldFrame = {
-  /** How often the frame is shown again. */
+  /** How often the frame is repeated. */
   readonly repeats: number;
-  /** Show the frame again where its time ends; to come before what looks at neighbouring frames. */
+  /** Repeat the frame where its time ends. They come before all filters that look at neighboring frames. */
   readonly filters: readonly string[];
-  /** Options of the encoder. */
   readonly encoderArguments: readonly string[];
-  /** Options of an output with its last packet, which give it its length, also where it is copied. */
+  /** Options of an output that has the last packet. They set the length of that packet, also if it is copied. */
   readonly lengthArguments: readonly string[];
 };
 
 const NOT_HELD: HeldFrame = { repeats: 0, filters: [], encoderArguments: [], lengthArguments: [] };
 
-/** What a last frame lasts of itself is the mean distance of frames; it is shown again from this many of those on. */
+/** By default the last frame lasts the mean distance of frames. It is held from this many of them on. */
 const LONG_FRAMES = 1.5;
 
-/** How long before its end it is shown again at most: what players make of a last frame without a length is short. */
-const SHOWN_AGAIN_MS = 40;
+/** How long before its end it is repeated at most: players show a last frame without a length only briefly. */
+const REPEATED_BEFORE_END_MS = 40;
 
-/** Containers that know a time for each frame, but not how long it lasts. */
+/** Containers that have a time for each frame, but not how long it lasts. */
 const WITHOUT_DURATIONS: ReadonlySet<TrackContainer> = new Set(["mpegts"]);
-/** Codecs whose encoders reorder frames, and can be told not to. */
+/** Codecs whose encoders reorder frames unless `-bf 0` is given. */
 const REORDERING: ReadonlySet<VideoCodec> = new Set(["h264", "hevc"]);
 
 export type HoldOptions = {
@@ -38,47 +34,41 @@ export type HoldOptions = {
   readonly container: TrackContainer;
   /** Streams are packaged as MPEG-TS as well. */
   readonly isStream: boolean;
-  /** Whether the last frame is among those that are encoded: of chunks it is in one. */
+  /** Whether the last frame is among those that are encoded: only one chunk has it. */
   readonly isLast: boolean;
   readonly timing: FrameTiming;
 };
 
-/** Nothing for a constant rate, which needs nothing. */
-export function holdLastFrame(
-  { lastFrame }: VideoTrack,
-  cut: Trim,
-  { codec, container, isStream, isLast, timing }: HoldOptions,
-): HeldFrame {
+/** Empty for a constant rate, which needs nothing. */
+export function holdLastFrame({ lastFrame }: VideoTrack, trim: Trim, options: HoldOptions): HeldFrame {
   if (!lastFrame) return NOT_HELD;
+  const { codec, container, isStream, isLast, timing } = options;
   const { startMs } = lastFrame;
-  const endMs = Math.min(lastFrame.endMs, cut.endMs ?? Number.POSITIVE_INFINITY);
+  const endMs = Math.min(lastFrame.endMs, trim.endMs ?? Number.POSITIVE_INFINITY);
   const stepMs = 1000 / timing.fps;
   const isLong = endMs - startMs > LONG_FRAMES * stepMs;
   const repeats = isLong && (isStream || !timing.isVariable || WITHOUT_DURATIONS.has(container));
-  const shortMs = Math.min(stepMs / 2, SHOWN_AGAIN_MS);
-  // Filter `fps` fills up to the last frame, and leaves that out.
-  const againMs = timing.isVariable ? [endMs - 2 * shortMs, endMs - shortMs] : [endMs];
-  const shownMs = repeats ? (againMs.at(-1) ?? startMs) : startMs;
-  const length = timing.isVariable && !WITHOUT_DURATIONS.has(container);
+  const shortMs = Math.min(stepMs / 2, REPEATED_BEFORE_END_MS);
+  // Filter `fps` fills the time up to the last frame, and leaves the frame itself out.
+  const repeatedMs = timing.isVariable ? [endMs - 2 * shortMs, endMs - shortMs] : [endMs];
+  const shownMs = repeats ? (repeatedMs.at(-1) ?? startMs) : startMs;
+  const hasLength = timing.isVariable && !WITHOUT_DURATIONS.has(container);
+  const fromSeek = (ms: number): number => ms - trim.seekMs;
   return {
-    repeats: repeats && isLast ? againMs.length : 0,
-    // In all chunks: they leave encoders without a frame rate, which goes into headers.
-    filters: repeats
-      ? repeatedAt(
-          againMs.map((ms) => ms - cut.seekMs),
-          startMs - cut.seekMs,
-        )
-      : [],
-    encoderArguments: isLong && length && REORDERING.has(codec) ? ["-bf", "0"] : [],
-    lengthArguments: length && isLast ? endAt(endMs - cut.startMs, shownMs - cut.startMs) : [],
+    repeats: repeats && isLast ? repeatedMs.length : 0,
+    // In all chunks: these filters hide the frame rate from encoders, which write it into headers.
+    filters: repeats ? repeatFilters(repeatedMs.map(fromSeek), fromSeek(startMs)) : [],
+    encoderArguments: isLong && hasLength && REORDERING.has(codec) ? ["-bf", "0"] : [],
+    lengthArguments: hasLength && isLast ? lengthArguments(endMs - trim.startMs, shownMs - trim.startMs) : [],
   };
 }
 
 /**
- * `tpad` adds copies some time after the last frame, which depends on the version. Where nothing says how long a frame lasts, the
- * last one is taken to last as long as the one before it: so there are two.
+ * Repeats the last frame at these times. `tpad` adds copies some time after the last frame, which depends on the version, so
+ * `setpts` sets their times. Where nothing states how long a frame lasts, the last one is assumed to last as long as the one
+ * before it: so there are two copies.
  */
-const repeatedAt = (ms: readonly number[], lastMs: number): string[] => {
+const repeatFilters = (ms: readonly number[], lastMs: number): string[] => {
   const after = seconds(lastMs + 0.5);
   const [first = 0, second = first] = ms.map(seconds);
   const time = `if(gt(PREV_OUTT,${after}),${second},${first})/TB`;
@@ -86,16 +76,17 @@ const repeatedAt = (ms: readonly number[], lastMs: number): string[] => {
 };
 
 /**
- * Lengthens the packet that is written last. The unit of these times differs from the one that 5.1 announces to bitstream
- * filters (TB), so the end is put in proportion to the last frame's time, which is the latest of all. Unless they are named,
- * `setts` sets times of presentation to those of decoding. ISO files add up durations in the order of decoding: only
- * without reordering is that the length.
+ * Extends the packet that is written last. Its times are in another unit than the one that ffmpeg 5.1 announces to bitstream
+ * filters (TB), so the end is given in proportion to the time of the last frame, which is the latest. Unless they are named,
+ * `setts` sets presentation times to decoding times. ISO files add up durations in decoding order, which gives the length
+ * only without reordering.
  */
-function endAt(endMs: number, lastMs: number): string[] {
+function lengthArguments(endMs: number, lastMs: number): string[] {
   if (lastMs <= 0) return [];
   const missing = `round(ld(0)*${(endMs / lastMs).toFixed(12)})-PTS`;
   const duration = `st(0,max(ld(0),PTS))*0+if(eq(NEXT_DTS,NOPTS),${missing},DURATION)`;
   return ["-bsf:v", `setts=pts=PTS:dts=DTS:duration=${quoted(duration)}`];
 }
 
+/** All decimals are written, so that the expressions of all sources have the same form. */
 const seconds = (ms: number): string => (ms / 1000).toFixed(6);

@@ -1,24 +1,24 @@
-// High dynamic range and wide gamut brought down to what BT.709 can show.
+// Maps high dynamic range and wide gamut to BT.709.
 import type { Failure } from "../../errors.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { SourceColor } from "../source/source-color.ts";
 
-/** Light of white paper in HDR, in cd/m² (ITU-R BT.2408): it becomes the level 1 that the curve starts from. */
+/** The light of white paper in HDR, in cd/m² (ITU-R BT.2408). It becomes level 1, from which the curve starts. */
 export const WHITE_NITS = 203;
 
 /**
- * Brightest light that keeps its drawing where the source does not say, and within which its word is taken: what most HDR
- * is graded for, and what hardly any goes beyond.
+ * The brightest light that keeps its detail. `assumed` if the source does not state it: most HDR is graded for this, and
+ * hardly any exceeds it. A stated value counts within `least` and `most`.
  */
 const PEAK_NITS = { assumed: 1000, least: 400, most: 4000 };
 
 /**
- * Filters from PQ, HLG or BT.2020 to BT.709. They begin with frames that are tagged and end with 8-bit values for `matrix`
- * (`bt709` for YUV of limited range, `gbr` for RGB), to be followed by `format`.
+ * Filters from PQ, HLG or BT.2020 to BT.709. They start with frames that are tagged and end with 8-bit values for `matrix`
+ * (`bt709` for YUV of limited range, `gbr` for RGB); `format` must follow.
  *
- * Mobius leaves what is below 30 % of white as it is, so that faces keep their light, and bends only what is above:
- * measured, mid-grey of 26 cd/m² lands at 108 of 255, white at 216, 1000 cd/m² at 255. It works on the brightest of R,
- * G and B, so hues stay; `desat` would grey bright colours.
+ * Mobius does not change values below 30 % of white, so that faces keep their brightness, and compresses only those above.
+ * Measured: mid-gray of 26 cd/m² maps to 108 of 255, white to 216, 1000 cd/m² to 255. It works on the brightest of R, G and
+ * B, so hues are kept; `desat` would desaturate bright colors.
  */
 export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt709" | "gbr"): string[] {
   const end = matrix === "gbr" ? "m=gbr:r=full" : "m=bt709:r=limited";
@@ -34,17 +34,19 @@ export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt7
 }
 
 /**
- * Why a node cannot run these filters, when they convert colours by parts that its ffmpeg lacks; null when it can. Another
- * node may, so this may be tried again.
+ * Why a node cannot run these filters, if they convert colors with filters that its ffmpeg lacks; null if it can. Another
+ * node may have them, so this may be tried again.
  */
 export function conversionFailure(
   filters: readonly string[],
-  can: Pick<FfmpegCapabilities, "filters">,
+  capabilities: Pick<FfmpegCapabilities, "filters">,
 ): Failure | null {
   const lacking = ["zscale", "tonemap"].find(
-    (name) => filters.some((filter) => filter.startsWith(`${name}=`)) && !can.filters.includes(name),
+    (name) => filters.some((filter) => filter.startsWith(`${name}=`)) && !capabilities.filters.includes(name),
   );
   if (!lacking) return null;
-  const message = `The input is HDR or BT.2020, and the encoder node's ffmpeg lacks the filter \`${lacking}\` for converting its colours.`;
+  const message =
+    "The input is HDR or BT.2020, and the encoder node's ffmpeg lacks the filter " +
+    `\`${lacking}\` for converting its colors.`;
   return { code: "encoder_not_available", message };
 }

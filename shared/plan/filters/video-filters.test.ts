@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ProbedStream } from "../../media/media-probe.ts";
-import { ALL_SOFTWARE } from "../command/capabilities.ts";
 import { branchGraph } from "../command/filter-graph.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 import type { TargetFormat } from "./color-conversion.ts";
 import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
@@ -21,13 +21,13 @@ const HDR = {
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
 
-const FILM: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
+const VIDEO: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
 const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
 const PLAIN: VideoFilterOptions = {
   size: { width: null, height: 240 },
   ...{ fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null },
 };
-const watermark = { url: "https://a.example/mark.png", position: "bottomright" } as const;
+const watermark = { url: "https://a.example/logo.png", position: "bottomright" } as const;
 const box = (width: number, height: number) => ({ size: { width, height } });
 
 function graph(
@@ -38,14 +38,14 @@ function graph(
 ) {
   const probe = { streams: [{ ...HD, ...source, index: 0 }], format: {} };
   const { video } = chooseTracks(probe);
-  if (!video) throw new Error("The source has no picture");
+  if (!video) throw new Error("The source has no video");
   const planned = planVideoFilters({ ...PLAIN, ...spec }, video, target, { filters });
-  if (!planned.ok) return planned.failure;
-  const branch = { label: "v", filters: planned.chain.filters };
+  if (!planned.ok) return planned.error;
+  const branch = { label: "v", filters: planned.value.filters };
   return branchGraph("[0:0]", branch, new Map([[watermark.url, 1]]));
 }
 
-const MARK =
+const WATERMARK =
   "trim=end_frame=1,settb=1,format=gbrap,premultiply=inplace=1," +
   "scale=w='max(1,round(iw*min(240/1080,min(213/iw,120/ih))))':h='max(1,round(ih*min(240/1080,min(213/iw,120/ih))))':flags=bicubic," +
   "unpremultiply=inplace=1";
@@ -55,63 +55,63 @@ const toneMap = (peak: number, end: string): string =>
 type Row = [name: string, source: object, spec: Partial<VideoFilterOptions>, target: TargetFormat, graph: string];
 
 test.each<Row>([
-  ["scaled alone", {}, {}, FILM, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],
+  ["scaled only", {}, {}, VIDEO, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],
   ["an image", {}, {}, IMAGE, "scale=427:240:flags=bicubic,format=gbrp,setsar=1"],
-  ["padded", {}, box(320, 240), FILM, "scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1"],
+  ["padded", {}, box(320, 240), VIDEO, "scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1"],
   [
     "cropped",
     {},
     { ...box(320, 240), fit: "crop" },
-    FILM,
+    VIDEO,
     "scale=1920:1080,crop=iw*3/4:ih,scale=320:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
   [
-    "square, of tall pixels",
+    "square, from pixels that are not square",
     { width: 720, height: 576, sample_aspect_ratio: "64:45" },
     { size: { width: 99, height: null }, square: true },
     IMAGE,
     "scale=720:576,crop=iw*9/16:ih,scale=99:99:flags=bicubic,format=gbrp,setsar=1",
   ],
   [
-    "turned by the file, then as asked, then mirrored",
+    "rotated by the file, rotated as requested, flipped",
     SIDEWAYS,
     { transpose: 1, vflip: true, hflip: true },
-    FILM,
+    VIDEO,
     "scale=1080:1920,transpose=1,vflip,hflip,scale=426:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
   [
-    "marked within its padding, blurred below the mark",
+    "with a watermark inside the padding and above the blur",
     {},
     { ...box(426, 300), watermark, blur: 3 },
-    FILM,
-    "scale=426:240:flags=bicubic,format=yuv420p,gblur=sigma=4.8[vpicture];" +
-      `[1:v:0]${MARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[vmark];` +
-      "[vpicture][vmark]overlay=x=W-w-4:y=H-h-4:format=yuv420,pad=426:300:0:30,setsar=1",
+    VIDEO,
+    "scale=426:240:flags=bicubic,format=yuv420p,gblur=sigma=4.8[vbase];" +
+      `[1:v:0]${WATERMARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[voverlay];` +
+      "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420,pad=426:300:0:30,setsar=1",
   ],
   [
-    "marked for hardware",
+    "with a watermark for hardware",
     {},
     { watermark },
     { pixelFormat: "nv12", step: 2 },
-    "scale=426:240:flags=bicubic,format=yuv420p[vpicture];" +
-      `[1:v:0]${MARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[vmark];` +
-      "[vpicture][vmark]overlay=x=W-w-4:y=H-h-4:format=yuv420,setsar=1,format=nv12",
+    "scale=426:240:flags=bicubic,format=yuv420p[vbase];" +
+      `[1:v:0]${WATERMARK},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[voverlay];` +
+      "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420,setsar=1,format=nv12",
   ],
   [
-    "marked in HDR",
+    "with a watermark in HDR",
     HDR,
     { watermark },
     { pixelFormat: "yuv420p10le", step: 2 },
-    "scale=426:240:flags=bicubic,format=yuv420p10le[vpicture];" +
-      `[1:v:0]${MARK},zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=203,format=gbrapf32le,` +
-      "zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=limited:npl=203,format=yuva444p10le,format=yuva420p10le[vmark];" +
-      "[vpicture][vmark]overlay=x=W-w-4:y=H-h-4:format=yuv420p10,setsar=1",
+    "scale=426:240:flags=bicubic,format=yuv420p10le[vbase];" +
+      `[1:v:0]${WATERMARK},zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=203,format=gbrapf32le,` +
+      "zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=limited:npl=203,format=yuva444p10le,format=yuva420p10le[voverlay];" +
+      "[vbase][voverlay]overlay=x=W-w-4:y=H-h-4:format=yuv420p10,setsar=1",
   ],
   [
     "HD without tags",
     UNTAGGED,
     {},
-    FILM,
+    VIDEO,
     "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709,scale=426:240:flags=bicubic,format=yuv420p,setsar=1",
   ],
   [
@@ -125,22 +125,22 @@ test.each<Row>([
     "full range",
     { pix_fmt: "yuvj420p" },
     {},
-    FILM,
+    VIDEO,
     "scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
   [
     "RGB with alpha",
     { ...UNTAGGED, pix_fmt: "rgba" },
     {},
-    FILM,
+    VIDEO,
     "setparams=color_primaries=bt709:color_trc=bt709,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
   [
-    "alpha in PAL's matrix, by the name that scale has for it",
+    "alpha in PAL's matrix, with the name that scale uses for it",
     { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
     {},
-    FILM,
+    VIDEO,
     "format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt470:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt470bg,setsar=1",
   ],
@@ -152,7 +152,7 @@ test.each<Row>([
     "scale=426:240:flags=bicubic,format=yuva444p10le,setsar=1",
   ],
   [
-    "JPEG's own colours for films of JPEGs",
+    "JPEG's own colors for motion JPEG",
     {},
     {},
     { pixelFormat: "yuvj420p", step: 2 },
@@ -162,18 +162,18 @@ test.each<Row>([
     "HDR for 8 bits",
     HDR,
     {},
-    FILM,
+    VIDEO,
     `scale=426:240:flags=bicubic,${toneMap(4.93, "m=bt709:r=limited")},format=yuv420p,setsar=1`,
   ],
   [
-    "HDR that says how bright it is, as an image",
+    "HDR with a stated peak, as an image",
     { ...HDR, ...GRADED },
     {},
     IMAGE,
     `scale=427:240:flags=bicubic,format=gbrp12le,${toneMap(2.96, "m=gbr:r=full")},format=gbrp,setsar=1`,
   ],
   [
-    "HLG with half its tags",
+    "HLG with incomplete tags",
     { ...HDR, ...UNTAGGED, color_transfer: "arib-std-b67" },
     {},
     { pixelFormat: "yuv420p10le", step: 2 },
@@ -183,16 +183,16 @@ test.each<Row>([
     "a wide gamut without HDR",
     { ...HDR, color_transfer: "bt2020-10" },
     {},
-    FILM,
+    VIDEO,
     "scale=426:240:flags=bicubic,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p,setsar=1",
   ],
 ])("%s", (_name, source, spec, target, expected) => {
   expect(graph(source, spec, target)).toBe(`[0:0]${expected}[v]`);
 });
 
-test("a node whose ffmpeg cannot convert HDR says so, and keeps it where 10 bits are asked for", () => {
+test("without filters for HDR the conversion fails, and 10 bits are kept", () => {
   const failure = { code: "encoder_not_available", message: expect.stringContaining("lacks the filter `zscale`") };
-  expect(graph(HDR, {}, FILM, [])).toEqual(failure);
+  expect(graph(HDR, {}, VIDEO, [])).toEqual(failure);
   expect(graph(HDR, { watermark }, { pixelFormat: "yuv420p10le", step: 2 }, [])).toEqual(failure);
   expect(graph(HDR, {}, { pixelFormat: "yuv420p10le", step: 2 }, [])).toContain("format=yuv420p10le");
 });

@@ -1,13 +1,10 @@
-// A picture on its way from the decoder to an encoder: the filters of films and images alike, in the order of docs/pictures.md.
-
+// The filters between decoder and encoder, the same for videos and images, in the order of docs/video.md.
+import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
-import type { Refusal } from "../command/output-plan.ts";
-import { frameSizeFailure } from "../source/frame-size-limit.ts";
+import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import { blurFilters } from "./blur.ts";
 import { colorSteps, drawingFormat, type TargetFormat } from "./color-conversion.ts";
-import type { Size } from "./fit-frame.ts";
 import { fitGeometry, fixedSizeFilter, type GeometryOptions, geometryFilters, padFilters } from "./frame-geometry.ts";
 import { conversionFailure } from "./tone-map.ts";
 import { type Watermark, watermarkOverlay } from "./watermark.ts";
@@ -19,43 +16,63 @@ export type VideoFilterOptions = GeometryOptions & {
 };
 
 export type VideoFilters = {
-  /** Of the output's picture. */
+  /** The size of the output's frames. */
   readonly frame: Size;
-  /** Of what is not padding. */
+  /** The part of them that is not padding. */
   readonly activeArea: Size;
-  /** The last one leaves frames of the target's format, tagged. */
+  /** The last filter returns frames of the target's format, with tags. */
   readonly filters: readonly Filter[];
 };
 
 /**
- * Plans the way of a picture that ffmpeg has turned upright. Refuses sizes that no node can hold, and colours that the node's
- * ffmpeg lacks the filters for.
+ * Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for sizes that no node can
+ * hold, and for colors that this ffmpeg has no filters to convert.
  */
 export function planVideoFilters(
-  spec: VideoFilterOptions,
+  options: VideoFilterOptions,
   track: VideoTrack,
   target: TargetFormat,
-  can: Pick<FfmpegCapabilities, "filters">,
-): { readonly ok: true; readonly chain: VideoFilters } | Refusal {
-  const fitted = fitGeometry(spec, track, target.step);
-  const { frame, activeArea: picture } = fitted;
-  const isDrawnOn = spec.watermark !== null || (spec.blur ?? null) !== null;
+  capabilities: Pick<FfmpegCapabilities, "filters">,
+): Result<VideoFilters> {
+  const fitted = fitGeometry(options, track, target.step);
+  const { frame, activeArea } = fitted;
+  const isDrawnOn = options.watermark !== null || (options.blur ?? null) !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
-  const colour = colorSteps(track.color, working, picture);
-  const overlay = spec.watermark && watermarkOverlay(spec.watermark, { size: picture, ...colour.working });
-  const converts = [...colour.toWorking, ...(overlay?.imageFilters ?? [])];
-  const failure = frameSizeFailure(track, frame) ?? conversionFailure(converts, can);
-  if (failure) return { ok: false, failure };
-  const shape = geometryFilters(spec, fitted);
+  const color = colorSteps(track.color, working, activeArea);
+  const overlay = options.watermark && watermarkOverlay(options.watermark, { size: activeArea, ...color.working });
+  const conversions = [...color.toWorking, ...(overlay?.imageFilters ?? [])];
+  const failure = frameSizeFailure(track, frame) ?? conversionFailure(conversions, capabilities);
+  if (failure) return err(failure);
+  const geometry = geometryFilters(options, fitted);
   const filters: Filter[] = [
-    ...(shape.length === 0 ? [] : [fixedSizeFilter(track), ...shape]),
-    ...colour.toWorking,
-    ...blurFilters(spec.blur ?? null, picture),
+    ...(geometry.length === 0 ? [] : [fixedSizeFilter(track), ...geometry]),
+    ...color.toWorking,
+    ...blurFilters(options.blur ?? null, activeArea),
     ...(overlay ? [overlay] : []),
     ...padFilters(fitted),
     "setsar=1",
-    ...colour.toTarget,
+    ...color.toTarget,
     ...(working.pixelFormat === target.pixelFormat ? [] : [`format=${target.pixelFormat}`]),
   ];
-  return { ok: true, chain: { frame, activeArea: picture, filters } };
+  return ok({ frame, activeArea, filters });
+}
+
+/**
+ * Deinterlaces the frames that the decoder calls interlaced, one frame for each, and passes progressive ones unchanged, so
+ * that mixed sources come out right. bwdif draws finer lines than yadif and is as fast.
+ */
+export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCapabilities, "filters">): string[] {
+  const name = filters.includes("bwdif") ? "bwdif" : "yadif";
+  return [fixedSizeFilter(track), `${name}=mode=send_frame:deint=interlaced`];
+}
+
+/**
+ * `blur` 1–5 → the standard deviation of the Gaussian, as a share of the shorter side: from soft, by way of faces that cannot
+ * be recognized (about 3), to colors only. Our decision.
+ */
+const SIGMA_SHARE: Readonly<Record<number, number>> = { 1: 0.005, 2: 0.01, 3: 0.02, 4: 0.04, 5: 0.08 };
+
+function blurFilters(step: number | null, { width, height }: Size): string[] {
+  const share = step === null ? undefined : SIGMA_SHARE[step];
+  return share === undefined ? [] : [`gblur=sigma=${Number((Math.min(width, height) * share).toFixed(2))}`];
 }

@@ -1,14 +1,14 @@
-// A mark in a corner of the picture, as large in each rendition as in the others.
+// A watermark in a corner of the frame, of the same relative size in all renditions.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Overlay } from "../command/filter-graph.ts";
 import { quoted } from "../command/filter-text.ts";
+import type { Size } from "../source/frame-size.ts";
 import { type ColorTags, scaleMatrix } from "../source/source-color.ts";
-import type { Size } from "./fit-frame.ts";
 import { WHITE_NITS } from "./tone-map.ts";
 
 export type Watermark = NonNullable<VideoOutput["watermark"]>;
 
-/** What the picture is when the mark is laid on it. */
+/** The frames that the watermark is laid over. */
 export type OverlayTarget = {
   readonly size: Size;
   /** By ffmpeg's name. */
@@ -16,15 +16,15 @@ export type OverlayTarget = {
   readonly tags: ColorTags;
 };
 
-/** A mark is shown in its own pixels on a picture whose shorter side is this, and in proportion on others. Our decision. */
+/** On frames whose shorter side is this, a watermark has its own size in pixels; on others it is scaled. Our decision. */
 const REFERENCE_SIDE = 1080;
-/** Of the picture's width and height: no mark takes more. */
+/** No watermark takes more than this share of the width or height. */
 const LARGEST_SHARE = 0.5;
-/** Distance from the edges, as a share of the shorter side; even, so that it falls on the colour grid. */
+/** Distance from the edges, as a share of the shorter side. It is rounded to an even number, to be on the chroma grid. */
 const MARGIN_SHARE = 0.02;
 
-/** Formats of `overlay` and of a mark for it, by the picture's. */
-const FORMATS: Readonly<Record<string, readonly [overlay: string, mark: string]>> = {
+/** The formats of `overlay` and of its image, by the format of the frames. */
+const FORMATS: Readonly<Record<string, readonly [overlay: string, image: string]>> = {
   yuv420p: ["yuv420", "yuva420p"],
   yuv422p: ["yuv422", "yuva422p"],
   yuv444p: ["yuv444", "yuva444p"],
@@ -34,10 +34,10 @@ const FORMATS: Readonly<Record<string, readonly [overlay: string, mark: string]>
   gbrap: ["gbrp", "gbrap"],
 };
 
-/** Lays the first picture of a mark's file over a picture. */
-export function watermarkOverlay({ url, position }: Watermark, ground: OverlayTarget): Overlay {
-  const [overlayFormat = "auto", markFormat = "yuva420p"] = FORMATS[ground.pixelFormat] ?? [];
-  const { size } = ground;
+/** Lays the first frame of a watermark's file over all frames. */
+export function watermarkOverlay({ url, position }: Watermark, target: OverlayTarget): Overlay {
+  const [overlayFormat = "auto", imageFormat = "yuva420p"] = FORMATS[target.pixelFormat] ?? [];
+  const { size } = target;
   const shorter = Math.min(size.width, size.height);
   const margin = 2 * Math.round((shorter * MARGIN_SHARE) / 2);
   const limits = [size.width, size.height].map((side) => Math.max(1, Math.floor(side * LARGEST_SHARE)));
@@ -47,22 +47,24 @@ export function watermarkOverlay({ url, position }: Watermark, ground: OverlayTa
   return {
     imageUrl: url,
     imageFilters: [
-      // A mark that moves, of any rate, is one still picture; its clock must not make the film's finer.
-      ...["trim=end_frame=1", "settb=1"],
-      // Scaled with each pixel weighed by its alpha: what is hidden would shine through at the edges.
-      ...["format=gbrap", "premultiply=inplace=1"],
+      // An animated watermark becomes one still image; its time base must not make the video's finer.
+      "trim=end_frame=1",
+      "settb=1",
+      // Pixels are weighted by their alpha, or the color of transparent pixels would show at the edges.
+      "format=gbrap",
+      "premultiply=inplace=1",
       `scale=w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}:flags=bicubic`,
       "unpremultiply=inplace=1",
-      ...colourFilters(ground.tags, markFormat),
-      `format=${markFormat}`,
+      ...colorFilters(target.tags, imageFormat),
+      `format=${imageFormat}`,
     ],
     overlay: `overlay=x=${x}:y=${y}:format=${overlayFormat}`,
   };
 }
 
-/** From sRGB into the picture's matrix; in HDR its white is the white of paper. */
-function colourFilters({ matrix, primaries, transfer }: ColorTags, markFormat: string): string[] {
-  if (markFormat === "gbrap") return [];
+/** From sRGB to the matrix of the frames. In HDR the white of the watermark is the white of paper. */
+function colorFilters({ matrix, primaries, transfer }: ColorTags, imageFormat: string): string[] {
+  if (imageFormat === "gbrap") return [];
   if (transfer !== "smpte2084" && transfer !== "arib-std-b67") {
     return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];
   }
@@ -70,7 +72,7 @@ function colourFilters({ matrix, primaries, transfer }: ColorTags, markFormat: s
     `zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=${WHITE_NITS}`,
     "format=gbrapf32le",
     `zscale=p=${primaries}:t=${transfer}:m=${matrix}:r=limited:npl=${WHITE_NITS}`,
-    // zscale itself cannot halve the colour of a mark with an odd side.
+    // zscale itself cannot subsample the chroma of an image with an odd side.
     "format=yuva444p10le",
   ];
 }

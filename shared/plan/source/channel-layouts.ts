@@ -1,6 +1,6 @@
-// Which loudspeakers a source's sound is for, and the layout of an encoder that keeps them all.
+// Which loudspeakers the audio of a source is for, and which layout of an encoder keeps all of them.
 
-/** Loudspeakers as ffmpeg abbreviates them; the pair beside the listener counts as one behind where there is only one pair. */
+/** Loudspeakers by ffmpeg's abbreviations. A layout's only side or back pair is written as the back pair. */
 const SPEAKERS = {
   mono: "FC",
   stereo: "FL FR",
@@ -25,19 +25,19 @@ const SPEAKERS = {
 /** By ffmpeg's name. */
 export type SpeakerLayout = keyof typeof SPEAKERS;
 
-/** What a file most probably means that has so many channels and does not say for whom. */
+/** The most likely layout of a file that has this number of channels and names no layout. */
 const BY_COUNT: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "6.1", "7.1"];
 
-/** Channels of a layout. */
+/** The number of channels of a layout. */
 export const channelsOf = (layout: SpeakerLayout): number => SPEAKERS[layout].split(" ").length;
 
-/** The layout that a probe names, or that its number of channels suggests; null for more than there are layouts. */
+/** The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number. */
 export function sourceLayout(name: string | undefined, channels: number | null): SpeakerLayout | null {
   if (name !== undefined && isLayout(name)) return name;
   return (channels && BY_COUNT[channels - 1]) || null;
 }
 
-/** Of an encoder's layouts the smallest that has all of the source's loudspeakers, else its largest. */
+/** The smallest of an encoder's layouts that has all loudspeakers of the source, or else its largest. */
 export function layoutFor(source: SpeakerLayout, offered: readonly SpeakerLayout[]): SpeakerLayout {
   if (offered.includes(source)) return source;
   const wanted = SPEAKERS[source].split(" ");

@@ -1,9 +1,9 @@
-// Which streams can be taken as they are, and into which container.
+// Which streams can be copied into which container.
 import type { Failure } from "../../errors.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "../../format/containers.ts";
-import type { TrackKind } from "../command/output-plan.ts";
+import type { TrackKind } from "./source-tracks.ts";
 
-/** The grammar's names of codecs that ffprobe calls otherwise. */
+/** Codecs that ffprobe and the format grammar name differently: the grammar's name by ffprobe's. */
 const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
   flv1: "flv",
   amr_nb: "amr-nb",
@@ -13,10 +13,10 @@ const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Codecs, by ffprobe's names, that a container holds beside those that it is encoded with here: what its specification and
- * common players know, and ffmpeg's muxer writes without `-strict`.
+ * Codecs, by ffprobe's names, that a container holds besides those that this service encodes into it. Its specification and
+ * common players know them, and ffmpeg's muxer writes them without `-strict`.
  */
-const ALSO: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, string>>>>> = {
+const COPIED_ONLY: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, string>>>>> = {
   mp4: { video: "mpeg1video vvc", audio: "eac3 alac dts mp1" },
   mov: {
     video: "mpeg1video cinepak svq3 qtrle rawvideo dvvideo",
@@ -36,31 +36,29 @@ const ALSO: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, s
   m4a: { video: "", audio: "alac eac3" },
 };
 
-/** Whether a container can hold a codec, given by ffprobe's name. */
+/** Whether a container can hold a codec. `codec` is ffprobe's name. */
 function holds(container: TrackContainer, kind: TrackKind, codec: string): boolean {
   const named = GRAMMAR_NAMES[codec] ?? codec;
   const encoded: readonly string[] = TRACK_CONTAINER_TRAITS[container][kind];
-  return encoded.includes(named) || (ALSO[container]?.[kind].split(" ").includes(codec) ?? false);
+  return encoded.includes(named) || (COPIED_ONLY[container]?.[kind].split(" ").includes(codec) ?? false);
 }
 
-const WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
-
-/** Why a source's stream of this codec cannot be copied into the container; null when it can. */
+/** Why a source's stream of this codec cannot be copied into the container; null if it can. */
 export function copyFailure(container: TrackContainer, kind: TrackKind, codec: string | null): Failure | null {
-  const word = WORDS[kind];
-  if (codec === null) return failure(`The codec of the input's ${word} is unknown, so it cannot be copied.`);
+  if (codec === null) return failure(`The codec of the input's ${kind} is unknown, so it cannot be copied.`);
   if (holds(container, kind, codec)) return null;
-  return failure(`The input's ${word} is ${codec}, which ${container} cannot hold: it cannot be copied.`);
+  return failure(`The input's ${kind} is ${codec}, which ${container} cannot hold: it cannot be copied.`);
 }
 
-/** Demuxers that find no keyframe before a time: what is copied from there on cannot be decoded, perhaps to its end. */
+/** Demuxers that find no keyframe before a time: a copy from there cannot be decoded, perhaps to its end. */
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v"]);
 
-/** Why a copied picture cannot begin within a source of this format; null when it can. */
+/** Why copied video cannot begin in the middle of a source of this format; null if it can. */
 export function copyTrimFailure(format: string): Failure | null {
   if (!WITHOUT_INDEX.has(format)) return null;
   return failure(
-    `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`: leave the offset out, or encode the picture.`,
+    `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`. ` +
+      "Leave the offset out, or encode the video.",
   );
 }
 

@@ -1,91 +1,87 @@
-// The part of the source that an output shows: frame-exact, picture and sound in step, and cheap far into a long film.
-
+// Which part of the source an output shows: exact to the frame, with video and audio in sync, and cheap late in the source.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import { fraction } from "../../media/media-probe.ts";
-import { seconds } from "../command/progress-ticks.ts";
+import { seconds } from "../command/opening-arguments.ts";
 import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 
-/** Times in ms on the source's own line. */
+/** Times in ms on the source's timeline. */
 export type Trim = {
-  /** From where on the source is read; 0: from its beginning. */
+  /** Where reading of the source begins; 0: at its start. */
   readonly seekMs: number;
-  /** Where the output begins: at a frame where there is a constant rate, else at the very offset. */
+  /** Where the output begins: at a frame if the rate is constant, otherwise exactly at the offset. */
   readonly startMs: number;
-  /** Where it ends; null: with the source. */
+  /** Where the output ends; null: with the source. */
   readonly endMs: number | null;
 };
 
-/** All of it. */
+/** The whole source. */
 export const NO_TRIM: Trim = { seekMs: 0, startMs: 0, endMs: null };
 
-/**
- * A frame may begin so much before the offset and still be the first: times of containers, and of people, are rounded
- * to milliseconds.
- */
+/** A frame that begins this much before the offset may still be the first: containers and people round to milliseconds. */
 const TOLERANCE_MS = 1;
 
 /**
- * How long before the cut reading begins, by demuxer. With an index ffmpeg finds the keyframe before a time; the lead is for
- * streams that recover over many frames. Without one it lands anywhere, and what comes before the next keyframe is
- * lost: broadcasts have one at least every few seconds. Others are read from their beginning.
+ * How long before the output reading begins, in ms, by demuxer; null: at the start of the source. If the file has an index,
+ * ffmpeg finds the keyframe before a time, and the preroll is for streams that recover over many frames. In MPEG-TS it lands
+ * anywhere, and everything before the next keyframe is lost; broadcasts have a keyframe every few seconds.
  */
-function leadOf(format: string): number | null {
+function prerollOf(format: string): number | null {
   if (INDEXED_DEMUXERS.has(format)) return 10_000;
   return format === "mpegts" ? 30_000 : null;
 }
 
-/** Offsets up to this are decoded along with everything else, which is hardly dearer than a decode of their own. */
+/** Outputs with offsets up to this share the decode with others, which costs hardly more than a decode of their own. */
 const NEAR_MS = 10_000;
 
-/** Frames before the cut that its filters may look at (deinterlacing, frame rates); far more than they do. */
-const SHOWN_BEFORE_MS = 1000;
+/** Frames before the output that filters may look at (deinterlacing, frame rates); far more than they need. */
+const FILTERED_BEFORE_MS = 1000;
 
 /**
- * The cut of an output. Its first frame is the first at or after the offset: of those that the output will have, so that it
- * has the same frames as the whole film from there on.
+ * The part of the source that an output shows. Of the frames that the output has, its first is the first at or after the
+ * offset, so that it has the same frames as an untrimmed output from there on.
  */
 export function trimOf({ offsetMs, durationMs, video }: VideoOutput, { video: track, format }: SourceTracks): Trim {
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
   return {
-    seekMs: seekPoint(offsetMs, leadOf(format), video?.fps ?? null),
+    seekMs: seekPoint(offsetMs, prerollOf(format), video?.fps ?? null),
     startMs,
     endMs: durationMs === null ? null : startMs + durationMs,
   };
 }
 
-/** Options of the output: `-ss` and `-t` cut every stream at the same time, sound to the sample. */
+/** Options of the output: `-ss` and `-t` trim every stream at the same time, audio to the sample. */
 export const trimArguments = ({ seekMs, startMs, endMs }: Trim): string[] => [
   ...(startMs === 0 ? [] : ["-ss", seconds(startMs - seekMs)]),
   ...(endMs === null ? [] : ["-t", seconds(endMs - startMs)]),
 ];
 
-/** Filters that spare the others most of what lies before the cut. */
+/** Filters that drop most frames before the output, so that later filters need not process them. */
 export function trimFilters({ seekMs, startMs }: Trim): string[] {
-  const fromMs = startMs - seekMs - SHOWN_BEFORE_MS;
+  const fromMs = startMs - seekMs - FILTERED_BEFORE_MS;
   return fromMs > 0 ? [`trim=start=${seconds(fromMs)}`] : [];
 }
 
 type Grid = { readonly fps: number; readonly originMs: number };
 
-/** ffmpeg's `fps` counts from 0; frames with a constant rate of their own count from the first. */
-function gridOf(asked: string | null, track: VideoTrack): Grid | null {
-  const fps = fraction(asked ?? undefined);
+/** ffmpeg's `fps` counts from 0; frames that keep their own constant rate count from the first frame. */
+function gridOf(requestedFps: string | null, track: VideoTrack): Grid | null {
+  const fps = fraction(requestedFps ?? undefined);
   if (fps !== null) return { fps, originMs: 0 };
   return track.constantRate && track.fps !== null ? { fps: track.fps, originMs: track.startMs } : null;
 }
 
-/** The time of the first frame at or after the offset; a little less, so that rounded times are not before it. */
+/** The time of the first frame at or after the offset, less the tolerance, so that rounded times are not before it. */
 function onGrid(offsetMs: number, { fps, originMs }: Grid): number {
   const frame = Math.ceil(((offsetMs - TOLERANCE_MS - originMs) * fps) / 1000);
   return Math.max(0, originMs + (frame * 1000) / fps - TOLERANCE_MS);
 }
 
-/** A whole number of frames of the output, so that `fps` counts the same frames after the seek as without it. */
-function seekPoint(offsetMs: number, leadMs: number | null, fps: string | null): number {
-  if (leadMs === null || offsetMs <= leadMs + NEAR_MS) return 0;
+/** A whole number of the output's frames, so that `fps` counts the same frames after the seek as without it. */
+function seekPoint(offsetMs: number, prerollMs: number | null, fps: string | null): number {
+  if (prerollMs === null || offsetMs <= prerollMs + NEAR_MS) return 0;
   const unitMs = fps?.endsWith("/1001") ? 1001 : 1000;
-  return Math.floor((offsetMs - leadMs) / unitMs) * unitMs;
+  return Math.floor((offsetMs - prerollMs) / unitMs) * unitMs;
 }

@@ -1,33 +1,45 @@
-// Which renditions a stream has of its source: the request's, without those that the source is too small for or has no
-// tracks for.
+// Which renditions a stream has: those of the request, without those that the source is too small for or has no tracks for.
 import type { FrameSize, VideoFormat } from "../../format/format-spec.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import type { EncodedAudio } from "../encoders/audio-encoders.ts";
-import type { EncodedVideo } from "../encoders/video-encoders.ts";
-import type { Size } from "../filters/fit-frame.ts";
+import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
-/** What one variant shows and sounds like; at least one of both. */
-export type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null };
+/** The tracks of one variant; at least one. */
+type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null };
+
+/** The tracks of a stream, each once, and the variants that consist of them. */
+export type StreamVariants = {
+  readonly videos: readonly EncodedVideo[];
+  readonly audios: readonly EncodedAudio[];
+  /** Indexes in `videos` and `audios`. Variants without video come last. */
+  readonly variants: readonly { readonly video: number | null; readonly audio: number | null }[];
+};
 
 /**
- * The variants of a stream, sound alone last; none when the source has neither track that they want.
+ * The variants of a stream; none if the source has no track that they need.
  *
- * No picture is padded: players do that, and a ladder with bars on some of its rungs would jump. So a box is one that the
- * picture fits into. Of the default ladder, which is made for lying pictures, an upright source gets the upright likeness,
- * rungs above the source are left out, more than two channels become stereo, which 128k are enough for, and mono stays mono.
+ * No frame is padded: players do that, and a ladder with bars on some of its rungs would change its shape. So a box means the
+ * size that fits into it. The default ladder is made for landscape video. A portrait source gets its portrait equivalent,
+ * rungs above the source are left out, more than two channels become stereo, for which 128k is enough, and mono stays mono.
  */
-export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Variant[] {
-  const asked = spec.variants.map((format) => variantOf(format, source)).filter((variant) => isPackaged(variant, spec));
-  const fitting = spec.dropsLargerVariants && source.video ? fitLadder(asked, source.video, source.audio) : asked;
+export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
+  const requested = spec.variants
+    .map((format) => variantOf(format, source))
+    .filter(({ video }) => hasFragments(spec) || fitsMpegTs(video));
+  const fitting =
+    spec.dropsLargerVariants && source.video ? fitLadder(requested, source.video, source.audio) : requested;
   const variants = fitting.filter(({ video, audio }) => video !== null || audio !== null).map(withoutPadding(source));
-  const distinct = unique(variants);
-  return [...distinct.filter(({ video }) => video !== null), ...distinct.filter(({ video }) => video === null)];
+  const ordered = [
+    ...variants.filter(({ video }) => video !== null),
+    ...variants.filter(({ video }) => video === null),
+  ];
+  return withIndexes(ordered);
 }
 
 /** Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers. */
-const isPackaged = ({ video }: Variant, spec: HttpStreamOutput): boolean =>
-  hasFragments(spec) || video?.codec !== "hevc";
+export const fitsMpegTs = (video: EncodedVideo | null): boolean => video?.codec !== "hevc";
 
 /** Whether a package of the stream has segments of fragmented MP4. */
 export const hasFragments = ({ hls, dash }: Pick<HttpStreamOutput, "hls" | "dash">): boolean =>
@@ -46,21 +58,21 @@ function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant
   };
 }
 
-/** Pictures are repeated where there are fewer a second: hls.js hangs at a segment of MPEG-TS with but one frame. */
+/** Slower video gets repeated frames: hls.js hangs at a segment of MPEG-TS that has only one frame. */
 const SLOWEST_FPS = 2;
 
 const slowestFps = ({ fps }: VideoTrack): string | null =>
   fps !== null && fps < SLOWEST_FPS ? String(SLOWEST_FPS) : null;
 
-/** A rung may be larger than the source by so much: then it has the source's own size. */
+/** A rung may be this much larger than the source, and then gets the size of the source. */
 const NEARLY = 1.05;
 
-function fitLadder(ladder: readonly Variant[], track: VideoTrack, sound: AudioTrack | null): Variant[] {
+function fitLadder(ladder: readonly Variant[], track: VideoTrack, audioTrack: AudioTrack | null): Variant[] {
   const source = sizeOf(track);
-  const isUpright = source.height > source.width;
+  const isPortrait = source.height > source.width;
   const rungs = ladder.map(({ video, audio }) => ({
-    video: video && { ...video, size: isUpright ? turned(video.size) : video.size },
-    audio: audio && laddered(audio, sound?.channels === 1),
+    video: video && { ...video, size: isPortrait ? rotated(video.size) : video.size },
+    audio: audio && ladderAudio(audio, audioTrack?.channels === 1),
   }));
   const growth = ({ video }: Variant): number => (video ? contained(video.size, source).height / source.height : 0);
   const smallest = Math.min(...rungs.map(growth).filter((factor) => factor > 0));
@@ -73,8 +85,8 @@ function fitLadder(ladder: readonly Variant[], track: VideoTrack, sound: AudioTr
     );
 }
 
-/** Mono stays mono, with half of the bits: as stereo it would be the same twice. More channels become two. */
-const laddered = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
+/** Mono stays mono, with half of the bits: stereo would have the same channel twice. More channels become two. */
+const ladderAudio = (audio: EncodedAudio, isMono: boolean): EncodedAudio => ({
   ...audio,
   channels: audio.channels ?? (isMono ? "mono" : "stereo"),
   bitrateKbps: isMono && audio.bitrateKbps !== null ? audio.bitrateKbps / 2 : audio.bitrateKbps,
@@ -89,9 +101,9 @@ const withoutPadding =
 
 const sizeOf = ({ facts }: VideoTrack): Size => ({ width: facts.displayWidth, height: facts.displayHeight });
 
-const turned = ({ width, height }: FrameSize): FrameSize => ({ width: height, height: width });
+const rotated = ({ width, height }: FrameSize): FrameSize => ({ width: height, height: width });
 
-/** The one side that a box leaves no room beside; the other follows. */
+/** The side of a box that the source fills; the other side follows. */
 function unpadded({ width, height }: FrameSize, source: Size): FrameSize {
   if (width === null || height === null) return { width, height };
   return source.width * height >= source.height * width ? { width, height: null } : { width: null, height };
@@ -103,8 +115,33 @@ function contained(size: FrameSize, source: Size): Size {
   return { width: source.width * factor, height: source.height * factor };
 }
 
-/** The same twice is of no use to a player: a source without sound makes `720p` and `720p:x` alike. */
-function unique(variants: readonly Variant[]): Variant[] {
-  const texts = variants.map((variant) => JSON.stringify(variant));
-  return variants.filter((_, at) => texts.indexOf(texts[at] ?? "") === at);
+/**
+ * Replaces equal tracks, and then equal variants, by one. Equal variants are of no use to a player: with a source without
+ * audio, `720p` and `720p:x` are the same.
+ */
+function withIndexes(variants: readonly Variant[]): StreamVariants {
+  const videos: EncodedVideo[] = [];
+  const audios: EncodedAudio[] = [];
+  const indexed = variants.map(({ video, audio }) => ({
+    video: video && indexIn(videos, video, isSameVideo),
+    audio: audio && indexIn(audios, audio, isSameAudio),
+  }));
+  const first = (one: (typeof indexed)[number]): number =>
+    indexed.findIndex(({ video, audio }) => video === one.video && audio === one.audio);
+  return { videos, audios, variants: indexed.filter((one, at) => first(one) === at) };
 }
+
+/** The index of an equal item; adds the item if there is none. */
+function indexIn<Item>(items: Item[], item: Item, isSame: (a: Item, b: Item) => boolean): number {
+  const at = items.findIndex((other) => isSame(other, item));
+  return at === -1 ? items.push(item) - 1 : at;
+}
+
+const isSameVideo = ({ size, rate, ...a }: EncodedVideo, b: EncodedVideo): boolean =>
+  size.width === b.size.width && size.height === b.size.height && haveSameValues(rate, b.rate) && haveSameValues(a, b);
+
+const isSameAudio = (a: EncodedAudio, b: EncodedAudio): boolean => haveSameValues(a, b);
+
+/** Whether `b` has all values of `a`. Compares by identity, so members that are objects must not be in `a`. */
+const haveSameValues = <Item extends object>(a: Item, b: Item): boolean =>
+  (Object.keys(a) as (keyof Item)[]).every((key) => a[key] === b[key]);

@@ -6,9 +6,7 @@ const track = (
   durationMs: number | null,
   startMs = 0,
   lengthFrom: TrackLength["lengthFrom"] = "stream",
-): TrackLength => ({
-  ...{ durationMs, startMs, lengthFrom },
-});
+): TrackLength => ({ durationMs, startMs, lengthFrom });
 const number = (count: number): FrameSelection => ({ by: "number", number: count });
 const offsets = (...offsetsMs: number[]): FrameSelection => ({ by: "offsets", offsetsMs });
 const interval = (intervalMs: number | null): FrameSelection => ({ by: "interval", intervalMs });
@@ -24,9 +22,9 @@ test.each<[FrameSelection, TrackLength, number[]]>([
   [interval(3000), track(8000, 700), [700, 3700, 6700]],
   [interval(4000), track(8000), [0, 4000]],
   [interval(9000), track(8000), [0]],
-])("%j of %j shows these moments", (selection, length, moments) => {
+])("%j of %j gives these timestamps", (selection, length, timestamps) => {
   const chosen = chooseTimestamps(selection, length, false);
-  expect(chosen.ok && timestampsOf(chosen.intervals)).toEqual(moments);
+  expect(chosen.ok && timestampsOf(chosen.value)).toEqual(timestamps);
 });
 
 test.each([
@@ -37,20 +35,20 @@ test.each([
   [1800, 180],
   [3600, 180],
   [7200, 240],
-])("an automatic interval gives of %i seconds %i pictures", (seconds, pictures) => {
+])("for %i seconds the automatic interval gives %i images", (seconds, images) => {
   const chosen = chooseTimestamps(interval(null), track(seconds * 1000), false);
-  expect(chosen.ok && countTimestamps(chosen.intervals)).toBe(pictures);
+  expect(chosen.ok && countTimestamps(chosen.value)).toBe(images);
 });
 
 test.each<[FrameSelection, TrackLength, string, RegExp, boolean]>([
   [offsets(1000, 8001), track(8000), "offset_beyond_end", /at 8\.001 s: the input ends at 8 s/, false],
-  [interval(null), track(null), "output_interval_not_possible", /does not say how long/, false],
-  [interval(1000), track(5_001_000), "output_interval_not_possible", /5001 of them; at most 5000.*every 1\.1 s/, false],
+  [interval(null), track(null), "output_interval_not_possible", /length of the input is unknown/, false],
+  [interval(1000), track(5_001_000), "output_interval_not_possible", /5001 images; at most 5000.*every 1\.1 s/, false],
   [interval(500), track(5_001_000), "output_interval_not_possible", /at most 10000/, true],
-])("%j of %j is refused as %s", (selection, length, code, message, onSheets) => {
+])("%j of %j fails with %s", (selection, length, code, message, onSheets) => {
   expect(chooseTimestamps(selection, length, onSheets)).toEqual({
     ok: false,
-    failure: { code, message: expect.stringMatching(message) },
+    error: { code, message: expect.stringMatching(message) },
   });
 });
 
@@ -64,7 +62,7 @@ test.each<[FrameSelection, TrackLength, [firstMs: number, frames: number][]]>([
       [45_000, 20],
     ],
   ],
-  // Scenes do not overlap: of short sources they are shorter.
+  // Scenes do not overlap: they are shorter if the source is short.
   [
     scenes(3, 5000),
     track(6000),
@@ -76,7 +74,7 @@ test.each<[FrameSelection, TrackLength, [firstMs: number, frames: number][]]>([
   ],
   [scenes(1, 5000), track(40), [[0, 1]]],
   [scenes(1, 5000), track(null), [[0, 50]]],
-])("%j of %j begin at these times, at ten frames a second", (selection, length, expected) => {
+])("%j of %j begin at these times, with ten frames per second", (selection, length, expected) => {
   const chosen = chooseTimestamps(selection, length, false);
-  expect(chosen.ok && chosen.intervals).toEqual(expected.map(([firstMs, count]) => ({ firstMs, stepMs: 100, count })));
+  expect(chosen.ok && chosen.value).toEqual(expected.map(([firstMs, count]) => ({ firstMs, stepMs: 100, count })));
 });

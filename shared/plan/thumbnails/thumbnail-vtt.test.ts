@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { relativeUrl, webVtt } from "./web-vtt.ts";
+import { relativeUrl, webVtt } from "./thumbnail-vtt.ts";
 
-test("cues follow each other after the header, times to the millisecond, empty ones left out", () => {
+test("cues follow the header, with times in milliseconds, and empty cues are left out", () => {
   const cues = [
     { startMs: 0, endMs: 1333.3, target: "1.jpg" },
     { startMs: 1333.3, endMs: 1333.4, target: "2.jpg" },
@@ -19,6 +19,6 @@ test.each([
   ["t/u/a.vtt", "t/v/1.jpg", "../v/1.jpg"],
   ["a.vtt", "t/t/1.jpg", "t/t/1.jpg"],
   ["t/a.vtt", "t", "../t"],
-])("from %s to %s leads %s", (from, to, url) => {
+])("the relative URL from %s to %s is %s", (from, to, url) => {
   expect(relativeUrl(from, to)).toBe(url);
 });

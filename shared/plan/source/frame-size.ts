@@ -1,22 +1,18 @@
-// How large pictures may be: what a node can hold in memory several times over.
+// How large frames may be: a node must hold several of them in memory.
 import type { Failure } from "../../errors.ts";
-import type { Size } from "../filters/fit-frame.ts";
 import type { VideoTrack } from "./source-tracks.ts";
+
+/** In pixels. */
+export type Size = { readonly width: number; readonly height: number };
 
 const MAX_SIDE = 8192;
 const MAX_PIXELS = 36_000_000;
 
-/**
- * Value of `-max_pixels`: what a decoder refuses, whatever the file's header says. Above the planner's own limit, because
- * decoders count the borders that they add.
- */
-export const MAX_DECODED_PIXELS = 40_000_000;
-
-/** Why a picture of this size cannot be made from this source; null when it can. */
+/** Why a frame of this size cannot be made from this source; null if it can. */
 export function frameSizeFailure({ facts }: VideoTrack, frame: Size): Failure | null {
   const coded = { width: facts.codedWidth, height: facts.codedHeight };
-  if (isTooLarge(coded)) return failure(`The input's picture is ${text(coded)} pixels`);
-  return isTooLarge(frame) ? failure(`The output's picture would be ${text(frame)} pixels`) : null;
+  if (isTooLarge(coded)) return failure(`The input's video has frames of ${text(coded)} pixels`);
+  return isTooLarge(frame) ? failure(`The output's frames would have ${text(frame)} pixels`) : null;
 }
 
 const isTooLarge = ({ width, height }: Size): boolean =>

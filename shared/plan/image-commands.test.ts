@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MediaProbe } from "../media/media-probe.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
-import { ALL_SOFTWARE } from "./command/capabilities.ts";
+import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planEncode } from "./plan-encode.ts";
 
 const source = (seconds: number, formatName: string): MediaProbe => ({
@@ -17,41 +17,47 @@ const source = (seconds: number, formatName: string): MediaProbe => ({
 
 const MP4 = "mov,mp4,m4a,3gp,3g2,mj2";
 const HOUR = 3600;
-const FILM: OutputOptions = { format: "mp4:720p" };
+const VIDEO: OutputOptions = { format: "mp4:720p" };
 const poster: OutputOptions = { format: "jpg:640x", number: 1 };
 const few: OutputOptions = { format: "jpg:320x", number: 10 };
 const many: OutputOptions = { format: "jpg:160x", params: { interval: 1 } };
 
 /** The outputs of each command, and how many runs it has. */
-const commandsOf = (seconds: number, formatName: string, ...asks: OutputOptions[]): string[] =>
+const commandsOf = (seconds: number, formatName: string, ...options: OutputOptions[]): string[] =>
   planEncode({
-    ...{
-      source: "/input.bin",
-      probe: source(seconds, formatName),
-      outputs: asks.map(specOf),
-      capabilities: ALL_SOFTWARE,
-    },
+    source: "/input.bin",
+    probe: source(seconds, formatName),
+    outputs: options.map(specOf),
+    capabilities: ALL_SOFTWARE,
     imagesFirst: true,
   }).commands.map(({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`);
 
 test.each<[string, string[], string[]]>([
-  ["a poster by a seek", commandsOf(HOUR, MP4, FILM, poster), ["1 in 1", "0 in 1"]],
+  ["a poster by a seek", commandsOf(HOUR, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
   [
     "some thumbnails too, each output by itself, the cheapest first",
-    commandsOf(HOUR, MP4, few, FILM, poster),
+    commandsOf(HOUR, MP4, few, VIDEO, poster),
     ["2 in 1", "0 in 2", "1 in 1"],
   ],
-  ["but not one image a second, which would decode all of it again", commandsOf(HOUR, MP4, FILM, many), ["0+1 in 1"]],
-  ["and the poster beside them", commandsOf(HOUR, MP4, FILM, many, poster), ["2 in 1", "0+1 in 1"]],
-  ["one image a second of a minute", commandsOf(60, MP4, FILM, many), ["1 in 1", "0 in 1"]],
-  ["none that lies late in a source that cannot be sought in", commandsOf(HOUR, "mpegts", FILM, poster), ["0+1 in 1"]],
   [
-    "an early one, though",
-    commandsOf(HOUR, "mpegts", FILM, { format: "jpg", params: { offsets: [20] } }),
+    "not one image per second, which would decode the whole source again",
+    commandsOf(HOUR, MP4, VIDEO, many),
+    ["0+1 in 1"],
+  ],
+  [
+    "a poster, and the other images together with the video",
+    commandsOf(HOUR, MP4, VIDEO, many, poster),
+    ["2 in 1", "0+1 in 1"],
+  ],
+  ["one image per second of a minute", commandsOf(60, MP4, VIDEO, many), ["1 in 1", "0 in 1"]],
+  ["no image late in a source without an index", commandsOf(HOUR, "mpegts", VIDEO, poster), ["0+1 in 1"]],
+  [
+    "an early image of a source without an index",
+    commandsOf(HOUR, "mpegts", VIDEO, { format: "jpg", params: { offsets: [20] } }),
     ["1 in 1", "0 in 1"],
   ],
   [
-    "all of them beside audio, which decodes no video",
+    "all images next to audio, which decodes no video",
     commandsOf(HOUR, "mpegts", { format: "mp3" }, many),
     ["1 in 1", "0 in 1"],
   ],

@@ -1,0 +1,119 @@
+// What is known about a source that may be split into chunks: small enough to send to the control plane.
+
+import type { OutputSpec } from "../../job/output-spec.ts";
+import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
+import {
+  type FrameIndex,
+  longestGopMs,
+  type PossibleSplitPoint,
+  possibleSplitPoints,
+  ROUNDING_SECONDS,
+  ticksToUs,
+} from "../../media/frame-index.ts";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { ptsOriginUs } from "../source/pts-origin.ts";
+import { isUnsure, slotOfFirst, slotRate, slotsOfAll } from "./frame-slots.ts";
+
+export type ChunkableSource = {
+  readonly frames: number;
+  /** When the first frame is shown, and when the last one ends, in µs on the timeline of a run that reads video and audio. */
+  readonly startUs: number;
+  readonly endUs: number;
+  /** Coded size of all frames. */
+  readonly bytes: number;
+  readonly longestGopMs: number;
+  /** At most one for each line of a grid of two seconds that starts at the first frame. */
+  readonly splitPoints: readonly PossibleSplitPoint[];
+};
+
+/** All keyframe grids have lines at multiples of this. */
+export const SPLIT_GRID_MS = 2000;
+
+/** A frame this near to the start of a grid cell belongs clearly to neither side. In seconds. */
+const UNSURE_SECONDS = 0.00001;
+
+/** The distance from the first frame to the grid line of a split point. */
+export const gridLineMs = (
+  { startUs }: Pick<ChunkableSource, "startUs">,
+  { frameUs }: Pick<PossibleSplitPoint, "frameUs">,
+): number => Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (SPLIT_GRID_MS * 1000)) * SPLIT_GRID_MS;
+
+/**
+ * A source with only those split points at which a run can begin without any difference: each frame gets the time that it has
+ * in a run over the whole source, and the first one is a keyframe there too.
+ */
+export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): ChunkableSource {
+  const originUs = ptsOriginUs(probe);
+  const seconds = Float64Array.from(frameIndex.ticks, (ticks) => (ticksToUs(frameIndex, ticks) - originUs) / 1e6);
+  return {
+    frames: frameIndex.ticks.length,
+    startUs: Math.round((seconds[0] ?? 0) * 1e6),
+    endUs: Math.round(ticksToUs(frameIndex, frameIndex.endTicks) - originUs),
+    bytes: frameIndex.bytes.reduce((sum, size) => sum + size, 0),
+    longestGopMs: longestGopMs(frameIndex),
+    splitPoints: exactSplitPoints(frameIndex, seconds, slotRate(probe)).map((point) => ({
+      ...point,
+      splitUs: point.splitUs - originUs,
+      frameUs: point.frameUs - originUs,
+    })),
+  };
+}
+
+/** `seconds` are the times of all frames; `fps` is their constant rate, or null. */
+function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: number | null): PossibleSplitPoint[] {
+  const shown = fps === null ? seconds : shownTimes(seconds, fps);
+  if (shown === null) return [];
+  return possibleSplitPoints(frameIndex, SPLIT_GRID_MS).filter(
+    ({ index }) => isOnLine(shown, index) && (fps === null || isIndependent(seconds, shown, index, fps)),
+  );
+}
+
+/** When frames of a constant rate are shown; null if a run would drop some of them. */
+function shownTimes(seconds: Float64Array, fps: number): Float64Array | null {
+  const slots = slotsOfAll(seconds, fps);
+  if (slots.includes(null) || isUnsure(seconds[0] ?? 0, fps)) return null;
+  return Float64Array.from(slots, (slot) => (slot ?? 0) / fps);
+}
+
+/** Whether the time of the frame does not depend on the frames before it. */
+function isIndependent(seconds: Float64Array, shown: Float64Array, index: number, fps: number): boolean {
+  const time = seconds[index] ?? 0;
+  return !isUnsure(time, fps) && slotOfFirst(time, fps) === Math.round((shown[index] ?? 0) * fps);
+}
+
+/** Whether the frame is the first of a grid cell, and would be so with any rounding. */
+function isOnLine(shown: Float64Array, index: number): boolean {
+  const cell = (at: number, moved: number): number =>
+    Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + ROUNDING_SECONDS + moved) / (SPLIT_GRID_MS / 1000));
+  const [here, before] = [cell(index, -UNSURE_SECONDS), cell(index - 1, UNSURE_SECONDS)];
+  return here > before && here === cell(index, UNSURE_SECONDS);
+}
+
+/** The longest chunk, which must be a whole multiple of the grid. */
+const MAX_GRID_MS = 60_000;
+
+/**
+ * The lengths of chunks are multiples of this, so that chunk boundaries are segment boundaries of all outputs. Null if there is
+ * no such length of up to a minute.
+ */
+export function chunkGridMs(outputs: readonly OutputSpec[]): number | null {
+  const segments = outputs.flatMap((spec) => (spec.type === "httpstream" ? [spec.segmentDurationMs] : []));
+  if (!segments.every(Number.isInteger)) return null;
+  const grid = segments.reduce((common, segment) => (common / gcd(common, segment)) * segment, SPLIT_GRID_MS);
+  return grid <= MAX_GRID_MS ? grid : null;
+}
+
+const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
+
+const INDEXED_MARGIN_MS = 1000;
+const TS_LEAST_MS = 10_000;
+
+/**
+ * How long before a chunk decoding begins, in ms; null if ffmpeg cannot begin in the middle of such a file. If the file has an
+ * index, decoding begins at the keyframe before, and video that recovers over many frames is complete by the next one.
+ * Without an index ffmpeg lands anywhere.
+ */
+export function prerollOf(format: string, longestGopMs: number): number | null {
+  if (INDEXED_DEMUXERS.has(format)) return longestGopMs + INDEXED_MARGIN_MS;
+  return format === "mpegts" ? Math.max(TS_LEAST_MS, 2 * longestGopMs + INDEXED_MARGIN_MS) : null;
+}

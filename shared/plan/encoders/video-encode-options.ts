@@ -1,0 +1,67 @@
+// What a video encoder is asked to do, and the options that many encoders share.
+import type { VideoCodec } from "../../format/codecs.ts";
+import type { TrackContainer } from "../../format/containers.ts";
+import type { VideoTrackSpec } from "../../format/format-spec.ts";
+import type { FrameTiming } from "../filters/frame-timing.ts";
+import type { Size } from "../source/frame-size.ts";
+import { type BitrateCodec, defaultBitrateKbps } from "./bitrates.ts";
+import { qualityStep } from "./quality-steps.ts";
+
+/** A video track that is encoded, not copied. */
+export type EncodedVideo = VideoTrackSpec & { readonly codec: VideoCodec };
+
+/** What the encoder of a chunk must know. */
+export type ChunkEncodeOptions = {
+  /** From the first frame of the video to the first of the chunk, in seconds. */
+  readonly sinceStart: number;
+  /** The chunk's mean bitrate, as a multiple of the video's. */
+  readonly share: number;
+};
+
+export type VideoEncodeOptions = {
+  readonly spec: EncodedVideo;
+  readonly container: TrackContainer;
+  /** Size in pixels, with padding. */
+  readonly frame: Size;
+  /** Size without padding, which determines how many bits are needed. */
+  readonly activeArea: Size;
+  readonly timing: FrameTiming;
+  /** Seconds between keyframes at fixed times, with none in between; null: the encoder chooses. */
+  readonly gridSeconds: number | null;
+  /** For a chunk, which is to be encoded like a section of the whole video; null: the whole video. */
+  readonly chunk: ChunkEncodeOptions | null;
+  /** Which of two passes; null: one pass. `log` is a name in the working folder. */
+  readonly pass: { readonly number: 1 | 2; readonly log: string } | null;
+};
+
+/**
+ * Most seconds between keyframes: what a player must decode before it shows the point to which a viewer seeks. Twice as many
+ * would save one or two percent of the bits.
+ */
+const KEYFRAME_SECONDS = 5;
+
+/** The longest distance of keyframes, counted in frames. */
+export const keyframeArguments = (
+  { timing }: Pick<VideoEncodeOptions, "timing">,
+  seconds = KEYFRAME_SECONDS,
+): string[] => ["-g", String(Math.max(1, Math.round(timing.fps * seconds)))];
+
+export const passArguments = ({ pass }: VideoEncodeOptions): string[] =>
+  pass ? ["-pass", String(pass.number), "-passlogfile", pass.log] : [];
+
+/** The mean bitrate: the requested one, or the default for frame size and codec within the cap. */
+export function meanKbps({ spec, activeArea }: Pick<VideoEncodeOptions, "spec" | "activeArea">): number {
+  const { rate, codec } = spec;
+  if ("bitrateKbps" in rate && rate.bitrateKbps !== null) return rate.bitrateKbps;
+  return Math.min(defaultBitrateKbps(codec as BitrateCodec, activeArea), rate.maxrateKbps ?? Infinity);
+}
+
+/** The mean bitrate as a multiple of the video's: 1 except for chunks. */
+export const shareOf = ({ chunk }: Pick<VideoEncodeOptions, "chunk">): number => chunk?.share ?? 1;
+
+/** Whether the encoder starts where another one ended, and not at the start of the video. */
+export const isContinuation = ({ chunk }: VideoEncodeOptions): boolean => chunk !== null && chunk.sinceStart > 0;
+
+/** The value of a quality step for an encoder, as text. */
+export const qualityText = (encoder: Parameters<typeof qualityStep>[0], step: number): string =>
+  String(qualityStep(encoder, step));

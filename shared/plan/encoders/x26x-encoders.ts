@@ -1,0 +1,75 @@
+// The options of x264 and x265.
+import { CHUNK_BUFFER_FILL, capArguments, meanArguments } from "./bitrates.ts";
+import { gridArguments } from "./keyframe-grid.ts";
+import { levelText } from "./levels.ts";
+import {
+  isContinuation,
+  keyframeArguments,
+  meanKbps,
+  passArguments,
+  qualityText,
+  shareOf,
+  type VideoEncodeOptions,
+} from "./video-encode-options.ts";
+
+export function x264Arguments(options: VideoEncodeOptions): string[] {
+  const { profile, level } = options.spec;
+  const params = [
+    // Otherwise it would derive its level and bitrates from a nominal rate such as 1000 frames per second.
+    ...(options.timing.isVariable ? [`fps=${meanFps(options)}`] : []),
+    ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
+    // Otherwise a second pass writes settings into the header that suit only its own frames.
+    ...(options.chunk ? ["stitchable=1"] : []),
+  ];
+  return [
+    // x264's own default: each faster preset needs more bits for the same quality.
+    ...["-preset", "medium", ...crfArguments("libx264", options)],
+    ...(options.gridSeconds === null
+      ? keyframeArguments(options)
+      : [...gridArguments(options.gridSeconds, options.chunk?.sinceStart), "-keyint_min", "1", "-sc_threshold", "0"]),
+    ...(profile ? ["-profile:v", profile] : []),
+    ...(level ? ["-level", levelText(level)] : []),
+    ...(params.length === 0 ? [] : ["-x264-params", params.join(":")]),
+    ...passArguments(options),
+  ];
+}
+
+export function x265Arguments(options: VideoEncodeOptions): string[] {
+  const { profile } = options.spec;
+  return [
+    ...["-preset", "fast", ...crfArguments("libx265", options)],
+    ...(options.gridSeconds === null
+      ? keyframeArguments(options)
+      : [...gridArguments(options.gridSeconds, options.chunk?.sinceStart), "-forced-idr", "1"]),
+    ...(profile ? ["-profile:v", profile] : []),
+    ...["-x265-params", x265Params(options).join(":")],
+  ];
+}
+
+function x265Params(options: VideoEncodeOptions): string[] {
+  const { level } = options.spec;
+  return [
+    // Otherwise it writes to stderr.
+    "log-level=error",
+    ...(level ? [`level-idc=${levelText(level)}`] : []),
+    ...(options.timing.isVariable ? [`fps=${meanFps(options)}`] : []),
+    ...(options.pass ? [`pass=${options.pass.number}`, `stats=${options.pass.log}.log`] : []),
+    // Decoding cannot begin at the keyframe of an open GOP: frames shown before it need frames from before it.
+    ...(options.gridSeconds === null ? [] : ["open-gop=0", "scenecut=0", "min-keyint=1"]),
+    ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
+    // It writes its settings into the header, and the settings of chunks differ.
+    ...(options.chunk ? ["info=0"] : []),
+    // By default the first pass is as slow as the second.
+    ...(options.chunk && options.pass ? ["slow-firstpass=0"] : []),
+  ];
+}
+
+/** A constant rate factor, with or without a cap, or a mean bitrate. */
+function crfArguments(encoder: "libx264" | "libx265", options: VideoEncodeOptions): string[] {
+  const { rate } = options.spec;
+  if (!("quality" in rate)) return meanArguments(meanKbps(options), rate.maxrateKbps, { share: shareOf(options) });
+  const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
+  return ["-crf", qualityText(encoder, rate.quality), ...cap];
+}
+
+const meanFps = ({ timing }: VideoEncodeOptions): number => Number(timing.fps.toFixed(3));

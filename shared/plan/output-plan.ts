@@ -1,0 +1,51 @@
+// What planners return for one output: its part of a command, and what the command leaves behind.
+import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
+import type { HardwareDevice } from "./encoders/hardware.ts";
+import type { TrackKind } from "./source/source-tracks.ts";
+import type { PlannedStream } from "./streams/planned-stream.ts";
+import type { SelectedImages } from "./thumbnails/selected-images.ts";
+import type { SpriteSheetLayout } from "./thumbnails/sprite-sheet.ts";
+
+export type PlannedOutput = {
+  /** `OutputSpec.index`. */
+  readonly output: number;
+  /** Names in the working folder. Of an image output one per image, in the order of the request. */
+  readonly files: readonly string[];
+  /** The least length of the output, in ms; null for images, and if the length of the source is not certain. */
+  readonly expectedDurationMs: number | null;
+  /** The tracks that must be in the file. */
+  readonly tracks: readonly TrackKind[];
+  /** ffmpeg's name of the encoder, of the video encoder if there is one, or `copy`; left out for images. */
+  readonly encoder?: string;
+  /** Whether the encoder is hardware, which may fail where software does not. */
+  readonly inHardware?: boolean;
+  /** One sentence for the owner of the job. */
+  readonly note?: string;
+  /** Files that the planner writes itself, with their text. They are among `files`. */
+  readonly texts?: readonly { readonly file: string; readonly text: string }[];
+  /** The source's video must reach this time (ms on its own timeline) for the images to be right; null: unknown. */
+  readonly sourceNeededUntilMs?: number | null;
+  /** Of a stream, which has no `files`: the packager makes them of this. */
+  readonly stream?: PlannedStream;
+};
+
+export type OutputPlan = CommandPart & {
+  readonly planned: PlannedOutput;
+  /** Where reading of the source begins (ms); `argv` and filters count from there. 0 if left out. */
+  readonly seekMs?: number;
+  /** The first of two passes; the plan itself is the second. Such an output has its own command. */
+  readonly firstPass?: CommandPart;
+  /** The hardware that encodes it; left out: the processor. */
+  readonly device?: HardwareDevice;
+  /** Of an image output: its branch in parts, so that the frames may also be selected by seeking. */
+  readonly images?: SelectedImages;
+  /** Of an image output with sprite sheets. */
+  readonly spriteSheet?: SpriteSheetLayout;
+};
+
+/** Runs one after the other in one folder, and the outputs that exist after the last run. */
+export type PlannedCommand = {
+  readonly runs: readonly PlannedRun[];
+  /** In the order of the command, which need not be the order of the request. */
+  readonly outputs: readonly PlannedOutput[];
+};

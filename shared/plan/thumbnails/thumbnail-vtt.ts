@@ -1,0 +1,66 @@
+// The WebVTT file that names the thumbnail of each part of the source.
+import { objectName } from "../../job/object-name.ts";
+import type { ImageOutput } from "../../job/output-spec.ts";
+import { cellOf, type SpriteSheetLayout } from "./sprite-sheet.ts";
+import { type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
+
+/** From `startMs` to `endMs` of the source, players show the image at `target`, a URL relative to the WebVTT file. */
+export type Cue = { readonly startMs: number; readonly endMs: number; readonly target: string };
+
+export type CueOptions = {
+  readonly spec: ImageOutput;
+  readonly intervals: readonly SamplingInterval[];
+  /** For each frame, in time order: its position in the request, from 0. */
+  readonly positions: readonly number[];
+  /** Null if each frame has its own file. */
+  readonly layout: SpriteSheetLayout | null;
+  /** Where the source's video ends, in ms; null if unknown. */
+  readonly endMs: number | null;
+};
+
+/** How long the last image is shown if the end of the source is unknown. */
+const LAST_MS = 1000;
+
+/**
+ * The text of the output's WebVTT file; null if it has none. The cues cover the source from 0 to its end without gaps. With
+ * `number`, each image has the slot in whose middle it was taken. Otherwise an image is shown until the timestamp of the next
+ * one, and the first is shown from 0 on.
+ */
+export function thumbnailVtt({ spec, intervals, positions, layout, endMs }: CueOptions): string | null {
+  const { vtt, selection, path } = spec;
+  if (!vtt) return null;
+  const timestamps = timestampsOf(intervals);
+  const beforeMs = selection.by === "number" ? (intervals[0]?.stepMs ?? 0) / 2 : 0;
+  const starts = timestamps.map((timestampMs, at) => (at === 0 ? 0 : timestampMs - beforeMs));
+  const lastMs = endMs ?? (timestamps.at(-1) ?? 0) + LAST_MS;
+  const cues = starts.map((startMs, at): Cue => {
+    const box = layout && cellOf(layout, at);
+    const target = relativeUrl(vtt.path, objectName(path, (box ? box.sheet : (positions[at] ?? at)) + 1));
+    const fragment = layout && box ? `#xywh=${box.x},${box.y},${layout.cell.width},${layout.cell.height}` : "";
+    return { startMs, endMs: starts[at + 1] ?? lastMs, target: target + fragment };
+  });
+  return webVtt(cues);
+}
+
+/** The text of a WebVTT file with these cues, which are in time order. Cues shorter than a millisecond are left out. */
+export function webVtt(cues: readonly Cue[]): string {
+  const blocks = cues
+    .filter(({ startMs, endMs }) => Math.round(endMs) > Math.round(startMs))
+    .map(({ startMs, endMs, target }) => `${timestampText(startMs)} --> ${timestampText(endMs)}\n${target}\n`);
+  return ["WEBVTT\n", ...blocks].join("\n");
+}
+
+/** `hh:mm:ss.ttt` (WebVTT §3.3). */
+function timestampText(ms: number): string {
+  const whole = Math.round(ms);
+  const units = [Math.floor(whole / 3_600_000), Math.floor(whole / 60_000) % 60, Math.floor(whole / 1000) % 60];
+  return `${units.map((unit) => String(unit).padStart(2, "0")).join(":")}.${String(whole % 1000).padStart(3, "0")}`;
+}
+
+/** The relative URL from one object of a storage to another. */
+export function relativeUrl(from: string, to: string): string {
+  const [here, there] = [from.split("/").slice(0, -1), to.split("/")];
+  const differs = there.findIndex((folder, at) => at === there.length - 1 || folder !== here[at]);
+  const up = here.slice(differs).map(() => "..");
+  return [...up, ...there.slice(differs).map(encodeURIComponent)].join("/");
+}
