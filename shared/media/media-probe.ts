@@ -21,15 +21,14 @@ const Seconds = z.number().min(-MAX_PACKET_SECONDS).max(MAX_PACKET_SECONDS);
  * be missing or wrong, or may count what an edit list hides.
  */
 export const PacketTimes = z.object({
-  /** Start of the first visible packet; it may be before the start of the timeline. */
-  first: Seconds,
-  /** Start of the first packet at or after the start of the timeline. */
-  from: Seconds,
-  /** Start and end of the last packet. */
-  last: Seconds,
-  end: Seconds,
-  /** Whether the file lacks packets that its header declares, because it is truncated or damaged. */
-  cut_short: z.literal(true).exactOptional(),
+  first: Seconds.describe("Start of the first visible packet, which may be before the start of the timeline"),
+  from: Seconds.describe("Start of the first packet at or after the start of the timeline"),
+  last: Seconds.describe("Start of the last packet"),
+  end: Seconds.describe("End of the last packet"),
+  cut_short: z
+    .literal(true)
+    .exactOptional()
+    .describe("The file lacks packets that its header declares, because it is truncated or damaged"),
 });
 export type PacketTimes = z.infer<typeof PacketTimes>;
 
@@ -70,8 +69,9 @@ export const ProbedStream = z
       .array(z.object({ rotation: Rotation.optional() }).catchall(ShownValue))
       .max(MAX_SIDE_DATA)
       .optional(),
-    /** What the node read from the packets of the streams that are used, if the packets have timestamps. */
-    packets: PacketTimes.exactOptional(),
+    packets: PacketTimes.exactOptional().describe(
+      "Read by the node from the packets of a used stream of the input, in seconds on the file's clock; not from ffprobe",
+    ),
   })
   .catchall(ShownValue);
 export type ProbedStream = z.infer<typeof ProbedStream>;
