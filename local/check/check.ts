@@ -1,12 +1,13 @@
-// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, and long comments.
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, and broken links.
 // `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
 import { listFiles } from "./files.ts";
+import { brokenLinks } from "./links.ts";
 import { longComments } from "./long-comments.ts";
 import { largeRooms } from "./rooms.ts";
 import { badWordsIn } from "./words.ts";
@@ -88,6 +89,18 @@ const CHECKS: Readonly<Record<string, Check>> = {
           .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
       ),
     help: "Comments end at column 120. `npm run fix` wraps them.",
+  },
+  links: {
+    run: (isChecked) => {
+      const names = listFiles();
+      // `test/faults/killed-nodes` names killed-nodes.test.ts, as on vitest's command line.
+      const exists = (path: string) =>
+        existsSync(join(ROOT, path)) || names.some((name) => name.startsWith(`${path}.`));
+      const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+      const files = listFiles(/\.md$/).filter(isChecked);
+      return finds(files.flatMap((file) => brokenLinks(file, { exists, read })));
+    },
+    help: "These links and paths in Markdown lead nowhere.",
   },
 };
 

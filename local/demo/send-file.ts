@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { parseRange } from "#shared/network/byte-range.ts";
+import { parseRange } from "#shared/network/http-headers.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".mp4": "video/mp4",
