@@ -55,6 +55,20 @@ test.each<[string, number, Track, { peak: number; average: number }]>([
     ],
     { peak: 32_000, average: 12_200 },
   ],
+  [
+    "a short one that is too long with any neighbor does not count",
+    2,
+    [
+      [2.5, 2500],
+      [0.9, 9000],
+      [2.5, 2500],
+      [2.5, 100],
+      [2.5, 100],
+      [2.5, 100],
+      [2.5, 100],
+    ],
+    { peak: 8000, average: 7246 },
+  ],
   ["a track shorter than half a target duration", 6, [[1, 1000]], { peak: 8000, average: 8000 }],
   ["no segments", 6, [], { peak: 1, average: 1 }],
 ])("measured rates: %s", (_, target, track, expected) => {
