@@ -140,7 +140,7 @@ async function locate(name: ToolName, candidates: readonly Candidate[], env: Env
 const WHY: Record<ToolOrigin, (name: ToolName) => string> = {
   env: (name) => `${VARIABLES[name]} is set`,
   system: (name) =>
-    `the system's, version ${OLDEST_SYSTEM_MAJOR} or newer${name === "ffmpeg" ? " with libx264" : ", beside ffmpeg or on the PATH"}`,
+    `the system's, version ${OLDEST_SYSTEM_MAJOR} or newer${name === "ffmpeg" ? " with libx264" : ", next to ffmpeg or on the PATH"}`,
   package: () => "installed by npm, because the system has no usable one",
 };
 

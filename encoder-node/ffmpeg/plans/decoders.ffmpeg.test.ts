@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
 import { inputArguments } from "../../source/frame-index/run-packet-listing.ts";
-import { probeFile, runFfprobe } from "../../source/probe/probe.ts";
+import { probeFile } from "../../source/probe/probe.ts";
+import { runFfprobe } from "../../source/probe/run-ffprobe.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { locateFfmpeg } from "../build/locate.ts";
 import { runCommand } from "../run-command.ts";
@@ -112,7 +113,7 @@ test("every listed name is a decoder of this ffmpeg, except those of libraries t
 test("ffprobe always gets all three lists", async () => {
   const echo = { path: "/bin/echo", version: "", origin: "env" } as const;
   const commands = [
-    (await runFfprobe(echo, "/source", ["-show_streams"])).split(" "),
+    (await runFfprobe({ ffprobe: echo, path: "/source", options: ["-show_streams"] })).stdout.split(" "),
     inputArguments({ path: "/source" }),
     inputArguments({ url: "http://127.0.0.1:1/a", network: { enter: null }, failed: new AbortController().signal }),
   ];

@@ -87,7 +87,7 @@ async function expected(clip: string, request: OutputOptions): Promise<number[]>
   const { video } = chooseTracks(await probe(path.join(folder, clip)));
   const chosen = video && chooseTimestamps(selection, video, sprite !== null);
   const shown = await framesOf(clip);
-  return timestampsOf(chosen?.ok ? chosen.intervals : []).map(
+  return timestampsOf(chosen?.ok ? chosen.value : []).map(
     (timestamp) => (shown.findLast(({ ms }) => ms <= timestamp + 0.437) ?? shown[0])?.gray ?? -1,
   );
 }
