@@ -14,7 +14,7 @@ import { startTestStack, type TestStack } from "./stack.ts";
 const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
 /** Of another account than the stack's own. */
 const credentials = { accessKeyId: "SOURCES", secretAccessKey: "source/secret+key" };
-const KEY = "in/film (1) ü.mp4";
+const KEY = "in/video (1) ü.mp4";
 
 let folder: string;
 let bucket: S3Server;
@@ -64,7 +64,7 @@ it("a source in a private bucket is encoded, and shown without its signature", a
   expect((await look(job.outputs[0]?.url)).video?.height).toBe(240);
   const { body } = await stack.request("GET", `/metadata/jobs/${job.id}/input`);
   expect(body).toMatchObject({
-    metadata: { input: { format: { filename: `${endpoint}/sources/in/film%20%281%29%20%C3%BC.mp4` } } },
+    metadata: { input: { format: { filename: `${endpoint}/sources/in/video%20%281%29%20%C3%BC.mp4` } } },
   });
   expect(stack.log("node-1") + stack.log("control-plane")).not.toMatch(/X-Amz-Signature|source\/secret/);
 });
@@ -98,7 +98,7 @@ it.each<[string, object, string, RegExp]>([
     "of a stranger",
     { credentials: { access_key_id: "STRANGER", secret_access_key: "x" } },
     "storage_denied",
-    /InvalidAccessKeyId\): it does not know the access key id/,
+    /InvalidAccessKeyId\): the access key id does not exist/,
   ],
   ["without the bucket", { bucket: "nowhere" }, "storage_bucket_not_found", /NoSuchBucket\): there is no such bucket/],
 ])("a storage %s fails the outputs with a sentence", async (_, changes, code, words) => {

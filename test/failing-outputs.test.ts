@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { look } from "./look.ts";
 import { makeClip, makeLongClip } from "./media.ts";
-import { makePickyFfmpeg, PICKY_VARIABLES } from "./services/limited-ffmpeg.ts";
+import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "./services/limited-ffmpeg.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
@@ -15,12 +15,12 @@ let sources: SourceServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-failing-"));
-  Object.assign(process.env, await makePickyFfmpeg(folder, "Size 322x182 is unlucky"));
+  Object.assign(process.env, await makeLimitedFfmpeg(folder, "Size 322x182 is unlucky"));
   sources = await startSourceServer(folder);
   stack = await startTestStack();
 });
 afterAll(async () => {
-  for (const name of PICKY_VARIABLES) delete process.env[name];
+  for (const name of LIMITED_VARIABLES) delete process.env[name];
   await stack?.stop();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -57,13 +57,13 @@ it("sends a large file in parts, which the control plane puts together", async (
   const clip = await makeLongClip(folder, 6);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },
-    outputs: { "mp4:1920x1080_60000k": { path: "large/film.mp4" } },
+    outputs: { "mp4:1920x1080_60000k": { path: "large/video.mp4" } },
   });
   const job = await stack.waitForJob(id);
   expect(job).toMatchObject({ status: "job.completed" });
   const { frames, probe } = await look(job.outputs[0]?.url);
   expect(frames).toBe(180);
   expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
-  const puts = stack.log("s3").match(/"PUT".*large\/film.mp4/g);
+  const puts = stack.log("s3").match(/"PUT".*large\/video.mp4/g);
   expect(puts?.length).toBeGreaterThan(1);
 });

@@ -1,4 +1,4 @@
-// Real jobs of a client who wants the service to ask its own network: by redirects, which are seen only on the way.
+// Jobs whose URLs redirect into the service's own network, which is only detected during the request.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,11 +35,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An address that looks harmless, with a secret in it. */
+/** A URL that looks harmless and holds a secret. */
 const trick = (path: string): string => `${redirector.origin.replace("//", "//user:hunter2@")}/${path}?token=hunter2`;
 
-/** All that the API answers there. */
-async function said(...paths: readonly string[]): Promise<string> {
+/** What the API answers at these paths. */
+async function answersAt(...paths: readonly string[]): Promise<string> {
   const answers = await Promise.all(paths.map((path) => stack.request("GET", path)));
   expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
   return JSON.stringify(answers.map(({ body }) => body));
@@ -51,7 +51,7 @@ it("follows no source into its own network", async () => {
     status: "job.failed",
     input: { error_code: "input_address_not_allowed", error: expect.stringContaining("169.254.169.254") },
   });
-  expect(await said(`/jobs/${id}`)).not.toContain("hunter2");
+  expect(await answersAt(`/jobs/${id}`)).not.toContain("hunter2");
 });
 
 it("follows no watermark and no subtitles there, and makes all other outputs", async () => {
@@ -72,9 +72,9 @@ it("follows no watermark and no subtitles there, and makes all other outputs", a
     { status: "image.failed", error_code: "watermark_failed", error: expect.stringContaining("not a public") },
     { status: "httpstream.failed", error_code: "subtitle_failed", error: expect.stringContaining("not a public") },
   ]);
-  const delivered = async () => expect(await said(`/jobs/${id}/notifications`)).toContain("HTTP 307");
+  const delivered = async () => expect(await answersAt(`/jobs/${id}/notifications`)).toContain("HTTP 307");
   await vi.waitFor(delivered, { timeout: 30_000, interval: 250 });
-  expect(await said(`/jobs/${id}`, `/jobs/${id}/notifications`)).not.toContain("hunter2");
+  expect(await answersAt(`/jobs/${id}`, `/jobs/${id}/notifications`)).not.toContain("hunter2");
   expect(asked).toEqual([]);
 });
 

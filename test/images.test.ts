@@ -1,4 +1,4 @@
-// Images of every sort in one job, from the request to the stored files.
+// All kinds of images in one job, from the request to the stored files.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ let stack: TestStack;
 let sources: SourceServer;
 let job: JobView;
 
-/** Of a film of three seconds, 640×360. */
+/** Of a source of three seconds, 640×360. */
 const OUTPUTS = {
   "jpg:160x90": [
     { key: "number", path: "n/%02d.jpg", number: 3, vtt: true },
@@ -22,8 +22,8 @@ const OUTPUTS = {
     { key: "beyond", path: "beyond.jpg", offsets: [3600] },
   ],
   "png:80x": { key: "sheets", path: "s/sheet %d.png", interval: 1.1, sprite: { limit: 2, columns: 2 }, vtt: true },
-  "gif:120x": { key: "gif", path: "film.gif", scene: { number: 2, duration: 0.5 } },
-  "webp_anim:120x": { key: "anim", path: "film.webp", scene: { duration: 1 } },
+  "gif:120x": { key: "gif", path: "video.gif", scene: { number: 2, duration: 0.5 } },
+  "webp_anim:120x": { key: "anim", path: "video.webp", scene: { duration: 1 } },
   "webp:100x": { key: "webp", path: "still.webp" },
   "avif:100x": { key: "avif", path: "still.avif" },
 };
@@ -48,8 +48,8 @@ it.each([
   ["number", ["n/01.jpg", "n/02.jpg", "n/03.jpg", "n/images.vtt"], "image/jpeg"],
   ["offsets", ["o/1.jpg", "o/2.jpg"], "image/jpeg"],
   ["sheets", ["s/sheet%201.png", "s/sheet%202.png", "s/sheet.vtt"], "image/png"],
-  ["gif", ["film.gif"], "image/gif"],
-  ["anim", ["film.webp"], "image/webp"],
+  ["gif", ["video.gif"], "image/gif"],
+  ["anim", ["video.webp"], "image/webp"],
   ["webp", ["still.webp"], "image/webp"],
   ["avif", ["still.avif"], "image/avif"],
 ])("%s: its urls answer files of its type, the WebVTT file last", async (key, names, mediaType) => {
@@ -61,15 +61,15 @@ it.each([
   );
 });
 
-it("an offset beyond the end fails its own output, in words", () => {
+it("an offset beyond the end fails only its own output", () => {
   expect(job.outputs.find(({ key }) => key === "beyond")).toMatchObject({
     status: "image.failed",
-    error: expect.stringMatching(/^There is no picture at 3600 s: the input ends at 3(\.\d+)? s\.$/),
+    error: expect.stringMatching(/^There is no frame at 3600 s: the input ends at 3(\.\d+)? s\.$/),
     error_code: "offset_beyond_end",
   });
 });
 
-it("cues lead to the pictures, from the beginning of the film to its end", async () => {
+it("cues reference the images, from the beginning of the source to its end", async () => {
   for (const [key, boxes] of [
     ["number", [null, null, null]],
     ["sheets", ["0,0,80,45", "80,0,80,45", "0,0,80,45"]],
@@ -91,7 +91,7 @@ it("cues lead to the pictures, from the beginning of the film to its end", async
   }
 });
 
-it("sizes and frames are as ordered", async () => {
+it("sizes and frame counts are as requested", async () => {
   const seen = async (key: string) => {
     const { video, frames } = await look(urlsOf(key)[0]);
     return `${video?.codec_name} ${video?.width}x${video?.height} ${frames}`;

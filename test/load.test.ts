@@ -15,13 +15,13 @@ function load(nodes: number, jobs: number, killAfter: number | null): Promise<Lo
   return runLoad({ ...{ nodes, jobs, home, killAfter }, accounts: 3, posting: 16, stores: true });
 }
 
-it("grants every task of 200 jobs to one of 50 nodes, once, and completes them all", async () => {
+it("attempts every task of 200 jobs to one of 50 nodes, once, and completes them all", async () => {
   const { observations, ticketsLeft } = await load(50, 200, null);
   expect(observations.violations).toEqual([]);
   expect([observations.endedJobs, observations.assignments, ticketsLeft]).toEqual([200, 400, 0]);
 });
 
-it("completes them all, each once, although the control plane is killed amid them", async () => {
+it("completes them all, each once, although the control plane is killed meanwhile", async () => {
   const { observations, ticketsLeft } = await load(20, 100, 30);
   expect(observations.violations).toEqual([]);
   expect([observations.endedJobs, ticketsLeft]).toEqual([100, 0]);

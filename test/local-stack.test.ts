@@ -1,4 +1,4 @@
-// The local system keeps its word: nothing is lost when its processes are killed, or when it is started anew.
+// The local system loses nothing when its processes are killed, or when it is restarted.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ const progressOf = async (id: string): Promise<number> => {
   return Number.parseInt((body as { progress: string }).progress, 10);
 };
 
-it("refuses a second stack on its home", async () => {
+it("rejects a second stack on its home", async () => {
   const settings = { home: stack.home, port: 0, s3Port: 0, nodes: 0 };
   await expect(startStack(settings)).rejects.toThrow(`A stack already runs on ${stack.home} (process ${process.pid})`);
 });
@@ -48,7 +48,7 @@ it("describes itself in an OpenAPI document that is valid", async () => {
   expect(validator.version).toBe("3.1");
 });
 
-it("has no door for developers on its port, and no answer that depends on who says who asks", async () => {
+it("exposes no developer routes on its port, and trusts no header that names the caller", async () => {
   const origin = new URL(stack.api).origin;
   for (const path of ["local/r2/public/copra-storage/a/b.jpg", "local/platform-proxy", "local/scheduled", "x"]) {
     const answer = await fetch(`${origin}/cdn-cgi/${path}`);
@@ -64,7 +64,7 @@ it("has no door for developers on its port, and no answer that depends on who sa
   }
 });
 
-it("completes a job although every process is killed on the way, and after a new start still knows it", async () => {
+it("completes a job although every process is killed meanwhile, and keeps it over a restart", async () => {
   const clip = await makeLongClip(folder, 20);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },

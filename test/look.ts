@@ -5,7 +5,8 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type MediaProbe, type ProbedStream, sourceFacts } from "#shared/media/media-probe.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
@@ -68,7 +69,7 @@ async function decode(path: string, hasVideo: boolean): Promise<number> {
     "-",
   ];
   const { stdout, stderr } = await run(tools.ffmpeg.path, argv, { env: toolEnvironment() });
-  if (stderr !== "") throw new Error(`Decoding ${path} said: ${stderr}`);
+  if (stderr !== "") throw new Error(`Decoding ${path} printed: ${stderr}`);
   return hasVideo
     ? Number(
         stdout

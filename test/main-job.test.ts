@@ -42,13 +42,13 @@ const output = (job: JobView, key: string): JobView["outputs"][number] => {
   return found;
 };
 
-describe("a film of 29.97 frames a second with sound", () => {
+describe("a video of 29.97 frames per second with audio", () => {
   let job: JobView;
   beforeAll(async () => {
     const outputs = {
       "mp4:240p": { path: "/ntsc/240p.mp4" },
       "mp4:720p": { key: "big", path: "ntsc/720p.mp4" },
-      "mp4:x180:x:quality=2": { path: "ntsc/silent cut.mp4", duration: 1 },
+      "mp4:x180:x:quality=2": { path: "ntsc/silent trim.mp4", duration: 1 },
       "jpg:160x90": [
         { path: "ntsc/thumb-%02d.jpg", number: 5 },
         { path: "ntsc/square.jpg", square: true },
@@ -58,7 +58,7 @@ describe("a film of 29.97 frames a second with sound", () => {
     job = await encode("ntsc.mp4", outputs, { notification });
   });
 
-  it("comes out as ordered", async () => {
+  it("has the requested outputs", async () => {
     expect(job).toMatchObject({ status: "job.completed", progress: "100%", input: { status: "input.transferred" } });
     expect(job.outputs.map(({ key, status }) => `${key} ${status}`)).toEqual([
       "mp4:240p video.encoded",
@@ -85,14 +85,14 @@ describe("a film of 29.97 frames a second with sound", () => {
     }
   });
 
-  it("is cut, silenced and scaled where that was ordered", async () => {
+  it("is trimmed, muted and scaled as requested", async () => {
     const { url } = output(job, "mp4:x180:x:quality=2");
-    expect(url).toBe(`${stack.s3.endpoint}/${stack.s3.bucket}/ntsc/silent%20cut.mp4`);
+    expect(url).toBe(`${stack.s3.endpoint}/${stack.s3.bucket}/ntsc/silent%20trim.mp4`);
     const { video, audio, frames } = await look(url);
     expect([video?.width, video?.height, audio, frames]).toEqual([320, 180, undefined, 30]);
   });
 
-  it("gives pictures of the size asked for", async () => {
+  it("has images of the requested size", async () => {
     const { urls = [] } = output(job, "jpg:160x90:1");
     expect(urls.map((url) => String(url).split("/").at(-1))).toEqual([1, 2, 3, 4, 5].map((n) => `thumb-0${n}.jpg`));
     const sizes = await Promise.all(
@@ -104,7 +104,7 @@ describe("a film of 29.97 frames a second with sound", () => {
     ]);
   });
 
-  it("has its metadata told, complete", async () => {
+  it("has complete metadata", async () => {
     const { body } = await stack.request("GET", `/metadata/jobs/${job.id}`);
     const { metadata } = body as {
       metadata: { input: object; outputs: Record<string, { format: object; streams: object[] }>[] };
@@ -168,7 +168,7 @@ describe("a film of 29.97 frames a second with sound", () => {
 });
 
 describe("other sources", () => {
-  it("turned by their metadata come out upright", async () => {
+  it("rotated by their metadata come out portrait", async () => {
     const job = await encode("rotated.mp4", {
       "mp4:240p": { path: "rotated.mp4" },
       "jpg:x90": { path: "rotated.jpg" },
@@ -180,13 +180,13 @@ describe("other sources", () => {
       undefined,
       undefined,
     ]);
-    const picture = await look(String(output(job, "jpg:x90").urls?.[0]));
-    expect([picture.video?.width, picture.video?.height]).toEqual([51, 90]);
+    const image = await look(String(output(job, "jpg:x90").urls?.[0]));
+    expect([image.video?.width, image.video?.height]).toEqual([51, 90]);
     const { body } = await stack.request("GET", `/metadata/jobs/${job.id}/input`);
     expect(body).toMatchObject({ metadata: { input: { streams: [{ tags: { rotate: "270" } }, {}] } } });
   });
 
-  it("without sound make silent files, of any size", async () => {
+  it("without audio make silent files, of any size", async () => {
     const job = await encode("silent.mp4", { mp4: { path: "silent.mp4" } });
     const { video, audio, frames } = await look(output(job, "mp4").url);
     expect([video?.width, video?.height, audio, frames]).toEqual([322, 182, undefined, 75]);
@@ -202,10 +202,10 @@ describe("other sources", () => {
     expect(Math.abs((durationMs ?? 0) - 3000)).toBeLessThan(60);
   });
 
-  it("with sound alone give sound, and a sentence for each picture asked of them", async () => {
-    const job = await encode("sound-only.m4a", {
+  it("with audio only give audio, and an error for each image and video", async () => {
+    const job = await encode("audio-only.m4a", {
       "mp4:240p": { path: "no.mp4" },
-      "mp4:x:64k": { path: "sound.mp4" },
+      "mp4:x:64k": { path: "audio.mp4" },
       "jpg:90x": { path: "no.jpg" },
     });
     expect(job.status).toBe("job.failed");
@@ -218,7 +218,7 @@ describe("other sources", () => {
     expect([video, audio?.codec_name]).toEqual([undefined, "aac"]);
   });
 
-  it("that are no media, or not there, fail the input with a sentence", async () => {
+  it("that are no media, or not there, fail the input with an error message", async () => {
     const text = await encode("text.mp4", { mp4: { path: "text.mp4" } });
     expect(text).toMatchObject({
       status: "job.failed",
@@ -282,7 +282,7 @@ describe("a job that is retried", () => {
 describe("storage", () => {
   const storage = (changes: object) => ({ ...stack.storage, ...changes });
 
-  it("that denies the upload, or has no such bucket, fails the outputs with a sentence", async () => {
+  it("that denies the upload, or has no such bucket, fails the outputs with an error message", async () => {
     const credentials = { access_key_id: stack.s3.accessKeyId, secret_access_key: "wrong" };
     const denied = await encode("silent.mp4", { mp4: { path: "denied.mp4" } }, { storage: storage({ credentials }) });
     expect(denied.outputs).toMatchObject([{ status: "video.failed", error_code: "storage_denied" }]);

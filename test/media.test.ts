@@ -29,7 +29,7 @@ it.each<[ClipName, RegExp]>([
   ["ntsc.mp4", /^codec_type=video width=640 height=360 r_frame_rate=30000\/1001 .*\ncodec_type=audio/],
   ["rotated.mp4", /^codec_type=video width=640 height=360 .*rotation=-?90/],
   ["silent.mp4", /^codec_type=video width=322 height=182 .*\n[^\n]*start_time=\S+$/],
-  ["sound-only.m4a", /^codec_type=audio .*\n[^\n]*start_time=\S+$/],
+  ["audio-only.m4a", /^codec_type=audio .*\n[^\n]*start_time=\S+$/],
   ["broadcast.ts", /start_time=1\.[34]\d*$/],
 ])("%s", async (name, traits) => {
   expect(await probe(name)).toMatch(traits);

@@ -1,4 +1,4 @@
-// Clips as they come from the world, made by ffmpeg on the spot: small, but each with a trait that breaks encoders.
+// Clips like real sources, made by ffmpeg: small, each with a trait that breaks encoders.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
@@ -10,7 +10,12 @@ import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment
 const run = promisify(execFile);
 
 const SECONDS = "3";
-const picture = (size: string, rate: string): string[] => ["-f", "lavfi", "-i", `testsrc2=size=${size}:rate=${rate}`];
+const testPattern = (size: string, rate: string): string[] => [
+  "-f",
+  "lavfi",
+  "-i",
+  `testsrc2=size=${size}:rate=${rate}`,
+];
 const tone = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100"];
 const h264 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"];
 const aac = ["-c:a", "aac", "-ac", "2"];
@@ -20,16 +25,16 @@ const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))'";
 
 /** ffmpeg's arguments before the name of the file; null for what ffmpeg does not make in one go. */
 const CLIPS = {
-  /** 640x360, 30000/1001 frames a second, stereo sound. */
-  "ntsc.mp4": [...picture("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
-  /** 640x360 coded, to be shown upright at 360x640. */
+  /** 640x360, 30000/1001 frames per second, stereo audio. */
+  "ntsc.mp4": [...testPattern("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
+  /** Coded as 640x360, displayed in portrait as 360x640. */
   "rotated.mp4": null,
-  /** Odd size, no sound. */
-  "silent.mp4": [...picture("322x182", "25"), "-t", SECONDS, ...h264],
-  "sound-only.m4a": [...tone, "-t", SECONDS, ...aac],
+  /** Odd size, no audio. */
+  "silent.mp4": [...testPattern("322x182", "25"), "-t", SECONDS, ...h264],
+  "audio-only.m4a": [...tone, "-t", SECONDS, ...aac],
   /** Variable frame rate. */
   "uneven.mkv": [
-    ...picture("320x240", "30"),
+    ...testPattern("320x240", "30"),
     ...tone,
     "-t",
     SECONDS,
@@ -41,8 +46,8 @@ const CLIPS = {
     ...aac,
   ],
   /** MPEG-TS, whose timestamps start at 1.4 s and whose duration is an estimate. */
-  "broadcast.ts": [...picture("320x240", "25"), ...tone, "-t", SECONDS, ...h264, ...aac, "-f", "mpegts"],
-  /** Plain text under a name that promises a film. */
+  "broadcast.ts": [...testPattern("320x240", "25"), ...tone, "-t", SECONDS, ...h264, ...aac, "-f", "mpegts"],
+  /** Plain text under the name of a video. */
   "text.mp4": null,
 } as const satisfies Record<string, readonly string[] | null>;
 
@@ -53,17 +58,17 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   const path = join(folder, name);
   if (existsSync(path)) return path;
   const draft = join(folder, `new-${process.pid}-${name}`);
-  if (name === "text.mp4") await writeFile(draft, "This is no film.\n".repeat(1000));
+  if (name === "text.mp4") await writeFile(draft, "This is not a video.\n".repeat(1000));
   else if (name === "rotated.mp4") await rotate(await makeClip("ntsc.mp4", folder), draft);
   else await ffmpeg([...(CLIPS[name] ?? []), draft]);
   await rename(draft, path);
   return path;
 }
 
-/** A copy that says it has to be rotated; the frames in it stay as they are. Builds before 6.0 go by the tag. */
-export async function rotate(upright: string, draft: string): Promise<void> {
-  const byMatrix = ["-display_rotation", "90", "-i", upright, "-c", "copy", draft];
-  const byTag = ["-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=90", draft];
+/** A copy with rotation metadata; its frames stay as they are. ffmpeg before 6.0 reads the tag. */
+export async function rotate(source: string, draft: string): Promise<void> {
+  const byMatrix = ["-display_rotation", "90", "-i", source, "-c", "copy", draft];
+  const byTag = ["-i", source, "-c", "copy", "-metadata:s:v:0", "rotate=90", draft];
   await ffmpeg(byMatrix).catch(() => ffmpeg(byTag));
 }
 
@@ -78,11 +83,11 @@ export async function tagged(path: string, copy: string): Promise<string> {
   return copy;
 }
 
-/** A clip of any size and length, for what takes its time: `seconds` of moving pictures with a tone. */
+/** A clip of any size and duration, for work that takes a while: a moving test pattern with a tone. */
 export async function makeLongClip(folder: string, seconds: number, size = "1280x720"): Promise<string> {
   const path = join(folder, `long-${size}-${seconds}.mp4`);
   if (existsSync(path)) return path;
-  await ffmpeg([...picture(size, "30"), ...tone, "-t", String(seconds), ...h264, ...aac, path]);
+  await ffmpeg([...testPattern(size, "30"), ...tone, "-t", String(seconds), ...h264, ...aac, path]);
   return path;
 }
 

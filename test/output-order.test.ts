@@ -31,7 +31,7 @@ it("images are stored and announced before the videos, and a dead storage delays
   const dead = await stack.submit({ input, storage: nowhere, outputs: { "mp4:1080p": { path: "dead.mp4" } } });
   const outputs = {
     httpstream: { path: "order", hls: { path: "hls" }, variants: ["mp4:240p"] },
-    "mp4:720p": { path: "order/film.mp4" },
+    "mp4:720p": { path: "order/video.mp4" },
     "jpg:160x": { path: "order/poster.jpg" },
   };
   const notification = { type: "http", url: webhooks.url, events: true };
@@ -58,5 +58,5 @@ it("images are stored and announced before the videos, and a dead storage delays
   const s3 = stack.log("s3");
   const at = (name: string): number => s3.search(new RegExp(`"?PUT"?.*order/${name}`));
   expect(at("poster.jpg")).toBeGreaterThan(-1);
-  expect(at("poster.jpg")).toBeLessThan(at("film.mp4"));
+  expect(at("poster.jpg")).toBeLessThan(at("video.mp4"));
 });

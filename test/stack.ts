@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobView } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
+import type { StackSettings } from "../local/home/settings.ts";
+import type { StackFile } from "../local/home/stack-file.ts";
 import { basicAuth } from "../local/stack/access.ts";
-import type { StackSettings } from "../local/stack/settings.ts";
 import { startStack } from "../local/stack/stack.ts";
-import type { StackFile } from "../local/stack/stack-file.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 
@@ -16,7 +16,7 @@ export type TestStack = Omit<StackFile, "pids"> & {
   readonly home: string;
   /** What the account's webhooks are signed with. */
   readonly webhookSecret: string;
-  /** The pids at this moment: a killed process comes back with another. */
+  /** The current pids: a killed process is restarted with another. */
   pids(): StackFile["pids"];
   /** The `storage` of a job request that writes to the stack's S3 server. */
   readonly storage: object;
@@ -45,7 +45,7 @@ export const startTestStack = ({ nodes = 1 }: { nodes?: number } = {}): Promise<
 
 async function startOn(settings: StackSettings): Promise<TestStack> {
   const { home } = settings;
-  const stack = await startStack(settings, { tell: () => {} });
+  const stack = await startStack(settings, { notify: () => {} });
   const { pids: _, ...description } = stack.describe();
   const request = requester(description.api, description.apiKey);
   const storage = storageOf(stack.describe());

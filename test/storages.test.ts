@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A large film and two pictures of six seconds: the film goes up in parts where there are any. */
+/** A large video and two images of a source of six seconds: the video is uploaded in parts where the storage has any. */
 const LARGE = {
   "mp4:1920x1080_60000k": { path: "/x/large ü.mp4" },
   "jpg:160x90": { path: "x/%02d.jpg", number: 2 },
@@ -103,14 +103,14 @@ it("an upload address takes each result in a form", async () => {
   }
 });
 
-it("a storage that refuses says why", async () => {
+it("the error of a storage is reported", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const outputs = { "mp4:240p": { path: "a.mp4" } };
   const { endpoint, account, key } = azurite;
   const azure = { service: "azure", endpoint, container: "elsewhere", credentials: { account, api_key: key } };
   for (const [storage, code, words] of [
     [azure, "storage_bucket_not_found", "ContainerNotFound"],
-    [{ url: `${sources.origin}/nowhere` }, "storage_url_not_found", "The upload address answered 404"],
+    [{ url: `${sources.origin}/nowhere` }, "storage_url_not_found", "The upload URL responded with HTTP 404"],
   ] as const) {
     const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs, storage });
     const { outputs: ended } = await stack.waitForJob(id);

@@ -24,7 +24,7 @@ function change(home: string, statement: string, ...values: string[]): void {
 
 it("ends a job whose request died between its row and its beginning", async () => {
   const { id } = await stack.submit({
-    input: { url: "http://127.0.0.1:9/film.mp4" },
+    input: { url: "http://127.0.0.1:9/video.mp4" },
     outputs: { "mp4:240p": { path: "a.mp4" } },
   });
   const lost = "NeverBegun0001";

@@ -1,4 +1,4 @@
-// One film over several nodes: it is the film that one node makes, whoever dies on the way, and nothing is left behind.
+// One video over several nodes equals what one node makes, whichever process dies meanwhile, and nothing is left behind.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { UltrafastView } from "#shared/job/job-view.ts";
 import { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
-import { SCRATCH_BUCKET } from "../local/stack/places.ts";
+import { SCRATCH_BUCKET } from "../local/home/constants.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
@@ -36,14 +36,14 @@ afterAll(async () => {
 const run = promisify(execFile);
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 
-/** Times and sizes of nothing but what must be the same: when each picture is shown, and the very packets of the sound. */
-async function tracksOf(url: string): Promise<{ pictures: number[]; sound: string[] }> {
+/** What must be equal: the time of each frame, and the audio packets. */
+async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPackets: string[] }> {
   const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
   const file = join(folder, "result.mp4");
   await run(ffmpeg.path, ["-v", "error", "-y", "-i", url, "-c", "copy", file], options);
   const times = ["-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"];
-  const pictures = await run(ffprobe.path, ["-v", "error", ...times, file], options);
-  const sound = await run(
+  const video = await run(ffprobe.path, ["-v", "error", ...times, file], options);
+  const audio = await run(
     ffmpeg.path,
     ["-v", "error", "-i", file, "-map", "0:a", "-c", "copy", "-f", "framemd5", "-"],
     options,
@@ -51,10 +51,10 @@ async function tracksOf(url: string): Promise<{ pictures: number[]; sound: strin
   // Decoded whole without a complaint.
   const decoded = await run(ffmpeg.path, ["-v", "error", "-i", file, "-f", "null", "-"], options);
   expect(decoded.stderr).toBe("");
-  const numbers = pictures.stdout.split("\n").filter((line) => line.trim() !== "");
+  const numbers = video.stdout.split("\n").filter((line) => line.trim() !== "");
   return {
-    pictures: numbers.map(Number.parseFloat).toSorted((a, b) => a - b),
-    sound: sound.stdout.split("\n").filter((line) => line !== "" && !line.startsWith("#")),
+    frameTimes: numbers.map(Number.parseFloat).toSorted((a, b) => a - b),
+    audioPackets: audio.stdout.split("\n").filter((line) => line !== "" && !line.startsWith("#")),
   };
 }
 
@@ -75,9 +75,9 @@ const percentOf = async (id: string): Promise<number> =>
   );
 
 const outputs = (path: string): object => ({
-  "mp4:320x180:96k": { path: `${path}/film.mp4` },
+  "mp4:320x180:96k": { path: `${path}/video.mp4` },
   "webm:vp9_x90:x": { path: `${path}/silent.webm` },
-  "jpg:160x": { path: `${path}/picture-%02d.jpg`, number: 2 },
+  "jpg:160x": { path: `${path}/image-%02d.jpg`, number: 2 },
   httpstream: {
     path,
     hls: { path: "hls" },
@@ -86,7 +86,7 @@ const outputs = (path: string): object => ({
   },
 });
 
-it("a film in chunks is the film in one piece, though a node and the control plane are killed on the way", async () => {
+it("a video in chunks equals the video in one piece, although a node and the control plane are killed meanwhile", async () => {
   const clip = await makeLongClip(folder, SECONDS, "320x180");
   const input = { url: sources.urlOf(clip) };
   const whole = await stack.submit({ input, outputs: outputs("whole") });
@@ -104,7 +104,7 @@ it("a film in chunks is the film in one piece, though a node and the control pla
   expect((await jobOf(id)).ultrafast?.chunks).toBeGreaterThan(1);
 
   const [one, other] = [await tracksOf(urlOf("whole")), await tracksOf(urlOf("chunked"))];
-  expect(one.pictures.length).toBe(SECONDS * 30);
+  expect(one.frameTimes.length).toBe(SECONDS * 30);
   expect(other).toEqual(one);
 
   const { body } = await stack.request("GET", `/metadata/jobs/${id}`);
@@ -116,9 +116,9 @@ it("a film in chunks is the film in one piece, though a node and the control pla
   await expect.poll(scratchObjects, { timeout: 30_000 }).toEqual([]);
 });
 
-const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/film.mp4`;
+const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/video.mp4`;
 
-it("a film of less than a minute is encoded in one piece, and the job says why", async () => {
+it("a video of less than a minute is encoded in one piece, and the job reports why", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const job = { input: { url: sources.urlOf(clip) }, outputs: { "mp4:240p": { path: "short.mp4" } } };
   const { id } = await stack.submit({ ...job, settings: { ultrafast: true } });

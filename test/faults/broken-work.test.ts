@@ -1,4 +1,4 @@
-// Work that a node cannot bring to its end: no room on its disk, and an ffmpeg that is killed or hangs.
+// Work that a node cannot complete: its disk is full, or its ffmpeg is killed or hangs.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import { DISK_RESERVE_BYTES } from "../../encoder-node/ffmpeg/limits.ts";
 import { makeLongClip } from "../media.ts";
 import { trap } from "./fault-proxy.ts";
 import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
-import { expectKept, grantsOf } from "./promises.ts";
+import { attemptsOf, expectKept } from "./promises.ts";
 
 const DISK = `/tmp/copra-disk-${process.pid}`;
 const TOOLS = `/tmp/copra-tools-${process.pid}`;
-/** The ffmpeg here keeps count in a file. */
+/** The ffmpeg of these tests counts in a file. */
 const WITHOUT_SANDBOX = new URL("./without-sandbox.ts", import.meta.url).href;
 const DISK_BYTES = 2 * 2 ** 30;
 
@@ -21,7 +21,7 @@ const run = (program: string, argv: readonly string[]): string =>
 
 const mount = (options: string): void => void run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", DISK]);
 
-/** Whether this user may mount a disk: tried where nobody else sees it. */
+/** Whether this user may mount a file system: tried in a mount namespace of its own. */
 function mayMount(): boolean {
   try {
     run("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]);
@@ -58,13 +58,13 @@ afterAll(async () => {
 
 const FRAMES = { 0: 3600 };
 const begin = async (folder: string): Promise<string> => {
-  const outputs = { "mp4:160x90": { path: `/${folder}/film.mp4` } };
+  const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
 const kept = (id: string, folder: string) =>
-  expectKept(world, id, { status: "job.completed", frames: FRAMES, folder, objects: ["film.mp4"] });
+  expectKept(world, id, { status: "job.completed", frames: FRAMES, folder, objects: ["video.mp4"] });
 
-describe.runIf(hasDisk)("a disk without room", () => {
+describe.runIf(hasDisk)("a full disk", () => {
   const resize = (bytes: number): void => mount(`remount,size=${bytes}`);
 
   afterEach(() => resize(DISK_BYTES));
@@ -75,10 +75,10 @@ describe.runIf(hasDisk)("a disk without room", () => {
   ] as const;
 
   it.each(ROOMS.filter(([what]) => isLong || what === "for the result"))(
-    "%s leaves the work to another node, and the node in health",
-    async (what, sources, fails, grants) => {
+    "%s: another node does the work, and the node stays healthy",
+    async (what, sources, fails, attempts) => {
       const [small, other] = world.nodes;
-      // Anew, because a node keeps the sources of its last jobs for a while.
+      // A restarted node: a running one keeps the sources of its last jobs for a while.
       for (const node of [small, other]) await node?.terminate();
       small?.start();
       await small?.connected();
@@ -95,7 +95,7 @@ describe.runIf(hasDisk)("a disk without room", () => {
       await other?.connected();
       release.resolve();
       await kept(id, `disk-${sources}`);
-      expect([what, grantsOf(world, id)]).toEqual([what, grants]);
+      expect([what, attemptsOf(world, id)]).toEqual([what, attempts]);
 
       resize(DISK_BYTES);
       await other?.terminate();
@@ -111,18 +111,18 @@ describe("an ffmpeg that is killed for its memory", () => {
   const killNext = (times: number): void => writeFileSync(ORDER, "k".repeat(times));
   const killsLeft = (): number => (existsSync(ORDER) ? readFileSync(ORDER).length : 0);
 
-  it("once is run again by another node", async () => {
+  it("once is retried on another node", async () => {
     killNext(1);
     const id = await begin("killed-once");
     await kept(id, "killed-once");
-    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
-    const workers = ["encode.1", "encode.2"].map((grant) =>
-      world.nodes.findIndex((node) => node.lines().some(({ lease }) => lease === `${id}.${grant}`)),
+    expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+    const workers = ["encode.1", "encode.2"].map((attempt) =>
+      world.nodes.findIndex((node) => node.lines().some(({ lease }) => lease === `${id}.${attempt}`)),
     );
     expect(workers.toSorted()).toEqual([0, 1]);
   });
 
-  it("everywhere fails the job with the reason, after as many tries as there are for failures", async () => {
+  it("on every node fails the job with the reason, after the number of attempts that failures get", async () => {
     killNext(100);
     const id = await begin("killed-always");
     const job = await expectKept(world, id, { status: "job.failed", folder: "killed-always", objects: [] });
@@ -137,7 +137,7 @@ describe("an ffmpeg that is killed for its memory", () => {
 });
 
 it.runIf(isLong)(
-  "ends an ffmpeg that hangs, and has its work done again",
+  "stops an ffmpeg that hangs and retries its work",
   async () => {
     const id = await begin("hangs");
     await world.encoding(id);
@@ -146,12 +146,12 @@ it.runIf(isLong)(
     for (const { pid } of holder.strays()) process.kill(pid, "SIGSTOP");
     await world.stack.waitForJob(id, 420_000);
     await kept(id, "hangs");
-    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+    expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
   },
   480_000,
 );
 
-/** ffmpeg, which is killed amid an encode as often as the file of `killNext` has letters. */
+/** An ffmpeg that is killed during an encode once for each letter in the file that `killNext` writes. */
 const killedOnCommand = (ffmpeg: string): string => `#!/bin/sh
 case "$*" in *" -stats_period "*" -map "*)
   if [ -s ${TOOLS}/kills-left ]; then

@@ -1,9 +1,9 @@
-// The control plane and the S3 server are killed at any moment, and reports are lost, doubled, late or answered by others.
+// The control plane and the S3 server are killed at any time; reports are lost, duplicated, late or answered by a proxy.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type Fault, once, type ProxiedRequest, trap } from "./fault-proxy.ts";
 import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
-import { expectKept, forgetTrials, grantsOf } from "./promises.ts";
+import { attemptsOf, expectKept, forgetTrials } from "./promises.ts";
 
 let world: FaultWorld;
 let clip: string;
@@ -18,11 +18,11 @@ afterEach(() => {
 afterAll(() => world?.close());
 
 const begin = async (folder: string): Promise<string> => {
-  const outputs = { "mp4:160x90": { path: `/${folder}/film.mp4` } };
+  const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
 const kept = (id: string, folder: string) =>
-  expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["film.mp4"] });
+  expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["video.mp4"] });
 
 const ends =
   (words: string) =>
@@ -31,7 +31,7 @@ const ends =
 const isComplete = ends(".encode.1/complete");
 const ONE_GO = ["inspect.1", "encode.1"];
 
-/** Kills a process of the stack, and waits until another is there in its place. */
+/** Kills a process of the stack and waits until its successor runs. */
 async function killAndWait(pidNow: () => number, isBack: () => Promise<boolean>): Promise<void> {
   const pid = pidNow();
   process.kill(pid, "SIGKILL");
@@ -45,9 +45,9 @@ const killControlPlane = (): Promise<void> =>
   );
 
 describe("the control plane is killed", () => {
-  /** Calls `kill` when the stage is reached, and resolves when that is done. */
+  /** Calls `kill` when the stage is reached; resolves when the kill is done. */
   type Stage = { when: string; killed(kill: () => Promise<void>, id: Promise<string>): Promise<void>; isShort?: true };
-  /** What reaches the proxy is held until the control plane is back, or dead at least. */
+  /** Holds the request that reaches the proxy until the control plane is killed. */
   const at = async (
     proxy: "source" | "api" | "webhook",
     fits: (request: ProxiedRequest) => boolean,
@@ -64,7 +64,7 @@ describe("the control plane is killed", () => {
     { when: "once it has taken the job", killed: async (kill, id) => void (await id.then(kill)), isShort: true },
     { when: "when a node has claimed the first task", killed: (kill) => at("source", () => true, kill) },
     { when: "before it learns of the probe", killed: (kill) => at("api", ends(".inspect.1/complete"), kill) },
-    { when: "amid the encode", killed: (kill, id) => world.encoding(id).then(kill) },
+    { when: "during the encode", killed: (kill, id) => world.encoding(id).then(kill) },
     {
       when: "when it is asked for uploads",
       killed: (kill) => at("api", ends(".encode.1/uploads"), kill),
@@ -78,7 +78,7 @@ describe("the control plane is killed", () => {
       },
     },
     {
-      when: "before it has told of the end",
+      when: "before it has sent the last webhook",
       async killed(kill) {
         await trap(world.proxies.api, isComplete);
         await at("webhook", () => true, kill);
@@ -95,10 +95,10 @@ describe("the control plane is killed", () => {
     await world.stack.waitForJob(await id.promise);
     await forgetTrials(world);
     await kept(await id.promise, folder);
-    expect(grantsOf(world, await id.promise)).toEqual(ONE_GO);
+    expect(attemptsOf(world, await id.promise)).toEqual(ONE_GO);
   });
 
-  it.runIf(isLong)("while it is idle, and its nodes come back for work", async () => {
+  it.runIf(isLong)("while it is idle, and its nodes reconnect", async () => {
     const welcomes = (): number[] =>
       world.nodes.map(
         (node) => node.lines().filter(({ message }) => message === "Connected to the control plane").length,
@@ -110,7 +110,7 @@ describe("the control plane is killed", () => {
   });
 });
 
-it("brings a file to a storage that is killed amid the upload", async () => {
+it("completes an upload although the storage is killed during it", async () => {
   const dead = Promise.withResolvers<void>();
   const puts = trap(world.proxies.s3, ({ method }) => method === "PUT", {
     kind: "hold",
@@ -125,7 +125,7 @@ it("brings a file to a storage that is killed amid the upload", async () => {
   );
   dead.resolve();
   await kept(id, "storage");
-  expect(grantsOf(world, id)).toEqual(ONE_GO);
+  expect(attemptsOf(world, id)).toEqual(ONE_GO);
 });
 
 describe("a report of a result", () => {
@@ -138,7 +138,7 @@ describe("a report of a result", () => {
   const FAULTS: readonly { what: string; fault: Fault; times: number; isShort?: true }[] = [
     { what: "that comes twice", fault: { kind: "twice" }, times: 1, isShort: true },
     { what: "whose answer is lost", fault: { kind: "lose answer" }, times: 2 },
-    { what: "that is cut short", fault: { kind: "reset", afterBytes: 100 }, times: 2 },
+    { what: "that breaks off", fault: { kind: "reset", afterBytes: 100 }, times: 2 },
     { what: "that is answered by 500", fault: answer(500, '{"error_code":"internal_error"}'), times: 3 },
     { what: "that is answered by a gateway's 502", fault: answer(502), times: 3 },
     { what: "that is answered by 429", fault: answer(429, '{"error_code":"rate_limited"}'), times: 3 },
@@ -152,14 +152,14 @@ describe("a report of a result", () => {
     world.proxies.api.use(once(({ path }) => path.endsWith("/complete"), fault, times));
     const id = await begin(folder);
     await kept(id, folder);
-    expect(grantsOf(world, id)).toEqual(ONE_GO);
+    expect(attemptsOf(world, id)).toEqual(ONE_GO);
   });
 
-  it.runIf(isLong)("that comes after another node's is refused, and so is its node's spool", async () => {
+  it.runIf(isLong)("that comes after another node's is rejected, and so is the copy that its node kept", async () => {
     const late = Promise.withResolvers<void>();
-    const told = trap(world.proxies.api, isComplete, { kind: "hold", until: late.promise });
+    const reported = trap(world.proxies.api, isComplete, { kind: "hold", until: late.promise });
     const id = await begin("late");
-    await told;
+    await reported;
     const slow = await world.holderOf(id);
     await slow.kill(null);
     await world.stack.waitForJob(id);
@@ -167,6 +167,6 @@ describe("a report of a result", () => {
     late.resolve();
     slow.start();
     await kept(id, "late");
-    expect(grantsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
+    expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1", "encode.2"]);
   });
 });

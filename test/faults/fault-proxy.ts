@@ -31,7 +31,7 @@ export type Fault =
   /** Nothing more comes after so many bytes of the answer's body, until the client has enough of it. */
   | { readonly kind: "hang answer"; readonly afterBytes: number }
   /** The connection is gone after so many bytes of the answer's body. */
-  | { readonly kind: "cut answer"; readonly afterBytes: number }
+  | { readonly kind: "truncate answer"; readonly afterBytes: number }
   /** The answer's body comes in drops. */
   | { readonly kind: "drip"; readonly bytesPerSecond: number }
   /** The server is asked twice, and its second answer counts. */
@@ -47,8 +47,8 @@ export interface FaultProxy {
   readonly requests: readonly ProxiedRequest[];
   /** From now on; null: all goes through. */
   use(rule: FaultRule | null): void;
-  /** Cuts all connections, WebSockets too, and takes none until `restore`. */
-  cut(): void;
+  /** Closes all connections, WebSockets too, and accepts none until `restore`. */
+  disconnect(): void;
   restore(): void;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const requests: ProxiedRequest[] = [];
   const sockets = new Set<Socket>();
   let rule: FaultRule | null = null;
-  let isCut = false;
+  let isDisconnected = false;
 
   const server = createServer((request, response) => {
     const { method = "GET", url: path = "/", headers, socket } = request;
@@ -96,7 +96,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     serve(target, request, response, fault).catch(() => socket.destroy());
   });
   server.on("connection", (socket) => {
-    if (isCut) return socket.destroy();
+    if (isDisconnected) return socket.destroy();
     sockets.add(socket);
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
   });
@@ -108,12 +108,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     use(next) {
       rule = next;
     },
-    cut() {
-      isCut = true;
+    disconnect() {
+      isDisconnected = true;
       for (const socket of sockets) socket.destroy();
     },
     restore() {
-      isCut = false;
+      isDisconnected = false;
     },
     close: () =>
       new Promise((resolve) => {

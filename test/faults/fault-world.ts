@@ -1,4 +1,4 @@
-// A whole system whose parts can be made to fail: nodes that can be killed and frozen, and proxies in front of everything else.
+// A whole system whose parts can be made to fail: nodes that can be killed and frozen, and proxies before all else.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ export interface FaultWorld {
   /** Its control plane and S3 server; the nodes are not its own. */
   readonly stack: TestStack;
   readonly nodes: readonly FaultNode[];
-  /** Each node's own way to the control plane, in their order; it leads through `proxies.api`. */
+  /** A proxy between each node, in their order, and `proxies.api`. */
   readonly links: readonly FaultProxy[];
   readonly sources: SourceServer;
   readonly webhooks: WebhookReceiver;
-  /** Between everybody and the sources, the nodes and the control plane, everybody and the S3 server, the control plane and the webhooks. */
+  /** In front of the sources, of the control plane (for nodes), of the S3 server and of the webhook receiver. */
   readonly proxies: {
     readonly source: FaultProxy;
     readonly api: FaultProxy;
@@ -27,15 +27,15 @@ export interface FaultWorld {
   };
   /** Where media for `sources` are made. */
   readonly folder: string;
-  /** The address of a file of the folder, by way of the proxy. */
+  /** The URL of a file in the folder, through the proxy. */
   urlOf(file: string): string;
-  /** Submits a job whose storage and notification go by way of the proxies. */
+  /** Submits a job whose storage and notification go through the proxies. */
   submit(job: { input: object; outputs: object; settings?: object; notification?: object }): Promise<JobView>;
   /** The node that works on the job, or was the last to do so. Waits until there is one. */
   holderOf(id: string): Promise<FaultNode>;
   /** Resolves when ffmpeg has begun to encode for the job. */
   encoding(id: string | Promise<string>): Promise<void>;
-  /** Mends all faults, without ending the system. */
+  /** Removes all faults; the system keeps running. */
   calm(): void;
   close(): Promise<void>;
 }

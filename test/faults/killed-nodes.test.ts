@@ -1,9 +1,9 @@
-// A node that is killed at any moment costs time and nothing else.
+// A node that is killed at any time costs time and nothing else.
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type ProxiedRequest, trap } from "./fault-proxy.ts";
 import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
-import { expectKept, grantsOf } from "./promises.ts";
+import { attemptsOf, expectKept } from "./promises.ts";
 
 const NEVER = new Promise<never>(() => {});
 
@@ -19,64 +19,64 @@ afterAll(() => world?.close());
 const isComplete = ({ path }: ProxiedRequest): boolean => /\.encode\.\d+\/complete$/.test(path);
 const isPut = ({ method }: ProxiedRequest): boolean => method === "PUT";
 
-/** When it is killed, and the grants that are known to the control plane in the end. */
+/** When the node is killed, and which attempts the control plane knows of at the end. */
 const STAGES: readonly {
   stage: string;
   reached(id: Promise<string>): Promise<unknown>;
-  grants: string[];
+  attempts: string[];
   short?: true;
 }[] = [
   {
     stage: "with half of the source fetched",
     reached: () => trap(world.proxies.source, () => true, { kind: "hang answer", afterBytes: 50_000 }),
-    grants: ["inspect.2", "encode.1"],
+    attempts: ["inspect.2", "encode.1"],
   },
   {
     stage: "with the source probed",
     reached: () =>
       trap(world.proxies.api, ({ path }) => /inspect\.1\/complete$/.test(path), { kind: "hold", until: NEVER }),
-    grants: ["inspect.1", "encode.1"],
+    attempts: ["inspect.1", "encode.1"],
   },
   {
-    stage: "amid the encode",
+    stage: "during the encode",
     reached: (id) => world.encoding(id),
-    grants: ["inspect.1", "encode.2"],
+    attempts: ["inspect.1", "encode.2"],
   },
   {
-    stage: "amid a PUT",
+    stage: "during a PUT",
     reached: () => trap(world.proxies.s3, isPut, { kind: "hold", until: NEVER, afterBytes: 10_000 }),
-    grants: ["inspect.1", "encode.1", "encode.2"],
+    attempts: ["inspect.1", "encode.1", "encode.2"],
     short: true,
   },
   {
-    stage: "with the result stored and not yet told",
+    stage: "with the result stored and not yet reported",
     reached: () => trap(world.proxies.api, isComplete, { kind: "hold", until: NEVER }),
-    grants: ["inspect.1", "encode.1"],
+    attempts: ["inspect.1", "encode.1"],
     short: true,
   },
   {
-    stage: "with the result told and the answer lost",
+    stage: "with the result reported and the answer lost",
     reached: async () => {
       await trap(world.proxies.api, isComplete, { kind: "lose answer" });
       await trap(world.proxies.api, isComplete, { kind: "hold", until: NEVER });
     },
-    grants: ["inspect.1", "encode.1"],
+    attempts: ["inspect.1", "encode.1"],
   },
 ];
 
-it.each(STAGES.filter(({ short }) => isLong || short))("is killed $stage", async ({ stage, reached, grants }) => {
+it.each(STAGES.filter(({ short }) => isLong || short))("is killed $stage", async ({ stage, reached, attempts }) => {
   const folder = stage.replaceAll(" ", "-");
   const job = Promise.withResolvers<string>();
-  const moment = reached(job.promise);
+  const isReached = reached(job.promise);
   const { id } = await world.submit({
     input: { url: world.urlOf(clip) },
-    outputs: { "mp4:160x90": { path: `/${folder}/film.mp4` } },
+    outputs: { "mp4:160x90": { path: `/${folder}/video.mp4` } },
   });
   job.resolve(id);
-  await moment;
+  await isReached;
   const holder = await world.holderOf(id);
   await holder.kill();
   world.calm();
-  await expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["film.mp4"] });
-  expect(grantsOf(world, id)).toEqual(grants);
+  await expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["video.mp4"] });
+  expect(attemptsOf(world, id)).toEqual(attempts);
 });

@@ -15,7 +15,7 @@ const fits = ({ path }: ProxiedRequest, name: string): boolean => path.includes(
 /** The folder of a row's results, and the mark in its addresses. */
 export const markOf = (name: string): string => `row-${name}-end`;
 
-/** Has each proxy do to each row's requests what the row says. */
+/** Makes each proxy apply each row's faults to the row's requests. */
 export function setRows(world: FaultWorld, rows: readonly Row[]): void {
   const ruleOf =
     (which: "source" | "s3" | "webhook"): FaultRule =>
@@ -45,7 +45,7 @@ export function during(ms: number, is: (request: ProxiedRequest) => boolean, fau
   };
 }
 
-/** A refusal in the words of S3. */
+/** An error response as S3 sends it. */
 export const s3Error = (status: number, code: string, message = "We are sorry."): Fault => ({
   kind: "answer",
   status,

@@ -1,4 +1,4 @@
-// Sources, storages and webhook endpoints that misbehave: the job comes to its end all the same, or says whose fault it is.
+// Sources, storages and webhook endpoints that misbehave: the job completes all the same, or its error names the culprit.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,9 +12,9 @@ import { startFaultProxy } from "./fault-proxy.ts";
 import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
 import { any, FRAMES, isPart, LARGE_FRAMES, lost, MAKES, SOURCES, STORAGES, WEBHOOKS } from "./outside-faults.ts";
 import { all, inTurn, markOf, type Row, setRows } from "./outside-rows.ts";
-import { type Expected, expectKept, grantsOf, multipartUploads } from "./promises.ts";
+import { attemptsOf, type Expected, expectKept, multipartUploads } from "./promises.ts";
 
-/** What is held until it is released. */
+/** A promise to hold requests with, and its release. */
 const held = () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { until: promise, release: resolve };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   };
   setRows(world, [...ROWS, ...OTHERS]);
   for (const row of ROWS) {
-    const { name, makes = "film" } = row;
+    const { name, makes = "video" } = row;
     const mark = markOf(name);
     const { id } = await world.submit({
       input: { url: `${world.urlOf(clips[makes === "large" ? "large" : "small"])}?${mark}` },
@@ -55,12 +55,12 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => world?.close());
 
-/** A small film, fetched and told of without faults but for those of the endpoint. */
+/** A small video without faults except those of its webhook endpoint. */
 function smallJob(name: string, more: object = {}) {
   const mark = markOf(name);
   return {
     input: { url: `${world.urlOf(clips.small)}?plain` },
-    outputs: MAKES.film.outputs(`/${mark}`),
+    outputs: MAKES.video.outputs(`/${mark}`),
     notification: { type: "http", url: `${world.proxies.webhook.origin}/${mark}`, ...more },
   };
 }
@@ -71,13 +71,13 @@ const deliveries = async (id: string): Promise<z.infer<typeof Log>["notification
 
 const run = promisify(execFile);
 
-/** A film that hardly gets smaller: 75 frames of noise, some 20 MB. */
+/** A video that hardly compresses: 75 frames of noise, some 20 MB. */
 async function makeNoise(folder: string): Promise<string> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const path = join(folder, "noise.mp4");
-  const picture = "color=gray:size=640x360:rate=25,noise=alls=100:allf=t";
+  const noise = "color=gray:size=640x360:rate=25,noise=alls=100:allf=t";
   const encoder = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "4", "-pix_fmt", "yuv420p"];
-  const argv = ["-f", "lavfi", "-i", picture, "-frames:v", String(LARGE_FRAMES), ...encoder, path];
+  const argv = ["-f", "lavfi", "-i", noise, "-frames:v", String(LARGE_FRAMES), ...encoder, path];
   await run(ffmpeg.path, ["-v", "error", "-nostdin", ...argv], { env: toolEnvironment() });
   return path;
 }
@@ -87,7 +87,7 @@ describe.each([
   ["a storage", STORAGES],
   ["a webhook's endpoint", WEBHOOKS],
 ])("%s", (_, rows) => {
-  it.each(rows.filter(({ long }) => !long || isLong))("$name", async ({ name, makes = "film", grants, fails }) => {
+  it.each(rows.filter(({ long }) => !long || isLong))("$name", async ({ name, makes = "video", attempts, fails }) => {
     const { objects, frames } = MAKES[makes];
     const stored: Partial<Expected> = objects ? { folder: markOf(name), objects } : {};
     const expected: Expected = fails
@@ -95,7 +95,7 @@ describe.each([
       : { status: "job.completed", frames, ...stored };
     const job = await expectKept(world, idOf(name), expected, LIMIT_MS);
     if (fails) expect(job.outputs).toMatchObject([{ error_code: fails }]);
-    if (grants) expect(grantsOf(world, idOf(name))).toEqual(grants);
+    if (attempts) expect(attemptsOf(world, idOf(name))).toEqual(attempts);
   });
 });
 
@@ -142,7 +142,7 @@ describe("an endpoint that", () => {
   });
 });
 
-it("a form whose answer is lost comes twice under one key, and the receiver can tell", async () => {
+it("a form whose answer is lost comes twice under one key, and the receiver can detect it", async () => {
   const receiver = await startFormReceiver("encoded_video");
   const proxy = await startFaultProxy(receiver.origin);
   // Not the question before it, whether there is a receiver at all.

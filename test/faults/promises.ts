@@ -15,7 +15,7 @@ const Log = z.object({
 
 export type Expected = {
   readonly status: string;
-  /** Frames of each output that is a film, by its place among the outputs. */
+  /** Frame counts of the video outputs, by index. */
   readonly frames?: Readonly<Record<number, number>>;
   /** Names of all objects below `folder`, which the job has for itself. */
   readonly folder?: string;
@@ -42,7 +42,7 @@ export async function expectKept(
   }
   const { folder, objects } = expected;
   if (folder && objects) expect(await objectsIn(world, folder)).toEqual([...objects].toSorted());
-  await expectToldOnce(world, id, expected.status);
+  await expectNotifiedOnce(world, id, expected.status);
   await expect.poll(() => multipartUploads(world), { timeout: SETTLED_MS }).toEqual([]);
   await expect.poll(() => keys(world, SCRATCH_BUCKET, ""), { timeout: SETTLED_MS }).toEqual([]);
   await expect.poll(() => world.nodes.flatMap((node) => node.leftovers()), { timeout: SETTLED_MS }).toEqual([]);
@@ -51,8 +51,8 @@ export async function expectKept(
   return job;
 }
 
-/** Each event has one notification, and the receiver took it under that one id; one of them says how the job ended. */
-async function expectToldOnce(world: FaultWorld, id: string, status: string): Promise<void> {
+/** Each event has one notification, which the receiver accepted under one id; exactly one reports how the job ended. */
+async function expectNotifiedOnce(world: FaultWorld, id: string, status: string): Promise<void> {
   const logOf = async (): Promise<z.infer<typeof Log>["notifications"]> =>
     Log.parse((await world.stack.request("GET", `/jobs/${id}/notifications`)).body).notifications;
   await expect
@@ -104,8 +104,8 @@ export async function forgetTrials(world: FaultWorld): Promise<void> {
   }
 }
 
-/** The grants of a job that have been reported on or uploaded for so far, such as `encode.1`, in the order of their first request. */
-export function grantsOf({ proxies }: FaultWorld, id: string): string[] {
+/** The attempts of a job, such as `encode.1`, that have sent a report or asked for uploads so far, in order. */
+export function attemptsOf({ proxies }: FaultWorld, id: string): string[] {
   const leases = proxies.api.requests.map(({ path }) => /\/leases\/([^/]+)\//.exec(path)?.[1] ?? "");
   return [...new Set(leases.filter((lease) => lease.startsWith(`${id}.`)).map((lease) => lease.slice(id.length + 1)))];
 }

@@ -1,13 +1,13 @@
-// Small files that promise much: pictures, tracks, times and tables beyond all measure.
+// Small files that declare huge content: frames, tracks, durations and tables.
 import { deflateSync, gzipSync } from "node:zlib";
 import { box, element, fullBox, join, le32, number, png, u8, u16, u32 } from "./forge.ts";
 import { matroska, movie, trackEntry } from "./small-clips.ts";
 
 export type Make = (name: string, options: string) => Promise<Buffer>;
 export type Bomb = {
-  /** `make` has ffmpeg make a file of one picture. */
+  /** `make` has ffmpeg make a file of one frame. */
   readonly bytes: (make: Make) => Buffer | string | Promise<Buffer>;
-  /** What the picture comes to; sound of a film of pictures alone is never there. */
+  /** The outcome of the video outputs; a video without audio has none for the audio output. */
   readonly ends: "made" | "refused" | "either";
 };
 
@@ -24,7 +24,7 @@ function bits(...values: readonly (string | number)[]): Buffer {
   return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** A baseline stream whose pictures are 12000x12000, each a key picture that breaks off. */
+/** A baseline stream of truncated key frames of 12000x12000. */
 function hugeH264(): Buffer {
   const start = u8(0, 0, 0, 1);
   const side = 12_000 / 16 - 1;
@@ -170,10 +170,10 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
     ends: "refused",
   },
   "a transport stream with 190 tracks": { bytes: () => transportOfTracks(190), ends: "refused" },
-  "two pictures ten hours apart": { bytes: () => matroska({ timesMs: [0, 36_000_000] }), ends: "either" },
+  "two frames ten hours apart": { bytes: () => matroska({ timesMs: [0, 36_000_000] }), ends: "either" },
   "300,000 edits": { bytes: () => movie({ edits: edits(300_000) }), ends: "either" },
   "edits without end": { bytes: () => movie({ edits: fullBox("elst", u32(MANY, 1, 0, 0x10000)) }), ends: "either" },
-  "a picture that lasts for 2 billion ticks": {
+  "a frame that lasts for 2 billion ticks": {
     bytes: () => movie({ tables: { stts: fullBox("stts", u32(2, 24, 1, 1, 2 ** 31 - 1)) } }),
     ends: "either",
   },
@@ -191,7 +191,7 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
     bytes: () => movie({ wrap: () => compressed(deflateSync(Buffer.alloc(200_000_000), { level: 9 }), 200_000_000) }),
     ends: "refused",
   },
-  "a header that says it unpacks to 4 GB": {
+  "a header that declares 4 GB unpacked": {
     bytes: () => movie({ wrap: (moov) => compressed(deflateSync(moov), 2 ** 32 - 16) }),
     ends: "either",
   },
@@ -202,11 +202,11 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
     },
     ends: "either",
   },
-  "a million pictures a second": { bytes: () => movie({ timescale: 1_000_000 }), ends: "either" },
-  "sound of four billion samples a second": { bytes: () => wav(1, 2 ** 32 - 1), ends: "refused" },
-  "sound of 65535 channels": { bytes: () => wav(65_535, 44_100), ends: "refused" },
+  "a million frames a second": { bytes: () => movie({ timescale: 1_000_000 }), ends: "either" },
+  "audio of four billion samples a second": { bytes: () => wav(1, 2 ** 32 - 1), ends: "refused" },
+  "audio of 65535 channels": { bytes: () => wav(65_535, 44_100), ends: "refused" },
   "a movie that breaks off": { bytes: () => movie().subarray(0, 19_500), ends: "refused" },
   nothing: { bytes: () => "", ends: "refused" },
-  text: { bytes: () => "This is no film.\n".repeat(10_000), ends: "refused" },
+  text: { bytes: () => "This is not a video.\n".repeat(10_000), ends: "refused" },
   "a packed archive": { bytes: () => gzipSync(Buffer.alloc(50_000_000)), ends: "refused" },
 };

@@ -1,4 +1,4 @@
-// What the programs that a test's process started take, and whether any is left, as Linux tells it.
+// Memory and number of the programs that a test's process started, from /proc.
 import { readdir, readFile } from "node:fs/promises";
 
 /** Programs run for some 100 ms at least; the kernel remembers the most memory that one had (VmHWM, proc(5)). */

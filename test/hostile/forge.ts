@@ -50,7 +50,7 @@ export function riffChunk(name: string, ...parts: readonly Part[]): Buffer {
   return join(name, le32(body.length), body, body.length % 2 === 1 ? u8(0) : "");
 }
 
-/** A grey PNG whose header says this size, with `rows` of it, which are all the same. */
+/** A gray PNG that declares this size and holds `rows` equal rows. */
 export function png(width: number, height: number, rows: number): Buffer {
   const chunk = (name: string, body: Buffer): Buffer => {
     const named = join(name, body);

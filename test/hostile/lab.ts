@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { TaskOf } from "#shared/protocol/protocol.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
 import type { TaskDeps } from "../../encoder-node/task/task-deps.ts";
 import { encode } from "../../encoder-node/tasks/encode/encode.ts";
@@ -26,9 +26,9 @@ export type Verdict = {
 
 export type Lab = {
   readonly folder: string;
-  /** What ffmpeg makes of a moving picture of 64x36 and a tone, of half a second, by the file's name and options. */
+  /** ffmpeg writes a clip of 64x36 with a tone, of half a second, to a file of this name with these options. */
   make(name: string, options?: string): Promise<Buffer>;
-  judge(path: string, asks?: readonly Ask[]): Promise<Verdict>;
+  judge(path: string, asks?: readonly OutputOptions[]): Promise<Verdict>;
   /** What work left behind: files in the node's folder, and running programs. Nothing, if all is well. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
@@ -36,10 +36,10 @@ export type Lab = {
 
 const TOOLS = /^(?:ffmpeg|ffprobe)/;
 
-const FILM = "-f lavfi -i testsrc2=s=64x36:r=25:d=0.5 -f lavfi -i sine=d=0.5";
+const CLIP = "-f lavfi -i testsrc2=s=64x36:r=25:d=0.5 -f lavfi -i sine=d=0.5";
 
-/** Small outputs by which pictures and sound go through decoder, filters, encoders and muxers. */
-export const TINY: readonly Ask[] = [
+/** Small outputs that take video and audio through decoder, filters, encoders and muxers. */
+export const TINY: readonly OutputOptions[] = [
   { format: "mp4:64x", durationMs: 2000 },
   { format: "jpg:32x", number: 1 },
   { format: "mp3", durationMs: 2000 },
@@ -55,7 +55,7 @@ export async function openLab(): Promise<Lab> {
   return {
     folder,
     async make(name, options = "") {
-      const argv = [...`-v error -nostdin -y ${FILM} ${options}`.trim().split(/ +/), name];
+      const argv = [...`-v error -nostdin -y ${CLIP} ${options}`.trim().split(/ +/), name];
       const made = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 });
       if (!made.ok) throw new Error(`${name}: ${made.stderrTail}`);
       return readFile(join(folder, name));
@@ -82,12 +82,12 @@ export async function openLab(): Promise<Lab> {
   };
 }
 
-type Given = { readonly job: string; readonly path: string; readonly asks: readonly Ask[] };
+type Given = { readonly job: string; readonly path: string; readonly asks: readonly OutputOptions[] };
 type Judged = Pick<Verdict, "outcomes" | "messages">;
 
 async function makeAll({ job, path, asks }: Given, node: TestNode, storage: TestStorage): Promise<Judged> {
   const deps: Partial<TaskDeps> = {
-    askUploads: storage.askUploads,
+    requestUploads: storage.requestUploads,
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
   };
   // Nobody serves it: the file is here already, and whatever asks for it over the network has strayed.

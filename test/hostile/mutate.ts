@@ -46,7 +46,7 @@ const DAMAGES: readonly Damage[] = [
     if (bytes.length >= 4) random() < 0.5 ? bytes.writeUInt32BE(value, at) : bytes.writeUInt32LE(value, at);
     return bytes;
   },
-  function cutOff(bytes, random) {
+  function truncated(bytes, random) {
     return bytes.subarray(0, upTo(random, bytes.length));
   },
   function takeOut(bytes, random) {

@@ -1,14 +1,14 @@
-// Films of grey pictures of 16x16, as plain as each format allows, with room for what a hostile hand would put into them.
+// Minimal videos of gray 16x16 frames in several formats, into which tests put hostile structures.
 import { box, element, fullBox, join, le32, number, riffChunk, u8, u16, u32 } from "./forge.ts";
 
 const SIDE = 16;
 const RGB_BYTES = SIDE * SIDE * 3;
-const grey = (bytes: number): Buffer => Buffer.alloc(bytes, 0x80);
+const gray = (bytes: number): Buffer => Buffer.alloc(bytes, 0x80);
 
 export type MovieParts = {
   readonly timescale?: number;
   readonly frames?: number;
-  /** In place of `dref`'s entry, which says that the samples are in this file. */
+  /** Replaces the entry of `dref` that places the samples in this file. */
   readonly reference?: Buffer;
   readonly edits?: Buffer;
   /** Replace boxes of `stbl`, by their types. */
@@ -17,10 +17,10 @@ export type MovieParts = {
   readonly wrap?: (moov: Buffer) => Buffer;
 };
 
-/** A QuickTime movie of uncompressed pictures. */
+/** A QuickTime movie of uncompressed frames. */
 export function movie(parts: MovieParts = {}): Buffer {
   const { timescale = 25, frames = 25, reference = fullEntry("url ", u8(0, 0, 0, 1)), edits, wrap } = parts;
-  const head = join(box("ftyp", "qt  ", u32(0), "qt  "), box("mdat", grey(RGB_BYTES * frames)));
+  const head = join(box("ftyp", "qt  ", u32(0), "qt  "), box("mdat", gray(RGB_BYTES * frames)));
   const matrix = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
   const entry = box(
     "raw ",
@@ -64,10 +64,10 @@ export function movie(parts: MovieParts = {}): Buffer {
 const fullEntry = (type: string, flags: Buffer): Buffer => join(u32(12), type, flags);
 
 const YUV_BYTES = (SIDE * SIDE * 3) / 2;
-const picture = (): Buffer => grey(YUV_BYTES);
+const frame = (): Buffer => gray(YUV_BYTES);
 
 export type MatroskaParts = {
-  /** When each picture is shown, in ms. */
+  /** The timestamp of each frame, in ms. */
   readonly timesMs?: readonly number[];
   readonly info?: Buffer;
   /** Goes into the entry of the track. */
@@ -89,9 +89,9 @@ export const trackEntry = (index: number, more: Buffer = EMPTY): Buffer =>
     element(0xe0, number(0xb0, SIDE), number(0xba, SIDE), element(0x2eb524, "I420")),
   );
 
-/** A Matroska film of uncompressed pictures, each in a cluster of its own. */
+/** A Matroska video of uncompressed frames, each in a cluster of its own. */
 export function matroska(parts: MatroskaParts = {}): Buffer {
-  const { timesMs = [0, 40, 80, 120], info = EMPTY, track, more = EMPTY, payload = picture() } = parts;
+  const { timesMs = [0, 40, 80, 120], info = EMPTY, track, more = EMPTY, payload = frame() } = parts;
   const clusters = timesMs.map((ms) =>
     element(0x1f43b675, number(0xe7, ms), element(0xa3, u8(0x81, 0, 0, 0x80), payload)),
   );
@@ -107,7 +107,7 @@ export function matroska(parts: MatroskaParts = {}): Buffer {
   );
 }
 
-/** An AVI of uncompressed pictures, with a stream of text whose one packet this is. */
+/** An AVI of uncompressed frames, with a text stream of one packet. */
 export function aviWithText(packet: Buffer): Buffer {
   const frames = 10;
   const header = (type: string, handler: string, count: number): Buffer =>
@@ -120,6 +120,6 @@ export function aviWithText(packet: Buffer): Buffer {
     riffChunk("LIST", "strl", header("vids", "DIB ", frames), bitmap),
     riffChunk("LIST", "strl", header("txts", "\0\0\0\0", 1), riffChunk("strf", EMPTY)),
   );
-  const pictures = Array.from({ length: frames }, () => riffChunk("00db", grey(RGB_BYTES)));
-  return riffChunk("RIFF", "AVI ", lists, riffChunk("LIST", "movi", riffChunk("01tx", packet), ...pictures));
+  const chunks = Array.from({ length: frames }, () => riffChunk("00db", gray(RGB_BYTES)));
+  return riffChunk("RIFF", "AVI ", lists, riffChunk("LIST", "movi", riffChunk("01tx", packet), ...chunks));
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { headArguments } from "#shared/plan/command/ffmpeg-arguments.ts";
+import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { tools } from "../../encoder-node/testing/task-deps.ts";
 import { type Lab, openLab } from "./lab.ts";
@@ -36,7 +36,7 @@ const bare = (tool: { path: string }, argv: string[]): Promise<unknown> =>
   promisify(execFile)(tool.path, argv, { env: toolEnvironment() }).catch(() => undefined);
 
 it("would have noticed: ffprobe asks for the bait where its lists allow that, and the bait can be encoded", async () => {
-  const path = join(lab.folder, "film.mp4");
+  const path = join(lab.folder, "video.mp4");
   await writeFile(path, STRAYS["a manifest of an address"]?.bytes(bait) ?? "");
   // Without any list only builds before the fix of CVE-2023-6605 do so.
   await bare(tools.ffprobe, ["-v", "error", "-protocol_whitelist", "file,http,tcp", path]);
@@ -46,7 +46,7 @@ it("would have noticed: ffprobe asks for the bait where its lists allow that, an
 });
 
 /** The names by which each kind of playlist would be known. */
-const NAMES = ["film.mp4", "film.ts", "film.m3u8"];
+const NAMES = ["video.mp4", "video.ts", "video.m3u8"];
 
 it.each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
   const content = bytes(bait);
@@ -58,7 +58,7 @@ it.each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
     else expect(verdict.outcomes).not.toContain("made");
     expect(verdict.outcomes).not.toContain("unknown");
     // The same without the network of its own, which would hide what the lists of protocols and formats let through.
-    const argv = [...headArguments([{ path }]), "-frames:v", "2", "-f", "null", "-"];
+    const argv = [...openingArguments([{ path }]), "-frames:v", "2", "-f", "null", "-"];
     await bare(tools.ffmpeg, argv);
     const probing = ["-v", "error", ...argv.slice(argv.indexOf("-protocol_whitelist"), argv.indexOf("-max_pixels:v"))];
     await promisify(execFile)(tools.ffprobe.path, [...probing, path], { env: toolEnvironment() }).catch(

@@ -3,11 +3,11 @@ import { basename } from "node:path";
 import { element, join, le32, u8, u16, u32 } from "./forge.ts";
 import { aviWithText, matroska, movie } from "./small-clips.ts";
 
-/** What must not be opened: `url` of a server, `path` of a film on this machine's disk. */
+/** What must not be opened: `url` of a server, `path` of a video on this machine's disk. */
 export type Bait = { readonly url: string; readonly path: string };
 export type Stray = {
   readonly bytes: (bait: Bait) => string | Buffer;
-  /** `none`: it is no media file. `own`: it has pictures of its own, and those only are made. */
+  /** `none`: not a media file. `own`: it has frames of its own, and the outputs show only these. */
   readonly holds: "none" | "own";
 };
 
@@ -83,13 +83,13 @@ export const STRAYS: Readonly<Record<string, Stray>> = {
   "a concat script of a neighbour": none(({ path }) => `ffconcat version 1.0\nfile ${basename(path)}\n`),
   "a session description": none(({ url }) => session(url)),
   "a composition playlist": none(({ url }) => composition(url)),
-  "a drawing that names a picture": none(({ url }) => drawing(url)),
+  "a drawing that names an image": none(({ url }) => drawing(url)),
   "a drawing for ImageMagick": none(
     ({ url }) => `push graphic-context\nviewbox 0 0 16 16\nimage over 0,0 16,16 "${url}"\npop graphic-context\n`,
   ),
   "an AVI with a playlist of an address as its subtitles": own(({ url }) => aviWithText(gab2(playlist(url)))),
   "an AVI with a playlist of a file as its subtitles": own(({ path }) => aviWithText(gab2(playlist(path)))),
-  "a Matroska film that goes on in another file": own(({ path }) => matroska({ info: linked(path) })),
+  "a Matroska video that continues in another file": own(({ path }) => matroska({ info: linked(path) })),
   "a movie whose samples are in another file": none(({ path }) => movie({ reference: alias(path) })),
   "a movie whose samples are at an address": own(({ url }) => movie({ reference: secondTrackOf(url) })),
 };

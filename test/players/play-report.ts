@@ -1,7 +1,7 @@
-// What a player in a browser says of a package it played.
+// The report of a player in a browser on a package that it played.
 import * as z from "zod";
 
-/** `at` is the film's time when it happened, in seconds; -1 where the page does not see it. */
+/** `at` is the playback time, in seconds; -1 where the page does not know it. */
 export const Fault = z.object({ at: z.number(), what: z.string(), detail: z.string(), fatal: z.boolean() });
 export type Fault = z.infer<typeof Fault>;
 
@@ -10,7 +10,7 @@ export type Level = z.infer<typeof Level>;
 
 export const Opened = z.object({
   durationSeconds: z.number(),
-  /** Of pictures, in the player's order. */
+  /** Video levels, in the player's order. */
   levels: z.array(Level),
   subtitles: z.array(z.object({ language: z.string(), name: z.string() })),
 });
@@ -41,6 +41,6 @@ export const PlayReport = z.object({
   buffered: z.array(z.tuple([z.number(), z.number()])),
   droppedFrames: z.int(),
   decodedFrames: z.int(),
-  decodedSoundBytes: z.int(),
+  decodedAudioBytes: z.int(),
 });
 export type PlayReport = z.infer<typeof PlayReport>;

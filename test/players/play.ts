@@ -13,7 +13,7 @@ const STEP_LIMIT_MS = 40_000;
 const LOGS = process.env.PLAYER_LOG === "1";
 
 export type Playback = Opened & {
-  /** Plays until the film's time is `seconds`, which may be Infinity, at `rate` times its speed. */
+  /** Plays until `seconds` of the video, which may be Infinity, at `rate` times its speed. */
   playTo(seconds: number, rate?: number): Promise<void>;
   pause(): Promise<void>;
   /** Jumps and answers the frame that then is on the screen. */

@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
-import { ROOT } from "../../local/stack/places.ts";
+import { ROOT } from "../../local/home/constants.ts";
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Player</title><body style="margin:0">
 <video muted playsinline style="width:100vw;height:100vh"></video><script src="/stage.js"></script>`;

@@ -1,9 +1,9 @@
-// The time that stream-clips.ts draws into the top of its pictures, in blocks that survive every encoder.
+// The time code that stream-clips.ts draws into the top of its frames, in blocks that survive every encoder.
 
 /** A white block, a black one, 15 bits of milliseconds with the lowest first, and their parity. */
 export const BLOCKS = 18;
 export const TIME_BITS = 15;
-/** The row of blocks is so much of the picture's height. */
+/** The height of the row of blocks, as a share of the frame's. */
 export const ROW = 1 / 6;
 
 /** Seconds by the brightness (0 to 255) of the blocks; null when there is no code or it does not add up. */

@@ -56,7 +56,7 @@ export function secretJobs({ stack, sources, redirects, receiver, webhooks }: Wo
   const subtitles = (file: string): object[] => [
     { url: `${sources.origin}/${file}?sig=${FOR_NODES["the subtitles' signature"]}`, language: "en" },
   ];
-  const mp4 = { "mp4:160x90": { path: "film.mp4" } };
+  const mp4 = { "mp4:160x90": { path: "video.mp4" } };
   const encryption = { key: FOR_NODES["the stream's key"], key_uri: "https://keys.example.com/1" };
   const stream = { hls: { path: "hls" }, variants: ["mp4:160x90"], encryption };
   const { host: uploads } = new URL(receiver.origin);
@@ -74,7 +74,7 @@ export function secretJobs({ stack, sources, redirects, receiver, webhooks }: Wo
       job: {
         input: input("clip.mp4"),
         outputs: {
-          "mp4:160x90": { path: "film.mp4", watermark: watermark("logo.png") },
+          "mp4:160x90": { path: "video.mp4", watermark: watermark("logo.png") },
           httpstream: { ...stream, subtitles: subtitles("en.srt") },
         },
         settings: { ultrafast: true },
@@ -119,7 +119,7 @@ export function secretJobs({ stack, sources, redirects, receiver, webhooks }: Wo
     },
     toPrivate: { ends: "job.failed", job: { input: { url: `${redirects.origin}/private` }, outputs: mp4 } },
     toNowhere: { ends: "job.failed", job: { input: { url: `${redirects.origin}/nowhere` }, outputs: mp4 } },
-    noFilm: { ends: "job.failed", job: { input: input("text.mp4"), outputs: mp4 } },
+    notMedia: { ends: "job.failed", job: { input: input("text.mp4"), outputs: mp4 } },
     nothing: { ends: "job.failed", job: { input: input("missing.mp4"), outputs: mp4, notification: webhook } },
     unlucky: {
       ends: "job.failed",

@@ -1,4 +1,4 @@
-// Looks for secrets in what a system wrote or said, in every form in which a program may have put them down.
+// Searches for secrets in what a system wrote or sent, in every form in which a program may have encoded them.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "#shared/ids.ts";
@@ -28,7 +28,7 @@ export function tracesBelow(folder: string, secrets: Secrets, except: readonly s
 export const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
 
-/** Half of a secret is too much, and where a database's pages cut it in two, one half is whole. */
+/** Half of a secret is too much; where a database splits it over two pages, one half is still complete. */
 function formsOf(secret: string): [string, Buffer][] {
   const middle = Math.ceil(secret.length / 2);
   return [secret.slice(0, middle), secret.slice(middle)].flatMap((half): [string, Buffer][] => {

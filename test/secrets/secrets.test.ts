@@ -1,5 +1,5 @@
-// Secrets go where they are needed and nowhere else: jobs that end in every way, after which all that was kept, logged,
-// said and answered is searched for each of them.
+// Secrets reach only who needs them: after jobs with every kind of end, all that was stored, logged, sent and answered is
+// searched for each of them.
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JobView } from "../../local/demo/api-client.ts";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
-import { type Child, startChild } from "../../local/stack/child.ts";
-import { loadSecrets } from "../../local/stack/secrets.ts";
-import { nodePlan } from "../../local/stack/stack-plans.ts";
+import { loadSecrets } from "../../local/home/secrets.ts";
+import { type Child, startChild } from "../../local/processes/child.ts";
+import { nodePlan } from "../../local/stack/process-plans.ts";
 import { makeClip, makeLongClip } from "../media.ts";
 import { type FormReceiver, startFormReceiver } from "../services/form-receiver.ts";
-import { makePickyFfmpeg, PICKY_VARIABLES } from "../services/limited-ffmpeg.ts";
-import { type NodeWire, startNodeWire } from "../services/node-connection.ts";
+import { LIMITED_VARIABLES, makeLimitedFfmpeg } from "../services/limited-ffmpeg.ts";
+import { type NodeConnection, startNodeConnection } from "../services/node-connection.ts";
 import { type SourceServer, startSourceServer } from "../services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "../stack.ts";
@@ -25,7 +25,7 @@ const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 let folder: string;
 let stack: TestStack;
-let wire: NodeWire;
+let wire: NodeConnection;
 let node: Child;
 let sources: SourceServer;
 let redirects: LoopbackServer;
@@ -36,7 +36,7 @@ let operators: Secrets;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
-  Object.assign(process.env, await makePickyFfmpeg(folder, "Told: $*"));
+  Object.assign(process.env, await makeLimitedFfmpeg(folder, "Arguments: $*"));
   copyFileSync(await makeLongClip(folder, 2, "160x90"), join(folder, "clip.mp4"));
   await makeClip("text.mp4", folder);
   writeFileSync(join(folder, "en.srt"), "1\n00:00:00,000 --> 00:00:01,000\nHello\n");
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const { "a redirect's password": password, "a redirect's signature": signature } = REDIRECTED;
   redirects = await serveLoopback((request, response) => {
     const to = request.url?.startsWith("/private") ? "10.1.2.3" : `me:${password}@127.0.0.1:9`;
-    response.writeHead(302, { location: `http://${to}/film.mp4?sig=${signature}` }).end();
+    response.writeHead(302, { location: `http://${to}/video.mp4?sig=${signature}` }).end();
   });
 
   stack = await startTestStack({ nodes: 0 });
@@ -61,7 +61,7 @@ beforeAll(async () => {
     "the key pepper": keyPepper,
     "the sealing key": sealingKeys.split(":")[1] ?? "",
   };
-  wire = await startNodeWire(new URL(stack.api).origin);
+  wire = await startNodeConnection(new URL(stack.api).origin);
   const settings = { home: stack.home, port: wire.port, s3Port: 0, nodes: 1 };
   node = startChild(
     nodePlan(settings, stack.nodeToken, 1),
@@ -71,7 +71,7 @@ beforeAll(async () => {
   jobs = await runJobs();
 }, 300_000);
 afterAll(async () => {
-  for (const name of PICKY_VARIABLES) delete process.env[name];
+  for (const name of LIMITED_VARIABLES) delete process.env[name];
   await node?.stop(0);
   await stack?.stop();
   await wire?.close();
@@ -102,10 +102,10 @@ it("the jobs end as they were meant to", () => {
   const names = Object.keys(requests());
   const ended = jobs.map(({ status }, at) => `${names[at]} ${status}`);
   expect(ended, JSON.stringify(jobs, null, 1)).toEqual(wanted);
-  expect(JSON.stringify(jobs)).toContain("Told: ");
+  expect(JSON.stringify(jobs)).toContain("Arguments: ");
 });
 
-it("no secret lies in the home, but in the files that are for them", async () => {
+it("no secret is in the home, except in the files for secrets", async () => {
   await webhooks.waitFor(({ body }) => body?.event === "job.completed");
   const keepers = ["stack.json", "secrets.json"];
   const files = filesBelow(stack.home);
@@ -122,7 +122,7 @@ it("no log holds what would let its reader in: signatures, queries of addresses,
   for (const name of ["control-plane", "node-1", "s3"]) {
     const text = stack.log(name);
     for (const signature of signatures) expect([name, text.match(signature)]).toEqual([name, null]);
-    const tokens = wire.said.flatMap(({ text: frame }) => /"token":"(\w{44})"/.exec(frame)?.[1] ?? []);
+    const tokens = wire.messages.flatMap(({ text: frame }) => /"token":"(\w{44})"/.exec(frame)?.[1] ?? []);
     expect(tokens.length).toBeGreaterThan(jobs.length);
     expect(tokens.filter((token) => text.includes(token))).toEqual([]);
   }
@@ -151,10 +151,12 @@ function asLine(line: string): unknown {
   }
 }
 
-it("nodes are told of the secrets that their work needs, and of no other", () => {
+it("nodes receive the secrets that their work needs, and no other", () => {
   const traces = (secrets: Secrets): string[] => [
     ...new Set(
-      wire.said.flatMap(({ by, where, text }) => tracesIn(`${by} ${where.replace(/[^/]*\.\d+/, "…")}`, text, secrets)),
+      wire.messages.flatMap(({ by, where, text }) =>
+        tracesIn(`${by} ${where.replace(/[^/]*\.\d+/, "…")}`, text, secrets),
+      ),
     ),
   ];
   expect(traces({ ...HIDDEN_FROM_NODES, ...operators })).toEqual([]);
@@ -162,9 +164,9 @@ it("nodes are told of the secrets that their work needs, and of no other", () =>
   for (const [what, secret] of Object.entries(FOR_NODES)) expect(traces({ [what]: secret })).not.toEqual([]);
   const { "the upload address's password": password } = FOR_NODES;
   expect(traces({ password })).toEqual(["password in control plane /v2/nodes/leases/…/uploads, as Base64"]);
-  expect(wire.said.some(({ text }) => text.includes("X-Amz-Signature="))).toBe(true);
-  // Nodes say none of them.
-  for (const { by, where, text } of wire.said) if (by === "node") expect(tracesIn(where, text, all())).toEqual([]);
+  expect(wire.messages.some(({ text }) => text.includes("X-Amz-Signature="))).toBe(true);
+  // Nodes send none of them.
+  for (const { by, where, text } of wire.messages) if (by === "node") expect(tracesIn(where, text, all())).toEqual([]);
 });
 
 it("no answer holds a secret, whatever is asked", async () => {

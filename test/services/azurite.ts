@@ -15,7 +15,7 @@ const VERSION = "2020-12-06";
 
 /** Starts it on any free port with one container, whose blobs anyone may read. Nothing is kept. */
 export async function startAzurite(): Promise<Azurite> {
-  const [account, container] = ["copratest", "films"];
+  const [account, container] = ["copratest", "videos"];
   const key = randomBytes(32).toString("base64");
   const entry = require.resolve("azurite/dist/src/blob/main.js");
   const options = ["--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence", "--disableTelemetry"];

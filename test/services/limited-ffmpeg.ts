@@ -1,16 +1,19 @@
-// The real ffmpeg, but for a size at which it says something and fails.
+// The real ffmpeg, except that it prints a message and fails at one size.
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
 
-export const PICKY_VARIABLES = ["FFMPEG_PATH", "COPRA_TOOL_FOLDERS"] as const;
-type PickyVariable = (typeof PICKY_VARIABLES)[number];
+export const LIMITED_VARIABLES = ["FFMPEG_PATH", "COPRA_TOOL_FOLDERS"] as const;
+type LimitedVariable = (typeof LIMITED_VARIABLES)[number];
 
-/** Makes one that fails at 322x182; `words` are what it says there, in which the shell puts its arguments for `$*`. Answers the environment by which nodes use it. */
-export async function makePickyFfmpeg(folder: string, words: string): Promise<Record<PickyVariable, string>> {
+/**
+ * Makes one that fails at 322x182 with `message`, in which the shell replaces `$*` by its arguments. Returns the environment
+ * with which nodes use it.
+ */
+export async function makeLimitedFfmpeg(folder: string, message: string): Promise<Record<LimitedVariable, string>> {
   const { ffmpeg } = await locateFfmpeg(process.env);
-  const path = join(folder, "picky-ffmpeg");
-  const script = `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "${words}" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`;
+  const path = join(folder, "limited-ffmpeg");
+  const script = `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "${message}" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`;
   await writeFile(path, script, { mode: 0o755 });
   return { FFMPEG_PATH: path, COPRA_TOOL_FOLDERS: dirname(ffmpeg.path) };
 }

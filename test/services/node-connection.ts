@@ -1,4 +1,4 @@
-// Stands between one encoder node and the control plane, and keeps all that they say to each other.
+// A proxy between one encoder node and the control plane that records all that they send.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -6,20 +6,24 @@ import WebSocket, { WebSocketServer } from "ws";
 import { readBody } from "../../local/demo/webhook-inbox.ts";
 
 /** A frame, or the body of a request or answer about a lease. */
-export type Said = {
+export type WireMessage = {
   readonly by: "node" | "control plane";
   /** `socket`, or the path of the request. */
   readonly where: string;
   readonly text: string;
 };
 
-export type NodeWire = { readonly port: number; readonly said: readonly Said[]; close(): Promise<void> };
+export type NodeConnection = {
+  readonly port: number;
+  readonly messages: readonly WireMessage[];
+  close(): Promise<void>;
+};
 
 /** Listens on a free loopback port for a node whose control plane is at `origin`. */
-export async function startNodeWire(origin: string): Promise<NodeWire> {
-  const said: Said[] = [];
+export async function startNodeConnection(origin: string): Promise<NodeConnection> {
+  const messages: WireMessage[] = [];
   const server = createServer((request, response) => {
-    forward(request, response, origin, said).catch(() => response.destroy());
+    forward(request, response, origin, messages).catch(() => response.destroy());
   });
   const sockets = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -28,15 +32,15 @@ export async function startNodeWire(origin: string): Promise<NodeWire> {
     upstream.once("error", () => socket.destroy());
     upstream.once("open", () => {
       sockets.handleUpgrade(request, socket, head, (node) => {
-        tie(node, upstream, (text) => said.push({ by: "node", where: "socket", text }));
-        tie(upstream, node, (text) => said.push({ by: "control plane", where: "socket", text }));
+        tie(node, upstream, (text) => messages.push({ by: "node", where: "socket", text }));
+        tie(upstream, node, (text) => messages.push({ by: "control plane", where: "socket", text }));
       });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    said,
+    messages,
     close: () =>
       new Promise((resolve) => {
         for (const node of sockets.clients) node.terminate();
@@ -59,14 +63,14 @@ async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   origin: string,
-  said: Said[],
+  messages: WireMessage[],
 ): Promise<void> {
   const { method = "GET", url: where = "", headers } = request;
   const body = (await readBody(request)).toString();
-  said.push({ by: "node", where, text: body });
+  messages.push({ by: "node", where, text: body });
   const { authorization = "", "content-type": type = "" } = headers;
   const answer = await fetch(`${origin}${where}`, { method, body, headers: { authorization, "content-type": type } });
   const text = await answer.text();
-  said.push({ by: "control plane", where, text });
+  messages.push({ by: "control plane", where, text });
   response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(text);
 }

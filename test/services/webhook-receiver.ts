@@ -1,4 +1,4 @@
-// Records the webhooks that a stack sends, and can be told to refuse some first.
+// Records the webhooks that a stack sends, and can reject the first ones.
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";

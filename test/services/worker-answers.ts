@@ -1,4 +1,4 @@
-// A server that answers as the request's own address says, for tests in workerd, which can start none themselves:
+// A server that answers as the request's own URL asks, for tests in workerd, which can start none themselves:
 // `<origin>/<base64url of an Answer in JSON>/whatever/follows`.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

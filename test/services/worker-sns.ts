@@ -16,7 +16,7 @@ declare module "vitest" {
 }
 
 /** Topics (the last part of the ARN) that answer with an error of SNS, or elsewhere. */
-const ANSWERS: ReadonlyMap<string, [status: number, code: string]> = new Map([
+const RESPONSES: ReadonlyMap<string, [status: number, code: string]> = new Map([
   ["denied", [403, "AuthorizationError"]],
   ["missing", [404, "NotFound"]],
   ["busy", [429, "Throttled"]],
@@ -67,7 +67,7 @@ function isSigned({ headers, url = "/", method = "POST" }: IncomingMessage, body
 
 function take(parameters: Record<string, string>): readonly [status: number, code: string] {
   const { Action, Version, TopicArn = "", Message = "", MessageGroupId, MessageDeduplicationId } = parameters;
-  const known = ANSWERS.get(TopicArn.split(":").at(-1) ?? "");
+  const known = RESPONSES.get(TopicArn.split(":").at(-1) ?? "");
   if (known) return known;
   const ordered = !TopicArn.endsWith(".fifo") || (MessageGroupId && MessageDeduplicationId);
   const fine = Action === "Publish" && Version === "2010-03-31" && ordered && Buffer.byteLength(Message) <= 262_144;

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestProject } from "vitest/node";
-import { ROOT } from "../../local/stack/places.ts";
-import { loadSecrets } from "../../local/stack/secrets.ts";
+import { ROOT } from "../../local/home/constants.ts";
+import { loadSecrets } from "../../local/home/secrets.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

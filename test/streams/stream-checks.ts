@@ -3,12 +3,12 @@ import { fetchFile } from "./stream-bytes.ts";
 import { beepsOf, type CodedFrame, codedFrames, inspect, type Media } from "./stream-media.ts";
 import type { PackageTrack, StreamPackage } from "./stream-package.ts";
 
-/** Where the film's time 0 lies on the line of the segments' time stamps, in seconds. */
+/** The timestamp of the video's time 0 in the segments, in seconds. */
 const START = 10;
 /** Rounding in playlists and time stamps, in seconds. */
 const ROUNDING = 0.002;
-/** Sound is cut between packets of 1024 samples and begins before the film (priming): two packets at 22,050 Hz. In seconds. */
-const SOUND_ROUNDING = 0.1;
+/** Audio segments begin between packets of 1024 samples, and before the video (priming): two packets at 22,050 Hz. In s. */
+const AUDIO_ROUNDING = 0.1;
 
 const TYPES: Readonly<Record<string, RegExp>> = {
   m3u8: /^application\/vnd\.apple\.mpegurl$/,
@@ -55,12 +55,12 @@ async function wholeTrack(track: PackageTrack): Promise<Media> {
 }
 
 /**
- * Segments that do not begin with a keyframe, do not decode by themselves, or begin at another distance from the first than
- * is said.
+ * Segments that do not begin with a keyframe, do not decode by themselves, or do not begin at the distance from the first
+ * that the playlist gives.
  */
 export async function segmentFaults(track: PackageTrack): Promise<string[]> {
   const faults: string[] = [];
-  const rounding = track.kind === "video" ? ROUNDING : SOUND_ROUNDING;
+  const rounding = track.kind === "video" ? ROUNDING : AUDIO_ROUNDING;
   let earlier = 0;
   for (const [index, media] of (await segmentsOf(track)).entries()) {
     const { url = "", start = 0 } = track.segments[index] ?? {};
@@ -78,19 +78,19 @@ export async function segmentFaults(track: PackageTrack): Promise<string[]> {
   return faults;
 }
 
-/** Keyframes that are, with the init segment, not exactly one picture. */
+/** Keyframes that are, with the init segment, not exactly one frame. */
 export async function keyframeFaults(track: PackageTrack): Promise<string[]> {
   const init = await initBytes(track);
   const faults = track.keyframes.map(async ({ url, offset, length }) => {
     const { bytes } = await fetchFile(url);
     const one = Buffer.concat([init, bytes.subarray(offset, offset + length)]);
     const frames = await codedFrames({ format: formatOf(track), bytes: one });
-    return frames.length === 1 ? [] : [`${url} ${offset}+${length}: ${frames.length} pictures`];
+    return frames.length === 1 ? [] : [`${url} ${offset}+${length}: ${frames.length} frames`];
   });
   return (await Promise.all(faults)).flat();
 }
 
-/** Pictures whose segments begin elsewhere than those of the first track. */
+/** Video tracks whose segments begin elsewhere than those of the first. */
 export function alignmentFaults({ tracks }: StreamPackage): string[] {
   const [first, ...others] = tracks.filter(({ kind }) => kind === "video");
   const lines = (track: PackageTrack | undefined): string =>
@@ -100,17 +100,17 @@ export function alignmentFaults({ tracks }: StreamPackage): string[] {
     .map((track) => `${track.id} begins segments at ${lines(track)}, ${first?.id} at ${lines(first)}`);
 }
 
-/** Tracks that do not last as long as the film, within one frame. */
+/** Tracks whose duration differs from the video by more than a frame. */
 export function lengthFaults(
   { tracks }: StreamPackage,
   { seconds: source, codeAtStart, frameSeconds }: Clock,
 ): string[] {
-  // A film that begins before its picture is longer by that.
+  // A source whose audio begins before its video is longer by that.
   const seconds = source + Math.max(0, -codeAtStart);
   return tracks.flatMap(({ id, kind, segments }) => {
     const last = segments.at(-1);
     const end = last ? last.start + last.duration : 0;
-    const slack = kind === "video" ? frameSeconds + ROUNDING : Math.max(frameSeconds, SOUND_ROUNDING);
+    const slack = kind === "video" ? frameSeconds + ROUNDING : Math.max(frameSeconds, AUDIO_ROUNDING);
     return Math.abs(end - seconds) <= slack ? [] : [`${id} ends at ${end} s, not at ${seconds} s`];
   });
 }
@@ -144,36 +144,36 @@ async function peakOf({ segments }: PackageTrack, target: number): Promise<numbe
     });
   });
   const total = segments.reduce((sum, { duration }) => sum + duration, 0);
-  // A film shorter than half a target duration has no such stretch.
+  // A video shorter than half a target duration has no such stretch.
   return rates.length > 0 ? Math.max(...rates) : (sizes.reduce((sum, size) => sum + size, 0) * 8) / total;
 }
 
 export type Clock = {
-  /** What is drawn into the frame at the film's time 0. */
+  /** The time code of the frame at time 0. */
   readonly codeAtStart: number;
   readonly seconds: number;
   /** The longest time between two frames of the source. */
   readonly frameSeconds: number;
-  /** When the sound begins. */
-  readonly soundFrom: number;
+  /** When the audio begins. */
+  readonly audioFrom: number;
 };
 
-/** Frames may be moved to the nearest line of a grid, as wide as a frame is long: that of films, 1/24 s. */
+/** Frames may be moved to the nearest line of a grid, whose step is one frame: in cinema 1/24 s. */
 const HALF_FRAME = 1 / 48;
 
 /**
- * Frames that are shown before the time drawn into them, or when the source showed another one already; sound at another
+ * Frames that are shown before their time code, or when the source already showed another one; audio at another
  * time than in the source.
  */
 export async function clockFaults(track: PackageTrack, clock: Clock): Promise<string[]> {
   const media = await wholeTrack(track);
   return track.kind === "video"
-    ? pictureFaults(await codedFrames(media), track.id, clock)
+    ? frameFaults(await codedFrames(media), track.id, clock)
     : beepFaults(await beepsOf(media), track.id, clock);
 }
 
-function pictureFaults(frames: readonly CodedFrame[], id: string, { codeAtStart, frameSeconds }: Clock): string[] {
-  if (frames.length === 0) return [`${id} has no pictures`];
+function frameFaults(frames: readonly CodedFrame[], id: string, { codeAtStart, frameSeconds }: Clock): string[] {
+  if (frames.length === 0) return [`${id} has no frames`];
   const slack = HALF_FRAME + ROUNDING;
   const held = frameSeconds > 2 * HALF_FRAME ? frameSeconds : 0;
   const late = ({ seconds, code }: CodedFrame): number => seconds - START + codeAtStart - (code ?? Number.NaN);
@@ -181,21 +181,21 @@ function pictureFaults(frames: readonly CodedFrame[], id: string, { codeAtStart,
     .slice(1)
     .map(({ seconds }, index) => ({ from: frames[index]?.seconds ?? 0, to: seconds }))
     .filter(({ from, to }) => to - from > Math.max(frameSeconds, 2 * HALF_FRAME) * 1.5)
-    .map(({ from, to }) => `${id}: no picture between ${(from - START).toFixed(3)} and ${(to - START).toFixed(3)} s`);
+    .map(({ from, to }) => `${id}: no frame between ${(from - START).toFixed(3)} and ${(to - START).toFixed(3)} s`);
   const misplaced = frames
     .filter((frame) => !(late(frame) >= -slack && late(frame) <= slack + held))
-    .map(({ seconds, code }) => `${id}: at ${(seconds - START).toFixed(3)} s is the picture of ${code} s`);
+    .map(({ seconds, code }) => `${id}: at ${(seconds - START).toFixed(3)} s is the frame of ${code} s`);
   return [...gaps, ...misplaced];
 }
 
 /** There is a beep at each odd second of the source. */
-function beepFaults(beeps: readonly number[], id: string, { codeAtStart, seconds, soundFrom }: Clock): string[] {
+function beepFaults(beeps: readonly number[], id: string, { codeAtStart, seconds, audioFrom }: Clock): string[] {
   const odd = Array.from({ length: Math.ceil(seconds + codeAtStart) }, (_, second) => second).filter(
     (second) => second % 2 === 1,
   );
   return odd
     .map((second) => second - codeAtStart)
-    .filter((second) => second > soundFrom + 0.5 && second < seconds - 0.5)
+    .filter((second) => second > audioFrom + 0.5 && second < seconds - 0.5)
     .filter((second) => !beeps.some((beep) => Math.abs(beep - START - second) <= 0.03))
     .map(
       (second) => `${id}: no beep at ${second} s, but at ${beeps.map((beep) => (beep - START).toFixed(3)).join(", ")}`,

@@ -1,5 +1,5 @@
-// Clips whose pictures carry their own time, and whose sound beeps at known times: what comes out of a service can be held
-// against the clock. Each has a trait of sources as they come from the world.
+// Clips whose frames carry a time code, and whose audio beeps at known times, so that outputs can be compared with the
+// clock. Each has a trait of real sources.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, rename, stat, truncate } from "node:fs/promises";
@@ -13,8 +13,8 @@ import { BLOCKS, TIME_BITS } from "../players/time-code.ts";
 const run = promisify(execFile);
 
 const WIDTH = `iw/${BLOCKS}`;
-const box = (column: number, colour: string, when = "1"): string =>
-  `drawbox=x=iw*${column}/${BLOCKS}:y=0:w=${WIDTH}:h=ih/6:color=${colour}:t=fill:enable='${when}'`;
+const box = (column: number, color: string, when = "1"): string =>
+  `drawbox=x=iw*${column}/${BLOCKS}:y=0:w=${WIDTH}:h=ih/6:color=${color}:t=fill:enable='${when}'`;
 const bit = (index: number): string => `gt(bitand(floor(t*1000+0.5)\\,${2 ** index})\\,0)`;
 const BITS = Array.from({ length: TIME_BITS }, (_, index) => bit(index));
 
@@ -26,13 +26,13 @@ const TIME_CODE = [
   box(BLOCKS - 1, "white", `eq(mod(${BITS.join("+")}\\,2)\\,1)`),
 ].join(",");
 
-/** A tenth of a second of sound at each odd second of the film. `late`: the sound's own time 0 is that of the film then. */
+/** Beeps for 0.1 s at each odd second of the video. `late`: when the audio's time 0 is. */
 const beep = (late: number): string => `if(lt(mod(t+1+${late}\\,2)\\,0.1)\\,0.8*sin(2*PI*1000*t)\\,0)`;
 const beeps = (channels: number, late = 0): string[] => [
   ...(late ? ["-itsoffset", String(late)] : []),
   ...["-f", "lavfi", "-i", `aevalsrc=${Array(channels).fill(beep(late)).join("|")}:s=48000:c=${channels}c`],
 ];
-const picture = (size: string, rate: string, filters = ""): string[] => [
+const testPattern = (size: string, rate: string, filters = ""): string[] => [
   ...["-f", "lavfi", "-i", `testsrc2=size=${size}:rate=${rate},${TIME_CODE}${filters}`],
 ];
 const length = (seconds: number): string[] => ["-t", String(seconds)];
@@ -44,86 +44,86 @@ type Clip = {
   readonly argv: readonly string[] | null;
   /** Made from another clip when `argv` is null. */
   readonly from?: StreamClip;
-  /** Of the picture, or of the sound if there is none. */
+  /** Of the video, or of the audio where there is none. */
   readonly seconds: number;
-  /** The longest time between two frames; 0: no picture. */
+  /** The longest time between two frames; 0: no video. */
   readonly frameSeconds: number;
-  readonly sound: boolean;
-  /** What is drawn into the frame at the film's time 0, in seconds. */
+  readonly audio: boolean;
+  /** The time code of the frame at time 0, in seconds. */
   readonly codeAtStart?: number;
-  /** When the sound begins. */
-  readonly soundFrom?: number;
+  /** When the audio begins. */
+  readonly audioFrom?: number;
 };
 
 const NTSC = 1001 / 30000;
 /**
- * Formats without edit lists show what AAC's encoder puts in front of the sound, 1024 samples: the film begins with it, and the
- * picture so much later.
+ * Formats without edit lists include the AAC encoder's priming of 1024 samples: the file begins with it, and the video that
+ * much later.
  */
 const PRIMING = { codeAtStart: -1024 / 48000 };
-const sizes = { film: "854x480", other: "320x180", upright: "180x320", odd: "321x181" };
+const sizes = { large: "854x480", other: "320x180", portrait: "180x320", odd: "321x181" };
 
 export const STREAM_CLIPS = {
   /** 14.5 s at 29.97 frames a second, 480 lines. */
-  "film.mp4": {
-    argv: [...picture(sizes.film, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
-    ...{ seconds: 14.5, frameSeconds: NTSC, sound: true },
+  "video.mp4": {
+    argv: [...testPattern(sizes.large, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
+    ...{ seconds: 14.5, frameSeconds: NTSC, audio: true },
   },
   "cinema.mkv": {
-    argv: [...picture(sizes.other, "24000/1001"), ...beeps(2), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 1001 / 24000, sound: true, ...PRIMING },
+    argv: [...testPattern(sizes.other, "24000/1001"), ...beeps(2), ...length(7), ...h264, ...aac],
+    ...{ seconds: 7, frameSeconds: 1001 / 24000, audio: true, ...PRIMING },
   },
   /** The frames between a quarter and a half of each second are missing. */
   "uneven.mkv": {
     argv: [
-      ...picture(sizes.other, "30", ",select='not(between(mod(t\\,1)\\,0.25\\,0.5))'"),
+      ...testPattern(sizes.other, "30", ",select='not(between(mod(t\\,1)\\,0.25\\,0.5))'"),
       ...[...beeps(2), ...length(7), ...passed, ...h264, ...aac],
     ],
-    ...{ seconds: 7, frameSeconds: 0.3, sound: true, ...PRIMING },
+    ...{ seconds: 7, frameSeconds: 0.3, audio: true, ...PRIMING },
   },
-  /** No new picture for four seconds. */
+  /** No new frame for four seconds. */
   "still.mkv": {
     argv: [
-      ...picture(sizes.other, "30", ",select='not(between(t\\,4.5\\,8.5))'"),
+      ...testPattern(sizes.other, "30", ",select='not(between(t\\,4.5\\,8.5))'"),
       ...[...beeps(2), ...length(13), ...passed, ...h264, ...aac],
     ],
-    ...{ seconds: 13, frameSeconds: 4.1, sound: true, ...PRIMING },
+    ...{ seconds: 13, frameSeconds: 4.1, audio: true, ...PRIMING },
   },
-  /** A picture every four seconds. */
+  /** A frame every four seconds. */
   "slides.mkv": {
-    argv: [...picture(sizes.other, "1/4"), ...beeps(2), ...length(16), ...h264, ...aac],
-    ...{ seconds: 16, frameSeconds: 4, sound: true, ...PRIMING },
+    argv: [...testPattern(sizes.other, "1/4"), ...beeps(2), ...length(16), ...h264, ...aac],
+    ...{ seconds: 16, frameSeconds: 4, audio: true, ...PRIMING },
   },
   /** MPEG-TS, whose time stamps start at 1.4 s. */
   "broadcast.ts": {
-    argv: [...picture(sizes.other, "25"), ...beeps(2), ...length(7), ...h264, ...aac, "-f", "mpegts"],
-    ...{ seconds: 7, frameSeconds: 0.04, sound: true, ...PRIMING },
+    argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(7), ...h264, ...aac, "-f", "mpegts"],
+    ...{ seconds: 7, frameSeconds: 0.04, audio: true, ...PRIMING },
   },
-  /** Coded lying on its side; its matrix says how to turn it. */
-  "upright.mp4": { argv: null, from: "lying.mp4", seconds: 3, frameSeconds: 0.04, sound: true },
-  "lying.mp4": {
-    argv: [...picture(sizes.upright, "25", ",transpose=clock"), ...beeps(2), ...length(3), ...h264, ...aac],
-    ...{ seconds: 3, frameSeconds: 0.04, sound: true },
+  /** Coded in landscape with a rotation matrix. */
+  "portrait.mp4": { argv: null, from: "landscape.mp4", seconds: 3, frameSeconds: 0.04, audio: true },
+  "landscape.mp4": {
+    argv: [...testPattern(sizes.portrait, "25", ",transpose=clock"), ...beeps(2), ...length(3), ...h264, ...aac],
+    ...{ seconds: 3, frameSeconds: 0.04, audio: true },
   },
-  /** Odd width and height, no sound. */
+  /** Odd width and height, no audio. */
   "odd.mp4": {
-    argv: [...picture(sizes.odd, "25"), ...length(7), ...h264, "-pix_fmt", "yuv444p"],
-    ...{ seconds: 7, frameSeconds: 0.04, sound: false },
+    argv: [...testPattern(sizes.odd, "25"), ...length(7), ...h264, "-pix_fmt", "yuv444p"],
+    ...{ seconds: 7, frameSeconds: 0.04, audio: false },
   },
-  "sound.m4a": { argv: [...beeps(2), ...length(7), ...aac], seconds: 7, frameSeconds: 0, sound: true },
+  "audio.m4a": { argv: [...beeps(2), ...length(7), ...aac], seconds: 7, frameSeconds: 0, audio: true },
   "surround.mkv": {
-    argv: [...picture(sizes.other, "25"), ...beeps(6), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 0.04, sound: true, ...PRIMING },
+    argv: [...testPattern(sizes.other, "25"), ...beeps(6), ...length(7), ...h264, ...aac],
+    ...{ seconds: 7, frameSeconds: 0.04, audio: true, ...PRIMING },
   },
-  /** The sound begins two seconds after the picture. */
-  "late-sound.mp4": {
-    argv: [...picture(sizes.other, "25"), ...beeps(2, 2), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 0.04, sound: true, soundFrom: 2 },
+  /** The audio begins two seconds after the video. */
+  "late-audio.mp4": {
+    argv: [...testPattern(sizes.other, "25"), ...beeps(2, 2), ...length(7), ...h264, ...aac],
+    ...{ seconds: 7, frameSeconds: 0.04, audio: true, audioFrom: 2 },
   },
-  /** An edit list leaves out the first 1.2 s, up to the middle of a group of pictures. */
-  "edited.mp4": { argv: null, from: "film.mp4", seconds: 13.3, frameSeconds: NTSC, sound: true, codeAtStart: 1.2 },
+  /** An edit list leaves out the first 1.2 s, up to the middle of a GOP. */
+  "edited.mp4": { argv: null, from: "video.mp4", seconds: 13.3, frameSeconds: NTSC, audio: true, codeAtStart: 1.2 },
   /** Its index promises twice what is there. */
-  "truncated.mp4": { argv: null, from: "film.mp4", seconds: 14.5, frameSeconds: NTSC, sound: true },
+  "truncated.mp4": { argv: null, from: "video.mp4", seconds: 14.5, frameSeconds: NTSC, audio: true },
 } as const satisfies Record<string, Omit<Clip, "from"> & { from?: string }>;
 
 export type StreamClip = keyof typeof STREAM_CLIPS;
@@ -141,7 +141,7 @@ export async function makeStreamClip(name: StreamClip, folder: string): Promise<
 }
 
 const DERIVED: Partial<Record<StreamClip, (from: string, to: string) => Promise<void>>> = {
-  "upright.mp4": rotate,
+  "portrait.mp4": rotate,
   "edited.mp4": (from, to) => ffmpeg(["-ss", "1.2", "-i", from, "-c", "copy", to]),
   "truncated.mp4": async (from, to) => {
     const fast = `${to}.fast.mp4`;

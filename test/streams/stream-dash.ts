@@ -1,4 +1,4 @@
-// A DASH package, read from its XML as ISO 23009-1 says: one period, segment templates with timelines.
+// A DASH package, read from its XML (ISO 23009-1): one period, segment templates with timelines.
 import { XMLParser } from "fast-xml-parser";
 import * as z from "zod";
 import { textAt } from "./stream-bytes.ts";
@@ -99,7 +99,7 @@ function trackOf(entry: string, id: string, kind: PackageTrack["kind"], template
   return { id, kind, init, segments, keyframes: [], isEncrypted: false };
 }
 
-/** Every sheet that begins before the film's end. */
+/** Every sprite sheet that begins before the video's end. */
 function sheetsOf(
   entry: string,
   id: string,

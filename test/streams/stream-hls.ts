@@ -13,28 +13,28 @@ export async function readHls(entry: string): Promise<StreamPackage> {
   if (!isMaster(master)) throw new Error(`${entry} is no master playlist`);
   const at = (uri = ""): string => new URL(uri, entry).href;
   const shown = master.variants.filter(({ isIFrameOnly }) => !isIFrameOnly);
-  const sounds = new Map(shown.flatMap(({ audio }) => audio).map(({ uri, groupId }) => [groupId, at(uri)]));
+  const audioUrls = new Map(shown.flatMap(({ audio }) => audio).map(({ uri, groupId }) => [groupId, at(uri)]));
   const texts = new Set(shown.flatMap(({ subtitles }) => subtitles).map(({ uri }) => at(uri)));
-  const videos = new Set(shown.filter(({ resolution }) => resolution).map(({ uri }) => at(uri)));
-  const soundsAlone = shown.filter(({ resolution }) => !resolution).map(({ uri }) => at(uri));
+  const videoUrls = new Set(shown.filter(({ resolution }) => resolution).map(({ uri }) => at(uri)));
+  const audioOnly = shown.filter(({ resolution }) => !resolution).map(({ uri }) => at(uri));
   const keyframes = master.variants.filter(({ isIFrameOnly }) => isIFrameOnly).map(({ uri }) => at(uri));
-  const [pictures, audio, single, subtitles] = await Promise.all([
-    Promise.all([...videos].map(readMedia)),
-    Promise.all([...new Set([...sounds.values(), ...soundsAlone])].map(readMedia)),
+  const [videos, audio, single, subtitles] = await Promise.all([
+    Promise.all([...videoUrls].map(readMedia)),
+    Promise.all([...new Set([...audioUrls.values(), ...audioOnly])].map(readMedia)),
     Promise.all(keyframes.map(readMedia)),
     Promise.all([...texts].map(readMedia)),
   ]);
-  const playlists = [...pictures, ...audio, ...single, ...subtitles];
+  const playlists = [...videos, ...audio, ...single, ...subtitles];
   return {
     entry,
     files: [...new Set([entry, ...playlists.flatMap(filesOf)])],
     tracks: [
-      ...pictures.map((media) => trackOf(media, "video", keyframesOf(media, single))),
+      ...videos.map((media) => trackOf(media, "video", keyframesOf(media, single))),
       ...audio.map((media) => trackOf(media, "audio", [])),
     ],
     variants: shown.map((variant): PackageVariant => {
-      const [sound] = variant.audio.map(({ groupId }) => sounds.get(groupId) ?? "");
-      const tracks = [at(variant.uri), ...(sound === undefined ? [] : [sound])];
+      const [audioUrl] = variant.audio.map(({ groupId }) => audioUrls.get(groupId) ?? "");
+      const tracks = [at(variant.uri), ...(audioUrl === undefined ? [] : [audioUrl])];
       return { tracks, bandwidth: variant.bandwidth, codecs: variant.codecs ?? "" };
     }),
     subtitles: subtitles.map(({ url, media }) => media.segments.map(({ uri }) => new URL(uri, url).href)),

@@ -7,15 +7,15 @@ import { BLOCKS, ROW, secondsOf } from "../players/time-code.ts";
 
 const tools = await locateFfmpeg(process.env);
 
-/** A file, and what it is: of a few packets of MPEG-TS ffmpeg cannot tell. */
+/** A file and its format: of a few packets of MPEG-TS, ffmpeg cannot detect it. */
 export type Media = { readonly format: "mpegts" | "mp4"; readonly bytes: Uint8Array };
 
 const input = ({ format }: Media): string[] => ["-f", format, "-i", "pipe:0"];
 
-type Said = { readonly stdout: Buffer; readonly stderr: string; readonly code: number | null };
+type Finished = { readonly stdout: Buffer; readonly stderr: string; readonly code: number | null };
 
 /** Runs a tool with `input` on its standard input. */
-async function pipe(path: string, argv: readonly string[], input: Uint8Array): Promise<Said> {
+async function pipe(path: string, argv: readonly string[], input: Uint8Array): Promise<Finished> {
   const child = spawn(path, argv, { env: toolEnvironment() });
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -46,7 +46,7 @@ export type Inspected = {
   readonly packets: readonly { readonly seconds: number; readonly isKey: boolean }[];
   /** How many frames came out of decoding them all. */
   readonly frames: number;
-  /** What the decoder said; nothing when all is well. */
+  /** The errors of the decoder; empty when there are none. */
   readonly complaints: string;
 };
 
@@ -84,7 +84,7 @@ export async function codedFrames(media: Media): Promise<CodedFrame[]> {
   }));
 }
 
-/** When silence ends, in seconds: where sound begins, and where the file ends in silence. */
+/** When silence ends, in seconds: where audio begins, and where the file ends in silence. */
 export async function beepsOf(media: Media): Promise<number[]> {
   const detect = "silencedetect=noise=-20dB:duration=0.3";
   const argv = ["-v", "info", "-nostats", "-copyts", ...input(media), "-map", "0:a", "-af", detect, "-f", "null", "-"];

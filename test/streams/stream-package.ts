@@ -4,7 +4,7 @@ import { readHls } from "./stream-hls.ts";
 
 export type PackageSegment = {
   readonly url: string;
-  /** By the playlist, on the film's line: 0 is its beginning. In seconds. */
+  /** By the playlist, in seconds from the video's beginning. */
   readonly start: number;
   readonly duration: number;
 };
@@ -14,7 +14,7 @@ export type PackageTrack = {
   readonly kind: "video" | "audio";
   readonly init: string | null;
   readonly segments: readonly PackageSegment[];
-  /** Single pictures inside the segments, from a playlist of keyframes. */
+  /** Single frames inside the segments, from a playlist of keyframes. */
   readonly keyframes: readonly { readonly url: string; readonly offset: number; readonly length: number }[];
   readonly isEncrypted: boolean;
 };
@@ -34,7 +34,7 @@ export type StreamPackage = {
   readonly variants: readonly PackageVariant[];
   /** Addresses of whole WebVTT files or of their segments, one list for each text track. */
   readonly subtitles: readonly (readonly string[])[];
-  /** What segments are meant to last; null where nothing says. In seconds. */
+  /** The target duration of segments, in seconds; null where none is given. */
   readonly targetSeconds: number | null;
 };
 

@@ -12,7 +12,7 @@ import { type SourceServer, startSourceServer } from "../services/source-server.
 import { startTestStack, type TestStack } from "../stack.ts";
 import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 
-const CLIP = "film.mp4";
+const CLIP = "video.mp4";
 const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
 const HEIGHTS = [240, 360, 480];
 const KEY = "00112233445566778899aabbccddeeff";
@@ -77,7 +77,7 @@ const open = (path: string): Promise<Playback> =>
   openPlayback(browser, site, `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`);
 
 /**
- * What hls.js reports without anything being wrong: loads that it breaks off when it is told to switch; and, of MPEG-TS, that
+ * What hls.js reports without anything being wrong: loads that it aborts to switch levels; and, of MPEG-TS, that
  * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
  * `waiting`: a busy machine decodes late. Of holes in a package the players complain themselves, and `buffered` shows them.
  */
@@ -85,7 +85,7 @@ const HARMLESS = ["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress
 
 const complaints = ({ faults }: PlayReport): Fault[] => faults.filter(({ what }) => !HARMLESS.includes(what));
 
-/** How far the player's clock is ahead of the film's: hls.js takes the first decoding time for 0. */
+/** How far the player's clock is ahead of the video's: hls.js takes the first decoding timestamp for 0. */
 const shiftOf = ({ frames: [first] }: PlayReport): number => (first?.time ?? Number.NaN) - (first?.code ?? Number.NaN);
 
 /** Frames that were shown when it was not their time. Codes, and the clocks of players, are rounded to milliseconds. */
@@ -119,7 +119,7 @@ it.each([
   expect(misplaced(played.frames, shift)).toEqual([]);
   expect(played.frames.map(({ height }) => height)).toEqual(expect.arrayContaining([240, 480]));
   expect(played.buffered).toHaveLength(1);
-  expect(played.decodedSoundBytes).toBeGreaterThan(5000);
+  expect(played.decodedAudioBytes).toBeGreaterThan(5000);
 
   for (const height of HEIGHTS) {
     await player.force(level(height), "dropped");
@@ -153,7 +153,7 @@ it("AES-128 plays to its end by the player's own choices", async () => {
   await player.close();
 });
 
-it("a film of few pictures plays to its end: a segment of MPEG-TS cannot say how long its last picture lasts", async () => {
+it("a video of few frames plays to its end: MPEG-TS does not store the duration of a segment's last frame", async () => {
   const player = await open("slides/ts/master.m3u8");
   await player.playTo(Number.POSITIVE_INFINITY, 4);
   const played = await player.report();

@@ -1,4 +1,4 @@
-// Streams of sources as they come from the world, through the real system: every stored file is fetched and looked into.
+// Streams of sources with traits of real ones, through the real system: every stored file is fetched and checked.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,19 +27,19 @@ const SEGMENT_SECONDS = 3;
 const WHOLE = ["mp4:x144", "mp4:x:64k"];
 const LADDER = ["mp4:x144", "mp4:x240", "mp4:x:64k"];
 
-/** What is asked of each. */
+/** The options of each stream. */
 const STREAMS = {
-  "film.mp4": { variants: ["mp4:240p", "mp4:360p", "mp4:480p", "mp4:x:64k"], segment_duration: 6, thumbnails: true },
+  "video.mp4": { variants: ["mp4:240p", "mp4:360p", "mp4:480p", "mp4:x:64k"], segment_duration: 6, thumbnails: true },
   "cinema.mkv": { variants: [...LADDER, "mp4:hevc_x144"] },
   "uneven.mkv": { variants: LADDER },
   "still.mkv": { variants: WHOLE },
   "slides.mkv": { variants: WHOLE },
   "broadcast.ts": { variants: LADDER },
-  "upright.mp4": { variants: WHOLE },
+  "portrait.mp4": { variants: WHOLE },
   "odd.mp4": { variants: ["mp4:x144", "mp4:x240"] },
-  "sound.m4a": { variants: ["mp4:x:64k", "mp4:x:128k"] },
+  "audio.m4a": { variants: ["mp4:x:64k", "mp4:x:128k"] },
   "surround.mkv": { variants: WHOLE },
-  "late-sound.mp4": { variants: WHOLE },
+  "late-audio.mp4": { variants: WHOLE },
   "edited.mp4": { variants: WHOLE },
 } satisfies Partial<Record<StreamClip, { variants: string[]; segment_duration?: number; thumbnails?: boolean }>>;
 type Streamed = keyof typeof STREAMS;
@@ -59,7 +59,7 @@ beforeAll(async () => {
   // One by one: the first has the machine to itself, and the log its times.
   for (const [clip, options] of Object.entries(STREAMS) as [Streamed, object][]) {
     await submit(clip, options);
-    if (clip === "film.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
+    if (clip === "video.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
   }
   await submit("truncated.mp4", { variants: WHOLE });
   // All clips are made here; their drawings take minutes on a busy machine.
@@ -74,9 +74,9 @@ const addressOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.buc
 const entriesOf = (clip: StreamClip): string[] =>
   ["ts/master.m3u8", "fmp4/master.m3u8", "fmp4/master.mpd"].map((file) => addressOf(`${clip}/${file}`));
 
-it("segments are stored while the film is still being encoded, and the entry files last of all", () => {
-  const stored = storedIn(stack, "film.mp4");
-  const names = stored.map(({ path }) => path.split("/film.mp4/")[1] ?? "");
+it("segments are stored during the encode, and the entry files last", () => {
+  const stored = storedIn(stack, "video.mp4");
+  const names = stored.map(({ path }) => path.split("/video.mp4/")[1] ?? "");
   const firstEntry = names.findIndex((name) => name.split("/").length === 2);
   expect(names.slice(firstEntry).toSorted()).toEqual([
     "fmp4/master.m3u8",
@@ -90,25 +90,25 @@ it("segments are stored while the film is still being encoded, and the entry fil
   expect(after(stored[0]?.at)).toBeLessThan(after(stored.at(-1)?.at) * 0.7);
 });
 
-it("the bucket holds what the entry files lead to, and nothing else", async () => {
-  const packages = await Promise.all(entriesOf("film.mp4").map(readPackage));
+it("the bucket holds the files that the entry files reference, and nothing else", async () => {
+  const packages = await Promise.all(entriesOf("video.mp4").map(readPackage));
   const named = new Set(packages.flatMap(({ files }) => files));
-  const cues = ["ts/master.vtt", "fmp4/master.vtt"].map((file) => addressOf(`film.mp4/${file}`));
+  const cues = ["ts/master.vtt", "fmp4/master.vtt"].map((file) => addressOf(`video.mp4/${file}`));
   for (const vtt of cues) {
     const text = await (await fetch(vtt)).text();
     for (const [, sheet = ""] of text.matchAll(/\n(\S+\.jpg)#xywh=/g)) named.add(new URL(sheet, vtt).href);
     named.add(vtt);
   }
-  expect((await listBucket(stack, "film.mp4")).toSorted()).toEqual([...named].toSorted());
-  expect(await fileFaults([...named], [...entriesOf("film.mp4"), ...cues])).toEqual([]);
+  expect((await listBucket(stack, "video.mp4")).toSorted()).toEqual([...named].toSorted());
+  expect(await fileFaults([...named], [...entriesOf("video.mp4"), ...cues])).toEqual([]);
 });
 
 it.each(Object.keys(STREAMS) as Streamed[])(
-  "%s: every segment is right, in time, and as long as the film",
+  "%s: every segment is valid, in sync and as long as the source",
   async (clip) => {
     const job = await stack.waitForJob(jobs.get(clip) ?? "");
     expect(job).toMatchObject({ status: "job.completed" });
-    const clock = { codeAtStart: 0, soundFrom: 0, ...STREAM_CLIPS[clip] };
+    const clock = { codeAtStart: 0, audioFrom: 0, ...STREAM_CLIPS[clip] };
     const [ts, fmp4, dash] = await Promise.all(entriesOf(clip).map(readPackage));
     if (!ts || !fmp4 || !dash) throw new Error("unreachable");
     for (const stream of [ts, fmp4]) {
@@ -119,11 +119,11 @@ it.each(Object.keys(STREAMS) as Streamed[])(
         expect(track.keyframes.length > 0).toBe(track.kind === "video");
       }
     }
-    const pictures = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
+    const videos = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
     const counts = [ts, fmp4, dash].map(({ tracks }) => tracks.filter(({ kind }) => kind === "video").length);
     // HEVC is not for MPEG-TS.
-    const inTs = pictures.filter((format) => !format.includes("hevc")).length;
-    expect(counts).toEqual([inTs, pictures.length, pictures.length]);
+    const inTs = videos.filter((format) => !format.includes("hevc")).length;
+    expect(counts).toEqual([inTs, videos.length, videos.length]);
     for (const stream of [ts, fmp4, dash]) {
       expect(alignmentFaults(stream)).toEqual([]);
       expect(lengthFaults(stream, clock)).toEqual([]);
@@ -132,7 +132,7 @@ it.each(Object.keys(STREAMS) as Streamed[])(
   },
 );
 
-it("a film that breaks off halfway fails in words, and nothing leads to what is there of it", async () => {
+it("a truncated source fails with an error message, and no entry file is stored", async () => {
   const job = await stack.waitForJob(jobs.get("truncated.mp4") ?? "");
   expect(job.outputs).toMatchObject([{ status: "httpstream.failed", error: expect.stringMatching(/\w+ .*\./) }]);
   const answers = await Promise.all(entriesOf("truncated.mp4").map((url) => fetch(url)));

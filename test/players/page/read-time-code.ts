@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Reads the time that is drawn into a picture off the screen.
+// Reads the time code that is drawn into a frame from the screen.
 import { BLOCKS, ROW, secondsOf } from "../time-code.ts";
 
 /** Pixels per block, and the height of the row, on the canvas. */

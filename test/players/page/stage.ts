@@ -11,7 +11,7 @@ const faults: Fault[] = [];
 const frames: Frame[] = [];
 const MICROSECONDS = 1_000_000;
 let player: Player;
-/** Playback may wait now: it has not begun, or was told to jump. */
+/** Playback may wait now: it has not begun, or is seeking. */
 let mayWait = true;
 
 function blame(what: string, detail: string, fatal = false): void {
@@ -25,7 +25,7 @@ function watchFrames(): void {
   });
 }
 
-/** Time and picture are of one frame, however late this is asked. */
+/** Time and pixels belong to one frame, however late this is called. */
 function frameOnScreen(): Frame {
   const frame = new VideoFrame(video);
   const { timestamp, displayHeight } = frame;
@@ -64,7 +64,7 @@ async function open(kind: "hls" | "dash", url: string): Promise<Opened> {
   return { durationSeconds: video.duration, levels: player.levels(), subtitles: player.subtitles() };
 }
 
-/** Plays until the film's time has come, or to its end. */
+/** Plays until this time of the video, or to its end. */
 async function playTo(seconds: number, rate: number): Promise<void> {
   video.playbackRate = rate;
   await video.play();
@@ -74,7 +74,7 @@ async function playTo(seconds: number, rate: number): Promise<void> {
   );
 }
 
-/** Jumps; when the picture of that time is there, answers it. */
+/** Seeks; resolves to the frame at that time when it is shown. */
 async function seek(seconds: number): Promise<Frame> {
   const seen = frames.length;
   mayWait = true;
@@ -114,7 +114,7 @@ function report(): PlayReport {
     buffered: Array.from({ length: buffered.length }, (_, index) => [buffered.start(index), buffered.end(index)]),
     droppedFrames: droppedVideoFrames,
     decodedFrames: totalVideoFrames,
-    decodedSoundBytes: "webkitAudioDecodedByteCount" in video ? Number(video.webkitAudioDecodedByteCount) : 0,
+    decodedAudioBytes: "webkitAudioDecodedByteCount" in video ? Number(video.webkitAudioDecodedByteCount) : 0,
   };
 }
 
