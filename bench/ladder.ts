@@ -1,11 +1,12 @@
 // Compares the cost of the default ladder of a stream in one ffmpeg process with one plain ffmpeg command per rendition.
 // `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
+
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
@@ -52,7 +53,7 @@ async function main(seconds: number): Promise<void> {
     await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, source], { env });
 
     const parsed = parseOutputs({ httpstream: { hls: { path: "h" }, dash: { path: "d" } } }, "none");
-    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    if (!parsed.ok) throw new Error(parsed.error.message);
     const probe = await probeFile(ffprobe, source);
     const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
     const planned = sum(

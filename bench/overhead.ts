@@ -1,12 +1,13 @@
 // Measures what the service adds to ffmpeg: wall time of a job minus that of the same ffmpeg command by hand, in pairs.
 // `npm run bench -- [pairs]` starts its own system on free ports and prints a line for each pair, then the medians.
+
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
     const bodyOf = (pair: number) =>
       demoJob(stack.describe(), `${source.origin}/source.mp4`, `${source.origin}/hook`, `bench-${pair}`);
     const parsed = parseJobRequest(bodyOf(0), "loopback");
-    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    if (!parsed.ok) throw new Error(parsed.error.message);
     const { commands } = planEncode({
       source: clip,
       probe: await probeFile(tools.ffprobe, clip),

@@ -1,12 +1,13 @@
 // Measures size and VMAF of each quality step of four codecs, beside a plain ffmpeg command with the same encoder, preset
 // and rate factor. `node local/bootstrap.mjs bench/quality.ts` prints a line for each step.
+
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
 import { qualityStep } from "#shared/plan/encoders/quality-steps.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { locateFfmpeg, type Tool } from "../encoder-node/ffmpeg/build/locate.ts";
@@ -43,7 +44,7 @@ async function measure(ffmpeg: Tool, file: string, source: string): Promise<Resu
 
 async function byPlan(ffmpeg: Tool, ffprobe: Tool, source: string, format: string, folder: string): Promise<Result> {
   const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const probe = await probeFile(ffprobe, source);
   const { commands } = planEncode({ source, probe, outputs: parsed.value, capabilities: ALL_SOFTWARE });
   const [command] = commands;

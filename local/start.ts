@@ -26,7 +26,10 @@ try {
 
 async function main(reload: boolean): Promise<void> {
   console.log("Starting the S3 server, the control plane and the encoder nodes …");
-  const stack = await startStack(readSettings(process.env), { signal: stopSignals.first });
+  const stack = await startStack(readSettings(process.env), {
+    signal: stopSignals.first,
+    progress: (message) => console.log(`  ${message}`),
+  });
   const inbox = await openInbox(stack.webhookSecret, logWebhook);
   const stopWatching = reload ? restartOnSave({ restart: stack.restart, notify: console.log }) : undefined;
   try {

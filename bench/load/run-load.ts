@@ -1,15 +1,13 @@
 // One run of the load test: starts a control plane and simulated nodes, submits jobs, and measures times and resources.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { storageOf } from "../../local/demo/demo-job.ts";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
 import { readBody } from "../../local/demo/webhook-inbox.ts";
-import { basicAuth } from "../../local/stack/access.ts";
 import { connectedNodes } from "../../local/stack/readiness.ts";
 import { type Stack, startStack } from "../../local/stack/stack.ts";
+import { basic, call, listJobs, newAccount, newNodeToken } from "./api-calls.ts";
+import { countTickets } from "./hub-tickets.ts";
 import { Observations } from "./observations.ts";
 import { usageOf } from "./process-tree.ts";
 import { type SimulatedNode, startSimulatedNode } from "./simulated-node.ts";
@@ -162,37 +160,6 @@ async function submitAll(
   await Promise.all(Array.from({ length: load.posting }, postAll));
 }
 
-async function newNodeToken(stack: Stack, observations: Observations): Promise<string> {
-  const { api, adminToken } = stack.describe();
-  const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await call(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, observations);
-  return z.object({ node_token: z.string() }).parse(made).node_token;
-}
-
-async function newAccount(stack: Stack, observations: Observations): Promise<string> {
-  const { api, adminToken } = stack.describe();
-  const headers = { authorization: `Bearer ${adminToken}` };
-  const made = await call(`${api}/admin/accounts`, { headers, body: { name: "load" } }, observations);
-  return z.object({ api_key: z.string() }).parse(made).api_key;
-}
-
-const basic = (key = "") => ({ authorization: basicAuth(key) });
-
-type RequestOptions = { readonly headers: Readonly<Record<string, string>>; readonly body?: object };
-
-/** Repeats a request until there is a response, as a good client does. Throws on responses from 400 to 499 except 429. */
-async function call(url: string, { headers, body }: RequestOptions, observations: Observations): Promise<unknown> {
-  for (;;) {
-    const sent = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-    const response = await fetch(url, sent).catch(() => null);
-    const text = await response?.text().catch(() => null);
-    if (response?.ok && text) return JSON.parse(text);
-    if (response && text && response.status < 500 && response.status !== 429) throw new Error(`${url}: ${text}`);
-    observations.retries += 1;
-    await sleep(POLL_MS);
-  }
-}
-
 /** Waits until the lists of jobs show each job once and completed; records a violation when they do not. */
 async function checkIndex(stack: Stack, observations: Observations, keys: readonly string[]): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
@@ -207,46 +174,5 @@ async function checkIndex(stack: Stack, observations: Observations, keys: readon
       return;
     }
     await sleep(POLL_MS);
-  }
-}
-
-const Page = z.object({
-  jobs: z.array(z.object({ id: z.string(), status: z.string() })),
-  next_cursor: z.string().nullable(),
-});
-
-async function listJobs(
-  api: string,
-  key: string,
-  observations: Observations,
-): Promise<{ id: string; status: string }[]> {
-  const jobs: { id: string; status: string }[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const query: string = cursor ? `&cursor=${cursor}` : "";
-    const page = Page.parse(await call(`${api}/jobs?limit=100${query}`, { headers: basic(key) }, observations));
-    jobs.push(...page.jobs);
-    cursor = page.next_cursor;
-  }
-  return jobs;
-}
-
-/** Counts the hub's stored tickets in Miniflare's files, after workerd has closed them. */
-function countTickets(home: string): number {
-  const folder = join(home, "control-plane", "v3", "do", "copra-NodeHub");
-  const files = readdirSync(folder).filter((file) => file.endsWith(".sqlite") && file !== "metadata.sqlite");
-  if (files.length === 0) throw new Error(`There is no storage of the hub in ${folder}`);
-  return files.reduce((sum, file) => sum + countTicketsIn(join(folder, file)), 0);
-}
-
-function countTicketsIn(file: string): number {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    // A hub that had a free slot for every ticket has stored nothing and has no table.
-    const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = '_cf_KV'").get();
-    const counted =
-      hasTable && database.prepare("SELECT count(*) AS tickets FROM _cf_KV WHERE key LIKE 'ticket:%'").get();
-    return Number(counted?.tickets ?? 0);
-  } finally {
-    database.close();
   }
 }

@@ -1,16 +1,17 @@
 // A node without ffmpeg: a real WebSocket and real reports, but tasks take no time.
+
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { createLogger } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { type Assignment, type SlotCounts, slotClassOf, type TaskOf } from "#shared/protocol/tasks.ts";
 import { controlPlaneAt, type PostResult } from "../../encoder-node/link/control-plane.ts";
-import { openLink } from "../../encoder-node/link/node-link.ts";
+import { NodeLink } from "../../encoder-node/link/node-link.ts";
 import { requestUploads } from "../../encoder-node/link/upload-requests.ts";
 import { createSlots } from "../../encoder-node/task/slots.ts";
 import type { Observations } from "./observations.ts";
@@ -77,7 +78,7 @@ export function startSimulatedNode(
 
   async function encode({ lease, token: proof }: Assignment, { outputs }: TaskOf<"encode">): Promise<TaskResult> {
     const asked = { output: 0, file: 1, sizeBytes: CONTENT.length };
-    const answer = await requestUploads({ controlPlane, lease, token: proof, signal: closed.signal }, [
+    const answer = await requestUploads({ controlPlane, lease, token: proof, signal: closed.signal, log }, [
       ...outputs.map((_, output) => ({ ...asked, output })),
     ]);
     if ("failure" in answer) throw new Error(answer.failure.message);
@@ -95,7 +96,7 @@ export function startSimulatedNode(
   async function report({ lease, token: proof }: Assignment, result: TaskResult): Promise<PostResult> {
     for (let attempt = 1; ; attempt++) {
       const answer = await controlPlane.post(lease, "complete", { token: proof, result }, closed.signal);
-      if (answer.kind !== "unreachable" && answer.kind !== "broken") return answer;
+      if (answer.kind !== "unreachable" && answer.kind !== "internal-error") return answer;
       observations.retries += 1;
       await sleep(backoffMs(attempt, REPORT_RETRY, Math.random));
     }
@@ -119,7 +120,7 @@ export function startSimulatedNode(
       });
   }
 
-  const link = openLink(
+  const link = new NodeLink(
     { url, token, log },
     {
       hello: () => ({

@@ -49,7 +49,7 @@ async function ownStack(settings: StackSettings, env: Env, signal: AbortSignal):
       port: env.COPRA_PORT || (await isFree(settings.port)) ? settings.port : 0,
       s3Port: env.COPRA_S3_PORT || (await isFree(settings.s3Port)) ? settings.s3Port : 0,
     },
-    { signal },
+    { signal, progress: (message) => console.log(`  ${message}`) },
   );
   const { home, webhookSecret } = stack;
   // Tasks that still run then are not needed any more.

@@ -146,5 +146,15 @@ const LAST_LINES = 5;
 
 function endOfLog(logFile: string): string {
   const lines = readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LAST_LINES);
-  return `The end of ${logFile}:\n${lines.join("\n")}`;
+  return `The end of ${logFile}:\n${lines.map((line) => `  ${readable(line)}`).join("\n")}`;
+}
+
+/** A log line for people: of a JSON line the level, the message and the reason. */
+function readable(line: string): string {
+  try {
+    const { level, message, error, reason } = JSON.parse(line);
+    return [level, message, error ?? reason].filter((text) => text !== undefined).join(": ");
+  } catch {
+    return line;
+  }
 }

@@ -29,8 +29,10 @@ export interface Stack {
 export type StackPart = "control plane" | "nodes";
 
 export type StackOptions = {
-  /** Gets messages for people; standard error by default. */
+  /** Gets messages about processes that exit; standard error by default. */
   readonly notify?: (message: string) => void;
+  /** Gets a message for each part of the system that is ready. */
+  readonly progress?: (message: string) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 };
@@ -57,7 +59,7 @@ export async function startStack(wanted: StackSettings, options: StackOptions = 
   const settings = await withPorts(wanted);
   const children = new Children(home, options.notify ?? ((message) => console.error(message)));
   try {
-    return await startChildren(settings, children, options.signal);
+    return await startChildren(settings, children, options);
   } catch (error) {
     await stopChildren(children, 0);
     throw error;
@@ -80,7 +82,7 @@ async function withPorts(wanted: StackSettings): Promise<StackSettings> {
 async function startChildren(
   settings: StackSettings,
   children: Children,
-  signal: AbortSignal | undefined,
+  { signal, progress = () => {} }: StackOptions,
 ): Promise<Stack> {
   const { home, port, s3Port } = settings;
   const limits = { limitMs: READY_LIMIT_MS, signal };
@@ -92,15 +94,18 @@ async function startChildren(
   const controlPlane = children.start(controlPlanePlan(settings));
   const noS3 = "The S3 server does not respond";
   await waitUntil(() => s3Responds(endpoint), { failure: noS3, children: [s3], ...limits });
+  progress(`S3 server ready at ${endpoint}`);
   const responds = async (): Promise<boolean> => (await connectedNodes(api)) !== null;
   const noControlPlane = "The control plane does not respond";
   await waitUntil(responds, { failure: noControlPlane, children: [controlPlane, s3], ...limits });
+  progress(`Control plane ready at ${api}`);
 
   const { apiKey, webhookSecret, nodeToken } = await ensureAccess(api, home, secrets);
   const numbers = Array.from({ length: settings.nodes }, (_, index) => index + 1);
   const nodes = numbers.map((number) => children.start(nodePlan(settings, nodeToken, number)));
   const connected = async (): Promise<boolean> => ((await connectedNodes(api)) ?? 0) >= nodes.length;
   await waitUntil(connected, { failure: "Not all encoder nodes have connected", children: children.all, ...limits });
+  progress(`${nodes.length} encoder ${nodes.length === 1 ? "node" : "nodes"} connected`);
 
   const describe = (): StackFile => ({
     api,
