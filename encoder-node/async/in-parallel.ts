@@ -1,56 +1,72 @@
-// Work on many things, a few at a time.
+// Runs asynchronous work on many items, a limited number at a time.
 
-/** Does it to each, at most so many at the same time, and answers in the order of the items. Rejects with the first error. */
-export async function inParallel<Item, Result>(
+/**
+ * Calls `work` for each item, at most `limit` at a time, and returns the results in the order of the items. Rejects with the
+ * first error, while other calls may still run.
+ */
+export async function mapLimited<Item, Value>(
   items: readonly Item[],
-  most: number,
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
+  limit: number,
+  work: (item: Item, index: number) => Promise<Value>,
+): Promise<Value[]> {
+  const results: Value[] = [];
   const queue = items.entries();
   const worker = async (): Promise<void> => {
-    for (const [at, item] of queue) results[at] = await work(item);
+    for (const [index, item] of queue) results[index] = await work(item, index);
   };
-  await Promise.all(Array.from({ length: most }, worker));
+  await Promise.all(Array.from({ length: limit }, worker));
   return results;
 }
 
-/** The same, but the first error stops the others, and nothing is under way any more when it is thrown. */
-export async function allOrNone<Item, Result>(
+/**
+ * Like `mapLimited`, but the first error aborts the signal that the other calls have, and the function rejects after all calls
+ * have ended.
+ */
+export async function mapLimitedOrAbort<Item, Value>(
   items: readonly Item[],
-  most: number,
+  limit: number,
   signal: AbortSignal,
-  work: (item: Item, signal: AbortSignal) => Promise<Result>,
-): Promise<Result[]> {
+  work: (item: Item, index: number, signal: AbortSignal) => Promise<Value>,
+): Promise<Value[]> {
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const underway = new Set<Promise<Result>>();
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  const running = new Set<Promise<Value>>();
   try {
-    return await inParallel(items, most, async (item) => {
-      either.throwIfAborted();
-      const doing = work(item, either).finally(() => underway.delete(doing));
-      underway.add(doing);
-      return doing;
+    return await mapLimited(items, limit, async (item, index) => {
+      stopped.throwIfAborted();
+      const call = work(item, index, stopped).finally(() => running.delete(call));
+      running.add(call);
+      return call;
     });
   } finally {
     stop.abort();
-    await Promise.allSettled(underway);
+    await Promise.allSettled(running);
   }
 }
 
-/** Lets at most so many pieces of work be under way at a time, in the order in which they come. */
-export function limiter(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let free = most;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((proceed) => waiting.push(proceed));
+/** Runs pieces of work, at most `limit` at a time, in the order in which they are given. */
+export class Limiter {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(limit: number) {
+    this.#free = limit;
+  }
+
+  /** Whether work that is given now starts at once. */
+  get isFree(): boolean {
+    return this.#free > 0;
+  }
+
+  async run<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((start) => this.#waiting.push(start));
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = this.#waiting.shift();
       if (next) next();
-      else free += 1;
+      else this.#free += 1;
     }
-  };
+  }
 }

@@ -1,36 +1,43 @@
-// What a storage was signed for a time: had anew, once for all who wait, when it is refused as an old signature would be.
+// A signed value, such as URLs, that is signed again when a storage rejects it as it would reject an expired signature.
 import { untilAborted } from "./until-aborted.ts";
 
-/** What was signed at one time. A signature that has never worked is wrong, not old; the first may have waited long. */
-export type Signed<Value> = { readonly value: Value; mayBeOld: boolean };
+/**
+ * A value and its signature. A signature that has never worked is wrong, not expired. The first one may have waited for long, so
+ * `mayHaveExpired` is true from the beginning there.
+ */
+export type Signed<Value> = { readonly value: Value; mayHaveExpired: boolean };
 
-export interface Renewable<Value> {
-  /** Whoever sees a signature of it work sets `mayBeOld`. */
-  latest(): Signed<Value>;
+export class Renewable<Value> {
+  readonly #sign: () => Promise<Value>;
+  #latest: Signed<Value>;
+  #renewal: Promise<void> | null = null;
+
+  constructor(first: Value, sign: () => Promise<Value>) {
+    this.#sign = sign;
+    this.#latest = { value: first, mayHaveExpired: true };
+  }
+
+  /** The value to use now. The caller sets `mayHaveExpired` when a request with it succeeds. */
+  get latest(): Signed<Value> {
+    return this.#latest;
+  }
+
   /**
-   * After `used` was refused: true once there is another to try, false when none would help. Throws what `renew` throws.
-   * An abort rejects with the signal's reason, at once: whoever renews for others goes on.
+   * Call this after a storage rejected `used`. True when there is another value to try, false when a new signature would not
+   * help. Concurrent callers share one renewal. Throws what `sign` throws. An abort rejects at once with the signal's reason and
+   * leaves the renewal to the other callers.
    */
-  renewed(used: Signed<Value>, signal: AbortSignal): Promise<boolean>;
-}
+  async renew(used: Signed<Value>, signal: AbortSignal): Promise<boolean> {
+    if (this.#latest !== used) return true;
+    if (!used.mayHaveExpired) return false;
+    this.#renewal ??= this.#signAgain().finally(() => {
+      this.#renewal = null;
+    });
+    await untilAborted(this.#renewal, signal);
+    return true;
+  }
 
-export function renewable<Value>(first: Value, renew: () => Promise<Value>): Renewable<Value> {
-  let latest: Signed<Value> = { value: first, mayBeOld: true };
-  let renewing: Promise<void> | null = null;
-
-  const fresh = async (): Promise<void> => {
-    latest = { value: await renew(), mayBeOld: false };
-  };
-  return {
-    latest: () => latest,
-    async renewed(used, signal) {
-      if (latest !== used) return true;
-      if (!used.mayBeOld) return false;
-      renewing ??= fresh().finally(() => {
-        renewing = null;
-      });
-      await untilAborted(renewing, signal);
-      return true;
-    },
-  };
+  async #signAgain(): Promise<void> {
+    this.#latest = { value: await this.#sign(), mayHaveExpired: false };
+  }
 }

@@ -1,6 +1,6 @@
-// Waiting that an abort ends, for promises that know no signal.
+// Makes promises that take no signal abortable.
 
-/** The promise's outcome, or the signal's reason if that comes first. */
+/** The promise's outcome, or a rejection with the signal's reason if the signal aborts first. */
 export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);
