@@ -1,4 +1,4 @@
-// What is sent to a storage: bytes at hand, a file, or a range of one, perhaps encrypted on the way.
+// The content of an upload: bytes in memory, a file, or a byte range of a file, optionally encrypted.
 import { createCipheriv } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { AppError } from "#shared/errors.ts";
 
 export type Content = {
   readonly sizeBytes: number;
-  /** So many bytes of it from `offset` on, read anew with every call: a request may be tried again. */
+  /** Reads `sizeBytes` bytes from `offset`. Each call reads them again, because a request may be retried. */
   read(offset: number, sizeBytes: number): AsyncIterable<Uint8Array>;
 };
 
@@ -21,15 +21,15 @@ export function bytesContent(bytes: Uint8Array): Content {
   };
 }
 
-/** A finished file. Throws AppError `node_failed` when it is not there. */
+/** A finished file. Throws AppError `node_failed` when it does not exist. */
 export async function fileContent(path: string): Promise<Content> {
   const found = await stat(path).catch((error: unknown) => {
-    throw new AppError("node_failed", "A finished file is gone.", { cause: error });
+    throw new AppError("node_failed", "A finished file does not exist.", { cause: error });
   });
   return rangeContent(path, 0, found.size);
 }
 
-/** A range of a file, which may grow behind it. Reading throws AppError `node_failed` when the file is shorter. */
+/** A byte range of a file that may still grow after it. Reading throws AppError `node_failed` when the file is shorter. */
 export function rangeContent(path: string, start: number, sizeBytes: number): Content {
   return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
 }
@@ -37,21 +37,21 @@ export function rangeContent(path: string, start: number, sizeBytes: number): Co
 async function* readRange(path: string, start: number, sizeBytes: number): AsyncGenerator<Buffer> {
   if (sizeBytes === 0) return;
   const file = createReadStream(path, { start, end: start + sizeBytes - 1, highWaterMark: READ_BYTES });
-  // Errors of whoever reads come through here as well, and are no fault of the disk.
+  // Errors of the consumer also pass through the loop below; they are not errors of the disk.
   let diskError: unknown = null;
   file.once("error", (error) => {
     diskError = error;
   });
-  let left = sizeBytes;
+  let missing = sizeBytes;
   try {
     for await (const chunk of file as AsyncIterable<Buffer>) {
-      left -= chunk.length;
+      missing -= chunk.length;
       yield chunk;
     }
   } catch (error) {
     throw diskError === null ? error : unreadable(diskError);
   }
-  if (left > 0) throw unreadable(new Error(`${left} bytes are missing`));
+  if (missing > 0) throw unreadable(new Error(`${missing} bytes are missing`));
 }
 
 const unreadable = (cause: unknown): AppError =>
@@ -59,12 +59,12 @@ const unreadable = (cause: unknown): AppError =>
 
 const BLOCK_BYTES = 16;
 
-/** AES-128-CBC with the padding of PKCS #7, which adds 1 to 16 bytes (RFC 8216 §4.3.2.4, RFC 5652 §6.3). */
+/** AES-128-CBC with PKCS #7 padding, which adds 1 to 16 bytes (RFC 8216 §4.3.2.4, RFC 5652 §6.3). */
 export function encryptedContent(plain: Content, key: Uint8Array, iv: Uint8Array): Content {
   return {
     sizeBytes: (Math.floor(plain.sizeBytes / BLOCK_BYTES) + 1) * BLOCK_BYTES,
-    // Each block depends on the one before it, so a range takes all that precedes it.
-    read: (offset, sizeBytes) => cutOut(encrypt(plain, key, iv), offset, sizeBytes),
+    // Each block depends on the one before it, so a range needs all bytes before it.
+    read: (offset, sizeBytes) => slice(encrypt(plain, key, iv), offset, sizeBytes),
   };
 }
 
@@ -74,16 +74,16 @@ async function* encrypt(plain: Content, key: Uint8Array, iv: Uint8Array): AsyncG
   yield cipher.final();
 }
 
-async function* cutOut(
+async function* slice(
   chunks: AsyncIterable<Uint8Array>,
   offset: number,
   sizeBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let at = 0;
   for await (const chunk of chunks) {
-    const wanted = chunk.subarray(Math.max(0, offset - at), Math.max(0, offset + sizeBytes - at));
+    const selected = chunk.subarray(Math.max(0, offset - at), Math.max(0, offset + sizeBytes - at));
     at += chunk.length;
-    if (wanted.length > 0) yield wanted;
+    if (selected.length > 0) yield selected;
     if (at >= offset + sizeBytes) return;
   }
 }

@@ -1,14 +1,16 @@
-// What a result may lack, whatever kind of file it is: the file, a track, or its end.
+// Checks files that ffmpeg made: that they exist, have their tracks, and are long enough.
+
 import { stat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
+import type { Tool } from "../ffmpeg/build/locate.ts";
 import { probeFile } from "../source/probe/probe.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
 
 export type MadeFile = { path: string; sizeBytes: number };
 
+/** Throws AppError `encoding_failed` when the file does not exist or is empty. */
 export async function madeFile(path: string): Promise<MadeFile> {
   const found = await stat(path).catch(() => null);
   if (!found?.isFile() || found.size === 0)
@@ -16,25 +18,25 @@ export async function madeFile(path: string): Promise<MadeFile> {
   return { path, sizeBytes: found.size };
 }
 
-/** ffmpeg ends well, too, when no frame of its input could be decoded: then the file is without content. */
+/** ffmpeg also exits with 0 when it could decode no frame of its input: then the file has no content. */
 const UNREADABLE =
-  "The result is no readable file; the input may be damaged, or of a kind that this node's ffmpeg cannot decode";
+  "The result is not a readable file; the input may be damaged, or of a kind that this node's ffmpeg cannot decode";
 
-/** What is wrong with a result is said in other words than what is wrong with an input. */
+/** Probes a file that ffmpeg made. Throws AppError `encoding_failed` where `probeFile` would blame the input. */
 export async function probeResult(
   path: string,
-  { ffprobe, signal }: Pick<TaskDeps, "ffprobe" | "signal">,
+  { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
   demuxer?: string,
 ): Promise<MediaProbe> {
   try {
     return await probeFile(ffprobe, path, signal, demuxer);
   } catch (error) {
-    const unreadable = error instanceof AppError && error.code === "input_not_media";
-    throw unreadable ? new AppError("encoding_failed", UNREADABLE, { cause: error }) : error;
+    const isUnreadable = error instanceof AppError && error.code === "input_not_media";
+    throw isUnreadable ? new AppError("encoding_failed", UNREADABLE, { cause: error }) : error;
   }
 }
 
-/** Whether a result that ends there is long enough; so it is when nobody knows (null) how long it should be. */
+/** Whether a result that ends at `endMs` is long enough; always when the expected length is unknown (null). */
 export const isLongEnough = (endMs: number, expectedMs: number | null): boolean =>
   expectedMs === null || endMs >= expectedMs - toleranceMs(expectedMs);
 
@@ -42,14 +44,12 @@ export function tooShort(endMs: number, expectedMs: number): AppError {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
   return new AppError(
     "encoding_failed",
-    `The result ends at ${seconds(endMs)} s instead of ${seconds(expectedMs)} s; the source may be damaged or cut short`,
+    `The result ends at ${seconds(endMs)} s instead of ${seconds(expectedMs)} s; the source may be damaged or truncated`,
   );
 }
-
-const TRACK_WORDS = { video: "picture", audio: "sound" } as const satisfies Record<TrackKind, string>;
 
 export const missingTrack = (kind: TrackKind): AppError =>
   new AppError(
     "encoding_failed",
-    `The result has no ${TRACK_WORDS[kind]}; the source's may be damaged, or begin after the end of the output`,
+    `The result has no ${kind}; the ${kind} of the source may be damaged, or start after the end of the output`,
   );

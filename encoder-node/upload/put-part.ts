@@ -1,97 +1,108 @@
-// One signed request with one range of what is sent, streamed, and tried again while that may help.
+// Sends one upload part with its signed request, streamed, with retries.
 import { randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
-import { noAnswerOf, storageUnreachable } from "#shared/network/storage-connection.ts";
-import { isPassingStatus, storageRefusal } from "#shared/network/storage-failure.ts";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { Logger } from "#shared/log.ts";
+import { connectionFailureOf, storageUnreachable } from "#shared/network/storage-connection.ts";
+import { isPassingStatus, storageRejection } from "#shared/network/storage-failure.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { Content } from "./content.ts";
-import { type FormFrame, formFrame } from "./form-body.ts";
-import { formFailure } from "./form-failure.ts";
+import { type FormFrame, formFailure, formFrame } from "./form.ts";
 
 export type PartUpload = {
   readonly content: Content;
   readonly part: UploadPart;
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
-  /** Bytes of this part that were handed to the network in the present try. */
+  readonly log: Logger;
+  /** Bytes of this part that were handed to the network in the current attempt. */
   readonly onProgress: (bytesSent: number) => void;
 };
 
-/** How often, and after how long, what may pass is tried again, and how slowly one try may go. */
-export type Patience = {
+/** How often and after which delay a part is sent again, and how long one attempt may take. */
+export type RetryPolicy = {
   readonly retries: number;
   readonly backoff: BackoffPolicy;
-  /** The time of one try: so long, and so much more for each KiB. */
+  /** The time limit of one attempt: a base, and more for each KiB. */
   readonly limit: { readonly baseMs: number; readonly msPerKib: number };
 };
 /**
- * A storage that takes drops would hold its slot for ever. That of 1 MiB a minute is what a source must bring as well
- * (input/source-patience.ts); the base is for answers that take long, and for small files.
+ * A storage that is too slow would occupy its slot forever. 1 MiB a minute is also the minimum rate of a source
+ * (source/fetch/source-timeouts.ts). The base is for slow responses and small files.
  */
-const LIMIT: Patience["limit"] = { baseMs: 10 * 60_000, msPerKib: 60_000 / 1024 };
-/** Some five minutes: an upload holds no encoder, and waiting costs less than encoding the outputs again. */
-const PATIENCE: Patience = { retries: 24, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
-/** Some seconds: whoever takes a form may have it already, and gets all of it each time. */
-const FORM_PATIENCE: Patience = { ...PATIENCE, retries: 2 };
+const LIMIT: RetryPolicy["limit"] = { baseMs: 10 * 60_000, msPerKib: 60_000 / 1024 };
+/** About five minutes: an upload holds no encoder, and waiting costs less than encoding the outputs again. */
+const RETRIES: RetryPolicy = { retries: 24, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
+/** A few seconds: the receiver of a form may have it already, and gets the whole file with each attempt. */
+const FORM_RETRIES: RetryPolicy = { ...RETRIES, retries: 2 };
 /**
- * A host that refuses connections, or has no address, is a wrong `storage` far more often than one that restarts: it is
- * given up after 13 s at the most, 6 s on average.
+ * A host that refuses connections or does not resolve is a wrong `storage` far more often than a host that restarts. The upload
+ * gives up after 13 s at most, 6 s on average.
  */
-const NOBODY_PATIENCE: Pick<Patience, "retries" | "backoff"> = { retries: 5, backoff: { firstMs: 500, maxMs: 5000 } };
-/** A storage that did not take a part in spite of all retries: other files fare no better for now. */
+const NO_HOST_RETRIES: Pick<RetryPolicy, "retries" | "backoff"> = {
+  retries: 5,
+  backoff: { firstMs: 500, maxMs: 5000 },
+};
+
+/** The storage did not accept a part despite all retries. Other files would fail too, for now. */
 export class StorageDown extends AppError {
   constructor({ code, message, cause }: AppError) {
     super(code, message, { cause });
   }
 }
 
-/** How long neither the sending nor the storage's answer may stand still. */
+/** How long the request or the response may make no progress. */
 const STALL_MS = 60_000;
-/** Whoever takes a form may carry the file elsewhere before answering, which takes the longer the larger it is. */
+/** The receiver of a form may forward the file before it responds, which takes longer for larger files. */
 const FORM_STALL_MS_PER_MIB = 250;
 const MAX_FORM_STALL_MS = 5 * 60_000;
-/** Some firewalls refuse requests without one. */
+/** Some firewalls reject requests without a user agent. */
 const FORM_USER_AGENT = "copra-upload/1";
 const ERROR_BODY_BYTES = 16 * 1024;
-/** Node's timers take no more (`timers`, setTimeout). */
+/** The longest delay of a Node.js timer (`timers`, setTimeout). */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Sends one part and answers its ETag as the storage wrote it (empty when it sent none). Network errors and what
- * storage-failure.ts calls passing are retried 24 times, forms twice, unless `patience` says otherwise; a host where
- * nobody answers 5 times. Redirects are refusals, they are not followed. A form whose receiver does not answer in time is
- * not sent again: it may have arrived.
- * Throws AppError `storage_*` (`storage_unreachable` also, at once, for a storage that takes too little at a time),
- * `node_failed`, and what the agent refuses with. An abort rejects with the signal's reason.
+ * Sends one part and returns the ETag that the storage sent (empty when it sent none). Network errors and the statuses that
+ * storage-failure.ts calls passing are retried 24 times, forms twice, unless `policy` overrides that; an unreachable host
+ * 5 times. Redirects are failures, they are not followed. A form whose receiver does not respond in time is not sent again: it
+ * may have arrived.
+ * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`, and the
+ * errors of the agent. An abort rejects with the signal's reason.
  */
-export async function putPart(upload: PartUpload, patience: Partial<Patience> = {}): Promise<string> {
-  const { signal, part } = upload;
-  const { retries, backoff, limit } = { ...(part.form ? FORM_PATIENCE : PATIENCE), ...patience };
-  // By this header a receiver of forms tells one that is sent again, because its answer was lost, from another.
+export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> = {}): Promise<string> {
+  const { signal, part, log } = upload;
+  const { retries, backoff, limit } = { ...(part.form ? FORM_RETRIES : RETRIES), ...policy };
+  // With this header the receiver of a form recognizes a file that is sent again because the response was lost.
   const formKey = randomUUID();
-  let nobody = 0;
-  for (let failures = 1; ; failures++) {
-    const outcome = await inTime(upload, limit, (timed) => tryPart(timed, formKey));
-    if (outcome.ok) return outcome.etag;
+  let withoutHost = 0;
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = performance.now();
+    const outcome = await withTimeLimit(upload, limit, (limited) => tryPart(limited, formKey));
+    const fields = { url: part.url, offset: part.offset, sizeBytes: part.sizeBytes, attempt };
+    if (outcome.ok) {
+      log.debug("Upload part stored", { ...fields, durationMs: Math.round(performance.now() - startedAt) });
+      return outcome.etag;
+    }
     signal.throwIfAborted();
+    log.debug("Upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.passing });
     if (!outcome.passing) throw outcome.error;
-    nobody = outcome.isNobody ? nobody + 1 : 0;
-    if (failures > retries || nobody > NOBODY_PATIENCE.retries) throw new StorageDown(outcome.error);
+    withoutHost = outcome.isHostMissing ? withoutHost + 1 : 0;
+    if (attempt > retries || withoutHost > NO_HOST_RETRIES.retries) throw new StorageDown(outcome.error);
     upload.onProgress(0);
-    const pause = nobody > 0 ? { ...NOBODY_PATIENCE.backoff, firstMs: backoff.firstMs } : backoff;
-    await sleep(backoffMs(failures, pause, Math.random), undefined, { signal }).catch(() => undefined);
+    const pause = withoutHost > 0 ? { ...NO_HOST_RETRIES.backoff, firstMs: backoff.firstMs } : backoff;
+    await sleep(backoffMs(attempt, pause, Math.random), undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
   }
 }
 
-/** Breaks a try off that takes too long. */
-async function inTime<Value>(
+/** Aborts an attempt that takes too long. */
+async function withTimeLimit<Value>(
   upload: PartUpload,
-  { baseMs, msPerKib }: Patience["limit"],
+  { baseMs, msPerKib }: RetryPolicy["limit"],
   work: (upload: PartUpload) => Promise<Value>,
 ): Promise<Value> {
   const over = new AbortController();
@@ -107,11 +118,11 @@ async function inTime<Value>(
 const tooSlow = (limitMs: number): AppError =>
   new AppError(
     "storage_unreachable",
-    `The storage has not taken a file, or a part of one, within ${Math.ceil(limitMs / 60_000)} min; use a faster one.`,
+    `The storage did not accept a file, or a range of one, within ${Math.ceil(limitMs / 60_000)} min; use a faster storage.`,
   );
 
-/** `isNobody`: the host refused the connection, or has no address. */
-type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; isNobody?: boolean; error: AppError };
+/** `isHostMissing`: the host refused the connection, or does not resolve. */
+type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; isHostMissing?: boolean; error: AppError };
 
 async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
   try {
@@ -120,12 +131,12 @@ async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
       await body.dump();
       return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
     }
-    const said = await beginning(body);
+    const text = await readErrorBody(body);
     if (upload.part.form) return { ok: false, passing: isPassingStatus(statusCode), error: formFailure(statusCode) };
     const region = headers["x-amz-bucket-region"];
-    const error = storageRefusal({
+    const error = storageRejection({
       status: statusCode,
-      body: said,
+      body: text,
       bucketRegion: typeof region === "string" ? region : null,
     });
     return { ok: false, passing: error.passing, error };
@@ -145,31 +156,31 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
   };
   const stallMs = STALL_MS + (frame ? formExtraMs(part) : 0);
   const limits = { headersTimeout: stallMs, bodyTimeout: stallMs };
-  const range = metered(content.read(part.offset, part.sizeBytes), onProgress);
-  // An empty stream would be sent chunked, which storage services refuse.
+  const range = withProgress(content.read(part.offset, part.sizeBytes), onProgress);
+  // An empty stream would be sent chunked, which storage services reject.
   const body = sizeBytes === 0 ? "" : Readable.from(frame ? framed(frame, range) : range, { objectMode: false });
   return request(part.url, { dispatcher: agent, method: frame ? "POST" : "PUT", headers, body, signal, ...limits });
 }
 
-type Chunks = AsyncIterable<Uint8Array>;
+type Bytes = AsyncIterable<Uint8Array>;
 
-async function* framed({ head, tail }: FormFrame, range: Chunks): AsyncGenerator<Uint8Array> {
+async function* framed({ head, tail }: FormFrame, range: Bytes): AsyncGenerator<Uint8Array> {
   yield head;
   yield* range;
   yield tail;
 }
 
-async function* metered(range: Chunks, onProgress: PartUpload["onProgress"]): AsyncGenerator<Uint8Array> {
+async function* withProgress(range: Bytes, onProgress: PartUpload["onProgress"]): AsyncGenerator<Uint8Array> {
   let sent = 0;
-  for await (const chunk of range) {
-    yield chunk;
-    sent += chunk.length;
+  for await (const bytes of range) {
+    yield bytes;
+    sent += bytes.length;
     onProgress(sent);
   }
 }
 
-/** The start of an error body, whatever its size; what cannot be read is left out. */
-async function beginning(body: Readable): Promise<string> {
+/** The start of an error body of any size; empty when it cannot be read. */
+async function readErrorBody(body: Readable): Promise<string> {
   let text = "";
   try {
     for await (const chunk of body) {
@@ -186,8 +197,13 @@ const formExtraMs = ({ sizeBytes }: UploadPart): number =>
   Math.min((sizeBytes / 2 ** 20) * FORM_STALL_MS_PER_MIB, MAX_FORM_STALL_MS - STALL_MS);
 
 function connectionOutcome({ url, form }: UploadPart, error: unknown): Outcome & { ok: false } {
-  const why = noAnswerOf(error instanceof Error && "code" in error ? String(error.code) : null);
-  const failure = storageUnreachable(url, why, form ? "form" : "bucket", error);
-  const isFinal = why === "certificate" || (why === "timeout" && form !== undefined);
-  return { ok: false, passing: !isFinal, isNobody: why === "refused" || why === "unknown host", error: failure };
+  const cause = connectionFailureOf(error instanceof Error && "code" in error ? String(error.code) : null);
+  const failure = storageUnreachable(url, cause, form ? "form" : "bucket", error);
+  const isFinal = cause === "certificate" || (cause === "timeout" && form !== undefined);
+  return {
+    ok: false,
+    passing: !isFinal,
+    isHostMissing: cause === "refused" || cause === "unknown host",
+    error: failure,
+  };
 }

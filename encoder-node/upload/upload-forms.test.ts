@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { afterAll, afterEach, describe, expect, it, test } from "vitest";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import {
+  CLIP,
+  clipPath,
   closeStorages,
   endUploads,
-  FILM,
-  filmPath,
   type Received,
   storage,
   upload,
@@ -15,64 +15,64 @@ import { fileContent } from "./content.ts";
 afterEach(closeStorages);
 afterAll(endUploads);
 
-describe("forms", () => {
-  const form = { name: "encoded_video", fileName: 'ä "cut" 1.mp4', contentType: "video/mp4" };
-  const beside = [
+describe("upload forms", () => {
+  const form = { name: "encoded_video", fileName: 'ä "quoted" 1.mp4', contentType: "video/mp4" };
+  const plainFields = [
     { name: "job_id", value: "AAAAAAAAAAAAAA" },
     { name: "video_id", value: "mp4:720p" },
   ];
   const headers = { authorization: "Basic dTpw" };
   const formPart = (origin: string, sizeBytes: number): UploadPart[] => [
-    { url: `${origin}/in/a.mp4?id=7`, headers, offset: 0, sizeBytes, form: { ...form, fields: beside } },
+    { url: `${origin}/in/a.mp4?id=7`, headers, offset: 0, sizeBytes, form: { ...form, fields: plainFields } },
   ];
   const parse = ({ body, headers }: Received): Promise<FormData> =>
     new Response(new Uint8Array(body), { headers: { "content-type": String(headers["content-type"]) } }).formData();
 
   it("carry the file with its name, type and exact length", async () => {
-    const { origin, taken } = await storage();
+    const { origin, received } = await storage();
     const progress: number[] = [];
-    await upload(formPart(origin, FILM.length), { onProgress: (bytes) => progress.push(bytes) });
-    const empty = `${filmPath}.empty`;
+    await upload(formPart(origin, CLIP.length), { onProgress: (bytes) => progress.push(bytes) });
+    const empty = `${clipPath}.empty`;
     await writeFile(empty, "");
     await upload(formPart(origin, 0), { content: await fileContent(empty) });
-    for (const [index, expected] of [FILM, Buffer.alloc(0)].entries()) {
-      const received = taken[index];
-      if (!received) throw new Error("Nothing came");
-      expect([received.method, received.url]).toEqual(["POST", "/in/a.mp4?id=7"]);
-      expect(received.headers).toMatchObject({ ...headers, "content-length": String(received.body.length) });
-      expect(received.headers["user-agent"]).toBe("copra-upload/1");
-      expect(received.headers).not.toHaveProperty("transfer-encoding");
-      const fields = [...(await parse(received))];
-      // Fields come first: a receiver that reads on the fly knows what the file is.
-      expect(fields.slice(0, -1)).toEqual(beside.map(({ name, value }) => [name, value]));
+    for (const [index, expected] of [CLIP, Buffer.alloc(0)].entries()) {
+      const request = received[index];
+      if (!request) throw new Error("No request");
+      expect([request.method, request.url]).toEqual(["POST", "/in/a.mp4?id=7"]);
+      expect(request.headers).toMatchObject({ ...headers, "content-length": String(request.body.length) });
+      expect(request.headers["user-agent"]).toBe("copra-upload/1");
+      expect(request.headers).not.toHaveProperty("transfer-encoding");
+      const fields = [...(await parse(request))];
+      // Fields precede the file, so that a streaming receiver has them first.
+      expect(fields.slice(0, -1)).toEqual(plainFields.map(({ name, value }) => [name, value]));
       const [name, file] = fields.at(-1) as [string, File];
       expect(name).toBe(form.name);
       expect([file.name, file.type]).toEqual([form.fileName, form.contentType]);
       expect(Buffer.from(await file.arrayBuffer()).equals(expected)).toBe(true);
     }
-    expect(progress.at(-1)).toBe(FILM.length);
+    expect(progress.at(-1)).toBe(CLIP.length);
   });
 
-  it("are sent again while that may help, and say by their key that they are the same", async () => {
+  it("are retried with the same idempotency key", async () => {
     const keys: unknown[] = [];
-    const { origin, taken, tries } = await storage((request, response, asked) => {
+    const { origin, received, tries } = await storage((request, response, attempt) => {
       keys.push(request.headers["idempotency-key"]);
-      return asked <= 2 && !response.writeHead(503).end().destroyed;
+      return attempt <= 2 && !response.writeHead(503).end().destroyed;
     });
-    await upload(formPart(origin, FILM.length));
+    await upload(formPart(origin, CLIP.length));
     expect([...tries.values()]).toEqual([3]);
-    expect((await parse(taken[0] as Received)).has(form.name)).toBe(true);
-    await upload(formPart(origin, FILM.length));
+    expect((await parse(received[0] as Received)).has(form.name)).toBe(true);
+    await upload(formPart(origin, CLIP.length));
     expect(keys).toEqual([keys[0], keys[0], keys[0], expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  it("are sent three times at most: each may have arrived, and nobody takes all of them out again", async () => {
+  it("are sent three times at most, because each may have arrived", async () => {
     const { origin, tries } = await storage(
       (request) => !!request.resume().once("end", () => request.socket.destroy()),
     );
-    const patience = { backoff: { firstMs: 5, maxMs: 5 } };
-    await expect(upload(formPart(origin, FILM.length), { patience })).rejects.toMatchObject({
+    const retryPolicy = { backoff: { firstMs: 5, maxMs: 5 } };
+    await expect(upload(formPart(origin, CLIP.length), { retryPolicy })).rejects.toMatchObject({
       code: "storage_unreachable",
     });
     expect([...tries.values()]).toEqual([3]);
@@ -82,18 +82,18 @@ describe("forms", () => {
     [302, "storage_denied", "redirects are not followed"],
     [401, "storage_denied", "check the user and password in `storage.url`"],
     [404, "storage_url_not_found", "check the path in `storage.url`"],
-    [413, "storage_denied", "it must take files of this size"],
-    [422, "storage_denied", "it must take a POST of multipart/form-data"],
-  ])("that are answered %i are %s, at once", async (status, code, advice) => {
+    [413, "storage_denied", "it must accept files of this size"],
+    [422, "storage_denied", "it must accept a POST of multipart/form-data"],
+  ])("that receive HTTP %i fail with %s without retries", async (status, code, advice) => {
     const { origin, tries } = await storage((request, response) => {
       const location = `http://${request.headers.host}/elsewhere`;
       request.resume().once("end", () => response.writeHead(status, { location }).end("<Code>Ignored</Code>"));
       return true;
     });
-    await expect(upload(formPart(origin, FILM.length))).rejects.toMatchObject({
+    await expect(upload(formPart(origin, CLIP.length))).rejects.toMatchObject({
       name: "AppError",
       code,
-      message: `The upload address answered ${status}; ${advice}.`,
+      message: `The upload URL responded with HTTP ${status}; ${advice}.`,
     });
     expect([...tries.entries()]).toEqual([["/in/a.mp4?id=7", 1]]);
   });

@@ -1,35 +1,34 @@
-// How far the uploads of a task are, as one figure.
-import type { TaskDeps } from "../task/task-deps.ts";
+// The progress of all uploads of a task, as one fraction.
 
 export interface UploadMeter {
-  /** So many more bytes are to be sent. */
+  /** Adds bytes that are to be sent. */
   expect(bytes: number): void;
-  /** How much of one thing is sent so far. */
-  note(what: object, sentBytes: number): void;
-  /** From now on the task does nothing else: the stage's progress is reported. */
-  begin(): void;
+  /** Sets how many bytes of `item` are sent. */
+  update(item: object, sentBytes: number): void;
+  /** Starts to report: from now on the task only uploads. */
+  start(): void;
 }
 
-/** Turns bytes sent of single things into the progress of the stage `uploading`. */
-export function uploadMeter({ progress }: Pick<TaskDeps, "progress">): UploadMeter {
+/** `onProgress` receives the sent fraction of all expected bytes. */
+export function createUploadMeter(onProgress: (fraction: number) => void): UploadMeter {
   const sent = new Map<object, number>();
   let expected = 0;
-  let isOn = false;
-  const show = (): void => {
+  let isStarted = false;
+  const report = (): void => {
     const sum = [...sent.values()].reduce((total, bytes) => total + bytes, 0);
-    if (isOn) progress("uploading", sum / Math.max(1, expected));
+    if (isStarted) onProgress(sum / Math.max(1, expected));
   };
   return {
     expect(bytes) {
       expected += bytes;
     },
-    note(what, sentBytes) {
-      sent.set(what, sentBytes);
-      show();
+    update(item, sentBytes) {
+      sent.set(item, sentBytes);
+      report();
     },
-    begin() {
-      isOn = true;
-      show();
+    start() {
+      isStarted = true;
+      report();
     },
   };
 }

@@ -1,95 +1,110 @@
-// Executes upload tickets: signed requests for the ranges of one object. Knows no storage service.
+// Uploads one file by its ticket: signed requests for the ranges of one object. Knows no storage service.
 import type { Dispatcher } from "undici";
 import { AppError } from "#shared/errors.ts";
-import { StorageRefusal } from "#shared/network/storage-failure.ts";
-import type { UploadPart, UploadTicket } from "#shared/protocol/protocol.ts";
-import { renewable } from "../async/renewable.ts";
+import type { Logger } from "#shared/log.ts";
+import { StorageRejection } from "#shared/network/storage-failure.ts";
+import type { UploadPart, UploadsAnswer, UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
+import { mapLimitedOrAbort } from "../async/in-parallel.ts";
+import { Renewable } from "../async/renewable.ts";
 import type { Content } from "./content.ts";
-import { type Patience, putPart } from "./put-part.ts";
+import { putPart, type RetryPolicy } from "./put-part.ts";
 
-export type Ticket = Pick<UploadTicket, "parts">;
+/** Requests signed uploads from the control plane, with retries. Throws AppError `lease_superseded`, `node_failed` or `cancelled`. */
+export type RequestUploads = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
+
+/** What every upload of a task has in common. */
+export type UploadDeps = {
+  readonly requestUploads: RequestUploads;
+  /** One agent for all uploads, so that they share connections. */
+  readonly storages: Dispatcher;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+};
 
 export type Upload = {
   readonly content: Content;
-  readonly ticket: Ticket;
-  /** Gives a ticket for the same parts that is signed anew. */
-  readonly renew: () => Promise<Ticket>;
-  /** One for all uploads, so that they share connections. */
+  readonly ticket: Pick<UploadTicket, "parts">;
+  /** Returns a ticket for the same parts with new signatures. */
+  readonly renew: () => Promise<Pick<UploadTicket, "parts">>;
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
-  /** Bytes of the whole handed to the network; never falls. */
+  readonly log: Logger;
+  /** Bytes of the file that were handed to the network; never decreases. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
-  readonly patience?: Partial<Patience> | undefined;
+  readonly retryPolicy?: Partial<RetryPolicy> | undefined;
 };
 
 const PARALLEL_PARTS = 4;
 
 /**
- * Uploads part by part, up to 4 at a time, and answers the ETag of each part, in the ticket's order. A signature that is
- * refused as an old one would be is asked for anew; the parts that are stored stay so.
- * Throws the first part's failure that cannot be mended (see put-part.ts), after stopping the others, and AppError
- * `node_failed` when the content is not as long as the ticket says. An abort rejects with the signal's reason.
+ * Uploads the parts, up to 4 at a time, and returns the ETag of each part in the ticket's order. When the storage rejects a
+ * signature as it rejects an expired one, the upload requests new signatures; parts that are stored are not sent again.
+ * Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts, and AppError
+ * `node_failed` when the content does not have the length of the ticket. An abort rejects with the signal's reason.
  */
 export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
-  const { content, ticket, agent, signal, patience } = upload;
-  const signed = renewable(ticket.parts, () => signedAnew(upload));
+  const { content, ticket, agent, signal, log, retryPolicy } = upload;
+  const signed = new Renewable<readonly UploadPart[]>(ticket.parts, () => renewedParts(upload));
   signal.throwIfAborted();
   const sizeBytes = checkSize(content, ticket.parts);
   const report = progressOf(upload);
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const etags: string[] = ticket.parts.map(() => "");
-  const queue = ticket.parts.entries();
-  const sendPart = async (index: number): Promise<string> => {
+  const etags = await mapLimitedOrAbort(ticket.parts, PARALLEL_PARTS, signal, async (_, index, stopped) => {
     const onProgress = (bytes: number): void => report(index, bytes);
     for (;;) {
-      either.throwIfAborted();
-      const used = signed.latest();
+      stopped.throwIfAborted();
+      const used = signed.latest;
       const part = used.value[index];
       if (!part) throw new AppError("node_failed", `The ticket has no part ${index}`);
       try {
-        const etag = await putPart({ content, part, agent, signal: either, onProgress }, patience);
-        used.mayBeOld = true;
+        const etag = await putPart({ content, part, agent, signal: stopped, log, onProgress }, retryPolicy);
+        used.mayHaveExpired = true;
         return etag;
       } catch (error) {
-        if (!(error instanceof StorageRefusal && error.mayBeExpired)) throw error;
-        if (!(await signed.renewed(used, either))) throw error;
+        if (!(error instanceof StorageRejection && error.mayBeExpired)) throw error;
+        if (!(await signed.renew(used, stopped))) throw error;
       }
     }
-  };
-  const sendParts = async (): Promise<void> => {
-    for (const [index] of queue) etags[index] = await sendPart(index);
-  };
-  const senders = Array.from({ length: PARALLEL_PARTS }, sendParts);
-  try {
-    await Promise.all(senders);
-    return { etags, sizeBytes };
-  } finally {
-    stop.abort();
-    // The caller may remove the file as soon as this returns.
-    await Promise.allSettled(senders);
-  }
+  });
+  return { etags, sizeBytes };
 }
 
-/** The parts of a fresh ticket, which must be the same. */
-async function signedAnew({ ticket, renew }: Upload): Promise<readonly UploadPart[]> {
+/** Requests a ticket for one file. Throws AppError with the control plane's reason when it signs none, and as `requestUploads` does. */
+export async function requestTicket(
+  file: UploadsRequest["files"][number],
+  requestUploads: RequestUploads,
+): Promise<UploadTicket> {
+  const answer = await requestUploads([file]);
+  if ("failure" in answer) throw AppError.from(answer.failure);
+  const [ticket] = answer.uploads;
+  if (!ticket) throw noTicket();
+  return ticket;
+}
+
+/** The control plane's answer lacks the ticket of a file. */
+export const noTicket = (): AppError =>
+  new AppError("storage_unreachable", "The control plane signed no upload for a file; try again later.");
+
+/** The parts of a new ticket, which must have the same ranges. */
+async function renewedParts({ ticket, renew }: Upload): Promise<readonly UploadPart[]> {
   const { parts } = await renew();
-  if (!sameRanges(parts, ticket.parts)) throw new AppError("node_failed", "The control plane signed another upload");
+  if (!hasSameRanges(parts, ticket.parts)) {
+    throw new AppError("node_failed", "The control plane signed other ranges than before");
+  }
   return parts;
 }
 
-const sameRanges = (parts: readonly UploadPart[], others: readonly UploadPart[]): boolean =>
+const hasSameRanges = (parts: readonly UploadPart[], others: readonly UploadPart[]): boolean =>
   parts.length === others.length &&
   parts.every(({ offset, sizeBytes }, at) => offset === others[at]?.offset && sizeBytes === others[at]?.sizeBytes);
 
-/** The size, which the parts must cover: a storage would take a wrong one without complaint. */
+/** The size of the content. The parts must cover exactly that: a storage would accept another size without an error. */
 function checkSize({ sizeBytes }: Content, parts: readonly UploadPart[]): number {
   const planned = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
   if (sizeBytes === planned) return planned;
-  throw new AppError("node_failed", `A finished file has ${sizeBytes} bytes where ${planned} were announced.`);
+  throw new AppError("node_failed", `A finished file has ${sizeBytes} bytes instead of the announced ${planned}.`);
 }
 
-/** Adds the parts up; a part that is sent again does not take the sum back. */
+/** Adds up the progress of the parts. A part that is sent again does not decrease the sum. */
 function progressOf({ onProgress }: Upload): (index: number, bytesSent: number) => void {
   const sent = new Map<number, number>();
   let sum = 0;

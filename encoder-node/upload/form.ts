@@ -1,0 +1,50 @@
+// Uploads by form: the multipart/form-data body around a file (RFC 7578), and what a receiver's error status means. Pure.
+import { AppError, type ErrorCode } from "#shared/errors.ts";
+import { isPassingStatus } from "#shared/network/storage-failure.ts";
+import type { UploadForm } from "#shared/protocol/uploads.ts";
+
+/** The bytes before and after the file, and the content type that names the boundary. */
+export type FormFrame = { readonly head: Buffer; readonly tail: Buffer; readonly contentType: string };
+
+/**
+ * Frames a file. The plain fields precede it, so that a receiver that reads the body as a stream has them before the file. The
+ * boundary must not occur in the file or the fields: use random characters.
+ */
+export function formFrame({ name, fileName, contentType, fields }: UploadForm, boundary: string): FormFrame {
+  const head = [
+    ...fields.flatMap((field) => [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="${quote(field.name)}"`,
+      "",
+      field.value,
+    ]),
+    `--${boundary}`,
+    `Content-Disposition: form-data; name="${quote(name)}"; filename="${quote(fileName)}"`,
+    `Content-Type: ${contentType}`,
+    "",
+    "",
+  ].join("\r\n");
+  return {
+    head: Buffer.from(head),
+    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
+}
+
+/** Escapes a name as browsers do (HTML Standard, multipart/form-data encoding algorithm). */
+const quote = (text: string): string => text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
+
+/** The failure that a receiver's status means: any HTTP status but success. Redirects are failures, they are not followed. */
+export function formFailure(status: number): AppError {
+  const [code, advice] = explainStatus(status);
+  return new AppError(code, `The upload URL responded with HTTP ${status}; ${advice}.`);
+}
+
+function explainStatus(status: number): [ErrorCode, string] {
+  if (status === 401 || status === 403) return ["storage_denied", "check the user and password in `storage.url`"];
+  if (status === 404) return ["storage_url_not_found", "check the path in `storage.url`"];
+  if (status === 413) return ["storage_denied", "it must accept files of this size"];
+  if (isPassingStatus(status)) return ["storage_unreachable", "try again later"];
+  if (status >= 300 && status < 400) return ["storage_denied", "redirects are not followed"];
+  return ["storage_denied", "it must accept a POST of multipart/form-data"];
+}
