@@ -1,4 +1,4 @@
-// One POST to the control plane about a lease.
+// Sends one POST about a lease to the control plane.
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
@@ -6,49 +6,50 @@ import { messageOf } from "#shared/log.ts";
 
 export type LeaseVerb = "uploads" | "scratch" | "outputs" | "complete" | "fail";
 
-export type PostAnswer =
-  | { kind: "taken"; body: unknown }
-  /** The lease is no longer ours. */
+export type PostResult =
+  | { kind: "accepted"; body: unknown }
+  /** The lease belongs to another attempt, or the job no longer needs it. */
   | { kind: "superseded" }
-  /** The control plane understood and will never take this. */
-  | { kind: "refused"; message: string }
-  /** It had a problem of its own with this: likely for good, but an upgrade may mend it. */
-  | { kind: "broken"; message: string }
-  /** It could not be asked, or cannot answer now. */
+  /** The control plane understood the request and will never accept it. */
+  | { kind: "rejected"; message: string }
+  /** HTTP 500: probably permanent, but an upgrade of the control plane may fix it. */
+  | { kind: "internal-error"; message: string }
+  /** No response, or none from the control plane itself. */
   | { kind: "unreachable"; message: string };
 
 export interface ControlPlane {
-  post(lease: LeaseId, verb: LeaseVerb, body: unknown, signal?: AbortSignal): Promise<PostAnswer>;
+  post(lease: LeaseId, verb: LeaseVerb, body: unknown, signal?: AbortSignal): Promise<PostResult>;
 }
 
-const ANSWER_LIMIT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
-/** By this the control plane is told from what stands before it: gateways and captive portals refuse in words of their own. */
-const Refusal = z.object({ error_code: z.string() });
-const REFUSALS: Readonly<Record<number, "superseded" | "refused">> = {
+/** Distinguishes the control plane from gateways and captive portals in front of it, whose error bodies have another form. */
+const ErrorBody = z.object({ error_code: z.string() });
+const FINAL_STATUSES: Readonly<Record<number, "superseded" | "rejected">> = {
   404: "superseded",
   409: "superseded",
-  400: "refused",
-  413: "refused",
+  400: "rejected",
+  413: "rejected",
 };
 
-/** Reports go to `url`, which is the address of the control plane without `/v2`. */
+/** `url` is the control plane's URL without `/v2`. */
 export function controlPlaneAt(url: string, token: string): ControlPlane {
   return {
     async post(lease, verb, body, signal) {
-      const limit = AbortSignal.timeout(ANSWER_LIMIT_MS);
+      const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
       try {
         const response = await fetch(`${url}/v2/nodes/leases/${lease}/${verb}`, {
           method: "POST",
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
           body: JSON.stringify(body),
-          signal: signal ? AbortSignal.any([signal, limit]) : limit,
+          signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
         });
         const text = await response.text();
-        if (response.ok) return { kind: "taken", body: JSON.parse(text) };
-        const refusal = REFUSALS[response.status];
-        if (refusal && isOwn(text)) return refusal === "refused" ? { kind: refusal, message: text } : { kind: refusal };
-        return { kind: response.status === 500 ? "broken" : "unreachable", message: `HTTP ${response.status}` };
+        if (response.ok) return { kind: "accepted", body: JSON.parse(text) };
+        const final = FINAL_STATUSES[response.status];
+        if (final && isErrorBody(text)) return final === "rejected" ? { kind: final, message: text } : { kind: final };
+        const kind = response.status === 500 ? "internal-error" : "unreachable";
+        return { kind, message: `HTTP ${response.status}` };
       } catch (error) {
         if (signal?.aborted) throw new AppError("cancelled", "The work was stopped", { cause: error });
         return { kind: "unreachable", message: messageOf(error) };
@@ -57,9 +58,9 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
   };
 }
 
-function isOwn(text: string): boolean {
+function isErrorBody(text: string): boolean {
   try {
-    return Refusal.safeParse(JSON.parse(text)).success;
+    return ErrorBody.safeParse(JSON.parse(text)).success;
   } catch {
     return false;
   }

@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { createLogger } from "#shared/log.ts";
-import { PROTOCOL_VERSION } from "#shared/protocol/protocol.ts";
-import { type LinkHandlers, type NodeLink, openLink, reconnectMs } from "./node-link.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { type LinkHandlers, NodeLink, reconnectMs } from "./node-link.ts";
 
-const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
 const ASSIGN = {
   type: "assign",
   assignment: {
     lease: "AAAAAAAAAAAAAA.inspect.1",
     token: "t",
     jobId: "AAAAAAAAAAAAAA",
+    ...{ kind: "inspect", slotClass: "inspect", round: 0 },
     task: { kind: "inspect", sourceUrl: "http://127.0.0.1/", chunking: null },
   },
 };
@@ -22,15 +22,15 @@ afterEach(() => {
   for (const end of cleanUp.splice(0)) end();
 });
 
-/** A hub's side: the connections that came, and what was heard on each. */
+/** A hub: its connections, and the frames that each received. */
 async function hub() {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
-  const connections: { socket: WebSocket; request: IncomingMessage; heard: string[] }[] = [];
+  const connections: { socket: WebSocket; request: IncomingMessage; received: string[] }[] = [];
   server.on("connection", (socket, request) => {
-    const heard: string[] = [];
-    socket.on("message", (data) => heard.push(data.toString()));
-    connections.push({ socket, request, heard });
+    const received: string[] = [];
+    socket.on("message", (data) => received.push(data.toString()));
+    connections.push({ socket, request, received });
   });
   cleanUp.push(() => {
     for (const { socket } of connections) socket.terminate();
@@ -46,7 +46,7 @@ function handlers(running: string[] = []): LinkHandlers {
       session: "s",
       capabilities: { ffmpegVersion: "7.0", encoders: [], cpus: 2, filters: [], muxers: [], hardware: null },
       slots: { inspect: 1, encode: 1 },
-      running: running.map((lease) => ({ lease: lease as never, token: "t" })),
+      running: running.map((lease) => ({ lease: lease as never, token: "t", slotClass: "encode" as const })),
     }),
     assign: vi.fn(),
     cancel: vi.fn(),
@@ -56,26 +56,26 @@ function handlers(running: string[] = []): LinkHandlers {
   };
 }
 
-function open(url: string, tells: LinkHandlers): NodeLink {
-  const link = openLink({ url, token: "secret", log }, tells);
-  cleanUp.push(link.close);
+function open(url: string, linkHandlers: LinkHandlers): NodeLink {
+  const link = new NodeLink({ url, token: "secret", log: silentLog }, linkHandlers);
+  cleanUp.push(() => link.close());
   return link;
 }
 
 const connection = async ({ connections }: Awaited<ReturnType<typeof hub>>, number: number) => {
-  await vi.waitFor(() => expect(connections[number - 1]?.heard[0]).toBeDefined(), { timeout: 5000 });
+  await vi.waitFor(() => expect(connections[number - 1]?.received[0]).toBeDefined(), { timeout: 5000 });
   const found = connections[number - 1];
   if (!found) throw new Error("No connection");
   return found;
 };
 
-it("shows its token, says hello first, and passes on what the hub says", async () => {
+it("sends its token and the hello first, and dispatches the hub's frames", async () => {
   const server = await hub();
-  const tells = handlers();
-  const link = open(server.url, tells);
-  const { socket, request, heard } = await connection(server, 1);
+  const linkHandlers = handlers();
+  const link = open(server.url, linkHandlers);
+  const { socket, request, received } = await connection(server, 1);
   expect([request.url, request.headers.authorization]).toEqual(["/v2/nodes/connect", "Bearer secret"]);
-  expect(JSON.parse(heard[0] ?? "")).toMatchObject({
+  expect(JSON.parse(received[0] ?? "")).toMatchObject({
     type: "hello",
     protocol: PROTOCOL_VERSION,
     session: "s",
@@ -89,15 +89,15 @@ it("shows its token, says hello first, and passes on what the hub says", async (
     { type: "drain" },
   ];
   for (const frame of frames) socket.send(JSON.stringify(frame));
-  await vi.waitFor(() => expect(tells.drain).toHaveBeenCalledOnce());
-  expect(tells.welcome).toHaveBeenCalledWith(500);
-  expect(tells.assign).toHaveBeenCalledWith(ASSIGN.assignment);
-  expect(tells.cancel).toHaveBeenCalledWith(ASSIGN.assignment.lease);
+  await vi.waitFor(() => expect(linkHandlers.drain).toHaveBeenCalledOnce());
+  expect(linkHandlers.welcome).toHaveBeenCalledWith(500);
+  expect(linkHandlers.assign).toHaveBeenCalledWith(ASSIGN.assignment);
+  expect(linkHandlers.cancel).toHaveBeenCalledWith(ASSIGN.assignment.lease);
   link.send({ type: "bye" });
-  await vi.waitFor(() => expect(heard).toContain('{"type":"bye"}'));
+  await vi.waitFor(() => expect(received).toContain('{"type":"bye"}'));
 });
 
-it("comes back after its connection is gone, and says what is true then", async () => {
+it("reconnects after its connection is lost, and sends its current state", async () => {
   const server = await hub();
   const running: string[] = [];
   const link = open(server.url, handlers(running));
@@ -107,42 +107,42 @@ it("comes back after its connection is gone, and says what is true then", async 
   await vi.waitFor(() => expect(first.socket.readyState).toBe(3));
   link.send({ type: "bye" });
   const second = await connection(server, 2);
-  expect(JSON.parse(second.heard[0] ?? "")).toMatchObject({
+  expect(JSON.parse(second.received[0] ?? "")).toMatchObject({
     type: "hello",
     running: [{ lease: ASSIGN.assignment.lease }],
   });
-  expect(second.heard).not.toContain('{"type":"bye"}');
+  expect(second.received).not.toContain('{"type":"bye"}');
 });
 
-it("keeps trying while nobody listens, and stops when it is closed", async () => {
-  const tells = handlers();
-  const link = open("http://127.0.0.1:9", tells);
+it("retries while the hub refuses connections, and stops when it is closed", async () => {
+  const linkHandlers = handlers();
+  const link = open("http://127.0.0.1:9", linkHandlers);
   await new Promise((resolve) => setTimeout(resolve, 50));
   link.close();
-  expect(tells.welcome).not.toHaveBeenCalled();
+  expect(linkHandlers.welcome).not.toHaveBeenCalled();
 });
 
 it.each([
   [false, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]],
   [true, [500, 1000, 2000, 3000, 3000, 3000, 3000, 3000, 30_000]],
-])("waits longer each time; with work in hand (%s) it comes back while its leases may live", (isBusy, longest) => {
+])("waits longer each time; with running leases (%s) it reconnects while they may live", (isBusy, longest) => {
   expect(longest.map((_, at) => reconnectMs(at + 1, isBusy, () => 1))).toEqual(longest);
 });
 
-it("connects anew after a frame that it cannot read, which may have been an assignment", async () => {
+it("reconnects after an invalid frame, which may have been an assignment", async () => {
   const server = await hub();
-  const tells = handlers();
-  open(server.url, tells);
+  const linkHandlers = handlers();
+  open(server.url, linkHandlers);
   const { socket } = await connection(server, 1);
   socket.send(JSON.stringify({ type: "assign", assignment: { ...ASSIGN.assignment, jobId: "../../etc" } }));
   await connection(server, 2);
-  expect(tells.assign).not.toHaveBeenCalled();
+  expect(linkHandlers.assign).not.toHaveBeenCalled();
 });
 
-it("says nothing more when it is closed amid the handshake", async () => {
+it("sends nothing when it is closed during the handshake", async () => {
   const server = new WebSocketServer({ noServer: true });
-  const heard = vi.fn();
-  server.on("connection", (socket) => socket.on("message", heard));
+  const received = vi.fn();
+  server.on("connection", (socket) => socket.on("message", received));
   const http = createServer();
   const upgrades: (() => void)[] = [];
   http.on("upgrade", (request, socket, head) => {
@@ -157,6 +157,6 @@ it("says nothing more when it is closed amid the handshake", async () => {
   link.close();
   upgrades[0]?.();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(heard).not.toHaveBeenCalled();
+  expect(received).not.toHaveBeenCalled();
   expect([...server.clients].filter(({ readyState }) => readyState === 1)).toEqual([]);
 });

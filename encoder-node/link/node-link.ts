@@ -1,23 +1,21 @@
-// The socket to the hub: it is for latency alone, so whatever it loses is made good by leases and reports.
-
-import WebSocket from "ws";
+// The WebSocket to the hub. It only reduces latency: leases and reports make up for every frame that it loses.
+import WebSocket, { type RawData } from "ws";
 import { backoffMs, type Random } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import type { Logger } from "#shared/log.ts";
+import type { LogFields, Logger } from "#shared/log.ts";
 import {
-  type Assignment,
   decodeHubFrame,
   type HubFrame,
   type NodeFrame,
   type NodeFrameOf,
   PING,
   PROTOCOL_VERSION,
-} from "#shared/protocol/protocol.ts";
+} from "#shared/protocol/frames.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 
-/** What the link needs to know and whom it tells. */
 export interface LinkHandlers {
-  /** What is true right now: it is asked anew for every connection. */
+  /** The node's current state; called for each connection. */
   hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
   assign(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
@@ -26,94 +24,131 @@ export interface LinkHandlers {
   welcome(progressEveryMs: number): void;
 }
 
-export interface NodeLink {
-  /** Sends a frame; without a connection it is dropped, and the next hello says what is true then. */
-  send(frame: NodeFrame): void;
-  close(): void;
-}
+export type LinkOptions = { readonly url: string; readonly token: string; readonly log: Logger };
 
 const PING_EVERY_MS = 15_000;
-/** A connection over which nothing was heard for so long is dead, whatever the system says. */
+/** A connection that received nothing for this long is dead, whatever the operating system reports. */
 const SILENCE_LIMIT_MS = 40_000;
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+const NORMAL_CLOSURE = 1000;
 /** "Inconsistent data" (RFC 6455 §7.4.1). */
 const INVALID_FRAME = 1007;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
-/** With work in hand: its leases live 10 s after a lost connection (SUSPECT_GRACE_MS of worker/job/job-object.ts). */
+/** While leases run: they survive a lost connection for 10 s (SUSPECT_GRACE_MS of worker/job/job-object.ts). */
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
-/** Some ten seconds of them: then the leases are gone anyway, and the control plane may be down for long. */
+/** About ten seconds of attempts. After that the leases are lost anyway, and the control plane may be down for long. */
 const BUSY_FAILURES = 8;
 
-/** How long to wait after so many failures in a row, in ms; `isBusy`: with work in hand. */
+/** Delay before the next attempt after `failures` failures in a row, in ms; `isBusy`: leases run. */
 export const reconnectMs = (failures: number, isBusy: boolean, random: Random): number =>
   backoffMs(failures, isBusy && failures <= BUSY_FAILURES ? RECONNECT_BUSY : RECONNECT, random);
 
-/** Connects to the control plane and stays connected until closed. */
-export function openLink(options: { url: string; token: string; log: Logger }, handlers: LinkHandlers): NodeLink {
-  const { token, log } = options;
-  const url = `${options.url.replace(/^http/, "ws")}/v2/nodes/connect`;
+/** A connection to the control plane that reconnects until it is closed. */
+export class NodeLink {
+  readonly #options: LinkOptions;
+  readonly #handlers: LinkHandlers;
   /** The latest connection, which may not be open yet. */
-  let socket: WebSocket | null = null;
-  let retry: NodeJS.Timeout | null = null;
-  let failures = 0;
-  let closed = false;
+  #socket: WebSocket | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #isClosed = false;
 
-  const connect = (): void => {
-    const current = new WebSocket(url, { headers: { authorization: `Bearer ${token}` }, handshakeTimeout: 15_000 });
-    socket = current;
-    let heardAt = Date.now();
+  /** Starts to connect. */
+  constructor(options: LinkOptions, handlers: LinkHandlers) {
+    this.#options = options;
+    this.#handlers = handlers;
+    this.#connect();
+  }
+
+  /** Sends a frame. Without a connection it is dropped; the next hello states what is true then. */
+  send(frame: NodeFrame): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#socket, frame);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    // During the handshake this aborts it.
+    this.#socket?.close(NORMAL_CLOSURE, "node stops");
+  }
+
+  #connect(): void {
+    const { url, token, log } = this.#options;
+    const socket = new WebSocket(`${url.replace(/^http/, "ws")}/v2/nodes/connect`, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    this.#socket = socket;
+    let receivedAt = Date.now();
     const ping = setInterval(() => {
-      if (Date.now() - heardAt > SILENCE_LIMIT_MS) current.terminate();
-      else if (current.readyState === WebSocket.OPEN) current.send(PING);
+      if (Date.now() - receivedAt > SILENCE_LIMIT_MS) socket.terminate();
+      else if (socket.readyState === WebSocket.OPEN) socket.send(PING);
     }, PING_EVERY_MS);
-    current.on("open", () => send(current, { type: "hello", protocol: PROTOCOL_VERSION, ...handlers.hello() }));
-    current.on("message", (data) => {
-      heardAt = Date.now();
-      const text = data.toString();
-      if (text.startsWith("{") && current.readyState === WebSocket.OPEN) take(text, current);
+    socket.on("open", () =>
+      this.#send(socket, { type: "hello", protocol: PROTOCOL_VERSION, ...this.#handlers.hello() }),
+    );
+    socket.on("message", (data) => {
+      receivedAt = Date.now();
+      this.#receive(data, socket);
     });
-    current.on("error", (error) => {
-      if (!closed) log.warn("Connection failed", { error: error.message });
+    socket.on("error", (error) => {
+      if (!this.#isClosed) log.warn("Hub connection failed", { error: error.message });
     });
-    current.on("close", (code, reason) => {
+    socket.on("close", (code, reason) => {
       clearInterval(ping);
-      if (socket === current) socket = null;
-      if (closed) return;
-      failures += 1;
-      const isBusy = handlers.hello().running.length > 0;
-      const delayMs = reconnectMs(failures, isBusy, Math.random);
-      log.warn("Not connected to the control plane, trying again", { code, reason: reason.toString(), delayMs });
-      retry = setTimeout(connect, delayMs);
+      if (this.#socket === socket) this.#socket = null;
+      if (!this.#isClosed) this.#reconnect(code, reason.toString());
     });
-  };
+  }
 
-  const take = (text: string, current: WebSocket): void => {
+  #reconnect(code: number, reason: string): void {
+    this.#failures += 1;
+    const isBusy = this.#handlers.hello().running.length > 0;
+    const delayMs = reconnectMs(this.#failures, isBusy, Math.random);
+    this.#options.log.warn("Hub disconnected, reconnecting", { code, reason, delayMs });
+    this.#retry = setTimeout(() => this.#connect(), delayMs);
+  }
+
+  #receive(data: RawData, socket: WebSocket): void {
+    const { log } = this.#options;
+    const text = data.toString();
+    if (!text.startsWith("{") || socket.readyState !== WebSocket.OPEN) return;
     const decoded = decodeHubFrame(text);
     if (!decoded.ok) {
-      log.warn("Frame of the hub not understood", { reason: decoded.reason, detail: decoded.detail });
-      // It may have been an assignment: the next hello says which slots are really free.
-      if (decoded.reason === "invalid") current.close(INVALID_FRAME, "frame not understood");
+      log.warn("Hub frame not understood", { ...decoded.error });
+      // It may have been an assignment: the next hello states which slots are really free.
+      if (decoded.error.reason === "invalid") socket.close(INVALID_FRAME, "frame not understood");
       return;
     }
-    const { frame } = decoded;
+    const { value: frame } = decoded;
+    log.debug("Frame received", frameFields(frame));
     if (frame.type === "welcome") {
-      failures = 0;
+      this.#failures = 0;
       log.info("Connected to the control plane");
     }
-    dispatch(frame, handlers);
-  };
+    dispatch(frame, this.#handlers);
+  }
 
-  connect();
-  return {
-    send: (frame) => {
-      if (socket?.readyState === WebSocket.OPEN) send(socket, frame);
-    },
-    close: () => {
-      closed = true;
-      if (retry) clearTimeout(retry);
-      // During the handshake this breaks it off.
-      socket?.close(1000, "node stops");
-    },
-  };
+  #send(socket: WebSocket, frame: NodeFrame): void {
+    this.#options.log.debug("Frame sent", frameFields(frame));
+    socket.send(JSON.stringify(frame));
+  }
+}
+
+/** What may be logged of a frame: no tokens, no URLs. */
+function frameFields(frame: HubFrame | NodeFrame): LogFields {
+  switch (frame.type) {
+    case "assign":
+      return { type: frame.type, lease: frame.assignment.lease, kind: frame.assignment.kind };
+    case "hello":
+      return { type: frame.type, running: frame.running.length, ...frame.slots };
+    case "slots":
+      return { type: frame.type, ...frame.offered, released: frame.released.join(" ") };
+    case "progress":
+      return { type: frame.type, leases: frame.items.length };
+    default:
+      return { type: frame.type, lease: "lease" in frame ? frame.lease : undefined };
+  }
 }
 
 function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
@@ -132,5 +167,3 @@ function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
       return assertNever(frame);
   }
 }
-
-const send = (socket: WebSocket, frame: NodeFrame): void => socket.send(JSON.stringify(frame));

@@ -1,0 +1,102 @@
+// Requests for signed uploads and scratch URLs that a lease makes to the control plane, retried until it responds.
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
+import { AppError } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import type { Logger } from "#shared/log.ts";
+import { ScratchAnswer, type ScratchRequest } from "#shared/protocol/scratch.ts";
+import { UploadsAnswer, type UploadsRequest } from "#shared/protocol/uploads.ts";
+import type { ControlPlane } from "./control-plane.ts";
+
+/** The control plane as one lease uses it. */
+export type LeaseClient = {
+  readonly controlPlane: ControlPlane;
+  readonly lease: LeaseId;
+  readonly token: string;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+};
+
+export type ScratchPut = ScratchRequest["puts"][number];
+
+const RETRY = { firstMs: 250, maxMs: 10_000 };
+/** HTTP 500 responses in about a minute, after which the lease gives its slot to other work. */
+const MAX_INTERNAL_ERRORS = 10;
+/** Names in one request (the maximum of ScratchRequest). */
+const BATCH = 200;
+
+/** A storage that is unreachable now may be back soon: waiting about five minutes costs less than encoding again. */
+const STORAGE_RETRIES = 24;
+const STORAGE_RETRY = { firstMs: 500, maxMs: 30_000 };
+
+/**
+ * Requests signed uploads, and retries while the client's storage is unreachable. Throws AppError `lease_superseded`,
+ * `node_failed` or `cancelled`.
+ */
+export async function requestUploads(
+  client: LeaseClient,
+  files: UploadsRequest["files"],
+  backoff: BackoffPolicy = STORAGE_RETRY,
+): Promise<UploadsAnswer> {
+  const { token, signal, log } = client;
+  for (let attempt = 1; ; attempt++) {
+    const answer = UploadsAnswer.parse(await post(client, "uploads", { token, files } satisfies UploadsRequest));
+    const isPassing = "failure" in answer && answer.failure.code === "storage_unreachable";
+    if (!isPassing || attempt > STORAGE_RETRIES) {
+      log.debug("Uploads signed", { files: files.length, attempt, failure: failureCode(answer) });
+      return answer;
+    }
+    await sleep(backoffMs(attempt, backoff, Math.random), undefined, { signal });
+  }
+}
+
+/**
+ * Requests URLs for any number of scratch objects; the first failure is the answer for all. Throws AppError `lease_superseded`,
+ * `node_failed` or `cancelled`.
+ */
+export async function requestScratch(
+  client: LeaseClient,
+  puts: readonly ScratchPut[],
+  gets: readonly string[],
+): Promise<ScratchAnswer> {
+  const { token, log } = client;
+  const signed: Extract<ScratchAnswer, { puts: unknown }> = { puts: [], gets: [] };
+  for (let start = 0; start < Math.max(puts.length, gets.length); start += BATCH) {
+    const body: ScratchRequest = {
+      token,
+      puts: puts.slice(start, start + BATCH),
+      gets: gets.slice(start, start + BATCH),
+    };
+    const answer = ScratchAnswer.parse(await post(client, "scratch", body));
+    if ("failure" in answer) return answer;
+    if (answer.puts.length !== body.puts.length || answer.gets.length !== body.gets.length) {
+      throw new AppError("node_failed", "The control plane signed another number of scratch objects than requested");
+    }
+    signed.puts.push(...answer.puts);
+    signed.gets.push(...answer.gets);
+  }
+  log.debug("Scratch objects signed", { puts: puts.length, gets: gets.length });
+  return signed;
+}
+
+const failureCode = (answer: UploadsAnswer): string | null => ("failure" in answer ? answer.failure.code : null);
+
+async function post(
+  { controlPlane, lease, signal }: LeaseClient,
+  verb: "uploads" | "scratch",
+  body: UploadsRequest | ScratchRequest,
+): Promise<unknown> {
+  let internalErrors = 0;
+  for (let attempt = 1; ; attempt++) {
+    const response = await controlPlane.post(lease, verb, body, signal);
+    if (response.kind === "accepted") return response.body;
+    if (response.kind === "superseded") throw new AppError("lease_superseded", "The job no longer needs this work");
+    if (response.kind === "rejected") {
+      throw new AppError("node_failed", `The control plane rejected the request for uploads: ${response.message}`);
+    }
+    if (response.kind === "internal-error" && ++internalErrors === MAX_INTERNAL_ERRORS) {
+      throw new AppError("node_failed", "The control plane failed to sign uploads; see its log for internal errors");
+    }
+    await sleep(backoffMs(attempt, RETRY, Math.random), undefined, { signal });
+  }
+}
