@@ -1,52 +1,50 @@
-// Brings what an output needs beside the source to this node's disk: small files from addresses of the client.
-
-import { AppError, type ErrorCode, type Failure } from "#shared/errors.ts";
+// Fetches a small file that an output needs besides the source, from a URL of the client.
+import { AppError, type ErrorCode } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import { fetchSource } from "../fetch/fetch-source.ts";
 
 export type Extra = {
   readonly url: string;
-  /** Where the file goes. */
+  /** Where the file is written. */
   readonly path: string;
-  /** Begins a sentence: `The watermark`. */
-  readonly what: string;
+  /** The subject of failure messages: `The watermark`. */
+  readonly subject: string;
   readonly code: ErrorCode;
   readonly maxBytes: number;
-  /** Ends `it is no`, when the check finds something else: AppError `input_not_media`. */
-  readonly wanted: string;
+  /** Completes `it is not`, for a file of another kind (AppError `input_not_media`). */
+  readonly expected: string;
 };
 
 export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
 
-/** A file, or why it cannot be had. */
-export type Fetched = { readonly path: string } | { readonly failure: Failure };
-
 /**
- * Fetches one, and has it looked at by `check`, which throws AppError `input_not_media`, or one in words that go on
- * from `cannot be used: `. Rejects only with the signal's reason, and with `node_failed` for trouble of this machine.
+ * Fetches the file and calls `check`, which throws AppError `input_not_media`, or one whose message completes `cannot be used: `.
+ * Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for errors of this machine.
  */
 export async function fetchExtra(
   extra: Extra,
   check: (path: string) => Promise<void>,
   { allow, signal }: ExtraDeps,
-): Promise<Fetched> {
-  const { url, path, what, code, maxBytes } = extra;
+): Promise<Result<string>> {
+  const { url, path, subject, code, maxBytes } = extra;
   try {
     await fetchSource({ url, destination: path, allow, maxBytes, signal });
     await check(path);
-    return { path };
+    return ok(path);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError) || error.code === "node_failed") throw error;
     const host = URL.canParse(url) ? new URL(url).host : "";
-    return { failure: { code, message: `${what} from the host \`${host}\` cannot be used: ${reason(error, extra)}.` } };
+    const message = `${subject} from the host \`${host}\` cannot be used: ${reasonOf(error, extra)}.`;
+    return err({ code, message });
   }
 }
 
-/** What is wrong, in words about an extra: those of the error are about an input. */
-function reason({ code, message }: AppError, { maxBytes, wanted }: Extra): string {
+/** Why the file cannot be used. The message of the error is about an input, so most codes have a text of their own. */
+function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): string {
   const status = /^input_http_(\d+)$/.exec(code)?.[1];
-  if (status) return `the host answered with HTTP ${status}`;
+  if (status) return `the host responded with HTTP ${status}`;
   switch (code) {
     case "input_too_large":
       return `it is larger than ${maxBytes / 1e6} MB`;
@@ -54,10 +52,10 @@ function reason({ code, message }: AppError, { maxBytes, wanted }: Extra): strin
       return "the address is not a public one";
     case "input_timeout":
     case "input_unreachable":
-      return "the host did not answer, or broke off";
+      return "the host did not respond, or closed the connection early";
     case "input_not_media":
     case "input_codec_not_supported":
-      return `it is no ${wanted}`;
+      return `it is not ${expected}`;
     default:
       return message;
   }

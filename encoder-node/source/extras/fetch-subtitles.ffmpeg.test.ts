@@ -10,7 +10,7 @@ import { fetchSubtitles } from "./fetch-subtitles.ts";
 const { ffmpeg } = await locateFfmpeg(process.env);
 const SRT =
   "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>Größe</i>\r\nline two\r\n\r\n2\r\n01:00:03,500 --> 01:00:04,000\r\nEnd\r\n";
-const VTT = "WEBVTT - a film\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
+const VTT = "WEBVTT - a video\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
 const CONVERTED = "WEBVTT\n\n00:01.000 --> 00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
 const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
 
@@ -67,8 +67,8 @@ it.each([
   ["/odd-end", "WEBVTT \u2028x\n"],
 ])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
   const fetched = await fetchAll([path]);
-  expect(fetched).toHaveProperty("paths.length", 1);
-  expect("paths" in fetched && (await readFile(fetched.paths[0] ?? "", "utf8"))).toBe(expected);
+  expect(fetched).toHaveProperty("value.length", 1);
+  expect(fetched.ok && (await readFile(fetched.value[0] ?? "", "utf8"))).toBe(expected);
 });
 
 it.each([
@@ -79,11 +79,12 @@ it.each([
   ["/blanks", "it is neither SubRip nor WebVTT"],
   ["/digits", "it is neither SubRip nor WebVTT"],
   ["/odd-name", "it is neither SubRip nor WebVTT"],
-  ["/none", "the host answered with HTTP 404"],
+  ["/none", "the host responded with HTTP 404"],
   ["/large", "it is larger than 10 MB"],
-])("says of %s which subtitles cannot be had, and why", async (path, why) => {
+])("explains for %s which subtitles cannot be used, and why", async (path, why) => {
   expect(await fetchAll(["/utf-8", path, "/web"])).toEqual({
-    failure: {
+    ok: false,
+    error: {
       code: "subtitle_failed",
       message: `The subtitles \`Deutsch\` from the host \`${host()}\` cannot be used: ${why}.`,
     },
@@ -93,25 +94,25 @@ it.each([
 it.each([
   ["/nine-mb", 3, "with it, the stream's subtitles are more than 20 MB"],
   ["/long", 3, "too many cues, or large styles, are shown for too long"],
-])("limits what all subtitles of a stream are together: %s", async (path, most, why) => {
-  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("paths.length", most - 1);
+])("limits the total size of a stream's subtitles: %s", async (path, most, why) => {
+  expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("value.length", most - 1);
   expect(await fetchAll(Array.from({ length: most }, () => path))).toMatchObject({
-    failure: { code: "subtitle_failed", message: expect.stringContaining(why) },
+    error: { code: "subtitle_failed", message: expect.stringContaining(why) },
   });
 });
 
-it.each(["deu", "pt-BR", "spa-419"])("takes 8-bit text of %s for Windows-1252", async (language) => {
-  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("paths.length", 1);
+it.each(["deu", "pt-BR", "spa-419"])("reads 8-bit text of %s as Windows-1252", async (language) => {
+  expect(await fetchAll(["/latin-1"], { language })).toHaveProperty("value.length", 1);
 });
 
-it("does not guess at 8-bit text of a language that has no one encoding", async () => {
+it("rejects 8-bit text of a language with several encodings", async () => {
   expect(await fetchAll(["/latin-1"], { language: "pl-PL" })).toMatchObject({
-    failure: { message: expect.stringContaining("not in UTF-8; save it in that encoding") },
+    error: { message: expect.stringContaining("not in UTF-8; save it in that encoding") },
   });
 });
 
 it("reaches allowed addresses only", async () => {
   expect(await fetchAll(["/utf-8"], { allow: "none" })).toMatchObject({
-    failure: { code: "subtitle_failed", message: expect.stringContaining("not a public") },
+    error: { code: "subtitle_failed", message: expect.stringContaining("not a public") },
   });
 });

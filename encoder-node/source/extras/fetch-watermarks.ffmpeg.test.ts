@@ -10,7 +10,7 @@ import { fetchWatermarks, type Watermarks } from "./fetch-watermarks.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const FILES: Readonly<Record<string, string>> = {
-  "mark.png": "color=red@0.5:s=64x64,format=rgba",
+  "logo.png": "color=red@0.5:s=64x64,format=rgba",
   "wide.png": "color=red:s=5000x8",
 };
 const TEXTS: Readonly<Record<string, string>> = {
@@ -20,10 +20,10 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 let folder = "";
-const asked: string[] = [];
+const requested: string[] = [];
 const server = createServer((request, response) => {
   const path = request.url ?? "";
-  asked.push(path);
+  requested.push(path);
   const name = path.slice(1);
   if (path === "/large.png") return response.writeHead(200, { "content-length": "20000001" }).end("x");
   if (path in TEXTS) return response.end(TEXTS[path]);
@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-marks-"));
+  folder = await mkdtemp(join(tmpdir(), "copra-watermarks-"));
   for (const [name, source] of Object.entries(FILES)) {
     const argv = ["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "1", name];
     expect(await runCommand({ path: ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
@@ -51,30 +51,30 @@ const fetchAll = (paths: readonly string[], allow: "none" | "loopback"): Promise
     ...{ folder, ffprobe, allow, signal: new AbortController().signal },
   });
 
-it("fetches each mark once, and says of each that is none why", async () => {
-  const paths = ["/mark.png", "/wide.png", "/none.png", "/large.png", ...Object.keys(TEXTS)];
-  const marks = await fetchAll([...paths, ...paths], "loopback");
-  expect(asked.toSorted()).toEqual(paths.toSorted());
-  const why = [...marks.values()].map((mark) => ("path" in mark ? "here" : mark.failure));
+it("fetches each watermark once, and explains why a file cannot be used", async () => {
+  const paths = ["/logo.png", "/wide.png", "/none.png", "/large.png", ...Object.keys(TEXTS)];
+  const watermarks = await fetchAll([...paths, ...paths], "loopback");
+  expect(requested.toSorted()).toEqual(paths.toSorted());
+  const outcomes = [...watermarks.values()].map((watermark) => (watermark.ok ? "fetched" : watermark.error));
   const of = (reason: string) => ({
     code: "watermark_failed",
     message: `The watermark from the host \`${host()}\` cannot be used: ${reason}.`,
   });
-  const noPicture = of("it is no picture that can be read (PNG, JPEG, WebP, GIF, BMP or TIFF)");
-  expect(why).toEqual([
-    "here",
-    of("it has 5000x8 pixels, and at most 4096 on a side are possible"),
-    of("the host answered with HTTP 404"),
+  const notImage = of("it is not a readable image (PNG, JPEG, WebP, GIF, BMP or TIFF)");
+  expect(outcomes).toEqual([
+    "fetched",
+    of("it has 5000x8 pixels, but at most 4096 per side are allowed"),
+    of("the host responded with HTTP 404"),
     of("it is larger than 20 MB"),
-    ...[noPicture, noPicture, noPicture],
+    ...[notImage, notImage, notImage],
   ]);
 });
 
 it("reaches allowed addresses only", async () => {
-  asked.length = 0;
-  const [mark] = (await fetchAll(["/mark.png"], "none")).values();
-  expect(mark).toMatchObject({
-    failure: { code: "watermark_failed", message: expect.stringContaining("not a public") },
+  requested.length = 0;
+  const [watermark] = (await fetchAll(["/logo.png"], "none")).values();
+  expect(watermark).toMatchObject({
+    error: { code: "watermark_failed", message: expect.stringContaining("not a public") },
   });
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });

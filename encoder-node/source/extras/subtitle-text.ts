@@ -1,20 +1,20 @@
-// What a subtitle file is, and its text, by its content alone. Pure.
+// Recognizes the format and encoding of a subtitle file by its content. Pure.
+import { err, ok, type Result } from "#shared/result.ts";
 import { isWebVtt, plainLines } from "../../package/text/subtitle-cues.ts";
 
 export type SubtitleText = { readonly format: "srt" | "vtt"; readonly text: string };
-export type NotSubtitle = { readonly reason: string };
 
-/** The text of a file of subtitles, without byte order mark and with plain line ends; or what is wrong with it. */
-export function readSubtitle(bytes: Uint8Array, language: string): SubtitleText | NotSubtitle {
+/** Returns the text of a subtitle file, without byte order mark and with plain line ends, or why it cannot be used. */
+export function readSubtitle(bytes: Uint8Array, language: string): Result<SubtitleText, string> {
   const encoding = encodingOf(bytes, language);
-  if (encoding === null) return { reason: "its characters are not in UTF-8; save it in that encoding" };
-  // The decoder takes the byte order mark away.
+  if (encoding === null) return err("it is not in UTF-8; save it in that encoding");
+  // The decoder removes the byte order mark.
   const text = plainLines(new TextDecoder(encoding).decode(bytes));
   const format = formatOf(text);
-  return format ? { format, text } : { reason: "it is neither SubRip nor WebVTT" };
+  return format ? ok({ format, text }) : err("it is neither SubRip nor WebVTT");
 }
 
-/** WebVTT says so; SubRip has nothing but cues, each with a number, which some leave out, and its times. */
+/** WebVTT has a signature. SubRip has only cues, each with an optional number and timestamps. */
 function formatOf(text: string): SubtitleText["format"] | null {
   if (isWebVtt(text)) return "vtt";
   const { line, rest } = firstLine(text);
@@ -24,7 +24,7 @@ function formatOf(text: string): SubtitleText["format"] | null {
 
 const SUBRIP_TIMES = /^\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}/;
 
-/** The first line that is not blank, without what stands before its text; and what comes after it. */
+/** The first line that is not blank, without leading spaces; and the text after it. */
 function firstLine(text: string): { line: string; rest: string } {
   const start = text.trimStart();
   const end = start.indexOf("\n");
@@ -40,7 +40,7 @@ function encodingOf(bytes: Uint8Array, language: string): string | null {
   return WESTERN_LANGUAGES.has(shortLanguage(language)) ? "windows-1252" : null;
 }
 
-/** The language of a BCP 47 tag in its shortest form: `de` of `deu-AT`. Empty for what is no tag. */
+/** The language of a BCP 47 tag in its shortest form: `de` for `deu-AT`. Empty for an invalid tag. */
 function shortLanguage(tag: string): string {
   try {
     return new Intl.Locale(tag).language;
@@ -60,7 +60,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 
 /**
  * Languages whose 8-bit text is in Windows-1252, which holds all of Latin-1 (Encoding Standard §4.2). Bytes alone cannot
- * tell it from Cyrillic or Chinese.
+ * distinguish it from Cyrillic or Chinese encodings.
  */
 const WESTERN_LANGUAGES = new Set(
   "af ca da de en es eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sq sv".split(" "),

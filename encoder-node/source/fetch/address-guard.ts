@@ -1,4 +1,4 @@
-// Connections that can only reach allowed addresses, whatever a name resolves to at that moment.
+// An HTTP agent that connects to allowed addresses only, whatever a name resolves to.
 import { type LookupAddress, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, buildConnector } from "undici";
@@ -12,34 +12,34 @@ type ResolveAll = (
 ) => void;
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Storages take the many small files of one output over the same connections. */
+/** The many small files of one output share connections. */
 const KEEP_ALIVE_MS = 10_000;
 
 export type Guard = {
   readonly allow: AllowPrivate;
-  /** What a caller gets who wants to reach a host that is not allowed. */
+  /** The error for a host that is not allowed. */
   readonly refuse: (host: string) => AppError;
   readonly resolve?: ResolveAll;
-  /** Is told of connections that were reset, idle ones too: undici takes that for the end of a body that only ends by closing. */
+  /** Called for each reset connection, idle ones too: undici takes a reset for the end of a body that ends with its connection. */
   readonly onReset?: () => void;
 };
 
 /**
- * An agent whose connections go to allowed addresses only. The name is resolved once, its addresses are checked, and
- * the socket connects to just those: there is no second look-up that could answer otherwise (DNS rebinding). A refusal
- * reaches the caller as the guard's own AppError. Redirects are the caller's affair.
+ * An agent that connects to allowed addresses only. The name is resolved once, its addresses are checked, and the socket connects
+ * to the checked addresses: there is no second look-up that could return others (DNS rebinding). Other addresses fail with the
+ * guard's AppError. The agent does not follow redirects.
  */
 export function guardedAgent(guard: Guard): Agent {
   const connect = buildConnector({
     lookup: guardedLookup(guard),
     timeout: CONNECT_TIMEOUT_MS,
-    // Ranges and dropped connections are plain in HTTP/1.1: one connection, one body.
+    // HTTP/1.1 has one body per connection, which keeps ranges and dropped connections simple.
     allowH2: false,
   });
   return new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect(options, done) {
-      // Sockets look no literal address up, and some names need no look-up to be refused.
+      // Sockets do not look up literal addresses, and some names are not allowed whatever they resolve to.
       const { hostname } = options;
       if (!hostAllowed(hostname, guard.allow)) return done(guard.refuse(hostname.replace(/^\[|\]$/g, "")), null);
       connect(options, (...made) => {

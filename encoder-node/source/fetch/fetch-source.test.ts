@@ -1,42 +1,50 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { afterAll, afterEach, describe, expect, it, test } from "vitest";
-import { FILM, fetchTo, type Part, removeFetched, sendFilm, VERSION, WHOLE } from "../../testing/fetched-source.ts";
+import {
+  CLIP,
+  fetchTo,
+  removeFetched,
+  type SendOptions,
+  sendClip,
+  VERSION,
+  WHOLE,
+} from "../../testing/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 
 afterEach(closeServers);
 afterAll(removeFetched);
 
-describe("a sound server", () => {
-  it("is read once, and nothing is decoded", async () => {
+describe("a well-behaved server", () => {
+  it("is read once, without decoding", async () => {
     const { origin, seen } = await serve((_, response) => {
-      response.writeHead(200, { "content-encoding": "gzip", "content-length": FILM.length }).end(FILM);
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": CLIP.length }).end(CLIP);
     });
     const progress: [number, number | null][] = [];
     const result = await fetchTo(`${origin}/a%20b.mp4?x=1`, { onProgress: (...bytes) => progress.push(bytes) });
     expect(result).toEqual(WHOLE);
     expect(seen.map(({ url, headers }) => [url, headers["accept-encoding"]])).toEqual([["/a%20b.mp4?x=1", "identity"]]);
-    expect(progress[0]).toEqual([0, FILM.length]);
-    expect(progress.at(-1)).toEqual([FILM.length, FILM.length]);
+    expect(progress[0]).toEqual([0, CLIP.length]);
+    expect(progress.at(-1)).toEqual([CLIP.length, CLIP.length]);
   });
 
-  it("need not say the size", async () => {
+  it("need not send the size", async () => {
     const { origin } = await serve((_, response) => {
-      response.write(FILM.subarray(0, 1000));
-      response.end(FILM.subarray(1000));
+      response.write(CLIP.subarray(0, 1000));
+      response.end(CLIP.subarray(1000));
     });
     expect(await fetchTo(origin)).toEqual(WHOLE);
   });
 
-  it("gets the URL's credentials", async () => {
-    const { origin, seen } = await serve(sendFilm);
+  it("receives the credentials of the URL", async () => {
+    const { origin, seen } = await serve(sendClip);
     await fetchTo(origin.replace("//", "//ann:p%40ss%20%C3%A9@"));
     expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from("ann:p@ss é").toString("base64")}`);
   });
 });
 
 describe("a server that drops connections", () => {
-  it("is asked for the rest of the same version only", async () => {
-    const { origin, seen } = await serve((request, response) => sendFilm(request, response, { dropAfter: 700_000 }));
+  it("receives requests for the rest of the same version only", async () => {
+    const { origin, seen } = await serve((request, response) => sendClip(request, response, { dropAfter: 700_000 }));
     expect(await fetchTo(origin)).toEqual(WHOLE);
     expect(seen.length).toBeGreaterThan(4);
     expect(seen[0]?.headers.range).toBeUndefined();
@@ -46,19 +54,19 @@ describe("a server that drops connections", () => {
   it("is resumed by date when it has no strong ETag", async () => {
     const headers = { "last-modified": "Wed, 01 Jan 2025 00:00:00 GMT" };
     const { origin, seen } = await serve((request, response) =>
-      sendFilm(request, response, { headers, dropAfter: 1_600_000 }),
+      sendClip(request, response, { headers, dropAfter: 1_600_000 }),
     );
     expect(await fetchTo(origin)).toEqual(WHOLE);
     expect(seen[1]?.headers["if-range"]).toBe(headers["last-modified"]);
   });
 
-  it("is read from the start when it knows no ranges, or names no version", async () => {
+  it("is read from the start if it supports no ranges, or identifies no version", async () => {
     for (const headers of [VERSION, {}, { etag: 'W/"v1"' }]) {
       let drops = 2;
       const { origin, seen } = await serve((_, response) => {
-        response.writeHead(200, { ...headers, "content-length": FILM.length });
-        if (drops-- <= 0) return void response.end(FILM);
-        response.write(FILM.subarray(0, 500_000), () => setTimeout(() => response.destroy(), 10));
+        response.writeHead(200, { ...headers, "content-length": CLIP.length });
+        if (drops-- <= 0) return void response.end(CLIP);
+        response.write(CLIP.subarray(0, 500_000), () => setTimeout(() => response.destroy(), 10));
       });
       expect(await fetchTo(origin)).toEqual(WHOLE);
       expect(seen.length).toBe(3);
@@ -66,16 +74,16 @@ describe("a server that drops connections", () => {
     }
   });
 
-  it("is read from the start when the file changed, whether it heeds If-Range or not", async () => {
-    const old = Buffer.alloc(FILM.length, 1);
-    for (const heeds of [true, false]) {
+  it("is read from the start when the file changed, with or without support for If-Range", async () => {
+    const old = Buffer.alloc(CLIP.length, 1);
+    for (const supportsIfRange of [true, false]) {
       let first = true;
       const { origin } = await serve((request, response) => {
-        if (first) sendFilm(request, response, { film: old, headers: { etag: '"old"' }, dropAfter: 1_000_000 });
-        else if (heeds || !request.headers.range) sendFilm(request, response);
+        if (first) sendClip(request, response, { bytes: old, headers: { etag: '"old"' }, dropAfter: 1_000_000 });
+        else if (supportsIfRange || !request.headers.range) sendClip(request, response);
         else {
-          const range = `bytes 1000000-${FILM.length - 1}/${FILM.length}`;
-          response.writeHead(206, { ...VERSION, "content-range": range }).end(FILM.subarray(1_000_000));
+          const range = `bytes 1000000-${CLIP.length - 1}/${CLIP.length}`;
+          response.writeHead(206, { ...VERSION, "content-range": range }).end(CLIP.subarray(1_000_000));
         }
         first = false;
       });
@@ -83,13 +91,13 @@ describe("a server that drops connections", () => {
     }
   });
 
-  it("is read from the start when it answers another range than asked", async () => {
+  it("is read from the start when it sends another range than requested", async () => {
     const { origin } = await serve((request, response) => {
-      if (!request.headers.range) return sendFilm(request, response, firstDrop());
-      response.writeHead(206, { ...VERSION, "content-range": `bytes 0-${FILM.length - 1}/${FILM.length}` }).end(FILM);
+      if (!request.headers.range) return sendClip(request, response, firstDrop());
+      response.writeHead(206, { ...VERSION, "content-range": `bytes 0-${CLIP.length - 1}/${CLIP.length}` }).end(CLIP);
     });
     let dropped = false;
-    const firstDrop = (): Part => {
+    const firstDrop = (): SendOptions => {
       const part = dropped ? {} : { dropAfter: 1000 };
       dropped = true;
       return part;
@@ -97,38 +105,38 @@ describe("a server that drops connections", () => {
     expect(await fetchTo(origin)).toEqual(WHOLE);
   });
 
-  it("has shown that it is there when it breaks off before the first byte", async () => {
+  it("is retried as a responding server when it closes the connection before the first byte", async () => {
     const { origin, seen } = await serve((request, response) => {
-      if (seen.length > 3) return sendFilm(request, response);
-      response.writeHead(200, { ...VERSION, "content-length": FILM.length }).flushHeaders();
+      if (seen.length > 3) return sendClip(request, response);
+      response.writeHead(200, { ...VERSION, "content-length": CLIP.length }).flushHeaders();
       setTimeout(() => response.destroy(), 20);
     });
     expect(await fetchTo(origin)).toEqual(WHOLE);
     expect(seen.length).toBe(4);
   });
 
-  it("is given up after five tries without progress", async () => {
+  it("fails after five retries without progress", async () => {
     const { origin, seen } = await serve((request, response) => {
       if (request.headers.range) response.destroy();
-      else sendFilm(request, response, { dropAfter: 1000 });
+      else sendClip(request, response, { dropAfter: 1000 });
     });
     await expect(fetchTo(origin)).rejects.toMatchObject({
       code: "input_unreachable",
-      message: expect.stringMatching(/^The host `127\.0\.0\.1:\d+` of the input broke the connection off/),
+      message: expect.stringMatching(/^The host `127\.0\.0\.1:\d+` of the input closed the connection early/),
     });
     expect(seen.length).toBe(6);
   });
 });
 
-describe("a server that lies about the size", () => {
+describe("a server that sends a wrong size", () => {
   it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
     ["content-length", (_, response) => response.writeHead(200, { ...VERSION, "content-length": 5000 }).end("short")],
     [
       "content-range",
       (request, response) => {
-        if (!request.headers.range) return sendFilm(request, response, { dropAfter: 1000 });
+        if (!request.headers.range) return sendClip(request, response, { dropAfter: 1000 });
         const from = Number(/\d+/.exec(request.headers.range)?.[0]);
-        const range = `bytes ${from}-${from}/${FILM.length}`;
+        const range = `bytes ${from}-${from}/${CLIP.length}`;
         response.writeHead(206, { ...VERSION, "content-range": range, "content-length": 1 }).end("x");
       },
     ],
@@ -143,10 +151,10 @@ describe("a server that lies about the size", () => {
 });
 
 test.each([
-  ["announced", { "content-length": String(FILM.length) }],
-  ["unannounced", {}],
-])("a file that is too large is refused: %s", async (_, headers) => {
-  const { origin } = await serve((_, response) => void response.writeHead(200, headers).end(FILM));
+  ["declared", { "content-length": String(CLIP.length) }],
+  ["undeclared", {}],
+])("a file that is too large fails: %s", async (_, headers) => {
+  const { origin } = await serve((_, response) => void response.writeHead(200, headers).end(CLIP));
   await expect(fetchTo(origin, { maxBytes: 2_000_000 })).rejects.toMatchObject({ code: "input_too_large" });
 });
 
@@ -157,7 +165,7 @@ describe("redirects", () => {
       void response.writeHead(status, { location: to }).end("moved");
 
   it("are followed, without credentials once they leave the origin", async () => {
-    const end = await serve(sendFilm);
+    const end = await serve(sendClip);
     const back = await serve((request, response) =>
       request.url === "/again"
         ? redirect("/final", 308)(request, response)
@@ -174,12 +182,12 @@ describe("redirects", () => {
   });
 
   it.each([
-    ["http://10.0.0.1/film.mp4", "input_address_not_allowed"],
+    ["http://10.0.0.1/clip.mp4", "input_address_not_allowed"],
     ["http://169.254.169.254/latest/meta-data/", "input_address_not_allowed"],
     ["http://[::ffff:10.0.0.1]/", "input_address_not_allowed"],
     ["file:///etc/passwd", "input_address_not_allowed"],
     ["http://", "input_address_not_allowed"],
-  ])("to %s are refused", async (location, code) => {
+  ])("to %s fail", async (location, code) => {
     const { origin } = await serve(redirect(location));
     await expect(fetchTo(origin)).rejects.toMatchObject({ name: "AppError", code });
   });
@@ -191,40 +199,40 @@ describe("redirects", () => {
   });
 });
 
-describe("refusals", () => {
+describe("error responses", () => {
   it.each([401, 403, 404, 416, 304, 204])("HTTP %i ends the fetch at once", async (status) => {
     const { origin, seen } = await serve((_, response) => void response.writeHead(status).end());
-    await expect(fetchTo(`${origin}/film.mp4?token=secret`)).rejects.toMatchObject({
+    await expect(fetchTo(`${origin}/clip.mp4?token=secret`)).rejects.toMatchObject({
       code: `input_http_${status}`,
       message: expect.not.stringContaining("secret"),
     });
     expect(seen.length).toBe(1);
   });
 
-  it("by S3 say where the bucket lies, if it is the region that is wrong", async () => {
-    const refusal = async (status: number, region: string): Promise<unknown> => {
+  it("by S3 name the bucket's region if the region is wrong", async () => {
+    const messageFor = async (status: number, region: string): Promise<unknown> => {
       const { origin } = await serve(
         (_, response) => void response.writeHead(status, { "x-amz-bucket-region": region }).end(),
       );
       return fetchTo(origin).catch((error: Error) => error.message);
     };
-    expect(await refusal(301, "eu-west-1")).toMatch(
-      /HTTP 301: the bucket lies in eu-west-1; set `input.region` to that/,
+    expect(await messageFor(301, "eu-west-1")).toMatch(
+      /HTTP 301: the bucket is in the region eu-west-1; set `input.region` to it/,
     );
-    expect(await refusal(400, "<script>")).toMatch(/HTTP 400: this is no file/);
-    expect(await refusal(403, "eu-west-1")).toMatch(/HTTP 403: access is refused/);
+    expect(await messageFor(400, "<script>")).toMatch(/HTTP 400: this is not a file/);
+    expect(await messageFor(403, "eu-west-1")).toMatch(/HTTP 403: access is denied/);
   });
 
-  it("addresses that are not allowed are never asked", async () => {
-    const { origin, seen } = await serve(sendFilm);
+  it("addresses that are not allowed receive no request", async () => {
+    const { origin, seen } = await serve(sendClip);
     for (const url of [origin, origin.replace("127.0.0.1", "localhost"), "ftp://example.com/a.mp4"]) {
       await expect(fetchTo(url, { allow: "none" })).rejects.toMatchObject({ code: "input_address_not_allowed" });
     }
     expect(seen).toEqual([]);
   });
 
-  it("names the host, and neither credentials nor query, when nobody answers", async () => {
-    const { origin } = await serve(sendFilm);
+  it("names the host, but neither credentials nor query, when the connection fails", async () => {
+    const { origin } = await serve(sendClip);
     closeServers();
     await expect(fetchTo(`${origin.replace("//", "//ann:secret@")}/?token=secret`)).rejects.toMatchObject({
       code: "input_unreachable",
@@ -237,7 +245,7 @@ describe("refusals", () => {
   });
 });
 
-it("rejects with the reason of an abort, at once", async () => {
+it("rejects at once with the reason of an abort", async () => {
   const { origin } = await serve((_, response) => void response.writeHead(200, VERSION).write("x"));
   const controller = new AbortController();
   const reason = new Error("superseded");

@@ -4,19 +4,19 @@ import { outcome, READERS, REFUSED, startTrap, WRITERS } from "../../testing/net
 
 const trap = await startTrap();
 beforeEach(() => {
-  trap.asked = 0;
+  trap.requests = 0;
 });
 afterAll(() => trap.close());
 
 const CLIENTS = Object.entries({ ...READERS, ...WRITERS });
 
-it.each(CLIENTS)("%s: what is allowed is asked", async (_, client) => {
+it.each(CLIENTS)("%s: an allowed address receives a request", async (_, client) => {
   await outcome(client, `http://127.0.0.1:${trap.port}/`, "loopback", trap.folder);
   await outcome(client, `http://localhost:${trap.port}/`, "all", trap.folder);
-  expect(trap.asked).toBeGreaterThanOrEqual(2);
+  expect(trap.requests).toBeGreaterThanOrEqual(2);
 });
 
-/** As it was written, and at the port where this machine would answer, if it is an address at all. */
+/** The URL itself, and with the port of the server of this test, if it is a URL. */
 const variants = (url: string): string[] => {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return [url];
@@ -29,21 +29,21 @@ const variants = (url: string): string[] => {
 describe.each(ALLOW_SETTINGS)("under %s", (allow) => {
   const urls = HOSTILE_ADDRESSES.filter((row) => isRefused(row, allow)).flatMap(([url]) => variants(url));
 
-  it.each(Object.entries(READERS))("%s: every hostile address is refused, and nobody is asked", async (_, client) => {
-    const said = await Promise.all(urls.map((url) => outcome(client, url, allow, trap.folder)));
-    expect(said.filter((words) => !REFUSED.test(words ?? ""))).toEqual([]);
-    expect(said.join()).not.toContain("hunter2");
-    expect(trap.asked).toBe(0);
+  it.each(Object.entries(READERS))("%s: every hostile address is rejected without a request", async (_, client) => {
+    const outcomes = await Promise.all(urls.map((url) => outcome(client, url, allow, trap.folder)));
+    expect(outcomes.filter((outcome) => !REFUSED.test(outcome ?? ""))).toEqual([]);
+    expect(outcomes.join()).not.toContain("hunter2");
+    expect(trap.requests).toBe(0);
   });
 
-  // The Worker makes their addresses, of endpoints that it has checked: only hosts can be wrong.
+  // The Worker builds their URLs from checked endpoints: only hosts can be hostile.
   const hosts = [...new Set(urls.filter((url) => /^https?:/.test(url) && URL.canParse(url)))];
-  it.each(Object.entries(WRITERS))("%s: every hostile host is refused, and nobody is asked", async (_, client) => {
+  it.each(Object.entries(WRITERS))("%s: every hostile host is rejected without a request", async (_, client) => {
     expect(hosts.length).toBeGreaterThan(60);
-    const said = await Promise.all(hosts.map((url) => outcome(client, url, allow, trap.folder)));
-    expect(said.filter((words) => !REFUSED.test(words ?? ""))).toEqual([]);
-    expect(said.join()).not.toContain("hunter2");
-    expect(trap.asked).toBe(0);
+    const outcomes = await Promise.all(hosts.map((url) => outcome(client, url, allow, trap.folder)));
+    expect(outcomes.filter((outcome) => !REFUSED.test(outcome ?? ""))).toEqual([]);
+    expect(outcomes.join()).not.toContain("hunter2");
+    expect(trap.requests).toBe(0);
   });
 });
 
@@ -80,14 +80,14 @@ describe.each([301, 302, 303, 307, 308])("redirects by %d", (status) => {
   ]);
 
   it.each(Object.entries(READERS))("%s: are followed to no hostile address", async (_, client) => {
-    const said = await Promise.all(urls.map((url) => outcome(client, url, "loopback", trap.folder)));
-    expect(said.filter((words) => !REFUSED.test(words ?? ""))).toEqual([]);
-    expect(trap.asked).toBe(3 * LOCATIONS.length);
+    const outcomes = await Promise.all(urls.map((url) => outcome(client, url, "loopback", trap.folder)));
+    expect(outcomes.filter((outcome) => !REFUSED.test(outcome ?? ""))).toEqual([]);
+    expect(trap.requests).toBe(3 * LOCATIONS.length);
   });
 
   it.each(Object.entries(WRITERS))("%s: are not followed at all", async (_, client) => {
     const url = trap.redirect(status, `http://127.0.0.1:${trap.port}/elsewhere`);
     expect(await outcome(client, url, "loopback", trap.folder)).toMatch(/^storage_/);
-    expect(trap.asked).toBe(1);
+    expect(trap.requests).toBe(1);
   });
 });

@@ -6,8 +6,8 @@ import { startTrap } from "../../testing/network-clients.ts";
 const [proxy, server] = [await startTrap(), await startTrap()];
 afterAll(() => Promise.all([proxy.close(), server.close()]));
 
-/** Behind a proxy this node would check the proxy's address, and the proxy would reach what it likes. */
-it("no proxy that the environment names comes between the guard and an address", async () => {
+/** With a proxy this node would check the proxy's address, and the proxy could connect to any address. */
+it("the address guard ignores proxies in the environment", async () => {
   const proxies = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"];
   const setting = `http://127.0.0.1:${proxy.port}`;
   const env = {
@@ -20,12 +20,12 @@ it("no proxy that the environment names comes between the guard and an address",
   const script = `
     const { READERS, WRITERS, outcome } = await import(${JSON.stringify(clients)});
     const folder = ${JSON.stringify(server.folder)};
-    // As the control plane is asked: here a proxy is the operator's own affair.
+    // As for requests to the control plane, where the operator may use a proxy.
     await fetch("http://nosuch.invalid/").catch(() => undefined);
     for (const client of Object.values({ ...READERS, ...WRITERS }))
       for (const url of ${JSON.stringify(urls)}) await outcome(client, url, "loopback", folder);
   `;
   await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], { env });
-  expect(proxy.asked).toBe(1);
-  expect(server.asked).toBeGreaterThanOrEqual(7);
+  expect(proxy.requests).toBe(1);
+  expect(server.requests).toBeGreaterThanOrEqual(7);
 });

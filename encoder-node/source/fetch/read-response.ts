@@ -1,37 +1,37 @@
-// What a source server's answer means for a download that stands at some byte. Pure.
+// Interprets the response to a range request of a transfer. Pure.
 import type { IncomingHttpHeaders } from "undici/types/header.js";
 
-export type Reading =
-  /** Bytes from `from` on; `totalBytes` is the whole file's size, null when the server does not say. */
+export type ResponseReading =
+  /** Bytes from `from`; `totalBytes` is the size of the whole file, null when the server does not send it. */
   | { kind: "bytes"; from: number; totalBytes: number | null }
-  /** The server did not do what a range means: start over without one. */
-  | { kind: "misfit" }
+  /** The response does not fit the requested range: start again without a range. */
+  | { kind: "range-mismatch" }
   | { kind: "http-error" };
 
-/** What is known of the file from earlier answers. */
-export type Known = {
+/** What is known about the file from earlier responses. */
+export type KnownFile = {
   readonly received: number;
   readonly totalBytes: number | null;
-  /** Names this very version of the file: a strong ETag or a Last-Modified date. Null: no part can be added safely. */
+  /** Identifies the version of the file: a strong ETag or a Last-Modified date. Null: ranges cannot be combined safely. */
   readonly validator: string | null;
 };
 
-/** Reads an answer to a request for all bytes from `known.received` on; 0 was asked without a range. */
-export function readAnswer(status: number, headers: IncomingHttpHeaders, known: Known): Reading {
+/** Interprets the response to a request for all bytes from `known.received`; a request from 0 has no range. */
+export function readResponse(status: number, headers: IncomingHttpHeaders, known: KnownFile): ResponseReading {
   if (status === 200) return { kind: "bytes", from: 0, totalBytes: wholeNumber(headers["content-length"]) };
-  if (status === 416 && known.received > 0) return { kind: "misfit" };
+  if (status === 416 && known.received > 0) return { kind: "range-mismatch" };
   if (status !== 206) return { kind: "http-error" };
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers["content-range"])) ?? [];
-  if (wholeNumber(first) !== known.received) return { kind: "misfit" };
+  if (wholeNumber(first) !== known.received) return { kind: "range-mismatch" };
   const totalBytes = wholeNumber(total);
   const sameSize = known.totalBytes === null || totalBytes === null || totalBytes === known.totalBytes;
-  // Some servers heed Range and not If-Range: their new version gives itself away here.
+  // Some servers support Range but not If-Range: this recognizes their new version.
   const version = validatorOf(headers);
   const sameVersion = version === null || known.validator === null || version === known.validator;
-  return sameSize && sameVersion ? { kind: "bytes", from: known.received, totalBytes } : { kind: "misfit" };
+  return sameSize && sameVersion ? { kind: "bytes", from: known.received, totalBytes } : { kind: "range-mismatch" };
 }
 
-/** The value for `If-Range`; weak ETags do not promise equal bytes (RFC 9110 §13.1.5). */
+/** The value for `If-Range`. Weak ETags do not guarantee equal bytes (RFC 9110 §13.1.5). */
 export function validatorOf(headers: IncomingHttpHeaders): string | null {
   const etag = headers.etag;
   if (typeof etag === "string" && etag.startsWith('"')) return etag;

@@ -1,44 +1,44 @@
-// Puts what was received of a source onto this node's disk.
+// Writes sources to this node's disk, and reserves the space that they need.
 import type { FileHandle } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { limiter } from "../../async/in-parallel.ts";
+import { Limiter } from "../../async/in-parallel.ts";
 import { DISK_RESERVE_BYTES } from "../../ffmpeg/limits.ts";
 import { freeBytes } from "../../ffmpeg/machine.ts";
 
-/** How many bytes a folder's disk has to give. */
-export type Room = (folder: string) => Promise<number>;
+/** Returns how many bytes the disk of a folder has for sources. */
+export type FreeSpace = (folder: string) => Promise<number>;
 
-/** A full disk would end the encodes that run (ffmpeg/run-command.ts), so what they and reports need is left alone. */
-const roomFor: Room = async (folder) => (await freeBytes(folder)) - DISK_RESERVE_BYTES;
+/** All but a reserve for encodes and reports: a full disk would stop running encodes (ffmpeg/run-command.ts). */
+const usableBytes: FreeSpace = async (folder) => (await freeBytes(folder)) - DISK_RESERVE_BYTES;
 
-/** What one source may still take of the disk. */
+/** The disk space of one source. */
 export interface DiskShare {
   /**
-   * Reserves so many bytes that are still to come, in place of what it had reserved. Throws AppError `node_busy` when there is
-   * no room for them beside what other sources have or reserve, and `node_failed` when there is none without others.
+   * Reserves `bytes` that are still to be written, in place of the earlier reservation. Throws AppError `node_busy` when other
+   * sources occupy or reserve too much of the disk, and `node_failed` when there is too little space even without them.
    */
-  need(bytes: number): Promise<void>;
-  /** Nothing more comes; what is there stays. */
-  settle(): void;
-  /** The source is gone from the disk. */
+  reserve(bytes: number): Promise<void>;
+  /** Ends the reservation. What is written stays. */
+  endReservation(): void;
+  /** The source is removed from the disk. */
   close(): void;
 }
 
-/** The disk that all sources of a node are on: what was announced of one is not given to the next. */
+/** The disk for all sources of a node. Space that one source has reserved is not given to another. */
 export class SourceDisk {
-  readonly #room: Room;
+  readonly #freeSpace: FreeSpace;
   readonly #reserved = new Map<DiskShare, number>();
-  readonly #oneByOne = limiter(1);
+  readonly #queue = new Limiter(1);
 
-  constructor(room: Room = roomFor) {
-    this.#room = room;
+  constructor(freeSpace: FreeSpace = usableBytes) {
+    this.#freeSpace = freeSpace;
   }
 
   open(folder: string): DiskShare {
     const share: DiskShare = {
-      need: (bytes) => this.#oneByOne(() => this.#reserve(share, folder, bytes)),
-      settle: () => {
+      reserve: (bytes) => this.#queue.run(() => this.#reserve(share, folder, bytes)),
+      endReservation: () => {
         if (this.#reserved.has(share)) this.#reserved.set(share, 0);
       },
       close: () => {
@@ -52,32 +52,37 @@ export class SourceDisk {
   async #reserve(share: DiskShare, folder: string, bytes: number): Promise<void> {
     this.#reserved.set(share, 0);
     const ofOthers = [...this.#reserved.values()].reduce((sum, each) => sum + each, 0);
-    if ((await this.#room(folder)) - ofOthers < bytes) throw this.#reserved.size > 1 ? busy() : noRoom();
+    if ((await this.#freeSpace(folder)) - ofOthers < bytes)
+      throw this.#reserved.size > 1 ? diskShared() : diskTooSmall();
     this.#reserved.set(share, bytes);
   }
 }
 
-const busy = (): AppError =>
-  new AppError("node_busy", "The node's disk has no room for the input beside the others that it works on.");
-const noRoom = (): AppError =>
-  new AppError("node_failed", "The node's disk has no room for the input; give it a larger one, or free some.");
+const diskShared = (): AppError =>
+  new AppError("node_busy", "The node has too little disk space for the input besides its other inputs.");
+const diskTooSmall = (): AppError =>
+  new AppError("node_failed", "The node has too little disk space for the input; use a larger disk, or free space.");
 
-/** Throws AppError `node_failed` when the folder's disk has not so much room; other nodes may have. */
-export async function checkRoom(folder: string, neededBytes: number, room: Room = roomFor): Promise<void> {
-  if ((await room(folder)) >= neededBytes) return;
-  throw noRoom();
+/** Throws AppError `node_failed` when the folder's disk has too little space; another node may have enough. */
+export async function checkDiskSpace(
+  folder: string,
+  neededBytes: number,
+  freeSpace: FreeSpace = usableBytes,
+): Promise<void> {
+  if ((await freeSpace(folder)) >= neededBytes) return;
+  throw diskTooSmall();
 }
 
-/** Writes all of it. Throws AppError `node_failed` when the disk does not take it. */
+/** Writes the whole chunk. Throws AppError `node_failed` when the disk cannot store it. */
 export async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
   let written = 0;
   while (written < chunk.length) {
-    const piece = file.write(chunk, written, chunk.length - written, position + written);
-    written += (await piece.catch(diskFailure)).bytesWritten;
+    const result = file.write(chunk, written, chunk.length - written, position + written);
+    written += (await result.catch(diskFailure)).bytesWritten;
   }
 }
 
-/** Throws AppError `node_failed`, without the paths that the system's own words may hold. */
+/** Throws AppError `node_failed`, without the paths that the system's message may contain. */
 export function diskFailure(error: unknown): never {
   const code = error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
   throw new AppError("node_failed", `The node cannot write the input to its disk (${code}).`, { cause: error });

@@ -1,4 +1,4 @@
-// One GET of a source: credentials, redirects that are each checked, and nothing decoded on the way.
+// One GET of a source: with credentials, checked redirects, and no content decoding.
 import { type Dispatcher, request } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { type AllowPrivate, checkUrl } from "#shared/network/address-policy.ts";
@@ -9,45 +9,45 @@ export type SourceRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly agent: Dispatcher;
   readonly allow: AllowPrivate;
-  /** How long the server may send nothing. */
+  /** How long the server may send no bytes. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 };
-type Answer = Pick<Dispatcher.ResponseData, "statusCode" | "headers" | "body">;
-export type SourceAnswer = Answer & { readonly host: string };
+type Response = Pick<Dispatcher.ResponseData, "statusCode" | "headers" | "body">;
+export type SourceResponse = Response & { readonly host: string };
 
 const MAX_REDIRECTS = 5;
-/** Bodies of redirects are read so far to keep the connection; longer ones cost it. */
+/** Bodies of redirects are read up to this size, to reuse the connection; longer ones close it. */
 const REDIRECT_BODY_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The answer that stands at the end of the redirects, whatever its status. User and password in the URL become a Basic
- * Authorization header, which goes to the URL's own origin and is gone for good after a redirect to another.
+ * Returns the response after all redirects, whatever its status. User and password in the URL become a Basic Authorization
+ * header, which is sent to the URL's own origin only, and not any more after a redirect to another origin.
  * Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
  */
-export async function requestSource(source: SourceRequest): Promise<SourceAnswer> {
+export async function requestSource(source: SourceRequest): Promise<SourceResponse> {
   let url = allowedUrl(source.url, source.allow);
   let authorization = basicAuthorization(url);
   for (let redirects = 0; ; redirects++) {
-    const answer = await send(url, { ...source.headers, ...authorization }, source);
-    const { location } = answer.headers;
-    if (!REDIRECTS.has(answer.statusCode) || typeof location !== "string") return { ...answer, host: url.host };
+    const response = await send(url, { ...source.headers, ...authorization }, source);
+    const { location } = response.headers;
+    if (!REDIRECTS.has(response.statusCode) || typeof location !== "string") return { ...response, host: url.host };
     if (redirects === MAX_REDIRECTS) {
-      await answer.body.dump();
+      await response.body.dump();
       throw new AppError("input_unreachable", `The input redirects more than ${MAX_REDIRECTS} times; check the URL.`);
     }
-    await answer.body.dump({ limit: REDIRECT_BODY_BYTES });
+    await response.body.dump({ limit: REDIRECT_BODY_BYTES });
     const next = allowedUrl(resolve(location, url), source.allow);
     if (next.origin !== url.origin) authorization = {};
     url = next;
   }
 }
 
-async function send(url: URL, headers: Record<string, string>, source: SourceRequest): Promise<Answer> {
+async function send(url: URL, headers: Record<string, string>, source: SourceRequest): Promise<Response> {
   const { agent, signal, stallMs } = source;
   try {
-    // Without user and password: those are in the header, where they belong.
+    // Without user and password: those are in the header.
     return await request(`${url.origin}${url.pathname}${url.search}`, {
       dispatcher: agent,
       headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "Copra", ...headers },
@@ -63,11 +63,11 @@ async function send(url: URL, headers: Record<string, string>, source: SourceReq
 
 function allowedUrl(text: string, allow: AllowPrivate): URL {
   const verdict = checkUrl(text, allow);
-  if (!verdict.ok) throw new AppError("input_address_not_allowed", `${verdict.reason}; the input cannot be fetched.`);
-  return new URL(verdict.url);
+  if (!verdict.ok) throw new AppError("input_address_not_allowed", `The input URL ${verdict.error}.`);
+  return new URL(verdict.value);
 }
 
-/** A location that is no URL is handed on as it is: the check refuses it. */
+/** A location that is not a URL is returned unchanged: the check rejects it. */
 const resolve = (location: string, base: URL): string =>
   URL.canParse(location, base.href) ? new URL(location, base.href).href : location;
 
@@ -77,7 +77,7 @@ function basicAuthorization({ username, password }: URL): Record<string, string>
   return { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
-/** A stray `%` stands for itself. */
+/** An incomplete escape is left as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

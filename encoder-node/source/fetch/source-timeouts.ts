@@ -1,68 +1,68 @@
-// How long a source is waited for: what may stand still, how slowly it may come, what is tried again and when.
+// Timeouts, minimum rates and retries of source transfers.
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { type AppError, errorTraits } from "#shared/errors.ts";
-import { DeadEnd, HttpRefusal, tooLong, tooSlow } from "./source-failure.ts";
+import { FinalFailure, HttpStatusFailure, tooLong, tooSlow } from "./source-failure.ts";
 
-export type Patience = {
+export type SourceTimeouts = {
   /** How long a server may send nothing. */
   readonly stallMs: number;
   readonly backoff: BackoffPolicy;
-  /** The least that each window must bring; one that brings less ends the try. */
-  readonly least?: LeastRate;
-  /** How long a whole file may take, all tries together. */
+  /** The minimum of bytes in each time window; a window with fewer ends the attempt. */
+  readonly minimumRate?: MinimumRate;
+  /** Time limit of a whole file, all attempts together. */
   readonly limitMs?: number;
   readonly slow?: SlowRate;
 };
-/** Who is slower than this in windows of so long, for so long in all, gives way to others (`onSlow`). */
+/** A source that is slower than this, in time windows that add up to `budgetMs`, is reported as slow (`onSlow`). */
 export type SlowRate = { readonly bytesPerSecond: number; readonly windowMs: number; readonly budgetMs: number };
-export type LeastRate = { readonly bytes: number; readonly windowMs: number };
+export type MinimumRate = { readonly bytes: number; readonly windowMs: number };
 
-export const PATIENCE: Patience = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
+export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
 /**
- * Some 140 kbit/s: a source that comes in drops would hold its slot for ever. A slow line that several fetches share brings
- * more than that to each.
+ * About 140 kbit/s: a slower source would occupy its slot forever. Each of several transfers that share a slow connection is
+ * faster than that.
  */
-const LEAST: LeastRate = { bytes: 1024 * 1024, windowMs: 60_000 };
-/** As long as the address of a source in a bucket is signed for (worker/storage/source-url.ts). */
+const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
+/** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
 const LIMIT_MS = 12 * 60 * 60 * 1000;
 
-/** A transfer that brings less keeps its slot for minutes of nothing but waiting. */
+/** A slower transfer occupies its slot for minutes of mere waiting. */
 const SLOW: SlowRate = { bytesPerSecond: 1024 * 1024, windowMs: 10_000, budgetMs: 5 * 60_000 };
 
-/** Tries after the first, in a row, of a source whose server has answered, and of one that never has. */
+/** Retries in a row, for a server that has responded before, and for one that never has. */
 const RETRIES = 5;
-const RETRIES_UNSEEN = 1;
-/** The longest wait that a server may ask for: meanwhile the source holds its slot. */
-const MAX_ASKED_MS = 60_000;
+const RETRIES_WITHOUT_RESPONSE = 1;
+/** Maximum delay by `Retry-After`: the source occupies its slot meanwhile. */
+const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether asking again may help after so many failures in a row; `seen`: the server has begun to give the source. */
-export function mayTryAgain(failure: AppError, failures: number, seen: boolean): boolean {
+/** Whether to retry after `failures` failures in a row; `hasResponded`: the server has sent some of the source. */
+export function canRetry(failure: AppError, failures: number, hasResponded: boolean): boolean {
   const { retryable, blame } = errorTraits(failure.code);
-  if (!retryable || blame !== "source" || failure instanceof DeadEnd) return false;
-  return failures <= (seen || failure instanceof HttpRefusal ? RETRIES : RETRIES_UNSEEN);
+  if (!retryable || blame !== "source" || failure instanceof FinalFailure) return false;
+  return failures <= (hasResponded || failure instanceof HttpStatusFailure ? RETRIES : RETRIES_WITHOUT_RESPONSE);
 }
 
-/** How long to wait before that, in ms: as long as the server asks for, within limits. */
-export function pauseMs(failure: AppError, failures: number, { backoff }: Patience): number {
-  const asked = failure instanceof HttpRefusal ? (failure.retryAfterMs ?? 0) : 0;
-  return Math.max(backoffMs(failures, backoff, Math.random), Math.min(asked, MAX_ASKED_MS));
+/** Delay before the retry in ms: at least the server's `Retry-After`, within limits. */
+export function pauseMs(failure: AppError, failures: number, { backoff }: SourceTimeouts): number {
+  const retryAfterMs = failure instanceof HttpStatusFailure ? (failure.retryAfterMs ?? 0) : 0;
+  return Math.max(backoffMs(failures, backoff, Math.random), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
 }
 
-/** Begins to watch one body. What it answers is told of each arrival, and throws AppError `input_timeout` at too few bytes. */
-export function watchRate({ least = LEAST }: Patience, host: string): (bytes: number) => void {
+/** Watches one response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they are too few. */
+export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: string): (bytes: number) => void {
   let since = performance.now();
   let inWindow = 0;
   return (bytes) => {
     inWindow += bytes;
-    if (performance.now() - since < least.windowMs) return;
-    if (inWindow < least.bytes) throw tooSlow(host, least);
+    if (performance.now() - since < minimumRate.windowMs) return;
+    if (inWindow < minimumRate.bytes) throw tooSlow(host, minimumRate);
     since = performance.now();
     inWindow = 0;
   };
 }
 
-/** Begins to watch how long a file is slow. What it answers is told of each arrival, and tells at each slow window too many. */
-export function watchSlow({ slow = SLOW }: Patience, tell: () => void): (bytes: number) => void {
+/** Watches how long a file is slow. Call the result for all bytes that arrive: it calls `onSlow` in each slow window above the budget. */
+export function watchSlow({ slow = SLOW }: SourceTimeouts, onSlow: () => void): (bytes: number) => void {
   const { bytesPerSecond, windowMs, budgetMs } = slow;
   let [since, inWindow, slowMs] = [performance.now(), 0, 0];
   return (bytes) => {
@@ -73,15 +73,15 @@ export function watchSlow({ slow = SLOW }: Patience, tell: () => void): (bytes: 
     if (isSlow) slowMs += tookMs;
     since = performance.now();
     inWindow = 0;
-    if (isSlow && slowMs >= budgetMs) tell();
+    if (isSlow && slowMs >= budgetMs) onSlow();
   };
 }
 
 /**
- * Begins to watch a whole file, for which `spentMs` were spent before. What it answers throws AppError `input_timeout` when
- * the time is over, for good.
+ * Watches the time limit of a file on which `spentMs` were spent before. The result throws AppError `input_timeout`, without
+ * retries, after the limit.
  */
-export function watchTime({ limitMs = LIMIT_MS }: Patience, spentMs = 0): (host: string) => void {
+export function watchTime({ limitMs = LIMIT_MS }: SourceTimeouts, spentMs = 0): (host: string) => void {
   const since = performance.now() - spentMs;
   return (host) => {
     if (performance.now() - since >= limitMs) throw tooLong(host, limitMs);

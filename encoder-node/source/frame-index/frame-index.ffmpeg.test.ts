@@ -13,52 +13,52 @@ import type { FrameIndexReading } from "./packet-checks.ts";
 const { ffprobe } = tested;
 const never = new AbortController().signal;
 let folder: string;
-const picture = (rate: string, seconds = 4): string => `-f lavfi -i testsrc2=s=96x64:r=${rate}:d=${seconds}`;
+const video = (rate: string, seconds = 4): string => `-f lavfi -i testsrc2=s=96x64:r=${rate}:d=${seconds}`;
 const tone = "-f lavfi -i sine=d=4";
 const h264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 30 -bf 3 -b_strategy 0";
 const x265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=25";
 const uneven = "-vf select='not(between(mod(t\\,1)\\,0.25\\,0.5))' -fps_mode vfr";
-const late = `${tone} -itsoffset 0.7 ${picture("25", 2)} -map 0 -map 1 -fps_mode passthrough ${h264} -c:a aac`;
-const hidden = `${picture("25")} -c:v libvpx -auto-alt-ref 1 -lag-in-frames 25 -b:v 60k`;
+const late = `${tone} -itsoffset 0.7 ${video("25", 2)} -map 0 -map 1 -fps_mode passthrough ${h264} -c:a aac`;
+const hidden = `${video("25")} -c:v libvpx -auto-alt-ref 1 -lag-in-frames 25 -b:v 60k`;
 
-/** ffmpeg's arguments for each clip; those that others are made of come first. */
+/** ffmpeg's arguments for each clip. Clips that others are made of are first. */
 const CLIPS = {
-  "25.mp4": `${tone} ${picture("25")} ${h264} -c:a aac`,
-  "ntsc.mp4": `${picture("30000/1001")} ${h264}`,
-  "ntsc.mkv": `${tone} ${picture("30000/1001")} ${h264} -c:a aac`,
-  "film.mkv": `${picture("24000/1001")} ${x265}`,
-  "uneven.mkv": `${picture("30")} ${uneven} ${h264}`,
-  "uneven.mp4": `${picture("30")} ${uneven} ${h264}`,
-  "broadcast.ts": `${tone} ${picture("50")} ${h264} -c:a aac`,
+  "25.mp4": `${tone} ${video("25")} ${h264} -c:a aac`,
+  "ntsc.mp4": `${video("30000/1001")} ${h264}`,
+  "ntsc.mkv": `${tone} ${video("30000/1001")} ${h264} -c:a aac`,
+  "clip.mkv": `${video("24000/1001")} ${x265}`,
+  "uneven.mkv": `${video("30")} ${uneven} ${h264}`,
+  "uneven.mp4": `${video("30")} ${uneven} ${h264}`,
+  "broadcast.ts": `${tone} ${video("50")} ${h264} -c:a aac`,
   "late.ts": late,
   "late.mp4": late,
   "late.mkv": late,
-  "open.ts": `${picture("25")} ${h264} -x264-params open-gop=1`,
-  "open.mp4": `${picture("25")} ${x265}:open-gop=1`,
+  "open.ts": `${video("25")} ${h264} -x264-params open-gop=1`,
+  "open.mp4": `${video("25")} ${x265}:open-gop=1`,
   "edited.mp4": "-ss 1.3 -i 25.mp4 -c copy",
-  "pieces.mp4": `${picture("25")} ${h264} -movflags +frag_keyframe+empty_moov+default_base_moof`,
-  "no-cues.mkv": `${picture("25")} ${h264} -f matroska -live 1`,
-  "interlaced.ts": `${picture("50")} -vf tinterlace=interleave_top ${h264} -flags +ilme+ildct`,
-  "mpeg2.ts": `${picture("25")} -c:v mpeg2video -bf 2 -flags +ilme+ildct`,
-  "superframes.webm": `${picture("25")} -c:v libvpx-vp9 -cpu-used 8 -auto-alt-ref 1 -lag-in-frames 25 -b:v 100k`,
-  "svt.mp4": `${picture("25")} -c:v libsvtav1 -preset 12`,
-  "intra.avi": `${picture("25")} -c:v mjpeg -pix_fmt yuvj420p`,
-  "intra.mov": `${picture("25")} -c:v prores`,
-  "film.flv": `${tone} ${picture("25")} ${h264} -c:a aac`,
-  "mpeg4.avi": `${picture("25")} -c:v mpeg4 -bf 2`,
-  "h264.avi": `${picture("25")} ${h264}`,
-  "mpeg2.mpg": `${picture("25")} -c:v mpeg2video -bf 2`,
+  "pieces.mp4": `${video("25")} ${h264} -movflags +frag_keyframe+empty_moov+default_base_moof`,
+  "no-cues.mkv": `${video("25")} ${h264} -f matroska -live 1`,
+  "interlaced.ts": `${video("50")} -vf tinterlace=interleave_top ${h264} -flags +ilme+ildct`,
+  "mpeg2.ts": `${video("25")} -c:v mpeg2video -bf 2 -flags +ilme+ildct`,
+  "superframes.webm": `${video("25")} -c:v libvpx-vp9 -cpu-used 8 -auto-alt-ref 1 -lag-in-frames 25 -b:v 100k`,
+  "svt.mp4": `${video("25")} -c:v libsvtav1 -preset 12`,
+  "intra.avi": `${video("25")} -c:v mjpeg -pix_fmt yuvj420p`,
+  "intra.mov": `${video("25")} -c:v prores`,
+  "clip.flv": `${tone} ${video("25")} ${h264} -c:a aac`,
+  "mpeg4.avi": `${video("25")} -c:v mpeg4 -bf 2`,
+  "h264.avi": `${video("25")} ${h264}`,
+  "mpeg2.mpg": `${video("25")} -c:v mpeg2video -bf 2`,
   "first-pass.webm": `${hidden} -pass 1`,
   "hidden.webm": `${hidden} -pass 2`,
-  "one.mp4": `${picture("25", 0.04)} ${h264}`,
-  "sound.m4a": `${tone} -c:a aac`,
-  "again.ts": `${picture("25", 2)} ${h264}`,
+  "one.mp4": `${video("25", 0.04)} ${h264}`,
+  "audio.m4a": `${tone} -c:a aac`,
+  "again.ts": `${video("25", 2)} ${h264}`,
   "25-first.mp4": "-i 25.mp4 -c copy -movflags +faststart",
 } as const;
 type Clip = keyof typeof CLIPS;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-ledger-"));
+  folder = await mkdtemp(join(tmpdir(), "copra-frames-"));
   for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -66,12 +66,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const read = (name: string, streamIndex: number): Promise<FrameIndexReading> =>
   readFrameIndex(ffprobe, { path: join(folder, name) }, streamIndex, never);
 
-async function pictureIndex(name: string): Promise<number> {
+async function videoIndex(name: string): Promise<number> {
   const { streams } = await probe(join(folder, name));
   return streams.find(({ codec_type }) => codec_type === "video")?.index ?? 0;
 }
 
-/** When ffmpeg hands frames to its filters, in ticks of the ledger's line, in a run that uses the picture alone. */
+/** The timestamps of frames at ffmpeg's filters, in ticks of the index, in a run with the video track alone. */
 async function decodedTicks(name: string, { startUs }: FrameIndex): Promise<number[]> {
   const line = ["-copyts", "-itsoffset", `${-startUs / 1e6}`];
   const argv = ["-v", "error", ...line, "-i", join(folder, name), "-map", "0:v:0"];
@@ -80,12 +80,12 @@ async function decodedTicks(name: string, { startUs }: FrameIndex): Promise<numb
   return stdout.split("\n").flatMap((line) => (line.startsWith("0,") ? [Number(line.split(",")[2])] : []));
 }
 
-describe("every frame that a decoder gives, at the very tick", () => {
+describe("every frame of the decoder, at its exact tick", () => {
   it.each<[Clip, number]>([
     ["25.mp4", 100],
     ["ntsc.mp4", 120],
     ["ntsc.mkv", 120],
-    ["film.mkv", 96],
+    ["clip.mkv", 96],
     ["uneven.mkv", 88],
     ["uneven.mp4", 88],
     ["broadcast.ts", 200],
@@ -103,75 +103,75 @@ describe("every frame that a decoder gives, at the very tick", () => {
     ["svt.mp4", 100],
     ["intra.avi", 100],
     ["intra.mov", 100],
-    ["film.flv", 100],
+    ["clip.flv", 100],
   ])("%s", async (name, frames) => {
-    const reading = await read(name, await pictureIndex(name));
-    if (!reading.ok) throw new Error(reading.why);
-    const decoded = await decodedTicks(name, reading.ledger);
-    expect([...reading.ledger.ticks]).toEqual(decoded);
+    const reading = await read(name, await videoIndex(name));
+    if (!reading.ok) throw new Error(reading.error);
+    const decoded = await decodedTicks(name, reading.value);
+    expect([...reading.value.ticks]).toEqual(decoded);
     expect(decoded.length).toBe(frames);
   });
 
-  it("with where it ends, its keyframes and its bytes", async () => {
+  it("with its end, its keyframes and its bytes", async () => {
     const reading = await read("ntsc.mp4", 0);
-    if (!reading.ok) throw new Error(reading.why);
-    const { ledger } = reading;
-    expect([...ledger.keyframes]).toEqual([0, 30, 60, 90]);
-    expect(ticksToUs(ledger, ledger.endTicks)).toBeCloseTo(4_004_000, 0);
+    if (!reading.ok) throw new Error(reading.error);
+    const index = reading.value;
+    expect([...index.keyframes]).toEqual([0, 30, 60, 90]);
+    expect(ticksToUs(index, index.endTicks)).toBeCloseTo(4_004_000, 0);
     const { size } = await stat(join(folder, "ntsc.mp4"));
-    const bytes = ledger.bytes.reduce((sum, frame) => sum + frame, 0);
+    const bytes = index.bytes.reduce((sum, frame) => sum + frame, 0);
     expect(bytes / size).toBeGreaterThan(0.9);
     expect(bytes / size).toBeLessThan(1);
   });
 
-  it("of a transport stream, counted from the beginning of its sound", async () => {
+  it("of a transport stream, counted from the start of its audio", async () => {
     const reading = await read("late.ts", 1);
-    if (!reading.ok) throw new Error(reading.why);
-    expect(ticksToUs(reading.ledger, reading.ledger.ticks[0] ?? 0) / 1000).toBeCloseTo(743, 0);
-    expect(reading.ledger.startUs).toBe(1_400_000);
+    if (!reading.ok) throw new Error(reading.error);
+    expect(ticksToUs(reading.value, reading.value.ticks[0] ?? 0) / 1000).toBeCloseTo(743, 0);
+    expect(reading.value.startUs).toBe(1_400_000);
   });
 });
 
-describe("answered with a reason when it is uncertain", () => {
+describe("a reason in place of an uncertain index", () => {
   const bytesOf = (name: Clip): Promise<Buffer> => readFile(join(folder, name));
-  const cutOff = async (name: Clip): Promise<Buffer> => {
+  const truncated = async (name: Clip): Promise<Buffer> => {
     const bytes = await bytesOf(name);
     return bytes.subarray(0, Math.floor(bytes.length * 0.7));
   };
 
   it.each<[Clip, number, string]>([
-    ["mpeg4.avi", 0, "its frames have no times of presentation"],
-    ["h264.avi", 0, "its frames have no times of presentation"],
-    ["mpeg2.mpg", 0, "its frames have no times of presentation"],
-    ["hidden.webm", 0, "its packets are not frames one by one"],
+    ["mpeg4.avi", 0, "its frames have no presentation timestamps"],
+    ["h264.avi", 0, "its frames have no presentation timestamps"],
+    ["mpeg2.mpg", 0, "its frames have no presentation timestamps"],
+    ["hidden.webm", 0, "its packets are not single frames"],
     ["one.mp4", 0, "it has fewer than two frames"],
-    ["sound.m4a", 0, "it has no moving picture"],
-    ["25.mp4", 9, "it has no moving picture"],
+    ["audio.m4a", 0, "it has no video track"],
+    ["25.mp4", 9, "it has no video track"],
   ])("%s, track %i", async (name, streamIndex, why) => {
-    expect(await read(name, streamIndex)).toEqual({ ok: false, why });
+    expect(await read(name, streamIndex)).toEqual({ ok: false, error: why });
   });
 
   it.each<[string, () => Promise<Buffer>, string | RegExp]>([
-    // ffprobe complains of the second beginning, or of nothing: then its times give it away.
-    ["cut-off.mp4", () => cutOff("25-first.mp4"), "it is damaged or cut off"],
-    ["cut-off.mkv", () => cutOff("film.mkv"), "it is damaged or cut off"],
-    ["begun-late.ts", async () => (await bytesOf("open.ts")).subarray(188 * 100), "it is damaged or cut off"],
+    // ffprobe reports an error at the second start, or none: then the timestamps jump.
+    ["truncated.mp4", () => truncated("25-first.mp4"), "it is damaged or truncated"],
+    ["truncated.mkv", () => truncated("clip.mkv"), "it is damaged or truncated"],
+    ["begun-late.ts", async () => (await bytesOf("open.ts")).subarray(188 * 100), "it is damaged or truncated"],
     [
-      "anew.ts",
+      "repeated.ts",
       async () => Buffer.concat([await bytesOf("again.ts"), await bytesOf("again.ts")]),
-      /^it is damaged$|^its times jump$/,
+      /^it is damaged$|^its timestamps jump$/,
     ],
   ])("%s", async (name, make, why) => {
     await writeFile(join(folder, name), await make());
-    const reading = { ok: false, why: typeof why === "string" ? why : expect.stringMatching(why) };
-    expect(await read(name, await pictureIndex(name))).toEqual(reading);
+    const reading = { ok: false, error: typeof why === "string" ? why : expect.stringMatching(why) };
+    expect(await read(name, await videoIndex(name))).toEqual(reading);
   });
 
-  it("is not uncertain about a transport stream that ends anywhere", async () => {
-    await writeFile(join(folder, "ends.ts"), await cutOff("broadcast.ts"));
-    const reading = await read("ends.ts", await pictureIndex("ends.ts"));
-    if (!reading.ok) throw new Error(reading.why);
-    expect([...reading.ledger.ticks]).toEqual(await decodedTicks("ends.ts", reading.ledger));
+  it("is certain for a transport stream that ends anywhere", async () => {
+    await writeFile(join(folder, "ends.ts"), await truncated("broadcast.ts"));
+    const reading = await read("ends.ts", await videoIndex("ends.ts"));
+    if (!reading.ok) throw new Error(reading.error);
+    expect([...reading.value.ticks]).toEqual(await decodedTicks("ends.ts", reading.value));
   });
 });
 

@@ -1,21 +1,22 @@
-// Reads when each frame of a film is shown, without decoding it.
+// Reads the frame index of a video track, without decoding it.
 import * as z from "zod";
+import { err } from "#shared/result.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { judgePackets, type LedgerReading, type Sample, type TrackHead } from "./packet-checks.ts";
+import { checkPackets, type FrameIndexReading, type Sample, type TrackHead } from "./packet-checks.ts";
 import { PACKET_ENTRIES, packetReader } from "./packet-list.ts";
-import { type LedgerSource, listen } from "./run-packet-listing.ts";
+import { type ProbeInput, runPacketListing, runPacketListingByLine } from "./run-packet-listing.ts";
 
-/** Decoded to see whether packets are frames: encoders that hide pictures do so from the first seconds on. */
+/** Packets that are decoded to check that packets are frames: encoders that hide frames do so in the first seconds. */
 const SAMPLE_PACKETS = 50;
 
-/** Some 50 frames of 100 characters, and what precedes them. */
-const MAX_BEGINNING_CHARS = 1_000_000;
+/** 50 frames of about 100 characters each, and what precedes them. */
+const MAX_HEAD_CHARS = 1_000_000;
 
-/** Demuxers, by ffprobe's names, with ffmpeg's flag AVFMT_TS_DISCONT. */
-const MENDED_FORMATS = new Set(["mpegts", "mpeg", "ogg"]);
+/** Demuxers with ffmpeg's flag AVFMT_TS_DISCONT, by ffprobe's names. */
+const DISCONTINUOUS_FORMATS = new Set(["mpegts", "mpeg", "ogg"]);
 
 const Ticks = z.number().optional();
-const Beginning = z.object({
+const Head = z.object({
   frames: z.array(z.object({ best_effort_timestamp: Ticks })).default([]),
   streams: z
     .array(
@@ -32,9 +33,9 @@ const Beginning = z.object({
     .max(1),
   format: z.object({ format_name: z.string(), start_time: z.string().optional() }),
 });
-type Beginning = z.infer<typeof Beginning>;
+type Head = z.infer<typeof Head>;
 
-const BEGINNING_ENTRIES = [
+const HEAD_ENTRIES = [
   "frame=best_effort_timestamp",
   "stream=codec_type,codec_name,field_order,time_base,start_pts,duration_ts",
   "stream_disposition=attached_pic",
@@ -42,60 +43,61 @@ const BEGINNING_ENTRIES = [
 ].join(":");
 
 /**
- * The frames of a picture track; what makes it uncertain which frames a decoder gives, and when they are shown, is answered with
- * the reason. The file is read to its end: about as long as it takes to read it. Throws AppError `node_failed` when
- * ffprobe does not run, stalls for 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that fails.
+ * Returns the frames of a video track, or the reason why it is uncertain which frames a decoder returns and when they are shown.
+ * Reads the whole file, and takes about as long as that. Throws AppError `node_failed` when ffprobe does not start, stalls for
+ * 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that fails.
  */
-export async function readFrameLedger(
+export async function readFrameIndex(
   ffprobe: Tool,
-  source: LedgerSource,
+  source: ProbeInput,
   streamIndex: number,
   signal: AbortSignal,
-): Promise<LedgerReading> {
+): Promise<FrameIndexReading> {
   const stop = "failed" in source ? AbortSignal.any([signal, source.failed]) : signal;
   const select = ["-select_streams", String(streamIndex)];
 
   let text = "";
-  const few = ["-read_intervals", `%+#${SAMPLE_PACKETS}`, "-show_entries", BEGINNING_ENTRIES, "-of", "json"];
+  const few = ["-read_intervals", `%+#${SAMPLE_PACKETS}`, "-show_entries", HEAD_ENTRIES, "-of", "json"];
   const argv = [...select, ...few];
-  const began = await listen({ ffprobe, source, argv }, stop, (piece) => {
+  const isReadable = await runPacketListing({ ffprobe, source, argv }, stop, (piece) => {
     text += piece;
-    return text.length <= MAX_BEGINNING_CHARS;
+    return text.length <= MAX_HEAD_CHARS;
   });
-  if (!began) return DAMAGED;
-  const beginning = Beginning.safeParse(JSON.parse(text));
-  if (!beginning.success) return NO_PICTURE;
-  const track = trackOf(beginning.data);
-  if (track === null) return NO_PICTURE;
+  if (!isReadable) return DAMAGED;
+  const head = Head.safeParse(JSON.parse(text));
+  if (!head.success) return NO_VIDEO;
+  const track = trackOf(head.data);
+  if (track === null) return NO_VIDEO;
 
   const packets = packetReader(streamIndex);
-  // A jump in the times of any track moves all of them.
-  const which = track.head.jumpsAreMended ? [] : select;
-  const all = [...which, "-show_entries", PACKET_ENTRIES, "-of", "compact"];
-  const take = (piece: string): boolean => {
-    packets.take(piece);
+  // A discontinuity in any track shifts all tracks.
+  const tracks = track.head.isDiscontinuous ? [] : select;
+  const all = [...tracks, "-show_entries", PACKET_ENTRIES, "-of", "compact"];
+  // Stops at too many packets.
+  const onLine = (line: string): boolean => {
+    packets.addLine(line);
     return packets.fits;
   };
-  // The rest of a file with too many packets would be read for nothing.
-  if (!(await listen({ ffprobe, source, argv: all }, stop, take)) && packets.fits) return DAMAGED;
-  return judgePackets(track.head, track.sample, packets);
+  const isClean = await runPacketListingByLine({ ffprobe, source, argv: all }, stop, onLine);
+  if (!isClean && packets.fits) return DAMAGED;
+  return checkPackets(track.head, track.sample, packets);
 }
 
-const NO_PICTURE: LedgerReading = { ok: false, why: "it has no moving picture" };
-const DAMAGED: LedgerReading = { ok: false, why: "it is damaged or cut off" };
+const NO_VIDEO: FrameIndexReading = err("it has no video track");
+const DAMAGED: FrameIndexReading = err("it is damaged or truncated");
 
-function trackOf({ frames, streams: [stream], format }: Beginning): { head: TrackHead; sample: Sample } | null {
+function trackOf({ frames, streams: [stream], format }: Head): { head: TrackHead; sample: Sample } | null {
   if (stream?.codec_type !== "video" || stream.disposition?.attached_pic === 1) return null;
   const [num = 1, den = 1] = stream.time_base.split("/").map(Number);
   const { field_order, start_pts, duration_ts } = stream;
-  // Others write no length of a track, or that of the longest.
-  const says = format.format_name.startsWith("mov,") && start_pts !== undefined && duration_ts !== undefined;
+  // Other formats have no duration of a track, or that of the longest track.
+  const declaresEnd = format.format_name.startsWith("mov,") && start_pts !== undefined && duration_ts !== undefined;
   const head = {
     timeBase: { num, den },
     interlaced: field_order !== undefined && field_order !== "progressive" && field_order !== "unknown",
-    saysEndTicks: says ? start_pts + duration_ts : null,
+    declaredEndTicks: declaresEnd ? start_pts + duration_ts : null,
     startUs: Math.round(Number(format.start_time ?? 0) * 1e6) || 0,
-    jumpsAreMended: MENDED_FORMATS.has(format.format_name),
+    isDiscontinuous: DISCONTINUOUS_FORMATS.has(format.format_name),
   };
   const times = frames.map(({ best_effort_timestamp }) => best_effort_timestamp ?? Number.NaN);
   return { head, sample: { packets: SAMPLE_PACKETS, frames: times } };

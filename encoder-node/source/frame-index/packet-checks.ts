@@ -1,102 +1,106 @@
-// Whether a track's packets are its frames, each shown once at the time that its packet says. Pure.
-import type { FrameLedger } from "#shared/media/frame-index.ts";
+// Checks that each packet of a track is one frame that is shown once, at the timestamp of the packet. Pure.
+import type { FrameIndex } from "#shared/media/frame-index.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import { CORRUPT, DISCARD, KEYFRAME, type PacketColumns, type PacketList } from "./packet-list.ts";
 
-/** `why` completes "The film cannot be cut, because". */
-export type LedgerReading =
-  | { readonly ok: true; readonly ledger: FrameLedger }
-  | { readonly ok: false; readonly why: string };
+/** The error completes "The video cannot be split into chunks, because". */
+export type FrameIndexReading = Result<FrameIndex, string>;
 
 export type TrackHead = {
   readonly timeBase: { readonly num: number; readonly den: number };
-  /** False only where ffprobe says `progressive`, or nothing. */
+  /** False only where ffprobe reports `progressive`, or nothing. */
   readonly interlaced: boolean;
-  /** Where the track says it ends, in ticks; null when it does not. */
-  readonly saysEndTicks: number | null;
-  /** The file's own zero, in µs. */
+  /** The end that the track's header declares, in ticks; null without one. */
+  readonly declaredEndTicks: number | null;
+  /** The start of the file's timeline, in µs. */
   readonly startUs: number;
-  /** Whether ffmpeg takes jumps in the times of this format for a new beginning, and moves what follows. */
-  readonly jumpsAreMended: boolean;
+  /** Whether ffmpeg takes jumps of timestamps in this format for discontinuities, and shifts the frames after them. */
+  readonly isDiscontinuous: boolean;
 };
 
-/** What was decoded of the beginning. */
+/** The decoded first frames. */
 export type Sample = {
   readonly packets: number;
-  /** In ticks; NaN for a frame without a time. */
+  /** In ticks; NaN for a frame without a timestamp. */
   readonly frames: readonly number[];
 };
 
-/** Frames that are decoded before others that are shown earlier: a DPB holds 16 (H.264 A.3.1 h, H.265 A.4.2). */
+/** Maximum distance of decoding order and presentation order: a DPB holds 16 frames (H.264 A.3.1 h, H.265 A.4.2). */
 const MAX_REORDER = 16;
-/** ffmpeg's `-dts_delta_threshold`, and how far back it lets times go (ffmpeg_demux.c, ts_discontinuity_detect). In seconds. */
-const MENDED_GAP = 10;
-const MENDED_STEP_BACK = 0.1;
-/** What a track may end before the end that it announces. In seconds. */
+/** ffmpeg's `-dts_delta_threshold`, and how far timestamps may go back (ffmpeg_demux.c, ts_discontinuity_detect). In seconds. */
+const DISCONTINUITY_SECONDS = 10;
+const DISCONTINUITY_BACK_SECONDS = 0.1;
+/** How much earlier than its declared end a track may end. In seconds. */
 const MISSING_END = 1;
-/** Fields come at twice the rate of frames; times that are rounded to milliseconds stay above this. */
+/** Fields have half the distance of frames. Timestamps that are rounded to milliseconds stay above this share. */
 const FIELD_SPACING = 0.7;
 
-export function judgePackets(head: TrackHead, sample: Sample, packets: PacketList): LedgerReading {
+export function checkPackets(head: TrackHead, sample: Sample, packets: PacketList): FrameIndexReading {
   const columns = packets.columns();
-  const why =
+  const packetProblem =
     (packets.fits ? null : "it has too many frames") ??
-    faultOfPackets(columns) ??
-    faultOfSteps(head, columns, packets) ??
-    faultOfSample(columns, sample) ??
-    faultOfEnd(head, columns);
-  if (why !== null) return { ok: false, why };
+    problemOfPackets(columns) ??
+    problemOfSteps(head, columns, packets) ??
+    problemOfSample(columns, sample) ??
+    problemOfEnd(head, columns);
+  if (packetProblem !== null) return err(packetProblem);
   const order = presentationOrder(columns);
-  const faulty = faultOfOrder(columns, order, head) ?? (head.interlaced ? faultOfSpacing(columns, order) : null);
-  return faulty === null ? { ok: true, ledger: ledgerOf(head, columns, order) } : { ok: false, why: faulty };
+  const orderProblem =
+    problemOfOrder(columns, order, head) ?? (head.interlaced ? problemOfSpacing(columns, order) : null);
+  return orderProblem === null ? ok(frameIndexOf(head, columns, order)) : err(orderProblem);
 }
 
-function faultOfPackets({ pts, bytes, flags }: PacketColumns): string | null {
+function problemOfPackets({ pts, bytes, flags }: PacketColumns): string | null {
   if (pts.length < 2) return "it has fewer than two frames";
-  if (pts.some(Number.isNaN)) return "its frames have no times of presentation";
+  if (pts.some(Number.isNaN)) return "its frames have no presentation timestamps";
   if (bytes.includes(0)) return "some of its frames are empty";
   if (flags.some((flag) => (flag & CORRUPT) !== 0)) return "it is damaged";
-  if (((flags[0] ?? 0) & KEYFRAME) === 0) return "it does not begin with a keyframe";
+  if (((flags[0] ?? 0) & KEYFRAME) === 0) return "it does not start with a keyframe";
   const first = pts[0] ?? 0;
-  if (pts.some((time) => time < first)) return "it begins with frames that need others from before its beginning";
+  if (pts.some((time) => time < first)) return "its first frames depend on frames before its start";
   return null;
 }
 
-function faultOfSteps(head: TrackHead, { pts }: PacketColumns, { steps, tickSeconds }: PacketList): string | null {
-  const jump = "its times jump";
+function problemOfSteps(head: TrackHead, { pts }: PacketColumns, { steps, tickSeconds }: PacketList): string | null {
+  const jump = "its timestamps jump";
   for (const [track, { longest, back }] of steps) {
     const seconds = tickSeconds.get(track) ?? 0;
-    if (head.jumpsAreMended && (longest * seconds > MENDED_GAP || back * seconds > MENDED_STEP_BACK)) return jump;
+    if (
+      head.isDiscontinuous &&
+      (longest * seconds > DISCONTINUITY_SECONDS || back * seconds > DISCONTINUITY_BACK_SECONDS)
+    )
+      return jump;
   }
   const { num, den } = head.timeBase;
   const lateBy = ((pts[0] ?? 0) * num) / den - head.startUs / 1e6;
-  return head.jumpsAreMended && lateBy > MENDED_GAP ? "its picture begins long after the rest" : null;
+  return head.isDiscontinuous && lateBy > DISCONTINUITY_SECONDS ? "its video starts long after its other tracks" : null;
 }
 
-/** All frames of the first packets came out of the decoder, and nothing else. */
-function faultOfSample({ pts, flags }: PacketColumns, { packets, frames }: Sample): string | null {
-  const announced = [...pts.subarray(0, packets)].filter((_, at) => ((flags[at] ?? 0) & DISCARD) === 0);
+/** The decoder must return exactly the frames of the first packets. */
+function problemOfSample({ pts, flags }: PacketColumns, { packets, frames }: Sample): string | null {
+  const expected = [...pts.subarray(0, packets)].filter((_, at) => ((flags[at] ?? 0) & DISCARD) === 0);
   const shown = frames.toSorted((a, b) => a - b);
-  const same = announced.toSorted((a, b) => a - b).every((time, at) => time === shown[at]);
-  return same && announced.length === shown.length ? null : "its packets are not frames one by one";
+  const same = expected.toSorted((a, b) => a - b).every((time, at) => time === shown[at]);
+  return same && expected.length === shown.length ? null : "its packets are not single frames";
 }
 
-function faultOfEnd({ saysEndTicks, timeBase }: TrackHead, { pts, duration }: PacketColumns): string | null {
-  if (saysEndTicks === null) return null;
+function problemOfEnd({ declaredEndTicks, timeBase }: TrackHead, { pts, duration }: PacketColumns): string | null {
+  if (declaredEndTicks === null) return null;
   const end = pts.reduce((latest, time, at) => Math.max(latest, time + (duration[at] || 0)), Number.NEGATIVE_INFINITY);
-  const missing = ((saysEndTicks - end) * timeBase.num) / timeBase.den;
-  return missing > MISSING_END ? "it ends before the end that it announces" : null;
+  const missing = ((declaredEndTicks - end) * timeBase.num) / timeBase.den;
+  return missing > MISSING_END ? "it ends before its declared end" : null;
 }
 
-/** Rows of the frames that are shown, in the order of their times. */
+/** The rows of the frames that are shown, in presentation order. */
 function presentationOrder({ pts, flags }: PacketColumns): Uint32Array {
   const shown = Uint32Array.from(pts.keys()).filter((row) => ((flags[row] ?? 0) & DISCARD) === 0);
   return shown.sort((a, b) => (pts[a] ?? 0) - (pts[b] ?? 0));
 }
 
-/** A frame that follows so soon is left out, by the distance to the one before it that is not. In seconds. */
+/** ffmpeg drops a frame that follows its predecessor sooner than this. In seconds. */
 const SHORTEST_STEP = 0.001;
 
-function faultOfOrder(
+function problemOfOrder(
   { pts, flags }: PacketColumns,
   order: Uint32Array,
   { timeBase: { num, den } }: TrackHead,
@@ -105,26 +109,26 @@ function faultOfOrder(
   let keyframe = -1;
   for (const [at, row] of order.entries()) {
     const step = at > 0 ? (((pts[row] ?? 0) - (pts[order[at - 1] ?? 0] ?? 0)) * num) / den : SHORTEST_STEP;
-    if (step < SHORTEST_STEP) return "two of its frames have the same time";
+    if (step < SHORTEST_STEP) return "two of its frames have the same timestamp";
     if (((flags[row] ?? 0) & KEYFRAME) === 0) continue;
-    if (row < keyframe) return "its times do not rise";
+    if (row < keyframe) return "its timestamps do not increase";
     keyframe = row;
   }
-  // Counted among the frames that are shown: packets of others lie in between.
+  // Counts only frames that are shown: there are other packets between them.
   const place = new Uint32Array(pts.length);
   let shown = 0;
   for (const row of place.keys()) place[row] = ((flags[row] ?? 0) & DISCARD) === 0 ? shown++ : shown;
   const far = order.some((row, at) => Math.abs((place[row] ?? 0) - at) > MAX_REORDER);
-  return far ? "its times do not rise" : null;
+  return far ? "its timestamps do not increase" : null;
 }
 
-function faultOfSpacing({ pts }: PacketColumns, order: Uint32Array): string | null {
+function problemOfSpacing({ pts }: PacketColumns, order: Uint32Array): string | null {
   const gaps = Float64Array.from(order.subarray(1), (row, at) => (pts[row] ?? 0) - (pts[order[at] ?? 0] ?? 0));
   const median = gaps.toSorted()[gaps.length >> 1] ?? 0;
   return gaps.some((gap) => gap < median * FIELD_SPACING) ? "some of its packets may be single fields" : null;
 }
 
-function ledgerOf(head: TrackHead, { pts, duration, bytes, flags }: PacketColumns, order: Uint32Array): FrameLedger {
+function frameIndexOf(head: TrackHead, { pts, duration, bytes, flags }: PacketColumns, order: Uint32Array): FrameIndex {
   const zero = zeroTicks(head);
   const last = order.at(-1) ?? 0;
   const before = order.at(-2) ?? 0;
@@ -141,7 +145,7 @@ function ledgerOf(head: TrackHead, { pts, duration, bytes, flags }: PacketColumn
   };
 }
 
-/** As av_rescale_q does it, by which ffmpeg moves a file's times: to the nearest tick, halves away from zero. */
+/** Rounds like av_rescale_q, with which ffmpeg shifts timestamps: to the nearest tick, halves away from zero. */
 function zeroTicks({ startUs, timeBase: { num, den } }: TrackHead): number {
   const divisor = BigInt(num) * 1_000_000n;
   const product = BigInt(Math.abs(startUs)) * BigInt(den);

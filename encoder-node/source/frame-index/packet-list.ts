@@ -1,6 +1,6 @@
-// Packets as ffprobe lists them, kept in little memory: a film of two hours has some 400,000 of its picture alone.
+// The packets of a track, in little memory: the video of two hours has about 400,000 packets.
 
-/** Columns of one list; row for row the packets of a track in decoding order. Ticks that ffprobe does not know are NaN. */
+/** One row per packet, in decoding order. Ticks are NaN when ffprobe does not know them. */
 export type PacketColumns = {
   readonly pts: Float64Array;
   readonly dts: Float64Array;
@@ -9,53 +9,52 @@ export type PacketColumns = {
   readonly flags: Uint8Array;
 };
 
-/** Bits of `flags`. `DISCARD`: needed by others, but not shown (edit lists). */
+/** Bits of `flags`. `DISCARD`: decoded for other frames, but not shown (edit lists). */
 export const KEYFRAME = 1;
 export const DISCARD = 2;
 export const CORRUPT = 4;
 
-/** Twelve hours at 120 frames a second; some 170 MB here. */
+/** Twelve hours at 120 frames per second; about 170 MB in memory. */
 const MAX_PACKETS = 5_200_000;
 
 const PACKET =
   /^packet\|stream_index=(\d+)\|pts=(-?\d+|N\/A)\|dts=(-?\d+|N\/A)\|duration=(-?\d+|N\/A)\|size=(\d+)\|flags=(\S*)/;
 
-/** In a transport stream, tracks stand below the programmes that they belong to. */
+/** In a transport stream, tracks are listed within their programs. */
 const TRACK = /(?:^|\|)stream\|index=(\d+)\|time_base=(\d+)\/(\d+)/;
 
-/** What to ask ffprobe for, with `-of compact`. */
+/** The value of `-show_entries`, with `-of compact`. */
 export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags:stream=index,time_base";
 
-/** The `longest` step from one time of decoding to the next, and the longest one `back`, in ticks. */
+/** The `longest` step from one decoding timestamp to the next, and the longest step `back`, in ticks. */
 type Steps = { readonly longest: number; readonly back: number };
 
 export interface PacketList {
-  /** False once there were more packets than any film has. */
+  /** False when the source has too many packets. */
   readonly fits: boolean;
-  /** Of the track that is read. */
+  /** The packets of the track that is read. */
   columns(): PacketColumns;
-  /** Of every track, by its index. */
+  /** For each track, by its index. */
   readonly steps: ReadonlyMap<number, Steps>;
   readonly tickSeconds: ReadonlyMap<number, number>;
 }
 
 export interface PacketReader extends PacketList {
-  /** The next piece of ffprobe's answer, cut anywhere. */
-  take(text: string): void;
+  /** Adds one line of ffprobe's output. */
+  addLine(line: string): void;
 }
 
-/** Reads the packets of one track; of all others only how their times go on. */
+/** Reads the packets of one track, and only the timestamp steps of all others. */
 export function packetReader(streamIndex: number): PacketReader {
-  let room = 1 << 15;
+  let capacity = 1 << 15;
   let count = 0;
   let fits = true;
-  let rest = "";
-  let columns = emptyColumns(room);
+  let columns = emptyColumns(capacity);
   const steps = new Map<number, Steps>();
   const tickSeconds = new Map<number, number>();
   const last = new Map<number, number>();
 
-  const takeStep = (track: number, dts: number): void => {
+  const addStep = (track: number, dts: number): void => {
     if (Number.isNaN(dts)) return;
     const step = dts - (last.get(track) ?? dts);
     last.set(track, dts);
@@ -63,25 +62,25 @@ export function packetReader(streamIndex: number): PacketReader {
     steps.set(track, { longest: Math.max(known.longest, step), back: Math.max(known.back, -step) });
   };
 
-  const takeTrack = (line: string): void => {
+  const addTrack = (line: string): void => {
     const [, track, num, den] = TRACK.exec(line) ?? [];
     if (track !== undefined) tickSeconds.set(Number(track), Number(num) / Number(den));
   };
 
-  const takeLine = (line: string): void => {
+  const addLine = (line: string): void => {
     const match = PACKET.exec(line);
-    if (!match) return takeTrack(line);
+    if (!match) return addTrack(line);
     if (!fits) return;
     const [, track, pts, dts, duration, bytes, flags = ""] = match;
-    takeStep(Number(track), Number(dts));
+    addStep(Number(track), Number(dts));
     if (Number(track) !== streamIndex) return;
     if (count === MAX_PACKETS) {
       fits = false;
       return;
     }
-    if (count === room) {
-      room *= 2;
-      columns = grown(columns, room);
+    if (count === capacity) {
+      capacity *= 2;
+      columns = grown(columns, capacity);
     }
     columns.pts[count] = Number(pts);
     columns.dts[count] = Number(dts);
@@ -93,11 +92,7 @@ export function packetReader(streamIndex: number): PacketReader {
   };
 
   return {
-    take(text) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) takeLine(line);
-    },
+    addLine,
     get fits() {
       return fits;
     },
@@ -113,16 +108,16 @@ export function packetReader(streamIndex: number): PacketReader {
   };
 }
 
-const emptyColumns = (room: number): PacketColumns => ({
-  pts: new Float64Array(room),
-  dts: new Float64Array(room),
-  duration: new Float64Array(room),
-  bytes: new Uint32Array(room),
-  flags: new Uint8Array(room),
+const emptyColumns = (capacity: number): PacketColumns => ({
+  pts: new Float64Array(capacity),
+  dts: new Float64Array(capacity),
+  duration: new Float64Array(capacity),
+  bytes: new Uint32Array(capacity),
+  flags: new Uint8Array(capacity),
 });
 
-function grown(from: PacketColumns, room: number): PacketColumns {
-  const to = emptyColumns(room);
+function grown(from: PacketColumns, capacity: number): PacketColumns {
+  const to = emptyColumns(capacity);
   to.pts.set(from.pts);
   to.dts.set(from.dts);
   to.duration.set(from.duration);

@@ -1,11 +1,12 @@
-// Listens to an ffprobe that goes through a film, however long that takes and however much it says.
+// Runs an ffprobe that lists packets of a source, and streams its output.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
-import { MAX_DECODED_PIXELS } from "#shared/plan/source/frame-size.ts";
+import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
@@ -13,7 +14,7 @@ import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
 import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 
-/** A local file by its absolute path, or what the range proxy serves. */
+/** A local file by its absolute path, or an input of the range proxy. */
 export type ProbeInput = { readonly path: string } | Pick<RangeInput, "url" | "network" | "failed">;
 
 /** ffprobe's arguments that name the source. */
@@ -26,59 +27,59 @@ const LOCAL_INPUT_OPTIONS: readonly string[] = [
   ...["-protocol_whitelist", "file", "-format_whitelist", ALLOWED_DEMUXERS, "-codec_whitelist", ALLOWED_DECODERS],
 ];
 
-/** ffprobe writes as it reads, some seconds of film at a time. */
+/** ffprobe writes while it reads, a few seconds of video at a time. */
 const STALL_MS = 60_000;
-/** 100 GiB at 20 MB/s are read in 90 minutes. */
-const LEDGER_MS = 7_200_000;
+/** Reading 100 GiB at 20 MB/s takes 90 minutes. */
+const LISTING_TIMEOUT_MS = 7_200_000;
 
-/** `argv` asks about the source, which is added to it. */
-export type Listening = { readonly ffprobe: Tool; readonly source: ProbeInput; readonly argv: readonly string[] };
+/** `argv` are the options; the source is added to them. */
+export type PacketListing = { readonly ffprobe: Tool; readonly source: ProbeInput; readonly argv: readonly string[] };
 
 /**
- * Runs ffprobe and hands on what it says, until `onText` answers false. False then, and when ffprobe found fault with the
- * file or came to harm by it. Throws AppError `node_failed` when ffprobe does not run, stalls for 60 s or takes two hours;
- * rejects with the reason of the signal.
+ * Runs ffprobe and passes its output to `onText` until that returns false. Returns false then, and when ffprobe reports errors in
+ * the file or crashes. Throws AppError `node_failed` when ffprobe does not start, stalls for 60 s or takes two hours; rejects with
+ * the signal's reason.
  */
-export async function listen(
-  { ffprobe, source, argv }: Listening,
+export async function runPacketListing(
+  { ffprobe, source, argv }: PacketListing,
   signal: AbortSignal,
   onText: (text: string) => boolean,
 ): Promise<boolean> {
-  const confined = await confinedListening({ ffprobe, source, argv });
+  const confined = await confinedListing({ ffprobe, source, argv });
   signal.throwIfAborted();
   const child = spawn(confined.program, confined.argv, { env: confined.env, stdio: ["ignore", "pipe", "pipe"] });
   confined.started(child.pid);
   const kill = (): void => void child.kill("SIGKILL");
-  let late: string | null = null;
-  let enough = false;
+  let timeout: string | null = null;
+  let isStopped = false;
   const endAfter = (ms: number, how: string): NodeJS.Timeout =>
     setTimeout(() => {
-      late = `${how} ${ms / 1000} s`;
+      timeout = `${how} ${ms / 1000} s`;
       kill();
     }, ms);
-  const stall = endAfter(STALL_MS, "did not go on for");
-  const wall = endAfter(LEDGER_MS, "was not done after");
+  const stall = endAfter(STALL_MS, "made no progress for");
+  const wall = endAfter(LISTING_TIMEOUT_MS, "was not complete after");
   signal.addEventListener("abort", kill);
-  let complaints = "";
+  let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stall.refresh();
-    if (enough || onText(text)) return;
-    enough = true;
+    if (isStopped || onText(text)) return;
+    isStopped = true;
     kill();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    complaints ||= text;
+    stderr ||= text;
   });
   try {
     const [code, by] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
     const { exitCode, signal: killedBy } = confined.endOf({ exitCode: code, signal: by });
     signal.throwIfAborted();
-    if (enough || (killedBy !== null && (killedBy === "SIGXCPU" || CRASH_SIGNALS.has(killedBy)))) return false;
-    if (late !== null || exitCode === null || SANDBOX_FAILURE.test(complaints)) {
-      const how = late ?? (killedBy === null ? "could not begin" : `was ended (${killedBy})`);
+    if (isStopped || (killedBy !== null && (killedBy === "SIGXCPU" || CRASH_SIGNALS.has(killedBy)))) return false;
+    if (timeout !== null || exitCode === null || SANDBOX_FAILURE.test(stderr)) {
+      const how = timeout ?? (killedBy === null ? "could not start" : `was killed (${killedBy})`);
       throw new AppError("node_failed", `Reading the input's frames ${how} on this node.`);
     }
-    return exitCode === 0 && complaints === "";
+    return exitCode === 0 && stderr === "";
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AppError) throw error;
@@ -90,11 +91,32 @@ export async function listen(
   }
 }
 
-async function confinedListening({ ffprobe, source, argv }: Listening): Promise<ConfinedRun> {
+/** Like `runPacketListing`, by whole lines. */
+export function runPacketListingByLine(
+  listing: PacketListing,
+  signal: AbortSignal,
+  onLine: (line: string) => boolean,
+): Promise<boolean> {
+  return runPacketListing(listing, signal, splitLines(onLine));
+}
+
+/** Collects text that arrives in pieces into lines. The result returns false once `onLine` has returned false. */
+export function splitLines(onLine: (line: string) => boolean): (text: string) => boolean {
+  let rest = "";
+  return (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    return lines.every(onLine);
+  };
+}
+
+async function confinedListing({ ffprobe, source, argv }: PacketListing): Promise<ConfinedRun> {
   try {
     return await confine({
-      ...{ tool: ffprobe.path, argv: ["-v", "error", ...argv, ...inputArguments(source)] },
-      ...{ folder: null, limits: probeLimits(LEDGER_MS) },
+      tool: ffprobe.path,
+      argv: ["-v", "error", ...argv, ...inputArguments(source)],
+      folder: null,
+      limits: probeLimits(LISTING_TIMEOUT_MS),
       ...("url" in source
         ? { reads: [], network: source.network }
         : { reads: [source.path], network: "none" as const }),

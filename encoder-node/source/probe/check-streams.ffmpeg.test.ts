@@ -37,11 +37,11 @@ it("accepts a source whose streams are listed as they were probed, whatever its 
   await expect(check("clip.mkv", video, audio)).resolves.toBeUndefined();
 });
 
-it("refuses a source whose indexes mean other streams, so that another node may try", async () => {
-  const refusal = (listed: string, probed: string) => ({
+it("rejects a source whose indexes mean other streams, so that another node may try", async () => {
+  const failure = (listed: string, probed: string) => ({
     code: "node_failed",
     message: expect.stringContaining(`in the input (${listed}) than its inspection did (${probed})`),
   });
-  await expect(check("moving.avif", video)).rejects.toMatchObject(refusal("video, video", "video"));
-  await expect(check("clip.mkv", audio, video)).rejects.toMatchObject(refusal("video, audio", "audio, video"));
+  await expect(check("moving.avif", video)).rejects.toMatchObject(failure("video, video", "video"));
+  await expect(check("clip.mkv", audio, video)).rejects.toMatchObject(failure("video, audio", "audio, video"));
 });

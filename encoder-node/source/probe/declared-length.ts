@@ -1,30 +1,31 @@
-// Whether a stream's packets reach as far as the file's header promises. Pure.
+// Compares the end of a stream's packets with the duration that the file's header declares. Pure.
+
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
-import { ownLengthMs } from "#shared/plan/source/source-tracks.ts";
-import type { PacketReading, StreamPackets } from "./packet-times.ts";
+import { ownLengthMs } from "#shared/plan/source/track-length.ts";
+import type { PacketReading, StreamPackets } from "./read-packets.ts";
 
-/** Demuxers that say so when the file ends before its last element or sample does. */
+/** Demuxers that report an error when the file ends before its last element or sample. */
 const REPORT_MISSING_BYTES: ReadonlySet<string> = new Set(["matroska,webm", "mov,mp4,m4a,3gp,3g2,mj2"]);
 
 /**
- * A header counts from the first packet on, also from those that an edit list hides or that an encoder put before the
- * beginning: the packets may come as far, or be as long. Where a stream says nothing of its own, the file's length counts, which
- * any of its streams may have. A complete file may promise more: in Matroska how long the last frame stands is in the header
- * alone, and in MP4 lengths go by the order of decoding.
+ * Whether a stream is shorter than declared. A header counts from the first packet, including packets that an edit list hides or
+ * that an encoder put before the start: so either the end or the duration of the packets must match. If the stream declares no
+ * duration, the file's duration counts, which any of its streams may have. Complete files may declare more: Matroska stores the
+ * duration of the last frame only in the header, and MP4 durations follow the decoding order.
  */
-export function isCutShort(stream: ProbedStream, probe: MediaProbe, { streams, isClean }: PacketReading): boolean {
+export function isTruncated(stream: ProbedStream, probe: MediaProbe, { streams, isClean }: PacketReading): boolean {
   if (isClean && REPORT_MISSING_BYTES.has(probe.format.format_name ?? "")) return false;
   const ownMs = ownLengthMs(stream);
   const start = Number(stream.start_time ?? probe.format.start_time ?? 0);
   const read = streams.get(stream.index);
-  if (ownMs !== null && read) return !keeps(read, start, ownMs / 1000);
+  if (ownMs !== null && read) return !reaches(read, start, ownMs / 1000);
   const length = Number(probe.format.duration);
   const fileStart = Number(probe.format.start_time ?? 0);
-  return length > 0 && ![...streams.values()].some((each) => keeps(each, fileStart, length));
+  return length > 0 && ![...streams.values()].some((each) => reaches(each, fileStart, length));
 }
 
-function keeps({ earliest, end }: StreamPackets, start: number, length: number): boolean {
-  const least = length - toleranceMs(length * 1000) / 1000;
-  return end - start >= least || end - earliest >= least;
+function reaches({ earliest, end }: StreamPackets, start: number, length: number): boolean {
+  const minimumRate = length - toleranceMs(length * 1000) / 1000;
+  return end - start >= minimumRate || end - earliest >= minimumRate;
 }

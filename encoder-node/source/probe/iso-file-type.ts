@@ -1,8 +1,8 @@
-// What an ISO base media file says of itself that ffprobe does not: its brand, and which of its tracks are encrypted.
+// Reads what ffprobe does not report of an ISO base media file: its brand, and which of its tracks are encrypted.
 import { type FileHandle, open } from "node:fs/promises";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 
-export type IsoSigns = {
+export type IsoFileType = {
   /** Major brand (ISO/IEC 14496-12 §4.3), such as `isom` or `heic`; null for files of another kind. */
   readonly brand: string | null;
   /** Kinds of tracks with an encrypted sample entry (`encv`, `enca`), which ffprobe shows under their own codec's name. */
@@ -10,22 +10,22 @@ export type IsoSigns = {
 };
 
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
-/** Way to the sample entries of all tracks. */
-const WAY = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/** Boxes of one level that are looked at: fragmented files have thousands of fragments behind their header. */
+/** The path to the sample entries of all tracks. */
+const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
+/** Maximum number of boxes that are read at one level: fragmented files have thousands of fragments after their header. */
 const MAX_BOXES = 500;
-/** `stsd` begins with a version, flags and the count of entries, which are boxes. */
+/** `stsd` starts with version, flags and the number of entries; the entries are boxes. */
 const STSD_HEADER_BYTES = 8;
 
-/** Reads the headers of a few boxes of a local file. Never throws for what the file holds: what cannot be read says nothing. */
-export async function isoSigns(path: string): Promise<IsoSigns> {
+/** Reads the headers of a few boxes of a local file. Never throws for invalid content, which is ignored. */
+export async function readIsoFileType(path: string): Promise<IsoFileType> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
     const [first] = await boxesOf(file, 0, size, 1);
     if (first?.type !== "ftyp") return { brand: null, encrypted: new Set() };
     const brand = await bytesAt(file, first.bodyAt, 4);
-    const entries = await entriesOf(file, 0, size, WAY);
+    const entries = await entriesOf(file, 0, size, ENTRY_PATH);
     return { brand: brand.toString("latin1"), encrypted: new Set(entries.flatMap((type) => ENTRIES[type] ?? [])) };
   } finally {
     await file.close();
@@ -38,19 +38,19 @@ async function entriesOf(
   file: FileHandle,
   from: number,
   to: number,
-  [next, ...way]: readonly string[],
+  [next, ...path]: readonly string[],
 ): Promise<string[]> {
   const boxes = await boxesOf(file, from, to, MAX_BOXES);
   if (next === undefined) return boxes.map(({ type }) => type);
   const found: string[] = [];
   for (const { type, bodyAt, endAt } of boxes) {
     const skipped = type === "stsd" ? STSD_HEADER_BYTES : 0;
-    if (type === next) found.push(...(await entriesOf(file, bodyAt + skipped, endAt, way)));
+    if (type === next) found.push(...(await entriesOf(file, bodyAt + skipped, endAt, path)));
   }
   return found;
 }
 
-/** The boxes in a range of the file, up to the first that none can be like. */
+/** The boxes in a range of the file, up to the first invalid one. */
 async function boxesOf(file: FileHandle, from: number, to: number, most: number): Promise<PlacedBox[]> {
   const boxes: PlacedBox[] = [];
   for (let at = from; at < to && boxes.length < most; ) {

@@ -10,6 +10,6 @@ it.each([
   ["<htmlx>", null],
   ["\u0000\u0000\u0000 ftypisom", null],
   ["", null],
-])("%j is %s", (text, kind) => {
+])("recognizes %j as %s", (text, kind) => {
   expect(kindOf(text)).toBe(kind);
 });

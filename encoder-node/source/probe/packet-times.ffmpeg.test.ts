@@ -19,7 +19,7 @@ const SECONDS = 90;
 const VIDEO = `-f lavfi -i testsrc2=s=32x32:r=5:d=${SECONDS} -c:v mpeg4 -g 10`;
 const tone = (seconds: number): string => `-f lavfi -i sine=r=8000:d=${seconds}`;
 
-/** By codec_type, from the timeline's beginning, in whole seconds. */
+/** By codec_type, from the start of the timeline, in whole seconds. */
 async function lengthsOf(path: string): Promise<Record<string, number>> {
   const { streams, format } = await withPacketTimes(ffprobe, path, await probeFile(ffprobe, path), signal);
   const start = Number(format.start_time ?? 0);
@@ -40,16 +40,16 @@ it.each([
   expect(await lengthsOf(path)).toEqual({ audio: audioSeconds, video: SECONDS });
 });
 
-it("finds the end of audio of which ffprobe only estimates the length", async () => {
+it("finds the end of audio whose length ffprobe only estimates", async () => {
   const swell = `anoisesrc=d=${SECONDS}:a=0.8:r=16000,volume=volume=if(lt(t\\,60)\\,0.0005\\,1):eval=frame`;
   const path = await openWorkshop(folder).make("swell.aac", `-f lavfi -i ${swell} -c:a aac`);
   expect(await lengthsOf(path)).toEqual({ audio: SECONDS });
 });
 
-it("says which tracks lack what their header promises", async () => {
+it("marks tracks that are shorter than their header declares", async () => {
   const workshop = openWorkshop(folder);
   await workshop.make("whole.mp4", `${VIDEO} -movflags +faststart`);
-  const path = await workshop.edit("whole.mp4", "cut.mp4", truncated(0.5));
+  const path = await workshop.edit("whole.mp4", "truncated.mp4", truncated(0.5));
   const { streams } = await withPacketTimes(ffprobe, path, await probeFile(ffprobe, path), signal);
   expect(streams).toMatchObject([{ packets: { cut_short: true } }]);
 });

@@ -1,42 +1,27 @@
-// Reads when the used streams of a source begin and end from their packets, and whether the file holds what its header promises.
+// Adds to a probe when the packets of the used streams start and end, and whether the file is shorter than its header declares.
 import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStream } from "#shared/media/media-probe.ts";
 import { timelineStartUs } from "#shared/media/timeline-start.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { listen } from "../frame-index/run-packet-listing.ts";
-import { isCutShort } from "./declared-length.ts";
+import { isTruncated } from "./declared-length.ts";
 import { ALL_MS } from "./probe-end.ts";
+import { type PacketReading, readPackets, type SourceFile, type StreamPackets } from "./read-packets.ts";
 
-/** What of a stream's packets was read; in seconds on the file's own clock. */
-export type StreamPackets = {
-  /** Of the first packet, hidden or not. */
-  readonly earliest: number;
-  readonly first: number;
-  readonly from: number;
-  readonly last: number;
-  readonly end: number;
-};
-
-export type PacketReading = {
-  readonly streams: ReadonlyMap<number, StreamPackets>;
-  /** Whether the demuxer found no fault on its way to the end of the file. */
-  readonly isClean: boolean;
-};
-
-/** Elementary streams of video: their packets have no times. */
+/** Elementary video streams: their packets have no timestamps. */
 const WITHOUT_TIMES = new Set(["h264", "hevc", "m4v", "mpegvideo"]);
-/** Formats whose length ffprobe works out from a bitrate, and in which a seek therefore goes astray. */
+/** Formats whose duration ffprobe estimates from a bitrate, so that a seek is inexact. */
 const WITHOUT_HEADER = new Set(["mp3", "aac", "ac3", "eac3", "amr"]);
-/** Up to this length the whole file is read, which takes no longer than two seeks. */
+/** Up to this duration the whole file is read, which takes no longer than two seeks. */
 const SHORT_SECONDS = 60;
-/** How much of the end is read of longer ones: more than tracks of a file differ in length as a rule. */
+/** How much of the end of longer files is read: usually more than the difference of the tracks' ends. */
 const TAIL_SECONDS = 15;
-/** How much of the beginning, from where the timeline begins. */
+/** How much is read from the start of the timeline. */
 const HEAD_SECONDS = 1;
 
 /**
- * The probe with `packets` on the streams that are used. Of a long file with an index only the beginning and the end are
- * read, of others all packets; nothing is decoded. What cannot be read stays out. Throws as `listen` does.
+ * Returns the probe with `packets` in the streams that are used. Of a long file with an index only the start and the end are read,
+ * of other files all packets; nothing is decoded. Streams without readable packets stay unchanged. Throws as `runPacketListing`
+ * does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,
@@ -58,24 +43,24 @@ export async function withPacketTimes(
     const isEstimate = WITHOUT_HEADER.has(format);
     const times = timesOf(read);
     const packets: PacketTimes =
-      isEstimate || !isCutShort(stream, probe, reading) ? times : { ...times, cut_short: true };
+      isEstimate || !isTruncated(stream, probe, reading) ? times : { ...times, cut_short: true };
     return { ...stream, packets };
   });
   return { ...probe, streams };
 }
 
-/** Clocks of containers are no finer than microseconds, as ffprobe prints them. */
+/** ffprobe prints timestamps in microseconds, and containers have no finer clocks. */
 const rounded = (seconds: number): number => Math.round(seconds * 1e6) / 1e6;
 
 const timesOf = ({ first, from, last, end }: StreamPackets): PacketTimes => ({
-  ...{ first: rounded(first), last: rounded(last), end: rounded(end) },
-  // Where all begins before the timeline nothing can be said of its beginning.
+  first: rounded(first),
+  last: rounded(last),
+  end: rounded(end),
+  // Infinite when all packets precede the timeline: then its start is unknown.
   from: rounded(Number.isFinite(from) ? from : last),
 });
 
-type SourceFile = { readonly ffprobe: Tool; readonly path: string; readonly startSeconds: number };
-
-/** Null when the file is short, says no length, or when not every stream was met near its end. */
+/** Null when the file is short, declares no duration, or has no packets of some stream near its end. */
 async function readTail(
   source: SourceFile,
   probe: MediaProbe,
@@ -96,48 +81,3 @@ async function readTail(
   const isReached = used.every(({ index }) => (reading.streams.get(index)?.last ?? Number.NEGATIVE_INFINITY) >= from);
   return reading.isClean && isReached ? reading : null;
 }
-
-async function readPackets(
-  { ffprobe, path, startSeconds }: SourceFile,
-  options: readonly string[],
-  signal: AbortSignal,
-): Promise<PacketReading> {
-  const entries = "packet=stream_index,pts_time,dts_time,duration_time,flags";
-  const argv = [...options, "-show_entries", entries, "-of", "compact"];
-  const streams = new Map<number, StreamPackets>();
-  let rest = "";
-  const isClean = await listen({ ffprobe, source: { path }, argv }, signal, (text) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) takeLine(line, startSeconds, streams);
-    return true;
-  });
-  return { streams, isClean };
-}
-
-const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|flags=([^|]*)/;
-/** Half a tick of the coarsest clock in use, of milliseconds: what began before by less began with the timeline. */
-const ROUNDING_SECONDS = 0.0005;
-
-function takeLine(line: string, startSeconds: number, streams: Map<number, StreamPackets>): void {
-  const [, stream, pts, dts, duration, flags = ""] = PACKET.exec(line) ?? [];
-  const begin = [pts, dts].map(Number).find(Number.isFinite);
-  if (stream === undefined || begin === undefined) return;
-  const known = streams.get(Number(stream)) ?? NOTHING;
-  const earliest = Math.min(known.earliest, begin);
-  // Decoded for those that follow, and not shown.
-  const isHidden = flags.includes("D");
-  const isInTime = begin >= startSeconds - ROUNDING_SECONDS;
-  streams.set(Number(stream), {
-    earliest,
-    first: isHidden ? known.first : Math.min(known.first, begin),
-    from: isHidden || !isInTime ? known.from : Math.min(known.from, begin),
-    last: isHidden ? known.last : Math.max(known.last, begin),
-    end: isHidden ? known.end : Math.max(known.end, begin + (Number(duration) || 0)),
-  });
-}
-
-const NOTHING: StreamPackets = {
-  ...{ earliest: Number.POSITIVE_INFINITY, first: Number.POSITIVE_INFINITY, from: Number.POSITIVE_INFINITY },
-  ...{ last: Number.NEGATIVE_INFINITY, end: Number.NEGATIVE_INFINITY },
-};

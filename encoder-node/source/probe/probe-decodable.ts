@@ -1,13 +1,13 @@
-// A probe of a source that ffmpeg can make something of, or why it cannot, in words that say what to do.
+// Probes a source, and rejects sources that ffmpeg cannot decode, with advice for the client.
 
 import { AppError } from "#shared/errors.ts";
 import { chosenAudio, chosenVideo, undecodable, undecodableFailure } from "#shared/media/choose-streams.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { type IsoSigns, isoSigns } from "./iso-file-type.ts";
+import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
 import { probeFile } from "./probe.ts";
 
-/** Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg shows tiles of them, or nothing. */
+/** Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of them, or nothing. */
 const HEIF_BRANDS: ReadonlySet<string> = new Set([
   "heic",
   "heix",
@@ -22,24 +22,27 @@ const HEIF_BRANDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Probes a source like `probeFile`. Throws AppError `input_codec_not_supported` for HEIC too, and `input_encrypted` when what
- * would be taken of it is encrypted. Encrypted audio beside a video is marked as such.
+ * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted` when the
+ * stream that would be used is encrypted. Encrypted audio beside a video is only marked as such.
  */
 export async function probeDecodable(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
-  const signs = await isoSigns(path);
-  if (HEIF_BRANDS.has(signs.brand ?? "")) {
+  const fileType = await readIsoFileType(path);
+  if (HEIF_BRANDS.has(fileType.brand ?? "")) {
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
     throw new AppError("input_codec_not_supported", message);
   }
-  const probe = marked(await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, signs)), signs);
+  const probe = marked(
+    await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, fileType)),
+    fileType,
+  );
   const taken = chosenVideo(probe.streams) ?? chosenAudio(probe.streams);
   const why = taken && undecodable(taken);
   if (why?.code === "input_encrypted") throw encrypted(why);
   return probe;
 }
 
-/** What ffprobe cannot read of an encrypted file is no damage. */
-function explain(error: unknown, { encrypted: kinds }: IsoSigns): never {
+/** A file that ffprobe cannot read may be encrypted, not damaged. */
+function explain(error: unknown, { encrypted: kinds }: IsoFileType): never {
   if (!(error instanceof AppError) || error.code !== "input_not_media" || kinds.size === 0) throw error;
   const why = undecodable({ index: 0, codec_type: kinds.has("video") ? "video" : "audio", codec_tag_string: "encv" });
   throw why ? encrypted(why) : error;
@@ -52,8 +55,8 @@ function encrypted(why: Parameters<typeof undecodableFailure>[0]): AppError {
 
 const ENTRIES = { video: "encv", audio: "enca" } as const;
 
-/** ffprobe shows the four characters of the codec inside. */
-const marked = ({ streams, format }: MediaProbe, { encrypted: kinds }: IsoSigns): MediaProbe => ({
+/** Sets the codec tag of encrypted streams, because ffprobe reports that of the codec inside. */
+const marked = ({ streams, format }: MediaProbe, { encrypted: kinds }: IsoFileType): MediaProbe => ({
   format,
   streams: streams.map((stream) => {
     const kind = (["video", "audio"] as const).find((each) => each === stream.codec_type && kinds.has(each));

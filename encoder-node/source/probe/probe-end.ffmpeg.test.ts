@@ -19,26 +19,26 @@ async function make(name: string, ...argv: string[]): Promise<string> {
   expect(await runCommand({ ...command, argv: ["-v", "error", "-nostdin", ...argv, name] })).toEqual({ ok: true });
   return join(folder, name);
 }
-const picture = (seconds: number): string[] => ["-f", "lavfi", "-i", `testsrc2=s=64x36:r=10:d=${seconds}`];
+const video = (seconds: number): string[] => ["-f", "lavfi", "-i", `testsrc2=s=64x36:r=10:d=${seconds}`];
 
 it.each([
-  ["of a format with times", "a.mkv", {}, 2000],
-  ["of a format without times of presentation", "a.avi", {}, 2000],
+  ["of a format with timestamps", "a.mkv", {}, 2000],
+  ["of a format without presentation timestamps", "a.avi", {}, 2000],
   ["of a range", "b.mkv", { fromMs: 500, toMs: 1000 }, 1000],
   ["of one stream", "c.mkv", { streamIndex: 1 }, 1000],
 ])("finds the end %s", async (_, name, range, endMs) => {
-  const sound = ["-f", "lavfi", "-i", "anullsrc=d=1", "-c:v", "mpeg4", "-g", "1", "-c:a", "pcm_s16le"];
-  const path = await make(name, ...picture(2), ...sound);
+  const audio = ["-f", "lavfi", "-i", "anullsrc=d=1", "-c:v", "mpeg4", "-g", "1", "-c:a", "pcm_s16le"];
+  const path = await make(name, ...video(2), ...audio);
   const found = (await lastPacketEndMs(ffprobe, path, { fromMs: 0, ...range }, signal)) ?? 0;
   expect(Math.abs(found - endMs)).toBeLessThan(120);
 });
 
-it("answers null when there are no packets", async () => {
-  const path = await make("short.mkv", ...picture(1), "-c:v", "mpeg4");
+it("returns null without packets", async () => {
+  const path = await make("short.mkv", ...video(1), "-c:v", "mpeg4");
   expect(await lastPacketEndMs(ffprobe, path, { fromMs: 0, streamIndex: 1 }, signal)).toBeNull();
 });
 
-it("goes through as many packets as a day of film has", async () => {
+it("reads as many packets as a day of video has", async () => {
   // 250,000 packets of two samples each.
   const tiny = ["-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono:d=62.5,asetnsamples=2", "-c:a", "pcm_u8"];
   expect(await lastPacketEndMs(ffprobe, await make("long.mkv", ...tiny), { fromMs: 0 }, signal)).toBe(62_500);

@@ -1,20 +1,20 @@
-// Where the packets of a file really end, whatever its header says.
+// Finds the real end of the packets of a file, whatever its header declares.
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { listen } from "../frame-index/run-packet-listing.ts";
+import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 
-/** Packets of a file, of all its streams or one; times in ms on the file's own line. */
+/** Packets of all streams of a file, or of one. Timestamps in ms on the file's own timeline. */
 export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
 
 /**
- * Behind the end of any file. With no end given ffprobe looks at memory that it has not set, and stops at the first packet or
- * not, as its other arguments happen to lie there.
+ * After the end of any file. Without an end ffprobe reads uninitialized memory, and may stop at the first packet, depending on its
+ * other arguments.
  */
 export const ALL_MS = 1e11;
 
 /**
- * Where the last packets of a range of a local file end, in ms; null when there are none, or none that can be read. AVI has no
- * times of presentation. mp4's own duration falls short when the last frame comes long after its predecessors: it adds
- * decoding times up, which trail behind with B-frames. Throws as `listen` does.
+ * Returns the end of the last packet in a range of a local file, in ms; null without readable packets. AVI has no presentation
+ * timestamps. The duration of an MP4 file is too short when the last frame comes long after its predecessors: it adds up decoding
+ * timestamps, which trail behind with B-frames. Throws as `runPacketListing` does.
  */
 export async function lastPacketEndMs(
   ffprobe: Tool,
@@ -27,14 +27,11 @@ export async function lastPacketEndMs(
     ...["-read_intervals", `${fromMs / 1000}%${(toMs ?? ALL_MS) / 1000}`],
     ...["-show_entries", "packet=pts_time,dts_time,duration_time", "-of", "compact"],
   ];
-  // Clocks of MPEG may be negative from beginning to end.
+  // MPEG timestamps may all be negative.
   let last = Number.NEGATIVE_INFINITY;
-  let rest = "";
-  // A file of many hours has millions of packets: none is kept. Where one cannot be read, those before it count.
-  await listen({ ffprobe, source: { path }, argv }, signal, (text) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) last = Math.max(last, endOf(line) ?? last);
+  // A file of many hours has millions of packets: none is kept. If one cannot be read, those before it count.
+  await runPacketListingByLine({ ffprobe, source: { path }, argv }, signal, (line) => {
+    last = Math.max(last, endOf(line) ?? last);
     return true;
   });
   return last === Number.NEGATIVE_INFINITY ? null : last * 1000;
@@ -42,7 +39,7 @@ export async function lastPacketEndMs(
 
 const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)/;
 
-/** In seconds; null for what is no packet with a time. */
+/** In seconds; null for a line that is not a packet with a timestamp. */
 function endOf(line: string): number | null {
   const [, pts, dts, duration] = PACKET.exec(line) ?? [];
   const start = [pts, dts].map(Number).find(Number.isFinite);

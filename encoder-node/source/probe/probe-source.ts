@@ -1,17 +1,17 @@
-// What a source is, with what only its frames and packets tell.
+// Probes a source, including what only its frames and packets contain.
 import * as z from "zod";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { withPacketTimes } from "./packet-times.ts";
-import { runFfprobe } from "./probe.ts";
 import { probeDecodable } from "./probe-decodable.ts";
+import { runFfprobe } from "./run-ffprobe.ts";
 
 /**
- * Codecs whose pictures may say themselves how to be turned: telephones write it into a JPEG's EXIF, some cameras into
- * messages inside H.264 and HEVC. ffmpeg heeds that; ffprobe tells it of frames only.
+ * Codecs whose frames may contain a rotation: phones write it into the EXIF data of a JPEG, some cameras into messages in H.264
+ * and HEVC. ffmpeg applies it; ffprobe reports it for frames only.
  */
-const TURNING_CODECS = new Set(["mjpeg", "h264", "hevc"]);
+const ROTATION_CODECS = new Set(["mjpeg", "h264", "hevc"]);
 
 const Frames = z.object({
   frames: z.array(
@@ -20,8 +20,8 @@ const Frames = z.object({
 });
 
 /**
- * Probes a source like `probeDecodable`, and reads when its packets begin and end (`withPacketTimes`). A rotation that only its
- * first picture has is added to the stream's side data. Decoding that picture takes some 50 ms.
+ * Probes a source like `probeDecodable`, and reads when its packets start and end (`withPacketTimes`). A rotation that only the
+ * first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms.
  */
 export async function probeSource(
   ffprobe: Tool,
@@ -33,34 +33,33 @@ export async function probeSource(
 }
 
 async function withRotation(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
-  const picture = chosenVideo(probe.streams);
-  if (!picture || !TURNING_CODECS.has(picture.codec_name ?? "")) return probe;
-  if (picture.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
-  const rotation = await firstRotation(ffprobe, path, picture.index, signal);
+  const video = chosenVideo(probe.streams);
+  if (!video || !ROTATION_CODECS.has(video.codec_name ?? "")) return probe;
+  if (video.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
+  const rotation = await firstRotation(ffprobe, path, video.index, signal);
   if (!rotation) return probe;
-  const turned = { side_data_type: "Display Matrix", rotation };
-  const sideData = [...(picture.side_data_list ?? []), turned];
-  const streams = probe.streams.map((stream) =>
-    stream === picture ? { ...stream, side_data_list: sideData } : stream,
-  );
+  const rotated = { side_data_type: "Display Matrix", rotation };
+  const sideData = [...(video.side_data_list ?? []), rotated];
+  const streams = probe.streams.map((stream) => (stream === video ? { ...stream, side_data_list: sideData } : stream));
   return { ...probe, streams };
 }
 
-/** In degrees as ffprobe counts them; null when the first packet is no picture that says so. */
+/** In degrees, as ffprobe counts them; null without a rotation in the first frame. */
 async function firstRotation(
   ffprobe: Tool,
   path: string,
   streamIndex: number,
   signal?: AbortSignal,
 ): Promise<number | null> {
-  const wanted = ["-select_streams", String(streamIndex), "-read_intervals", "%+#1"];
+  const selection = ["-select_streams", String(streamIndex), "-read_intervals", "%+#1"];
   try {
-    const text = await runFfprobe(ffprobe, path, [...wanted, "-show_entries", "frame_side_data=rotation"], signal);
-    const [frame] = Frames.parse(JSON.parse(text)).frames;
+    const options = [...selection, "-show_entries", "frame_side_data=rotation"];
+    const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
+    const [frame] = Frames.parse(JSON.parse(stdout)).frames;
     return frame?.side_data_list?.find(({ rotation }) => rotation !== undefined)?.rotation ?? null;
   } catch {
     signal?.throwIfAborted();
-    // A picture that cannot be decoded is for the encoder to report.
+    // The encode reports a frame that cannot be decoded.
     return null;
   }
 }

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sourceFacts } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
 import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { probeFile } from "./probe.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("probeFile", () => {
-  it("says what a media file holds, and not where it lies", async () => {
+  it("describes a media file, without its folder", async () => {
     const probe = await probeFile(ffprobe, join(folder, "clip.mp4"));
     expect(sourceFacts(probe)).toMatchObject({
       durationMs: 1000,
@@ -44,13 +44,13 @@ describe("probeFile", () => {
     expect(probe.format.filename).toBe("clip.mp4");
   });
 
-  it("reads a transport stream, whose names of services crash static builds", async () => {
+  it("reads a transport stream, whose service names crash static builds", async () => {
     const probe = await probeFile(ffprobe, join(folder, "clip.ts"));
     expect(probe.format.format_name).toBe("mpegts");
     expect(sourceFacts(probe).video).toMatchObject({ displayWidth: 320, fps: 25 });
   });
 
-  it("shortens what a report could not hold", async () => {
+  it("shortens tags that a report could not hold", async () => {
     const tags = Array.from({ length: 90 }, (_, at) => [
       "-metadata",
       `tag${at}=${"x".repeat(at === 0 ? 500_000 : 10)}`,
@@ -64,49 +64,49 @@ describe("probeFile", () => {
     expect([kept.length, Math.max(...kept.map(({ length }) => length))]).toEqual([64, 1000]);
   });
 
-  it("refuses a file of more streams than a report could hold", async () => {
+  it("rejects a file with more streams than a report can hold", async () => {
     const maps = Array.from({ length: 65 }, () => ["-map", "0:1"]).flat();
     const argv = ["-v", "error", "-nostdin", "-i", "clip.mp4", ...maps, "-c", "copy", "many.mkv"];
     expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
-    const message = "The input has 65 streams; at most 64 can be.";
+    const message = "The input has 65 streams; at most 64 are allowed.";
     await expect(probeFile(ffprobe, join(folder, "many.mkv"))).rejects.toMatchObject({
       code: "input_not_media",
       message,
     });
   });
 
-  it("goes by content, not by name", async () => {
+  it("recognizes files by content, not by name", async () => {
     const odd = join(folder, "http:odd %d -name.txt");
     await copyFile(join(folder, "clip.mp4"), odd);
     expect((await probeFile(ffprobe, odd)).format.format_name).toContain("mp4");
   });
 
-  it("says how large a picture is that is too large", async () => {
+  it("reports the size of a frame that is too large", async () => {
     const argv = ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=s=7000x7000", "-frames:v", "1", "large.png"];
     expect(await runCommand({ path: ffmpeg.path, cwd: folder, stallMs: 20_000, argv })).toEqual({ ok: true });
     await expect(probeFile(ffprobe, join(folder, "large.png"))).rejects.toMatchObject({
       code: "input_not_media",
-      message: "The input's picture is 7000x7000 pixels; at most 40 million can be decoded.",
+      message: "The input's frames have 7000x7000 pixels; at most 40 million can be decoded.",
     });
   });
 
   const playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n";
   it.each<[string, string | Uint8Array]>([
-    ["text", "This is not a film.\n".repeat(200)],
+    ["text", "This is not a video.\n".repeat(200)],
     ["an empty file", ""],
     ["noise", Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 2_654_435_761) >>> 13)],
     ["HTML", "<!doctype html><title>Not found</title>"],
     ["a playlist that names another file", playlist],
     ["a concat script that names another file", "ffconcat version 1.0\nfile clip.mp4\n"],
-    ["a drawing", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'],
+    ["an SVG image", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'],
     ["subtitles", "WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n"],
-  ])("refuses %s named .mp4", async (name, content) => {
+  ])("rejects %s named .mp4", async (name, content) => {
     const path = join(folder, `${name}.mp4`);
     await writeFile(path, content);
     await expect(probeFile(ffprobe, path)).rejects.toMatchObject({ name: "AppError", code: "input_not_media" });
   });
 
-  it("blames the file, and not the node, for what it makes of ffprobe", async () => {
+  it("blames the file, not the node, when it makes ffprobe fail", async () => {
     const harmed = async (name: string, does: string): Promise<{ code: string; message: string }> => {
       const path = join(folder, name);
       await writeFile(path, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
@@ -115,7 +115,7 @@ describe("probeFile", () => {
     const talk = harmed("talking", "yes tag");
     await expect(talk).resolves.toMatchObject({
       code: "input_not_media",
-      message: expect.stringMatching("at a length that cannot be read"),
+      message: expect.stringMatching("metadata is too large"),
     });
     const crash = harmed("crashing", "kill -SEGV $$");
     await expect(crash).resolves.toMatchObject({
@@ -125,7 +125,7 @@ describe("probeFile", () => {
     const work = harmed("working", "kill -XCPU $$");
     await expect(work).resolves.toMatchObject({
       code: "input_not_media",
-      message: expect.stringMatching("far more work to describe"),
+      message: expect.stringMatching("far more time to read"),
     });
   });
 

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
-import { type BlockCache, type BlockReader, openBlockCache } from "./block-cache.ts";
-import { shareBlockCaches } from "./block-cache-sharing.ts";
+import { BlockCache, type BlockReader } from "./block-cache.ts";
+import { SharedBlockCaches } from "./block-cache-sharing.ts";
 import type { RangeReader } from "./range-reader.ts";
 
 const BLOCK = 4096;
-const FILM = noise(BLOCK * 40 + 100);
+const CLIP = noise(BLOCK * 40 + 100);
 
 let folder: string;
 let files = 0;
@@ -24,42 +24,42 @@ afterEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A source in memory that is as slow as `wait`, and tells what it was asked for. */
+/** A source in memory that is as slow as `wait`, and records its requests. */
 function source(wait: (block: number) => Promise<unknown> = async () => {}) {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const most = { now: 0, ever: 0 };
   const reader: RangeReader = {
-    sizeBytes: FILM.length,
+    sizeBytes: CLIP.length,
     async read({ start, end }, take, signal) {
-      asked.push(start / BLOCK);
+      requested.push(start / BLOCK);
       most.ever = Math.max(most.ever, ++most.now);
       try {
         await wait(start / BLOCK);
         signal.throwIfAborted();
         const middle = Math.ceil((start + end) / 2);
-        await take(FILM.subarray(start, middle), start);
-        await take(FILM.subarray(middle, end + 1), middle);
+        await take(CLIP.subarray(start, middle), start);
+        await take(CLIP.subarray(middle, end + 1), middle);
       } finally {
         most.now -= 1;
       }
     },
     close: async () => {},
   };
-  return { reader, asked, most };
+  return { reader, requested, most };
 }
 
-async function cacheOf(reader: RangeReader, mostAtOnce = 3): Promise<BlockCache> {
-  const cache = await openBlockCache({
+async function cacheOf(reader: RangeReader, parallel = 3): Promise<BlockCache> {
+  const cache = await BlockCache.open({
     path: join(folder, `${++files}`),
     source: reader,
     blockBytes: BLOCK,
-    mostAtOnce,
+    parallel,
   });
   caches.push(cache);
   return cache;
 }
 
-/** Reads on from `start` until `end`, in small pieces. */
+/** Reads from `start` to `end`, in small pieces. */
 async function readOn(reader: BlockReader, start: number, end: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for (let position = start; position < end; ) {
@@ -75,66 +75,71 @@ async function readOn(reader: BlockReader, start: number, end: number): Promise<
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
 
 describe("blocks", () => {
-  it("are the source's bytes, to its very end", async () => {
+  it("are the bytes of the source, up to its end", async () => {
     const cache = await cacheOf(source().reader);
-    expect((await readOn(cache.reader(), 0, FILM.length + 5000)).equals(FILM)).toBe(true);
-    expect(await cache.reader().read(Buffer.alloc(10), FILM.length)).toBe(0);
+    expect((await readOn(cache.reader(), 0, CLIP.length + 5000)).equals(CLIP)).toBe(true);
+    expect(await cache.reader().read(Buffer.alloc(10), CLIP.length)).toBe(0);
   });
 
-  it("are fetched once, whoever reads them, and so many at a time", async () => {
-    const { reader, asked, most } = source(soon);
+  it("are fetched once for all readers, with a limit of parallel fetches", async () => {
+    const { reader, requested, most } = source(soon);
     const cache = await cacheOf(reader);
-    const readers = Array.from({ length: 8 }, (_, at) => readOn(cache.reader(), at * 7000, FILM.length));
+    const readers = Array.from({ length: 8 }, (_, at) => readOn(cache.reader(), at * 7000, CLIP.length));
     const read = await Promise.all(readers);
-    expect(read.every((bytes, at) => bytes.equals(FILM.subarray(at * 7000)))).toBe(true);
-    expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 41 }, (_, at) => at));
-    expect([most.ever, cache.fetchedBytes]).toEqual([3, FILM.length]);
+    expect(read.every((bytes, at) => bytes.equals(CLIP.subarray(at * 7000)))).toBe(true);
+    expect(requested.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 41 }, (_, at) => at));
+    expect([most.ever, cache.fetchedBytes]).toEqual([3, CLIP.length]);
   });
 
-  it("take the disk's space only as far as they are there", async () => {
+  it("occupy disk space only if they were fetched", async () => {
     const cache = await cacheOf(source().reader);
     await readOn(cache.reader(), 20 * BLOCK, 20 * BLOCK + 10);
     const { size, blocks } = await stat(join(folder, `${files}`));
-    expect(size).toBe(FILM.length);
+    expect(size).toBe(CLIP.length);
     expect(blocks * 512).toBeLessThan(4 * BLOCK);
   });
 
-  it("ahead are fetched only for one who reads on, and a few at most", async () => {
-    const { reader, asked } = source(soon);
+  it("ahead are fetched only for sequential reads, and a few at most", async () => {
+    const { reader, requested } = source(soon);
     const cache = await cacheOf(reader, 10);
     await readOn(cache.reader(), 10 * BLOCK, 10 * BLOCK + 3000);
     await soon();
-    expect(asked).toEqual([10]);
+    expect(requested).toEqual([10]);
     await readOn(cache.reader(), 12 * BLOCK, 19 * BLOCK + 10);
     await soon();
-    expect(asked.toSorted((a, b) => a - b).at(-1)).toBe(19 + 3);
-    expect(new Set(asked).size).toBe(asked.length);
+    expect(requested.toSorted((a, b) => a - b).at(-1)).toBe(19 + 3);
+    expect(new Set(requested).size).toBe(requested.length);
   });
 
-  it("that cannot be had are asked for again by the next who wants them", async () => {
+  it("that failed are fetched again for the next reader", async () => {
     let fails = true;
     const { reader } = source(async () => {
-      if (fails) throw new AppError("input_unreachable", "away");
+      if (fails) throw new AppError("input_unreachable", "offline");
     });
     const cache = await cacheOf(reader);
     await expect(readOn(cache.reader(), 0, 10)).rejects.toMatchObject({ code: "input_unreachable" });
     fails = false;
-    expect((await readOn(cache.reader(), 0, 10)).equals(FILM.subarray(0, 10))).toBe(true);
+    expect((await readOn(cache.reader(), 0, 10)).equals(CLIP.subarray(0, 10))).toBe(true);
   });
 
-  it("for which the disk has no room are not asked for", async () => {
-    const { reader, asked } = source();
+  it("are not fetched without disk space", async () => {
+    const { reader, requested } = source();
     let free = 2 * BLOCK;
-    const room = async (): Promise<number> => free;
-    const cache = await openBlockCache({ path: join(folder, `${++files}`), source: reader, blockBytes: BLOCK, room });
+    const freeSpace = async (): Promise<number> => free;
+    const cache = await BlockCache.open({
+      path: join(folder, `${++files}`),
+      source: reader,
+      blockBytes: BLOCK,
+      freeSpace,
+    });
     caches.push(cache);
     await readOn(cache.reader(), 0, 10);
     free = BLOCK - 1;
     await expect(readOn(cache.reader(), BLOCK, BLOCK + 10)).rejects.toMatchObject({ code: "node_failed" });
-    expect(asked).toEqual([0]);
+    expect(requested).toEqual([0]);
   });
 
-  it("are gone when the cache is closed, and those who wait are told", async () => {
+  it("are removed when the cache is closed, and waiting readers fail", async () => {
     const { reader } = source(soon);
     const cache = await cacheOf(reader);
     const waiting = expect(readOn(cache.reader(), 0, 10)).rejects.toMatchObject({ code: "cancelled" });
@@ -146,31 +151,31 @@ describe("blocks", () => {
 });
 
 describe("a job's cache", () => {
-  it("is shared by its tasks, outlives them for a while, and leaves nothing", async () => {
-    const { origin, seen } = await serve((request, response) => sendRange(FILM, request, response));
+  it("is shared by its tasks, kept for a while, and removed", async () => {
+    const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
     const own = join(folder, "shared");
-    const shared = shareBlockCaches(own, { keepMs: 60, blockBytes: BLOCK });
-    const film = { pieces: [{ url: origin, sizeBytes: FILM.length }], allow: "loopback" } as const;
-    const first = await shared.acquire("job", film);
-    const second = await shared.acquire("job", film);
+    const shared = new SharedBlockCaches(own, { keepMs: 60, blockBytes: BLOCK });
+    const rangeSource = { pieces: [{ url: origin, sizeBytes: CLIP.length }], allow: "loopback" } as const;
+    const first = await shared.acquire("job", rangeSource);
+    const second = await shared.acquire("job", rangeSource);
     await Promise.all([first, second].map(({ cache }) => readOn(cache.reader(), 0, 100)));
     first.release();
     second.release();
-    const third = await shared.acquire("job", film);
-    expect((await readOn(third.cache.reader(), 0, 100)).equals(FILM.subarray(0, 100))).toBe(true);
+    const third = await shared.acquire("job", rangeSource);
+    expect((await readOn(third.cache.reader(), 0, 100)).equals(CLIP.subarray(0, 100))).toBe(true);
     expect(seen.length).toBe(1);
     third.release();
     await expect.poll(() => readdir(own)).toEqual([]);
-    const fourth = await shared.acquire("job", film);
+    const fourth = await shared.acquire("job", rangeSource);
     await readOn(fourth.cache.reader(), 0, 100);
     expect(seen.length).toBe(2);
     await shared.clear();
     expect(existsSync(own)).toBe(false);
   });
 
-  it("that cannot be made blames the node", async () => {
-    const shared = shareBlockCaches(join(import.meta.filename, "no-folder"));
-    const film = { pieces: [{ url: "http://127.0.0.1:9", sizeBytes: 10 }], allow: "loopback" } as const;
-    await expect(shared.acquire("job", film)).rejects.toMatchObject({ code: "node_failed" });
+  it("that cannot be created blames the node", async () => {
+    const shared = new SharedBlockCaches(join(import.meta.filename, "no-folder"));
+    const rangeSource = { pieces: [{ url: "http://127.0.0.1:9", sizeBytes: 10 }], allow: "loopback" } as const;
+    await expect(shared.acquire("job", rangeSource)).rejects.toMatchObject({ code: "node_failed" });
   });
 });

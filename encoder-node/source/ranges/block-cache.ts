@@ -1,155 +1,145 @@
-// A source on disk, as far as it has been read: blocks are fetched when somebody wants them, and no block twice.
-import { mkdir, open, rm } from "node:fs/promises";
+// Caches the blocks of a source on disk: each block is fetched when a reader needs it, and only once.
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "#shared/errors.ts";
-import type { ByteRange } from "#shared/network/byte-range.ts";
-import { checkRoom, diskFailure, type Room, writeAt } from "../fetch/source-disk.ts";
+import type { ByteRange } from "#shared/network/http-headers.ts";
+import { Limiter } from "../../async/in-parallel.ts";
+import { checkDiskSpace, diskFailure, type FreeSpace, writeAt } from "../fetch/source-disk.ts";
 import type { RangeReader } from "./range-reader.ts";
 
 export type BlockCacheOptions = {
-  /** A file to make, with its folder; it is as long as the source, and takes as much of the disk as has been read. */
+  /** The file to create, with its folder. Its length is that of the source; it occupies as much of the disk as has been read. */
   readonly path: string;
-  /** Is closed with the cache. */
+  /** Closed with the cache. */
   readonly source: RangeReader;
   readonly blockBytes?: number | undefined;
-  /** Blocks fetched at the same time, for all who read. */
-  readonly mostAtOnce?: number | undefined;
-  /** For tests; else what the disk has free, less a reserve. */
-  readonly room?: Room | undefined;
+  /** Blocks that are fetched at the same time, for all readers. */
+  readonly parallel?: number | undefined;
+  /** For tests; by default the free space of the disk, except a reserve. */
+  readonly freeSpace?: FreeSpace | undefined;
 };
 
-export interface BlockCache {
-  readonly sizeBytes: number;
-  /** What has been fetched so far. */
-  readonly fetchedBytes: number;
-  /** One who reads on from some place; blocks ahead are fetched as soon as that has gone on for a while. */
-  reader(): BlockReader;
-  /** Ends what is being fetched, and removes the file. Readers that wait are refused. */
-  close(): Promise<void>;
-}
-
+/** A reader with a position. After some sequential reads it fetches blocks ahead. */
 export interface BlockReader {
   /**
-   * Fills `into` from `position` on, at most to the end of a block, and answers how many bytes that are; 0 at the end.
-   * Throws AppError as `RangeReader.read` does, and `node_failed` for trouble with the disk.
+   * Fills `into` from `position`, at most to the end of a block, and returns the number of bytes; 0 at the end. Throws AppError
+   * as `RangeReader.read` does, and `node_failed` for errors of the disk.
    */
   read(into: Buffer, position: number): Promise<number>;
 }
 
-/** A seek in MPEG-TS looks at some 20 places, and each costs a block. */
+/** A seek in MPEG-TS reads at about 20 places, and each costs a block. */
 const BLOCK_BYTES = 1024 * 1024;
-const MOST_AT_ONCE = 6;
+const PARALLEL = 6;
 /**
- * Blocks ahead at most, and how many must have been read in a row for each: what lies behind the end of a chunk, or of the
- * file's head, is fetched for nothing. Four in flight are 4 MB for each round trip, and encoders take less than that in a second.
+ * Maximum number of blocks ahead, and how many sequential blocks must have been read for each: blocks after the end of a chunk or
+ * of the file's header are fetched in vain. Four blocks in flight are 4 MB per round trip, and encoders need less in a second.
  */
-const MOST_AHEAD = 3;
-const READ_FOR_EACH = 2;
+const MAX_AHEAD = 3;
+const SEQUENTIAL_PER_AHEAD = 2;
 
-export async function openBlockCache(options: BlockCacheOptions): Promise<BlockCache> {
-  const { path, source, blockBytes = BLOCK_BYTES, mostAtOnce = MOST_AT_ONCE } = options;
-  const { sizeBytes } = source;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(diskFailure);
-  const file = await open(path, "wx+", 0o600).catch(diskFailure);
-  try {
-    await file.truncate(sizeBytes);
-  } catch (error) {
-    await file.close();
-    diskFailure(error);
+export class BlockCache {
+  readonly sizeBytes: number;
+  readonly #options: BlockCacheOptions;
+  readonly #file: FileHandle;
+  readonly #blockBytes: number;
+  readonly #blocks: number;
+  /** By block: 1 when it is in the file. */
+  readonly #present: Uint8Array;
+  readonly #running = new Map<number, Promise<void>>();
+  readonly #closing = new AbortController();
+  readonly #limiter: Limiter;
+  #fetchedBytes = 0;
+
+  private constructor(options: BlockCacheOptions, file: FileHandle) {
+    const { source, blockBytes = BLOCK_BYTES, parallel = PARALLEL } = options;
+    this.sizeBytes = source.sizeBytes;
+    this.#options = options;
+    this.#file = file;
+    this.#blockBytes = blockBytes;
+    this.#blocks = Math.ceil(source.sizeBytes / blockBytes);
+    this.#present = new Uint8Array(this.#blocks);
+    this.#limiter = new Limiter(parallel);
   }
-  const blocks = Math.ceil(sizeBytes / blockBytes);
-  const present = new Uint8Array(blocks);
-  const underway = new Map<number, Promise<void>>();
-  const closing = new AbortController();
-  const slots = slotsFor(mostAtOnce);
-  let fetchedBytes = 0;
 
-  const fetch = async (block: number): Promise<void> => {
-    const start = block * blockBytes;
-    const range: ByteRange = { start, end: Math.min(start + blockBytes, sizeBytes) - 1 };
-    const take = async (bytes: Buffer, position: number): Promise<void> => {
-      fetchedBytes += bytes.length;
-      await writeAt(file, bytes, position);
-    };
-    await slots.run(async () => {
-      await checkRoom(dirname(path), range.end + 1 - start, options.room);
-      await source.read(range, take, closing.signal);
-    });
-    present[block] = 1;
-  };
-
-  const have = (block: number): Promise<void> => {
-    const started = underway.get(block);
-    if (started) return started;
-    const fetching = fetch(block).finally(() => underway.delete(block));
-    // Whoever waits gets the error; nobody may.
-    fetching.catch(() => undefined);
-    underway.set(block, fetching);
-    return fetching;
-  };
-
-  /** Only when nothing that somebody waits for has to stand back. */
-  const fetchAhead = (block: number): void => {
-    if (block < blocks && !present[block] && slots.free() && !closing.signal.aborted) void have(block);
-  };
-
-  return {
-    sizeBytes,
-    get fetchedBytes() {
-      return fetchedBytes;
-    },
-    reader() {
-      let current = -1;
-      let inRow = 0;
-      return {
-        async read(into, position) {
-          closing.signal.throwIfAborted();
-          if (position >= sizeBytes) return 0;
-          const block = Math.floor(position / blockBytes);
-          if (block !== current) {
-            inRow = block === current + 1 && current >= 0 ? inRow + 1 : 0;
-            current = block;
-          }
-          const here = present[block] ? null : have(block);
-          const ahead = Math.min(Math.floor(inRow / READ_FOR_EACH), MOST_AHEAD);
-          for (let next = 1; next <= ahead; next++) fetchAhead(block + next);
-          await here;
-          const end = Math.min((block + 1) * blockBytes, sizeBytes);
-          const { bytesRead } = await file
-            .read(into, 0, Math.min(into.length, end - position), position)
-            .catch(diskFailure);
-          return bytesRead;
-        },
-      };
-    },
-    async close() {
-      closing.abort(new AppError("cancelled", "The source is no longer read."));
-      await Promise.allSettled(underway.values());
-      await source.close();
+  /** Throws AppError `node_failed` when the file cannot be created. */
+  static async open(options: BlockCacheOptions): Promise<BlockCache> {
+    const { path, source } = options;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(diskFailure);
+    const file = await open(path, "wx+", 0o600).catch(diskFailure);
+    try {
+      await file.truncate(source.sizeBytes);
+    } catch (error) {
       await file.close();
-      await rm(path, { force: true });
-    },
-  };
-}
+      diskFailure(error);
+    }
+    return new BlockCache(options, file);
+  }
 
-type Slots = { run<Result>(work: () => Promise<Result>): Promise<Result>; free(): boolean };
+  get fetchedBytes(): number {
+    return this.#fetchedBytes;
+  }
 
-/** First come, first served. */
-function slotsFor(most: number): Slots {
-  let busy = 0;
-  const waiting: (() => void)[] = [];
-  return {
-    async run(work) {
-      if (busy < most) busy += 1;
-      else await new Promise<void>((go) => waiting.push(go));
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else busy -= 1;
-      }
-    },
-    free: () => busy < most,
-  };
+  reader(): BlockReader {
+    let current = -1;
+    let sequential = 0;
+    return {
+      read: async (into, position) => {
+        this.#closing.signal.throwIfAborted();
+        if (position >= this.sizeBytes) return 0;
+        const block = Math.floor(position / this.#blockBytes);
+        if (block !== current) {
+          sequential = block === current + 1 && current >= 0 ? sequential + 1 : 0;
+          current = block;
+        }
+        const fetching = this.#present[block] ? null : this.#fetchOnce(block);
+        const ahead = Math.min(Math.floor(sequential / SEQUENTIAL_PER_AHEAD), MAX_AHEAD);
+        for (let next = 1; next <= ahead; next++) this.#fetchAhead(block + next);
+        await fetching;
+        const end = Math.min((block + 1) * this.#blockBytes, this.sizeBytes);
+        const length = Math.min(into.length, end - position);
+        return (await this.#file.read(into, 0, length, position).catch(diskFailure)).bytesRead;
+      },
+    };
+  }
+
+  /** Stops all fetches and removes the file. Waiting readers fail. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError("cancelled", "The source is no longer read."));
+    await Promise.allSettled(this.#running.values());
+    await this.#options.source.close();
+    await this.#file.close();
+    await rm(this.#options.path, { force: true });
+  }
+
+  #fetchOnce(block: number): Promise<void> {
+    const running = this.#running.get(block);
+    if (running) return running;
+    const fetching = this.#fetch(block).finally(() => this.#running.delete(block));
+    // Readers that wait get the error, but there may be none.
+    fetching.catch(() => undefined);
+    this.#running.set(block, fetching);
+    return fetching;
+  }
+
+  /** Only when no block that a reader waits for is delayed by it. */
+  #fetchAhead(block: number): void {
+    const isMissing = block < this.#blocks && !this.#present[block];
+    if (isMissing && this.#limiter.isFree && !this.#closing.signal.aborted) void this.#fetchOnce(block);
+  }
+
+  async #fetch(block: number): Promise<void> {
+    const { path, source, freeSpace } = this.#options;
+    const start = block * this.#blockBytes;
+    const range: ByteRange = { start, end: Math.min(start + this.#blockBytes, this.sizeBytes) - 1 };
+    const write = async (bytes: Buffer, position: number): Promise<void> => {
+      this.#fetchedBytes += bytes.length;
+      await writeAt(this.#file, bytes, position);
+    };
+    await this.#limiter.run(async () => {
+      await checkDiskSpace(dirname(path), range.end + 1 - start, freeSpace);
+      await source.read(range, write, this.#closing.signal);
+    });
+    this.#present[block] = 1;
+  }
 }

@@ -13,9 +13,9 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { closeServers, noise, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
 import { readFrameIndex } from "../frame-index/frame-index.ts";
-import { type BlockCache, openBlockCache } from "./block-cache.ts";
+import { BlockCache } from "./block-cache.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput, type RangeProxy, startRangeProxy } from "./range-proxy.ts";
-import { rangeReader } from "./range-reader.ts";
+import { HttpRangeReader } from "./range-reader.ts";
 
 const QUICK = { stallMs: 5_000, backoff: { firstMs: 5, maxMs: 5 } };
 const BLOCK = 64 * 1024;
@@ -24,21 +24,21 @@ const never = new AbortController().signal;
 
 let folder: string;
 let proxy: RangeProxy;
-/** On the machine's loopback, where this process reaches it as well. */
+/** On the machine's loopback, which this process can reach too. */
 let machineProxy: RangeProxy;
 let files = 0;
 const caches: BlockCache[] = [];
 const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=12,noise=alls=40:allf=t -f lavfi -i sine=d=12";
 const codecs = "-c:v libx264 -preset ultrafast -g 50 -bf 2 -b:v 4M -c:a aac -flags +bitexact";
-const CLIPS = ["last.mp4", "first.mp4", "film.mkv", "film.ts"];
+const CLIPS = ["last.mp4", "first.mp4", "clip.mkv", "clip.ts"];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-ranges-"));
   [proxy, machineProxy] = await Promise.all([startRangeProxy(), startRangeProxy(openMachineLoopback)]);
   await makeClip(folder, "last.mp4", `${clip} ${codecs}`);
   await makeClip(folder, "first.mp4", "-i last.mp4 -c copy -movflags +faststart");
-  await makeClip(folder, "film.mkv", "-i last.mp4 -c copy");
-  await makeClip(folder, "film.ts", "-i last.mp4 -c copy");
+  await makeClip(folder, "clip.mkv", "-i last.mp4 -c copy");
+  await makeClip(folder, "clip.ts", "-i last.mp4 -c copy");
 }, 60_000);
 afterEach(async () => {
   await Promise.all(caches.splice(0).map((cache) => cache.close()));
@@ -51,15 +51,15 @@ afterAll(async () => {
 
 type Opened = { readonly input: RangeInput; readonly server: TestServer; readonly cache: BlockCache };
 
-/** What the proxy serves of a source on a server; of bytes from `deadFrom` on the server's connections break. */
+/** A source on a server, served by the proxy. The server's connections break at the byte `deadFrom`. */
 async function openSource(bytes: Buffer, deadFrom = Number.POSITIVE_INFINITY, via = proxy): Promise<Opened> {
   const server = await serve((request, response) => {
     const start = Number(/\d+/.exec(request.headers.range ?? "")?.[0]);
     sendRange(bytes, request, response, { dropAfter: Math.max(1, deadFrom - start) });
   });
   const pieces = [{ url: server.origin, sizeBytes: bytes.length }];
-  const source = rangeReader({ pieces, allow: "loopback", patience: QUICK });
-  const cache = await openBlockCache({ path: join(folder, `${++files}.blocks`), source, blockBytes: BLOCK });
+  const source = new HttpRangeReader({ pieces, allow: "loopback", timeouts: QUICK });
+  const cache = await BlockCache.open({ path: join(folder, `${++files}.blocks`), source, blockBytes: BLOCK });
   caches.push(cache);
   return { input: via.open(cache), server, cache };
 }
@@ -68,7 +68,7 @@ describe("the server", () => {
   const CLIP = noise(300_000);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  async function ask(url: string, method = "GET", range?: string) {
+  async function send(url: string, method = "GET", range?: string) {
     const sent = httpRequest(url, { method, agent, headers: range === undefined ? {} : { range } }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     const body = Buffer.concat(await response.toArray());
@@ -88,25 +88,25 @@ describe("the server", () => {
   ])("answers %s of %s", async (method, range, status, start, end, part) => {
     const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
     const body = method === "HEAD" ? Buffer.alloc(0) : CLIP.subarray(start, end + 1);
-    const answer = await ask(input.url, method, range);
+    const answer = await send(input.url, method, range);
     expect(answer).toMatchObject({ status, part, length: String(end + 1 - start), connection: "keep-alive" });
     expect(answer.body.equals(body)).toBe(true);
   });
 
-  it("refuses ranges behind the end, other methods, and names that nobody gave out", async () => {
+  it("rejects ranges after the end, other methods, and unknown URLs", async () => {
     const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
-    expect(await ask(input.url, "GET", "bytes=300000-")).toMatchObject({ status: 416, part: "bytes */300000" });
-    expect(await ask(input.url, "POST")).toMatchObject({ status: 405 });
+    expect(await send(input.url, "GET", "bytes=300000-")).toMatchObject({ status: 416, part: "bytes */300000" });
+    expect(await send(input.url, "POST")).toMatchObject({ status: 405 });
     expect(new URL(input.url).pathname).toMatch(/^\/[0-9a-f]{32}$/);
-    expect(await ask(new URL("/film", input.url).href)).toMatchObject({ status: 404 });
+    expect(await send(new URL("/clip", input.url).href)).toMatchObject({ status: 404 });
     input.close();
-    expect(await ask(input.url)).toMatchObject({ status: 404 });
+    expect(await send(input.url)).toMatchObject({ status: 404 });
   });
 
-  it("listens on loopback only, and keeps connections", async () => {
+  it("listens on loopback only, and reuses connections", async () => {
     const { input } = await openSource(CLIP, Number.POSITIVE_INFINITY, machineProxy);
     expect(new URL(input.url).hostname).toBe("127.0.0.1");
-    const ports = [await ask(input.url), await ask(input.url)].map(({ port }) => port);
+    const ports = [await send(input.url), await send(input.url)].map(({ port }) => port);
     expect(ports[0]).toBe(ports[1]);
   });
 });
@@ -119,7 +119,7 @@ const decodeUrl = ({ url, network }: RangeInput, signal: AbortSignal, stallMs = 
 const framesOf = (): Promise<string> => readFile(join(folder, "out.txt"), "utf8");
 
 describe("ffmpeg", () => {
-  it.each(CLIPS)("reads %s as it reads a file, and each byte is fetched once at most", async (name) => {
+  it.each(CLIPS)("reads %s like a file, and each byte is fetched at most once", async (name) => {
     const bytes = await readFile(join(folder, name));
     const { input, cache, server } = await openSource(bytes);
     expect(await decodeUrl(input, input.failed)).toEqual({ ok: true });
@@ -142,22 +142,22 @@ describe("ffmpeg", () => {
     }
   });
 
-  it("does not even end when nobody looks at the failure", async () => {
-    const bytes = await readFile(join(folder, "film.mkv"));
+  it("does not exit when the failure is ignored", async () => {
+    const bytes = await readFile(join(folder, "clip.mkv"));
     const { input } = await openSource(bytes, bytes.length >> 1);
     expect(await decodeUrl(input, never, 1000)).toMatchObject({ ok: false, reason: "stalled" });
   });
 
-  it("opens nothing that a source names", async () => {
+  it("opens no URL that a source contains", async () => {
     const other = await serve((_, response) => void response.end());
-    const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${other.origin}/film.ts\n#EXT-X-ENDLIST\n`;
+    const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${other.origin}/clip.ts\n#EXT-X-ENDLIST\n`;
     const { input } = await openSource(Buffer.from(playlist));
     expect(await decodeUrl(input, input.failed)).toMatchObject({ ok: false, reason: "exit" });
     expect(other.seen).toEqual([]);
   });
 
-  it("is not led elsewhere by a proxy of the environment", async () => {
-    const bytes = await readFile(join(folder, "film.mkv"));
+  it("ignores a proxy in the environment", async () => {
+    const bytes = await readFile(join(folder, "clip.mkv"));
     const { input } = await openSource(bytes, Number.POSITIVE_INFINITY, machineProxy);
     const env = { ...toolEnvironment(), http_proxy: "http://127.0.0.1:9" };
     await promisify(execFile)(REFERENCE_FFMPEG, decoding([...RANGE_INPUT_OPTIONS, "-i", input.url]), {

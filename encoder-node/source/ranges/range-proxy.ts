@@ -1,4 +1,4 @@
-// Lets ffmpeg read sources that are not on this machine's disk: over HTTP from this very process, on loopback only.
+// Serves ranged sources to ffmpeg over HTTP, from this process and on loopback only.
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,37 +6,37 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
-import { parseRange } from "#shared/network/byte-range.ts";
+import { parseRange } from "#shared/network/http-headers.ts";
 import { type LoopbackNetwork, openLoopback } from "../../ffmpeg/sandbox/loopback-network.ts";
 import type { BlockCache } from "./block-cache.ts";
 
 /**
  * Options of ffmpeg and ffprobe before an input that is the URL of a `RangeInput`.
  *
- * None of them makes ffmpeg notice that its input broke off: ffmpeg 7.0 ends with 0 and a short film, with mp4, mkv and
- * MPEG-TS alike. Only the global `-xerror` does, which also fails on every damaged picture that is otherwise made do with. So
- * an input that fails never ends, and `RangeInput.failed` tells. For the same reason there is no `-rw_timeout`.
+ * No option makes ffmpeg fail when its input breaks off: ffmpeg 7.0 exits with 0 and a short result, for mp4, mkv and MPEG-TS
+ * alike. Only the global `-xerror` does, which also fails for each damaged frame that ffmpeg would otherwise conceal. So the
+ * response of a failed input never ends, and `RangeInput.failed` aborts instead. For the same reason there is no `-rw_timeout`.
  */
 export const RANGE_INPUT_OPTIONS: readonly string[] = [
   ...["-protocol_whitelist", "http,tcp", "-format_whitelist", ALLOWED_DEMUXERS],
   ...["-codec_whitelist", ALLOWED_DECODERS],
-  // What is no http URL here overrides a `http_proxy` of the environment.
+  // A value that is not an http URL overrides `http_proxy` in the environment.
   ...["-http_proxy", "none", "-icy", "0"],
-  // What lies in the socket's buffers when ffmpeg seeks was fetched for nothing.
+  // Bytes in the socket's buffers when ffmpeg seeks were fetched in vain.
   ...["-recv_buffer_size", "65536"],
 ];
 
-/** A source as one run of ffmpeg sees it. */
+/** A source for one run of ffmpeg. */
 export type RangeInput = {
   readonly url: string;
-  /** The network in which the URL means something. */
+  /** The network in which the URL is served. */
   readonly network: LoopbackNetwork;
   /**
-   * Aborted, with the AppError as its reason, when bytes that were asked for cannot be had. The answer then stands still,
-   * so the run has to be killed, and what it made is void.
+   * Aborts, with an AppError as its reason, when requested bytes cannot be read. The response then stalls, so the run must be
+   * killed, and its results are void.
    */
   readonly failed: AbortSignal;
-  /** The URL means nothing any more; connections are cut. */
+  /** Ends the URL and its connections. */
   close(): void;
 };
 
@@ -46,21 +46,21 @@ export interface RangeProxy {
 }
 
 const TOKEN_BYTES = 16;
-/** Read from disk and sent at a time. */
+/** Bytes that are read from disk and sent at a time. */
 const SEND_BYTES = 256 * 1024;
 
 type Opened = {
   readonly source: Pick<BlockCache, "sizeBytes" | "reader">;
   readonly failed: AbortController;
-  readonly answers: Set<ServerResponse>;
+  readonly responses: Set<ServerResponse>;
 };
 
-/** Listens on any free port of 127.0.0.1, in a network of its own where the system can do that. */
+/** Listens on a free port of 127.0.0.1, in a network namespace of its own where the system supports that. */
 export async function startRangeProxy(openNetwork = openLoopback): Promise<RangeProxy> {
   const opened = new Map<string, Opened>();
   const server = createServer((request, response) => {
     const input = opened.get(request.url ?? "");
-    if (input) void answer(request, response, input);
+    if (input) void respond(request, response, input);
     else response.writeHead(404).end();
   });
   const { network, listener, close } = await openNetwork();
@@ -70,7 +70,7 @@ export async function startRangeProxy(openNetwork = openLoopback): Promise<Range
   return {
     open(source) {
       const path = `/${randomBytes(TOKEN_BYTES).toString("hex")}`;
-      const input: Opened = { source, failed: new AbortController(), answers: new Set() };
+      const input: Opened = { source, failed: new AbortController(), responses: new Set() };
       opened.set(path, input);
       return {
         url: `http://127.0.0.1:${port}${path}`,
@@ -78,7 +78,7 @@ export async function startRangeProxy(openNetwork = openLoopback): Promise<Range
         failed: input.failed.signal,
         close() {
           opened.delete(path);
-          for (const response of input.answers) response.destroy();
+          for (const response of input.responses) response.destroy();
         },
       };
     },
@@ -89,7 +89,7 @@ export async function startRangeProxy(openNetwork = openLoopback): Promise<Range
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, input: Opened): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, input: Opened): Promise<void> {
   const { sizeBytes } = input.source;
   const common = { "accept-ranges": "bytes", "content-type": "application/octet-stream" };
   if (request.method !== "GET" && request.method !== "HEAD") {
@@ -103,14 +103,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, input:
   const part = range ? { "content-range": `bytes ${start}-${end}/${sizeBytes}` } : {};
   response.writeHead(range ? 206 : 200, { ...common, ...part, "content-length": end - start + 1 });
   if (request.method === "HEAD") return void response.end();
-  input.answers.add(response);
-  response.once("close", () => input.answers.delete(response));
-  // Readers go as they please.
+  input.responses.add(response);
+  response.once("close", () => input.responses.delete(response));
+  // A reader may close its connection at any time.
   response.on("error", () => undefined);
   try {
     if (await send(response, input, start, end)) response.end();
   } catch (error) {
-    // The response is left as it stands: any end of it would be taken for the film's.
+    // The response is not ended: ffmpeg would take that for the end of the source.
     const failure = new AppError("node_failed", `The node cannot read the input (${messageOf(error)}).`, {
       cause: error,
     });
@@ -118,28 +118,28 @@ async function answer(request: IncomingMessage, response: ServerResponse, input:
   }
 }
 
-/** False when the reader has gone. */
+/** False when the reader has closed its connection. */
 async function send(response: ServerResponse, { source }: Opened, start: number, end: number): Promise<boolean> {
   const reader = source.reader();
-  // One at a time: it is used again when the socket has it.
+  // Reused when the socket has accepted it.
   const bytes = Buffer.allocUnsafeSlow(Math.min(SEND_BYTES, end - start + 1));
   let position = start;
   while (position <= end) {
     const length = await reader.read(bytes.subarray(0, end - position + 1), position);
-    if (length === 0) throw new Error("it is shorter than it was");
+    if (length === 0) throw new Error("it is shorter than before");
     position += length;
     if (response.destroyed || !(await written(response, bytes.subarray(0, length)))) return false;
   }
   return true;
 }
 
-/** Waits until the socket has taken the bytes; false when it is closed. */
+/** Resolves when the socket has accepted the bytes; false when it is closed. */
 function written(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
-    const gone = (): void => resolve(false);
-    response.once("close", gone);
+    const onClose = (): void => resolve(false);
+    response.once("close", onClose);
     response.write(bytes, (error) => {
-      response.off("close", gone);
+      response.off("close", onClose);
       resolve(!error);
     });
   });

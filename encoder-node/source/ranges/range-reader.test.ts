@@ -1,21 +1,26 @@
 import { afterEach, describe, expect, it, test } from "vitest";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
-import { partsOf, type RangeSource, rangeReader } from "./range-reader.ts";
-import { describePiece } from "./source-range.ts";
+import { describeSource } from "./describe-source.ts";
+import { HttpRangeReader, type RangeSource } from "./range-reader.ts";
+import { rangesByPiece } from "./source-pieces.ts";
 
-const FILM = noise(300_000);
+const CLIP = noise(300_000);
 const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };
 const never = new AbortController().signal;
 afterEach(closeServers);
 
-type Asked = Partial<RangeSource> & { readonly start?: number; readonly end?: number; readonly signal?: AbortSignal };
+type ReadOptions = Partial<RangeSource> & {
+  readonly start?: number;
+  readonly end?: number;
+  readonly signal?: AbortSignal;
+};
 
-/** Reads a range of a source at this URL; all of the film unless it is said otherwise. */
-async function readFrom(url: string, { start = 0, end = FILM.length - 1, signal = never, ...more }: Asked = {}) {
-  const reader = rangeReader({
-    pieces: [{ url, sizeBytes: FILM.length }],
+/** Reads a range of the source at this URL, by default the whole clip. */
+async function readFrom(url: string, { start = 0, end = CLIP.length - 1, signal = never, ...more }: ReadOptions = {}) {
+  const reader = new HttpRangeReader({
+    pieces: [{ url, sizeBytes: CLIP.length }],
     allow: "loopback",
-    patience: QUICK,
+    timeouts: QUICK,
     ...more,
   });
   const got = Buffer.alloc(reader.sizeBytes);
@@ -26,35 +31,35 @@ async function readFrom(url: string, { start = 0, end = FILM.length - 1, signal 
       piece.copy(got, position);
     };
     await reader.read({ start, end }, take, signal);
-    return { same: got.subarray(start, end + 1).equals(FILM.subarray(start, end + 1)), bytes };
+    return { same: got.subarray(start, end + 1).equals(CLIP.subarray(start, end + 1)), bytes };
   } finally {
     await reader.close();
   }
 }
-const WHOLE = { same: true, bytes: FILM.length };
+const WHOLE = { same: true, bytes: CLIP.length };
 
 test("a range of a source is ranges of its pieces", () => {
   const pieces = [10, 5, 20].map((sizeBytes) => ({ sizeBytes }));
-  expect(partsOf(pieces, { start: 8, end: 16 })).toEqual([
+  expect(rangesByPiece(pieces, { start: 8, end: 16 })).toEqual([
     { piece: 0, start: 8, end: 9, position: 8 },
     { piece: 1, start: 0, end: 4, position: 10 },
     { piece: 2, start: 0, end: 1, position: 15 },
   ]);
-  expect(partsOf(pieces, { start: 10, end: 14 })).toEqual([{ piece: 1, start: 0, end: 4, position: 10 }]);
+  expect(rangesByPiece(pieces, { start: 10, end: 14 })).toEqual([{ piece: 1, start: 0, end: 4, position: 10 }]);
 });
 
-describe("a sound server", () => {
-  it("is asked for the range, and nothing else", async () => {
-    const { origin, seen } = await serve((request, response) => sendRange(FILM, request, response));
-    expect(await readFrom(`${origin}/film?x=1`, { start: 1000, end: 1999 })).toEqual({ same: true, bytes: 1000 });
+describe("a well-behaved server", () => {
+  it("receives a request for the range, and nothing else", async () => {
+    const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
+    expect(await readFrom(`${origin}/clip?x=1`, { start: 1000, end: 1999 })).toEqual({ same: true, bytes: 1000 });
     expect(seen.map(({ url, headers }) => [url, headers.range, headers["if-range"]])).toEqual([
-      ["/film?x=1", "bytes=1000-1999", undefined],
+      ["/clip?x=1", "bytes=1000-1999", undefined],
     ]);
   });
 
-  it("may keep the source in pieces", async () => {
-    const cuts = [0, 100_000, 100_001, FILM.length];
-    const pieceOf = (at: number) => FILM.subarray(cuts[at], cuts[at + 1]);
+  it("can serve the source in pieces", async () => {
+    const boundaries = [0, 100_000, 100_001, CLIP.length];
+    const pieceOf = (at: number) => CLIP.subarray(boundaries[at], boundaries[at + 1]);
     const { origin } = await serve((request, response) =>
       sendRange(pieceOf(Number(request.url?.slice(1))), request, response),
     );
@@ -67,60 +72,60 @@ describe("a sound server", () => {
 describe("a server that drops connections", () => {
   it("is asked for the rest of the same version", async () => {
     const { origin, seen } = await serve((request, response) =>
-      sendRange(FILM, request, response, { dropAfter: 70_000 }),
+      sendRange(CLIP, request, response, { dropAfter: 70_000 }),
     );
     expect(await readFrom(origin)).toEqual(WHOLE);
     expect(seen.length).toBeGreaterThanOrEqual(5);
     for (const { headers } of seen.slice(1)) expect(headers["if-range"]).toBe('"v1"');
   });
 
-  it("is given up after five tries without progress", async () => {
+  it("fails after five retries without progress", async () => {
     const { origin, seen } = await serve((request, response) => {
       if (request.headers["if-range"]) response.destroy();
-      else sendRange(FILM, request, response, { dropAfter: 1000 });
+      else sendRange(CLIP, request, response, { dropAfter: 1000 });
     });
     await expect(readFrom(origin)).rejects.toMatchObject({
       code: "input_unreachable",
-      message: expect.stringMatching(/^The host `127\.0\.0\.1:\d+` of the input broke the connection off/),
+      message: expect.stringMatching(/^The host `127\.0\.0\.1:\d+` of the input closed the connection early/),
     });
     expect(seen.length).toBe(6);
   });
 
-  it("is given up when it sends in drops", async () => {
+  it("fails when it is too slow", async () => {
     const { origin, seen } = await serve((request, response) => {
       const [from = 0] = (/\d+/.exec(request.headers.range ?? "") ?? []).map(Number);
-      const range = `bytes ${from}-${FILM.length - 1}/${FILM.length}`;
-      response.writeHead(206, { etag: '"v1"', "content-range": range, "content-length": FILM.length - from });
+      const range = `bytes ${from}-${CLIP.length - 1}/${CLIP.length}`;
+      response.writeHead(206, { etag: '"v1"', "content-range": range, "content-length": CLIP.length - from });
       let at = from;
-      const timer = setInterval(() => response.write(FILM.subarray(at, ++at)), 20);
+      const timer = setInterval(() => response.write(CLIP.subarray(at, ++at)), 20);
       response.on("close", () => clearInterval(timer));
     });
-    const patience = { ...QUICK, least: { bytes: 1000, windowMs: 200 } };
-    await expect(readFrom(origin, { patience })).rejects.toMatchObject({ code: "input_timeout" });
+    const timeouts = { ...QUICK, minimumRate: { bytes: 1000, windowMs: 200 } };
+    await expect(readFrom(origin, { timeouts })).rejects.toMatchObject({ code: "input_timeout" });
     expect(seen.length).toBe(6);
   });
 
-  it("is given up when it falls silent", async () => {
+  it("fails when it sends nothing", async () => {
     const { origin } = await serve(() => undefined);
-    await expect(readFrom(origin, { patience: { ...QUICK, stallMs: 200 } })).rejects.toMatchObject({
+    await expect(readFrom(origin, { timeouts: { ...QUICK, stallMs: 200 } })).rejects.toMatchObject({
       code: "input_timeout",
     });
   });
 });
 
-describe("another version than the first is refused at once", () => {
+describe("another version than the first fails at once", () => {
   it.each<[string, string | null, boolean]>([
-    ["by a server that heeds If-Range", null, true],
-    ["by one that does not", null, false],
+    ["from a server that supports If-Range", null, true],
+    ["from a server that does not", null, false],
     ["when the version is known from before", '"v1"', true],
   ])("%s", async (_, validator, heeds) => {
-    let answers = validator === null ? 0 : 1;
+    let responses = validator === null ? 0 : 1;
     const { origin, seen } = await serve((request, response) => {
-      if (answers++ === 0) return sendRange(FILM, request, response, { dropAfter: 1000 });
+      if (responses++ === 0) return sendRange(CLIP, request, response, { dropAfter: 1000 });
       if (!heeds) delete request.headers["if-range"];
-      sendRange(FILM, request, response, { etag: '"v2"' });
+      sendRange(CLIP, request, response, { etag: '"v2"' });
     });
-    const pieces = [{ url: origin, sizeBytes: FILM.length, validator }];
+    const pieces = [{ url: origin, sizeBytes: CLIP.length, validator }];
     await expect(readFrom("", { pieces })).rejects.toMatchObject({
       code: "input_unreachable",
       message: expect.stringContaining("changed the file while it was read"),
@@ -129,7 +134,7 @@ describe("another version than the first is refused at once", () => {
   });
 
   it("when it has another size", async () => {
-    const { origin } = await serve((request, response) => sendRange(FILM.subarray(1), request, response));
+    const { origin } = await serve((request, response) => sendRange(CLIP.subarray(1), request, response));
     await expect(readFrom(origin, { end: 10 })).rejects.toMatchObject({ message: expect.stringContaining("changed") });
   });
 });
@@ -137,12 +142,12 @@ describe("another version than the first is refused at once", () => {
 describe("URLs that have expired", () => {
   const signedServer = (valid: (signature: string) => boolean) =>
     serve((request, response) => {
-      if (valid(request.url ?? "")) sendRange(FILM, request, response);
+      if (valid(request.url ?? "")) sendRange(CLIP, request, response);
       else response.writeHead(403).end();
     });
-  const pieceAt = (url: string) => [{ url, sizeBytes: FILM.length }];
+  const pieceAt = (url: string) => [{ url, sizeBytes: CLIP.length }];
 
-  it("are signed anew, once for all who wait", async () => {
+  it("are renewed once for all concurrent reads", async () => {
     let now = "/2";
     const { origin, seen } = await signedServer((signature) => signature === now);
     let refreshes = 0;
@@ -150,7 +155,7 @@ describe("URLs that have expired", () => {
       refreshes += 1;
       return pieceAt(`${origin}${now}`);
     };
-    const reader = rangeReader({ pieces: pieceAt(`${origin}/1`), refresh, allow: "loopback", patience: QUICK });
+    const reader = new HttpRangeReader({ pieces: pieceAt(`${origin}/1`), refresh, allow: "loopback", timeouts: QUICK });
     const readAll = () =>
       Promise.all([0, 1, 2].map((at) => reader.read({ start: at, end: at + 10 }, async () => undefined, never)));
     await readAll();
@@ -161,7 +166,7 @@ describe("URLs that have expired", () => {
     await reader.close();
   });
 
-  it("are refused for good when new ones do not work either", async () => {
+  it("fail when new ones do not work either", async () => {
     const { origin, seen } = await signedServer(() => false);
     const refresh = async () => pieceAt(`${origin}/2`);
     await expect(readFrom(`${origin}/1`, { refresh })).rejects.toMatchObject({ code: "input_http_403" });
@@ -169,13 +174,13 @@ describe("URLs that have expired", () => {
     await expect(readFrom(`${origin}/1`)).rejects.toMatchObject({ code: "input_http_403" });
   });
 
-  it("may not lead to something else", async () => {
+  it("may not lead to another file", async () => {
     const { origin } = await signedServer((signature) => signature === "/2");
     const refresh = async () => [{ url: `${origin}/2`, sizeBytes: 1 }];
     await expect(readFrom(`${origin}/1`, { refresh })).rejects.toMatchObject({ code: "input_unreachable" });
   });
 
-  it("are waited for no longer than somebody wants the range", async () => {
+  it("are not awaited after an abort", async () => {
     const { origin } = await serve((_, response) => void response.writeHead(403).end());
     const controller = new AbortController();
     const reason = new Error("superseded");
@@ -188,7 +193,7 @@ describe("URLs that have expired", () => {
 });
 
 it("reaches allowed addresses only", async () => {
-  const { origin, seen } = await serve((request, response) => sendRange(FILM, request, response));
+  const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
   await expect(readFrom(origin, { allow: "none" })).rejects.toMatchObject({ code: "input_address_not_allowed" });
   expect(seen).toEqual([]);
 });
@@ -201,30 +206,30 @@ it("rejects with the reason of an abort", async () => {
   await expect(readFrom(origin, { signal: controller.signal })).rejects.toBe(reason);
 });
 
-describe("what a server says of a file", () => {
-  const describeAt = (url: string) => describePiece({ url, allow: "loopback", stallMs: 5_000, signal: never });
+describe("the description of a file", () => {
+  const describeAt = (url: string) => describeSource({ url, allow: "loopback", stallMs: 5_000, signal: never });
 
-  it("is its size and its version", async () => {
-    const { origin } = await serve((request, response) => sendRange(FILM, request, response));
-    expect(await describeAt(origin)).toEqual({ url: origin, sizeBytes: FILM.length, validator: '"v1"' });
+  it("has its size and its version", async () => {
+    const { origin } = await serve((request, response) => sendRange(CLIP, request, response));
+    expect(await describeAt(origin)).toEqual({ url: origin, sizeBytes: CLIP.length, validator: '"v1"' });
   });
 
   it.each<[string, Parameters<typeof serve>[0]]>([
-    ["it does no ranges", (_, response) => void response.writeHead(200, { etag: '"v1"' }).end(FILM)],
+    ["the server supports no ranges", (_, response) => void response.writeHead(200, { etag: '"v1"' }).end(CLIP)],
     [
-      "it names no version",
-      (_, response) => void response.writeHead(206, { "content-range": `bytes 0-0/${FILM.length}` }).end("x"),
+      "the server identifies no version",
+      (_, response) => void response.writeHead(206, { "content-range": `bytes 0-0/${CLIP.length}` }).end("x"),
     ],
     [
-      "it does not know the size",
+      "the server sends no size",
       (_, response) => void response.writeHead(206, { etag: '"v1"', "content-range": "bytes 0-0/*" }).end("x"),
     ],
     ["the file is empty", (_, response) => void response.writeHead(416, { "content-range": "bytes */0" }).end()],
-  ])("is not enough when %s", async (_, answer) => {
+  ])("is null when %s", async (_, answer) => {
     expect(await describeAt((await serve(answer)).origin)).toBeNull();
   });
 
-  it("may be a refusal", async () => {
+  it("fails for an HTTP error", async () => {
     const { origin } = await serve((_, response) => void response.writeHead(404).end());
     await expect(describeAt(origin)).rejects.toMatchObject({ code: "input_http_404" });
   });

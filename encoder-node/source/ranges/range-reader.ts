@@ -1,142 +1,159 @@
-// Reads parts of a source by range requests: retried, signed anew when a signature has expired, and of one version only.
+// Reads ranges of a source by HTTP range requests: with retries and renewed signatures, and always of one version.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import type { ByteRange } from "#shared/network/byte-range.ts";
-import { renewable, type Signed } from "../../async/renewable.ts";
+import type { ByteRange } from "#shared/network/http-headers.ts";
+import { Renewable, type Signed } from "../../async/renewable.ts";
 import { guardedAgent } from "../fetch/address-guard.ts";
-import { readAnswer, validatorOf } from "../fetch/read-response.ts";
+import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import {
-  addressRefusal,
+  addressNotAllowed,
   connectionFailure,
-  DeadEnd,
+  FinalFailure,
   httpFailure,
-  mayBeExpired,
-  TooSlow,
+  mayHaveExpired,
+  SlowSource,
 } from "../fetch/source-failure.ts";
-import { requestSource, type SourceAnswer } from "../fetch/source-request.ts";
-import { mayTryAgain, PATIENCE, type Patience, pauseMs, watchRate } from "../fetch/source-timeouts.ts";
-
-/** One stored file; a source is one of them or several that follow each other. */
-export type SourcePiece = {
-  readonly url: string;
-  readonly sizeBytes: number;
-  /** Strong ETag or date of the version to read; null or missing: that which answers first. */
-  readonly validator?: string | null;
-};
+import { requestSource, type SourceResponse } from "../fetch/source-request.ts";
+import { canRetry, DEFAULT_TIMEOUTS, pauseMs, type SourceTimeouts, watchRate } from "../fetch/source-timeouts.ts";
+import { rangesByPiece, type SourcePiece } from "./source-pieces.ts";
 
 export type RangeSource = {
   readonly pieces: readonly SourcePiece[];
-  /** Gives the same pieces with URLs that are valid again. */
+  /** Returns the same pieces with URLs that are valid again. */
   readonly refresh?: (() => Promise<readonly SourcePiece[]>) | undefined;
   readonly allow: AllowPrivate;
-  readonly patience?: Patience | undefined;
+  readonly timeouts?: SourceTimeouts | undefined;
 };
 
-/** Takes bytes that came, and says when it has them. */
-export type TakeBytes = (bytes: Buffer, position: number) => Promise<void>;
+/** Receives bytes, and resolves when it has stored them. */
+export type WriteBytes = (bytes: Buffer, position: number) => Promise<void>;
 
 export interface RangeReader {
   readonly sizeBytes: number;
   /**
-   * Reads the bytes of a range, first to last. Throws AppError like `fetchSource`: `input_http_<status>`,
-   * `input_unreachable` (also when the source has changed), `input_timeout`, `input_address_not_allowed`, or what
-   * `take` throws. An abort rejects with the signal's reason.
+   * Reads the bytes of a range in order. Throws AppError like `fetchSource`: `input_http_<status>`, `input_unreachable` (also
+   * when the source has changed), `input_timeout`, `input_address_not_allowed`; and what `write` throws. An abort rejects with
+   * the signal's reason.
    */
-  read(range: ByteRange, take: TakeBytes, signal: AbortSignal): Promise<void>;
-  /** Ends all connections. */
+  read(range: ByteRange, write: WriteBytes, signal: AbortSignal): Promise<void>;
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** What a try must bring to give all retries back. */
+/** New bytes of an attempt that restore all retries. */
 const PROGRESS_BYTES = 64 * 1024;
-/** Several ranges share a line that one fetch has for itself, and each is small. */
-const RANGE_PATIENCE: Patience = { ...PATIENCE, least: { bytes: 128 * 1024, windowMs: 60_000 } };
+/** Several small ranges share a connection that a fetch of the whole source has alone. */
+const RANGE_TIMEOUTS: SourceTimeouts = { ...DEFAULT_TIMEOUTS, minimumRate: { bytes: 128 * 1024, windowMs: 60_000 } };
 
-export function rangeReader(source: RangeSource): RangeReader {
-  const { pieces, patience = RANGE_PATIENCE } = source;
-  const agent = guardedAgent({ allow: source.allow, refuse: addressRefusal });
-  const validators = pieces.map(({ validator = null }) => validator);
-  const signed = renewable(pieces, () => signedAnew(source));
-  let seen = false;
+/** One range of one piece that is being read. */
+type Read = {
+  readonly piece: number;
+  readonly range: ByteRange;
+  readonly write: WriteBytes;
+  readonly signal: AbortSignal;
+  received: number;
+  host: string;
+};
 
-  /** One request for what is left of a range within a piece; answers where it ended. */
-  const attempt = async (
-    at: number,
-    part: ByteRange,
-    used: Signed<readonly SourcePiece[]>,
-    ask: Ask,
-  ): Promise<void> => {
-    const url = used.value[at]?.url ?? "";
-    const answer = await requestSource({
-      url,
-      headers: rangeHeaders(part, validators[at] ?? null),
-      agent,
-      allow: source.allow,
-      stallMs: patience.stallMs,
-      signal: ask.signal,
-    });
-    ask.host = answer.host;
-    try {
-      const known = { received: part.start, totalBytes: pieces[at]?.sizeBytes ?? 0, validator: validators[at] ?? null };
-      const reading = readAnswer(answer.statusCode, answer.headers, known);
-      if (reading.kind === "http-error") throw httpFailure(answer);
-      // Whole files are for those who asked for them.
-      if (reading.kind === "misfit" || answer.statusCode !== 206) throw changed(answer.host);
-      validators[at] ??= validatorOf(answer.headers);
-      used.mayBeOld = true;
-      seen = true;
-      await takeBody(answer, part, ask, watchRate(patience, answer.host));
-    } finally {
-      // An error listener, because ending a body early is an error to it.
-      answer.body.on("error", () => undefined).destroy();
+export class HttpRangeReader implements RangeReader {
+  readonly sizeBytes: number;
+  readonly #source: RangeSource;
+  readonly #timeouts: SourceTimeouts;
+  readonly #agent: Agent;
+  /** By piece: the version that is read, as soon as it is known. */
+  readonly #validators: (string | null)[];
+  readonly #signed: Renewable<readonly SourcePiece[]>;
+  #hasResponded = false;
+
+  constructor(source: RangeSource) {
+    const { pieces, allow, timeouts = RANGE_TIMEOUTS } = source;
+    this.sizeBytes = pieces.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    this.#source = source;
+    this.#timeouts = timeouts;
+    this.#agent = guardedAgent({ allow, refuse: addressNotAllowed });
+    this.#validators = pieces.map(({ validator = null }) => validator);
+    this.#signed = new Renewable(pieces, () => renewedPieces(source));
+  }
+
+  async read(range: ByteRange, write: WriteBytes, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    for (const { piece, start, end, position } of rangesByPiece(this.#source.pieces, range)) {
+      const writeAt: WriteBytes = (bytes, at) => write(bytes, position + at - start);
+      await this.#readPiece({ piece, range: { start, end }, write: writeAt, signal, received: 0, host: "" });
     }
-  };
+  }
 
-  const readPart = async (at: number, { start, end }: ByteRange, take: TakeBytes, signal: AbortSignal) => {
-    const ask: Ask = { received: 0, host: "", take, signal };
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #readPiece(read: Read): Promise<void> {
+    const { signal } = read;
     let credited = 0;
     for (let failures = 1; ; failures++) {
-      const used = signed.latest();
+      const used = this.#signed.latest;
       try {
-        await attempt(at, { start: start + ask.received, end }, used, ask);
-        return;
+        return await this.#attempt(read, used);
       } catch (error) {
         signal.throwIfAborted();
-        const failure = connectionFailure(error, ask.host);
-        if (ask.received - credited >= PROGRESS_BYTES && !(failure instanceof TooSlow)) {
-          credited = ask.received;
+        const failure = connectionFailure(error, read.host);
+        if (read.received - credited >= PROGRESS_BYTES && !(failure instanceof SlowSource)) {
+          credited = read.received;
           failures = 1;
         }
-        if (source.refresh && mayBeExpired(failure) && (await signed.renewed(used, signal))) continue;
-        if (!mayTryAgain(failure, failures, seen)) throw failure;
-        await sleep(pauseMs(failure, failures, patience), undefined, { signal }).catch(() => undefined);
+        const isRenewable = this.#source.refresh !== undefined && mayHaveExpired(failure);
+        if (isRenewable && (await this.#signed.renew(used, signal))) continue;
+        if (!canRetry(failure, failures, this.#hasResponded)) throw failure;
+        await sleep(pauseMs(failure, failures, this.#timeouts), undefined, { signal }).catch(() => undefined);
         signal.throwIfAborted();
       }
     }
-  };
+  }
 
-  return {
-    sizeBytes: pieces.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    async read(range, take, signal) {
-      signal.throwIfAborted();
-      for (const { piece, start, end, position } of partsOf(pieces, range)) {
-        await readPart(piece, { start, end }, (bytes, at) => take(bytes, position + at - start), signal);
-      }
-    },
-    close: () => agent.destroy(),
-  };
+  /** One request for the rest of the range. */
+  async #attempt(read: Read, used: Signed<readonly SourcePiece[]>): Promise<void> {
+    const { piece, signal } = read;
+    const range = { start: read.range.start + read.received, end: read.range.end };
+    const validator = this.#validators[piece] ?? null;
+    const response = await requestSource({
+      url: used.value[piece]?.url ?? "",
+      headers: rangeHeaders(range, validator),
+      agent: this.#agent,
+      allow: this.#source.allow,
+      stallMs: this.#timeouts.stallMs,
+      signal,
+    });
+    read.host = response.host;
+    try {
+      const totalBytes = this.#source.pieces[piece]?.sizeBytes ?? 0;
+      const reading = readResponse(response.statusCode, response.headers, {
+        received: range.start,
+        totalBytes,
+        validator,
+      });
+      if (reading.kind === "http-error") throw httpFailure(response);
+      // A whole file in place of a range is another version, or one of a host without ranges.
+      if (reading.kind === "range-mismatch" || response.statusCode !== 206) throw changed(response.host);
+      this.#validators[piece] ??= validatorOf(response.headers);
+      used.mayHaveExpired = true;
+      this.#hasResponded = true;
+      await writeBody(response, range, read, watchRate(this.#timeouts, response.host));
+    } finally {
+      // With a listener, because the body emits an error when it is destroyed early.
+      response.body.on("error", () => undefined).destroy();
+    }
+  }
 }
 
-/** The same pieces with URLs that are valid again. */
-async function signedAnew({ pieces, refresh }: RangeSource): Promise<readonly SourcePiece[]> {
+async function renewedPieces({ pieces, refresh }: RangeSource): Promise<readonly SourcePiece[]> {
   const fresh = (await refresh?.()) ?? pieces;
-  const same = fresh.length === pieces.length && fresh.every((piece, at) => piece.sizeBytes === pieces[at]?.sizeBytes);
-  if (!same) throw changed("the storage");
+  const isSame =
+    fresh.length === pieces.length && fresh.every((piece, at) => piece.sizeBytes === pieces[at]?.sizeBytes);
+  if (!isSame) throw changed("the storage");
   return fresh;
 }
-
-type Ask = { received: number; host: string; readonly take: TakeBytes; readonly signal: AbortSignal };
 
 /** `validator` may be a date or a strong ETag (RFC 9110 §13.1.5). */
 const rangeHeaders = ({ start, end }: ByteRange, validator: string | null): Record<string, string> => ({
@@ -144,18 +161,18 @@ const rangeHeaders = ({ start, end }: ByteRange, validator: string | null): Reco
   ...(validator === null ? {} : { "if-range": validator }),
 });
 
-async function takeBody(
-  { body, host }: SourceAnswer,
+async function writeBody(
+  { body, host }: SourceResponse,
   { start, end }: ByteRange,
-  ask: Ask,
+  read: Read,
   checkRate: (bytes: number) => void,
 ): Promise<void> {
   let position = start;
   for await (const bytes of body as AsyncIterable<Buffer>) {
     if (position + bytes.length > end + 1) throw changed(host);
-    await ask.take(bytes, position);
+    await read.write(bytes, position);
     position += bytes.length;
-    ask.received += bytes.length;
+    read.received += bytes.length;
     checkRate(bytes.length);
   }
   if (position === end + 1) return;
@@ -163,23 +180,6 @@ async function takeBody(
   throw new AppError("input_unreachable", `The host \`${host}\` of the input sent ${sizes}; try again later.`);
 }
 
-/** There is no going on with another version: some of the first is in use. */
-const changed = (host: string): DeadEnd =>
-  new DeadEnd("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
-
-type Part = ByteRange & {
-  readonly piece: number /** Of its first byte in the whole source. */;
-  readonly position: number;
-};
-
-/** A range of the source as ranges of its pieces. */
-export function partsOf(pieces: readonly Pick<SourcePiece, "sizeBytes">[], { start, end }: ByteRange): Part[] {
-  let before = 0;
-  return pieces.flatMap(({ sizeBytes }, piece) => {
-    const from = before;
-    before += sizeBytes;
-    const first = Math.max(start, from);
-    const last = Math.min(end, from + sizeBytes - 1);
-    return first > last ? [] : [{ piece, start: first - from, end: last - from, position: first }];
-  });
-}
+/** Another version cannot be used: bytes of the first one are in use already. */
+const changed = (host: string): FinalFailure =>
+  new FinalFailure("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);

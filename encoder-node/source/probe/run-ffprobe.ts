@@ -1,0 +1,134 @@
+// Runs ffprobe on a local file, so that the file cannot make it open anything else.
+import { type ExecFileException, execFile } from "node:child_process";
+import { open } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+import { ALLOWED_DECODERS, DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
+import { ALLOWED_DEMUXERS } from "#shared/media/demuxers.ts";
+import { MAX_DECODED_PIXELS } from "#shared/plan/command/opening-arguments.ts";
+import type { Tool } from "../../ffmpeg/build/locate.ts";
+import { CRASH_SIGNALS } from "../../ffmpeg/command-result.ts";
+import { probeLimits } from "../../ffmpeg/limits.ts";
+import type { ProcessEnd } from "../../ffmpeg/process-group.ts";
+import { type ConfinedRun, confine } from "../../ffmpeg/sandbox/confine.ts";
+import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
+
+const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+/** Values of `-format_whitelist` and `-codec_whitelist`. */
+export type AllowedFormats = { readonly demuxers: string; readonly decoders: string };
+const MEDIA: AllowedFormats = { demuxers: ALLOWED_DEMUXERS, decoders: ALLOWED_DECODERS };
+
+export type FfprobeRun = {
+  readonly ffprobe: Tool;
+  /** The absolute path of a local file. */
+  readonly path: string;
+  /** What ffprobe shows, and of which streams and packets. */
+  readonly options: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+  /** By default those of all media files. */
+  readonly allowed?: AllowedFormats;
+};
+
+/** `stdout` is JSON. */
+export type FfprobeOutput = { readonly stdout: string; readonly stderr: string };
+
+/**
+ * Runs ffprobe. Throws AppError `input_codec_not_supported` when a stream has a codec whose decoder is not allowed;
+ * `input_not_media` when ffprobe cannot read the file, crashes, or computes for 30 s; and `node_failed` when ffprobe does not
+ * start or takes longer than 60 s: the file may be harmless on a less busy node, so the job may try another. An abort rejects
+ * with the signal's reason.
+ */
+export async function runFfprobe(run: FfprobeRun): Promise<FfprobeOutput> {
+  try {
+    return await startFfprobe(run);
+  } catch (error) {
+    // ffprobe's builds of 2023 take an MP3 file that starts with two ID3 tags for raw VVC.
+    const isDisallowed = error instanceof AppError && /Format not on whitelist/.test(String(error.cause));
+    if (!isDisallowed || !(await startsWithId3(run.path))) throw error;
+    return startFfprobe({ ...run, options: ["-f", "mp3", ...run.options] });
+  }
+}
+
+async function startsWithId3(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(3), 0, 3, 0);
+    return buffer.toString("latin1") === "ID3";
+  } finally {
+    await file.close();
+  }
+}
+
+async function startFfprobe({ ffprobe, path, options, signal, allowed = MEDIA }: FfprobeRun): Promise<FfprobeOutput> {
+  const argv = [
+    ...["-v", "error", "-protocol_whitelist", "file", "-format_whitelist", allowed.demuxers],
+    ...["-codec_whitelist", allowed.decoders],
+    ...["-max_pixels", String(MAX_DECODED_PIXELS)],
+    ...[...options, "-of", "json", `file:${path}`],
+  ];
+  const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_OUTPUT_BYTES, signal } as const;
+  const confined = await confinedProbe(ffprobe, argv, path);
+  signal?.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const { program, argv: args, env } = confined;
+    const { pid } = execFile(program, args, { ...limits, env }, (error, stdout, stderr) => {
+      if (!error) resolve({ stdout, stderr });
+      else reject(signal?.aborted ? signal.reason : probeFailure(error, stderr, confined));
+    });
+    confined.started(pid);
+  });
+}
+
+async function confinedProbe(ffprobe: Tool, argv: readonly string[], path: string): Promise<ConfinedRun> {
+  const limits = probeLimits(TIMEOUT_MS);
+  try {
+    return await confine({ tool: ffprobe.path, argv, folder: null, reads: [path], network: "none", limits });
+  } catch (error) {
+    throw new AppError("node_failed", "The node cannot run ffprobe: the program does not exist.", { cause: error });
+  }
+}
+
+/** How ffprobe itself ended: execFile reports exit codes and its own error codes in the same member. */
+function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): ProcessEnd {
+  return confined.endOf({ exitCode: typeof code === "number" ? code : null, signal: signal ?? null });
+}
+
+/** ffprobe exits with a code when it cannot read the file. Other ends may be due to the file or to this machine. */
+function probeFailure(error: ExecFileException, stderr: string, confined: ConfinedRun): AppError {
+  const { exitCode, signal } = endOf(error, confined);
+  if (exitCode !== null && !SANDBOX_FAILURE.test(stderr)) {
+    const tooLarge = frameTooLarge(stderr);
+    if (tooLarge) return tooLarge;
+    const [, decoder] = DISALLOWED_DECODER.exec(stderr) ?? [];
+    if (decoder !== undefined) return new AppError("input_codec_not_supported", disallowedDecoderMessage(decoder));
+    const message = "The input is damaged or not a readable media file; check that the URL names a media file.";
+    return new AppError("input_not_media", message, { cause: error });
+  }
+  const problem = problemOfFile(error, signal);
+  if (problem !== null)
+    return new AppError("input_not_media", `${problem}; check that it is intact.`, { cause: error });
+  const message = error.killed
+    ? `Reading the input's headers took more than ${TIMEOUT_MS / 1000} s on this node.`
+    : `The node cannot run ffprobe (${signal ?? error.code ?? "unknown error"}).`;
+  return new AppError("node_failed", message, { cause: error });
+}
+
+/** How ffprobe ends when the file needs more resources than any media file; null when it ended otherwise. */
+function problemOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]): string | null {
+  if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input's metadata is too large to be read";
+  if (signal === "SIGXCPU") return "The input's metadata takes far more time to read than that of any media file";
+  if (signal && CRASH_SIGNALS.has(signal)) return `The input makes ffprobe crash (${signal})`;
+  return null;
+}
+
+/** libavutil's message (imgutils.c) for frames above `-max_pixels`, and for those above its own limit. */
+const FRAME_TOO_LARGE = /Picture size (\d+x\d+) (?:exceeds|is invalid)/;
+
+/** The failure that ffprobe reports for a frame that is too large to decode; null for other output. */
+export function frameTooLarge(stderr: string): AppError | null {
+  const [, size] = FRAME_TOO_LARGE.exec(stderr) ?? [];
+  if (size === undefined) return null;
+  const limit = `at most ${MAX_DECODED_PIXELS / 1e6} million can be decoded`;
+  return new AppError("input_not_media", `The input's frames have ${size} pixels; ${limit}.`);
+}
