@@ -13,19 +13,21 @@ beforeEach(() => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const MODULE = new URL("./folder-lock.ts", import.meta.url).href;
-/** Takes the folder, says so, and stays until it is ended. */
+/** Locks the folder, prints the outcome, and runs until it is stopped. */
 const HOLDER = `import { lockFolder } from ${JSON.stringify(MODULE)};
-try { await lockFolder(process.argv[1]); console.log("taken"); setInterval(() => {}, 1000); process.on("SIGTERM", () => process.exit(0)); }
+try { await lockFolder(process.argv[1]); console.log("locked"); setInterval(() => {}, 1000); process.on("SIGTERM", () => process.exit(0)); }
 catch (error) { console.log(error.message); }`;
 
-async function begin(uid?: number): Promise<{ said: string; pid: number; end(signal: NodeJS.Signals): Promise<void> }> {
+async function start(
+  uid?: number,
+): Promise<{ output: string; pid: number; end(signal: NodeJS.Signals): Promise<void> }> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", HOLDER, folder], {
     stdio: ["ignore", "pipe", "inherit"],
     ...(uid === undefined ? {} : { uid }),
   });
-  const [said] = await once(child.stdout, "data");
+  const [output] = await once(child.stdout, "data");
   return {
-    said: String(said).trim(),
+    output: String(output).trim(),
     pid: child.pid ?? 0,
     async end(signal) {
       const ended = once(child, "exit");
@@ -35,26 +37,26 @@ async function begin(uid?: number): Promise<{ said: string; pid: number; end(sig
   };
 }
 
-it("lets one process at a time have a folder, and the next one after its end", async () => {
-  const first = await begin();
-  expect(first.said).toBe("taken");
-  const second = await begin();
-  expect(second.said).toBe(
-    `Another encoder node (process ${first.pid}) works in ${folder}. Stop it, or give this one a folder of its own by --work.`,
+it("locks a folder for one process at a time, and for the next one after it ends", async () => {
+  const first = await start();
+  expect(first.output).toBe("locked");
+  const second = await start();
+  expect(second.output).toBe(
+    `Another encoder node (process ${first.pid}) uses the work folder ${folder}. Stop it, or choose another folder with --work.`,
   );
   await first.end("SIGTERM");
   expect(readdirSync(folder)).toEqual([]);
-  const third = await begin();
-  expect(third.said).toBe("taken");
+  const third = await start();
+  expect(third.output).toBe("locked");
   await third.end("SIGKILL");
 });
 
-it("gives a folder to one of many that start at once", async () => {
-  const killed = await begin();
+it("locks a folder for one of many processes that start together", async () => {
+  const killed = await start();
   await killed.end("SIGKILL");
-  const all = await Promise.all(Array.from({ length: 4 }, () => begin()));
-  expect(all.filter(({ said }) => said === "taken").length).toBe(1);
-  await Promise.all(all.filter(({ said }) => said === "taken").map((each) => each.end("SIGTERM")));
+  const all = await Promise.all(Array.from({ length: 4 }, () => start()));
+  expect(all.filter(({ output }) => output === "locked").length).toBe(1);
+  await Promise.all(all.filter(({ output }) => output === "locked").map((each) => each.end("SIGTERM")));
 });
 
 it.each([
@@ -63,25 +65,25 @@ it.each([
     "of an earlier process with the pid of a living one",
     (text: string) => text.replace(/"pid":\d+/, `"pid":${process.pid}`),
   ],
-  ["that a power cut has cut short", (text: string) => text.slice(0, 8)],
+  ["that a power failure truncated", (text: string) => text.slice(0, 8)],
 ])("takes over a lock %s", async (_, changed) => {
-  const first = await begin();
+  const first = await start();
   await first.end("SIGKILL");
   const lock = join(folder, "node.lock");
   writeFileSync(lock, changed(readFileSync(lock, "utf8")));
-  const second = await begin();
-  expect(second.said).toBe("taken");
+  const second = await start();
+  expect(second.output).toBe("locked");
   await second.end("SIGTERM");
 });
 
 const NOBODY = 65_534;
-it.skipIf(process.getuid?.() !== 0)("says what to do about a stale lock that the system keeps from it", async () => {
-  // As in /tmp, only who owns a file may move it.
+it.skipIf(process.getuid?.() !== 0)("explains a stale lock that it may not remove", async () => {
+  // As in /tmp, only the owner of a file may move it.
   chmodSync(folder, 0o1777);
   const lock = join(folder, "node.lock");
   writeFileSync(lock, "{}");
-  expect((await begin(NOBODY)).said).toBe(
-    `${lock} is left of an encoder node that has ended, and cannot be removed (EPERM). Delete it, or give this one a folder of its own by --work.`,
+  expect((await start(NOBODY)).output).toBe(
+    `${lock} is the lock of an encoder node that has ended, and cannot be removed (EPERM). Delete the file, or choose another folder with --work.`,
   );
   expect(readdirSync(folder)).toEqual(["node.lock"]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import type { ProgressItem } from "#shared/protocol/protocol.ts";
+import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { createProgressBoard, type ProgressBoard } from "./progress.ts";
 
 const A = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
@@ -23,26 +23,26 @@ const item = (lease: LeaseId, stage: ProgressItem["stage"], fraction: number) =>
   fraction,
 });
 
-it("tells of a new stage at once, and gathers the rest into one frame an interval", () => {
-  board.note(A, "t", "transferring", 0);
+it("sends a new stage at once, and everything else in one frame per interval", () => {
+  board.update(A, "t", "transferring", 0);
   expect(sent).toEqual([[item(A, "transferring", 0)]]);
-  board.note(B, "t", "encoding", 0);
-  board.note(A, "t", "transferring", 0.2);
-  board.note(A, "t", "transferring", 0.4);
-  board.note(B, "t", "encoding", 7);
+  board.update(B, "t", "encoding", 0);
+  board.update(A, "t", "transferring", 0.2);
+  board.update(A, "t", "transferring", 0.4);
+  board.update(B, "t", "encoding", 7);
   expect(sent).toHaveLength(2);
   vi.advanceTimersByTime(1000);
   expect(sent[2]).toEqual([item(A, "transferring", 0.4), item(B, "encoding", 1)]);
 });
 
-it("repeats what does not change, because that renews the lease, until it is dropped", () => {
-  board.every(500);
-  board.note(A, "t", "encoding", 0.5);
+it("repeats unchanged progress, which renews the lease, until the lease is removed", () => {
+  board.setIntervalMs(500);
+  board.update(A, "t", "encoding", 0.5);
   vi.advanceTimersByTime(9_900);
   expect(sent).toHaveLength(1);
   vi.advanceTimersByTime(600);
   expect(sent).toEqual([[item(A, "encoding", 0.5)], [item(A, "encoding", 0.5)]]);
-  board.drop(A);
+  board.remove(A);
   vi.advanceTimersByTime(60_000);
   expect(sent).toHaveLength(2);
 });

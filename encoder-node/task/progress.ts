@@ -1,44 +1,44 @@
-// The progress of all running leases, gathered into one frame per interval.
+// Collects the progress of all running leases into one frame per interval.
 import type { LeaseId } from "#shared/ids.ts";
-import type { ProgressItem, TaskStage } from "#shared/protocol/protocol.ts";
+import type { ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
 
 export interface ProgressBoard {
-  /** Notes how far a lease is; `fraction` is 0 to 1 of its stage. */
-  note(lease: LeaseId, token: string, stage: TaskStage, fraction: number): void;
-  drop(lease: LeaseId): void;
-  every(intervalMs: number): void;
+  /** Sets the progress of a lease; `fraction` is 0 to 1 of its stage. */
+  update(lease: LeaseId, token: string, stage: TaskStage, fraction: number): void;
+  remove(lease: LeaseId): void;
+  setIntervalMs(intervalMs: number): void;
   close(): void;
 }
 
-/** Unchanged progress is repeated this often, because it renews the lease. */
+/** Unchanged progress is repeated after this time, because a progress frame renews the lease. */
 const REPEAT_AFTER_MS = 10_000;
 
-type Noted = { item: ProgressItem; sent: ProgressItem | null; sentAt: number };
+type Row = { item: ProgressItem; sent: ProgressItem | null; sentAt: number };
 
-/** Gathers notes and sends what changed; a new lease or stage is sent at once. */
+/** Sends the rows that changed, once per interval; a new lease or stage is sent at once. */
 export function createProgressBoard(send: (items: ProgressItem[]) => void): ProgressBoard {
-  const board = new Map<LeaseId, Noted>();
+  const board = new Map<LeaseId, Row>();
   const flush = (): void => {
     const now = Date.now();
     const due = [...board.values()].filter(
       ({ item, sent, sentAt }) => item !== sent || now - sentAt >= REPEAT_AFTER_MS,
     );
-    for (const noted of due) Object.assign(noted, { sent: noted.item, sentAt: now });
+    for (const row of due) Object.assign(row, { sent: row.item, sentAt: now });
     if (due.length > 0) send(due.map(({ item }) => item));
   };
   let timer = setInterval(flush, 1000);
   return {
-    note(lease, token, stage, fraction) {
+    update(lease, token, stage, fraction) {
       const item = { lease, token, stage, fraction: Math.min(1, Math.max(0, fraction)) };
       const before = board.get(lease);
       if (before?.item.stage === stage && before.item.fraction === item.fraction) return;
       board.set(lease, { item, sent: before?.sent ?? null, sentAt: before?.sentAt ?? 0 });
       if (before?.item.stage !== stage) flush();
     },
-    drop: (lease) => {
+    remove: (lease) => {
       board.delete(lease);
     },
-    every(intervalMs) {
+    setIntervalMs(intervalMs) {
       clearInterval(timer);
       timer = setInterval(flush, intervalMs);
     },

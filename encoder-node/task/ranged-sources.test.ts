@@ -4,31 +4,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
-import type { TaskOf } from "#shared/protocol/protocol.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { withoutSandbox } from "../ffmpeg/sandbox/isolation.ts";
 import { closeServers, noise, sendRange, serve } from "../testing/range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode } from "../testing/task-deps.ts";
-import { openRanged } from "./ranged-sources.ts";
+import { openRangedSource } from "./read-ranged.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 let folder: string;
 let bucket: ScratchBucket;
 let node: TestNode;
-const FILM = noise(2_500_000);
+const CLIP = noise(2_500_000);
 const PIECES = [1_200_000, 1_000_000, 300_000].map((sizeBytes, at) => ({
   name: `inspect-1/source-0000${at + 1}`,
   sizeBytes,
 }));
 beforeAll(async () => {
-  // The proxy is to listen where this process reaches it.
+  // The proxy must listen where this process can connect.
   await withoutSandbox();
   folder = await mkdtemp(join(tmpdir(), "copra-ranged-"));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
   let at = 0;
   for (const { name, sizeBytes } of PIECES) {
-    await bucket.put(name, FILM.subarray(at, at + sizeBytes));
+    await bucket.put(name, CLIP.subarray(at, at + sizeBytes));
     at += sizeBytes;
   }
 });
@@ -40,12 +40,15 @@ afterAll(async () => {
 });
 
 const TASK = {
-  ...{ kind: "sound", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
+  ...{ kind: "audio", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
   ...{ probe: { streams: [], format: {} }, outputs: [] },
 } as const;
 const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK) => {
-  const deps = node.depsOf(`${job.repeat(14)}.sound.${lease}`, task, { askScratch: bucket.askScratch, ...given });
-  return openRanged(deps.task as TaskOf<"sound">, deps);
+  const deps = node.depsOf(`${job.repeat(14)}.audio.${lease}`, task, {
+    requestScratch: bucket.requestScratch,
+    ...given,
+  });
+  return openRangedSource(deps.task as TaskOf<"audio">, deps);
 };
 
 async function bytesAt(url: string, start: number, end: number): Promise<Buffer> {
@@ -53,30 +56,30 @@ async function bytesAt(url: string, start: number, end: number): Promise<Buffer>
   return Buffer.from(await response.arrayBuffer());
 }
 
-it("reads pieces as one file, and nothing any more once it is closed", async () => {
+it("reads pieces as one file, and nothing after it is closed", async () => {
   const input = await opened("A", 1);
-  expect((await bytesAt(input.url, 1_100_000, 2_300_000)).equals(FILM.subarray(1_100_000, 2_300_001))).toBe(true);
+  expect((await bytesAt(input.url, 1_100_000, 2_300_000)).equals(CLIP.subarray(1_100_000, 2_300_001))).toBe(true);
   input.close();
   expect((await fetch(input.url)).status).toBe(404);
 });
 
-it("asks for URLs anew when they have expired, by way of a lease that lives", async () => {
+it("renews expired URLs through a lease that still runs", async () => {
   bucket.expire(true);
-  let asked = 0;
+  let requests = 0;
   const ended = await opened("B", 1, {
-    askScratch: async (puts, gets) => {
-      if (asked++ === 0) return bucket.askScratch(puts, gets);
-      throw new AppError("lease_superseded", "no longer");
+    requestScratch: async (puts, gets) => {
+      if (requests++ === 0) return bucket.requestScratch(puts, gets);
+      throw new AppError("lease_superseded", "superseded");
     },
   });
   const input = await opened("B", 2);
   bucket.expire(false);
-  expect((await bytesAt(input.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
+  expect((await bytesAt(input.url, 0, 99)).equals(CLIP.subarray(0, 100))).toBe(true);
   ended.close();
   input.close();
 });
 
-it("makes the run fail whose source cannot be read", async () => {
+it("fails the run whose source cannot be read", async () => {
   bucket.expire(true);
   const input = await opened("C", 1);
   const stuck = bytesAt(input.url, 0, 99).catch(() => null);
@@ -87,14 +90,14 @@ it("makes the run fail whose source cannot be read", async () => {
   bucket.expire(false);
 });
 
-it("does not mix the sources of a job that was begun anew", async () => {
-  const anew = PIECES.map(({ sizeBytes }, at) => ({ name: `inspect-1-1/source-0000${at + 1}`, sizeBytes }));
-  for (const { name, sizeBytes } of anew) await bucket.put(name, Buffer.alloc(sizeBytes, 7));
+it("does not mix the sources of a job that was retried", async () => {
+  const again = PIECES.map(({ sizeBytes }, at) => ({ name: `inspect-1-1/source-0000${at + 1}`, sizeBytes }));
+  for (const { name, sizeBytes } of again) await bucket.put(name, Buffer.alloc(sizeBytes, 7));
   const before = await opened("D", 1);
-  expect((await bytesAt(before.url, 0, 99)).equals(FILM.subarray(0, 100))).toBe(true);
-  const after = await opened("D", 2, {}, { ...TASK, source: { from: "scratch", pieces: anew } });
+  expect((await bytesAt(before.url, 0, 99)).equals(CLIP.subarray(0, 100))).toBe(true);
+  const after = await opened("D", 2, {}, { ...TASK, source: { from: "scratch", pieces: again } });
   expect((await bytesAt(after.url, 0, 99)).equals(Buffer.alloc(100, 7))).toBe(true);
-  expect((await bytesAt(before.url, 2_400_000, 2_400_099)).equals(FILM.subarray(2_400_000, 2_400_100))).toBe(true);
+  expect((await bytesAt(before.url, 2_400_000, 2_400_099)).equals(CLIP.subarray(2_400_000, 2_400_100))).toBe(true);
   before.close();
   after.close();
 });
@@ -104,13 +107,13 @@ it.each<[string, string | undefined, boolean]>([
   ["any, when none is named", undefined, true],
   ["no other version", '"v0"', false],
 ])("reads at the origin %s", async (_what, validator, isRead) => {
-  const { origin } = await serve((request, response) => sendRange(FILM, request, response));
+  const { origin } = await serve((request, response) => sendRange(CLIP, request, response));
   const version = validator === undefined ? {} : { validator };
-  const source = { from: "origin", sizeBytes: FILM.length, ...version };
+  const source = { from: "origin", sizeBytes: CLIP.length, ...version };
   const input = await opened("E", 1, {}, { ...TASK, sourceUrl: `${origin}/`, source });
   const read = bytesAt(input.url, 0, 99).catch(() => null);
   if (isRead) {
-    expect((await read)?.equals(FILM.subarray(0, 100))).toBe(true);
+    expect((await read)?.equals(CLIP.subarray(0, 100))).toBe(true);
   } else {
     await new Promise((failed) => input.failed.addEventListener("abort", failed));
     expect(input.failed.reason).toMatchObject({
@@ -122,7 +125,7 @@ it.each<[string, string | undefined, boolean]>([
   await read;
 });
 
-it("leaves nothing behind", async () => {
+it("leaves no files behind", async () => {
   await node.rangedSources.close();
   expect(await readdir(folder)).toEqual([]);
 });

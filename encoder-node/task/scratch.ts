@@ -1,21 +1,20 @@
-// Objects of a job in the scratch bucket, which its tasks on many nodes hand to each other.
-
+// Objects of a job in the scratch bucket, through which its tasks on different nodes exchange files.
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
-import { scratchFolder } from "#shared/protocol/chunking.ts";
-import { allOrNone } from "../async/in-parallel.ts";
+import { type ScratchAnswer, scratchFolder } from "#shared/protocol/scratch.ts";
+import { mapLimitedOrAbort } from "../async/in-parallel.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import type { Content } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-export type ScratchDeps = Pick<TaskDeps, "askScratch" | "storages" | "signal">;
+export type ScratchDeps = Pick<TaskDeps, "requestScratch" | "storages" | "signal" | "log">;
 
 /** Files that are sent at a time. */
 const PARALLEL = 4;
 
-/** The name of an object that this grant alone writes. */
+/** The name of an object that only this lease writes. */
 export function scratchName(lease: LeaseId, file: string): string {
   const parts = parseLeaseId(lease);
   if (!parts) throw new Error(`Not a lease id: ${lease}`);
@@ -25,50 +24,49 @@ export function scratchName(lease: LeaseId, file: string): string {
 export type ScratchFile = { readonly name: string; readonly content: Content };
 
 /**
- * Stores files; `onBytes` is told how much of all of them was sent. Throws AppError `node_failed` when that cannot be done:
- * the bucket is the operator's, so no client's storage is to blame. An abort rejects with the signal's reason.
+ * Stores files; `onBytes` receives the number of bytes sent of all files. Throws AppError `node_failed` when a file cannot be
+ * stored: the bucket is the operator's, so no client's storage is to blame. An abort rejects with the signal's reason.
  */
 export async function putScratch(
   files: readonly ScratchFile[],
   deps: ScratchDeps,
   onBytes: (sentBytes: number) => void = () => undefined,
 ): Promise<void> {
-  const { puts } = await sign(
-    files.map(({ name, content: { sizeBytes } }) => ({ name, sizeBytes })),
-    [],
-    deps,
-  );
+  const { storages: agent, log } = deps;
+  const requests = files.map(({ name, content: { sizeBytes } }) => ({ name, sizeBytes }));
+  const { puts } = await sign({ puts: requests }, deps);
   const sent = files.map(() => 0);
-  await allOrNone([...files.entries()], PARALLEL, deps.signal, async ([at, { name, content }], signal) => {
-    const part = puts[at];
-    if (!part) throw new AppError("node_failed", "The control plane signed no request for a file");
+  await mapLimitedOrAbort(files, PARALLEL, deps.signal, async ({ name, content }, index, signal) => {
+    const part = puts[index];
+    if (!part) throw new AppError("node_failed", "The control plane signed no request for a scratch object");
     const onProgress = (bytes: number): void => {
-      sent[at] = bytes;
+      sent[index] = bytes;
       onBytes(sent.reduce((sum, each) => sum + each, 0));
     };
-    const renew = async () => ({ parts: (await sign([{ name, sizeBytes: content.sizeBytes }], [], deps)).puts });
-    const upload = { content, ticket: { parts: [part] }, renew, agent: deps.storages, signal, onProgress };
+    const renew = async () => ({ parts: (await sign({ puts: [{ name, sizeBytes: content.sizeBytes }] }, deps)).puts });
+    const upload = { content, ticket: { parts: [part] }, renew, agent, signal, log, onProgress };
     await uploadContent(upload).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw notKept(error);
+      throw scratchFailure(error);
     });
   });
 }
 
-/** URLs to read objects at, in the order of the names; they live for 15 minutes. */
+/** URLs to read objects, in the order of the names; valid for 15 minutes. */
 export async function scratchUrls(names: readonly string[], deps: ScratchDeps): Promise<string[]> {
-  return (await sign([], names, deps)).gets;
+  return (await sign({ gets: names }, deps)).gets;
 }
 
+type Puts = Parameters<TaskDeps["requestScratch"]>[0];
+
 async function sign(
-  puts: Parameters<TaskDeps["askScratch"]>[0],
-  gets: Parameters<TaskDeps["askScratch"]>[1],
-  { askScratch, signal }: ScratchDeps,
-) {
-  const answer = await untilAborted(askScratch(puts, gets), signal);
-  if ("failure" in answer) throw notKept(new AppError(answer.failure.code, answer.failure.message));
+  { puts = [], gets = [] }: { readonly puts?: Puts; readonly gets?: readonly string[] },
+  { requestScratch, signal }: Pick<ScratchDeps, "requestScratch" | "signal">,
+): Promise<Extract<ScratchAnswer, { puts: unknown }>> {
+  const answer = await untilAborted(requestScratch(puts, gets), signal);
+  if ("failure" in answer) throw scratchFailure(AppError.from(answer.failure));
   return answer;
 }
 
-const notKept = (error: unknown): AppError =>
+const scratchFailure = (error: unknown): AppError =>
   new AppError("node_failed", `The scratch storage does not work: ${messageOf(error)}`, { cause: error });

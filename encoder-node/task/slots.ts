@@ -1,11 +1,11 @@
-// How much work this node takes at a time.
-import type { SlotClass, SlotCounts } from "#shared/protocol/protocol.ts";
+// Counts the slots of this node: how many tasks of each class it runs at a time.
+import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
 export interface Slots {
   free(): SlotCounts;
   take(slotClass: SlotClass): void;
   give(slotClass: SlotClass): void;
-  /** From now on there is nothing free. */
+  /** From now on no slot is free. */
   close(): void;
 }
 

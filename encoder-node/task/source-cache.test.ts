@@ -2,23 +2,26 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createSourceCache, type FetchTo, type SourceCache, TURN_OVER } from "./source-cache.ts";
+import { type FetchOptions, type FetchTo, SourceCache, YIELDED } from "./source-cache.ts";
 
 let folder: string;
 let cache: SourceCache;
 const never = new AbortController().signal;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
-  cache = createSourceCache(folder);
+  cache = new SourceCache(folder);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it("fetches a source once for all who want it, and keeps it for the next", async () => {
-  const fetchTo = vi.fn((path: string) => writeFile(path, "film"));
-  const both = await Promise.all([cache.acquire("job", fetchTo, never), cache.acquire("job", fetchTo, never)]);
+it("fetches a source once for all callers, and keeps it for the next", async () => {
+  const fetchTo = vi.fn((path: string) => writeFile(path, "video"));
+  const both = await Promise.all([
+    cache.acquire("job", fetchTo, { signal: never }),
+    cache.acquire("job", fetchTo, { signal: never }),
+  ]);
   for (const held of both) held.release();
-  const later = await cache.acquire("job", fetchTo, never);
-  expect(await readFile(later.path, "utf8")).toBe("film");
+  const later = await cache.acquire("job", fetchTo, { signal: never });
+  expect(await readFile(later.path, "utf8")).toBe("video");
   expect(fetchTo).toHaveBeenCalledOnce();
   await cache.clear();
   await expect(readdir(folder)).rejects.toThrow();
@@ -26,16 +29,16 @@ it("fetches a source once for all who want it, and keeps it for the next", async
 
 it("keeps nothing of a fetch that failed", async () => {
   const broken = vi.fn(() => Promise.reject(new Error("gone")));
-  await expect(cache.acquire("job", broken, never)).rejects.toThrow("gone");
-  const held = await cache.acquire("job", (path) => writeFile(path, "film"), never);
-  expect(await readFile(held.path, "utf8")).toBe("film");
+  await expect(cache.acquire("job", broken, { signal: never })).rejects.toThrow("gone");
+  const held = await cache.acquire("job", (path) => writeFile(path, "video"), { signal: never });
+  expect(await readFile(held.path, "utf8")).toBe("video");
 });
 
-it("stops a fetch that nobody wants any more, but not one that another still wants", async () => {
+it("stops a fetch that no caller waits for, but not one that another caller waits for", async () => {
   const stopped = vi.fn();
-  const fetchTo = (path: string, signal: AbortSignal) =>
+  const fetchTo = (path: string, { signal }: FetchOptions) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => void writeFile(path, "film").then(resolve), 200);
+      const timer = setTimeout(() => void writeFile(path, "video").then(resolve), 200);
       signal.addEventListener("abort", () => {
         clearTimeout(timer);
         stopped();
@@ -43,70 +46,71 @@ it("stops a fetch that nobody wants any more, but not one that another still wan
       });
     });
   const one = new AbortController();
-  const first = cache.acquire("shared", fetchTo, one.signal);
-  const second = cache.acquire("shared", fetchTo, never);
-  one.abort(new Error("not wanted"));
-  await expect(first).rejects.toThrow("not wanted");
-  expect(await readFile((await second).path, "utf8")).toBe("film");
+  const first = cache.acquire("shared", fetchTo, { signal: one.signal });
+  const second = cache.acquire("shared", fetchTo, { signal: never });
+  one.abort(new Error("aborted"));
+  await expect(first).rejects.toThrow("aborted");
+  expect(await readFile((await second).path, "utf8")).toBe("video");
   expect(stopped).not.toHaveBeenCalled();
 
   const two = new AbortController();
   const begun = vi.fn(fetchTo);
-  const alone = cache.acquire("alone", begun, two.signal);
+  const alone = cache.acquire("alone", begun, { signal: two.signal });
   await vi.waitFor(() => expect(begun).toHaveBeenCalled());
-  two.abort(new Error("not wanted"));
-  await expect(alone).rejects.toThrow("not wanted");
+  two.abort(new Error("aborted"));
+  await expect(alone).rejects.toThrow("aborted");
   await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
   await vi.waitFor(async () => expect(await readdir(folder)).toEqual(["shared-1"]));
 });
 
-it("tells all who wait how far the fetch is, and nobody who has given up", async () => {
+it("reports progress to all callers that still wait", async () => {
   const fetching = Promise.withResolvers<(fraction: number) => void>();
   const arrived = Promise.withResolvers<void>();
-  const fetchTo: FetchTo = async (path, _, onFetched) => {
-    fetching.resolve(onFetched);
+  const fetchTo: FetchTo = async (path, { onProgress }) => {
+    fetching.resolve(onProgress);
     await arrived.promise;
-    await writeFile(path, "film");
+    await writeFile(path, "video");
   };
   const gaveUp = new AbortController();
   const [first, second, third] = [vi.fn(), vi.fn(), vi.fn()];
-  const waiting = [cache.acquire("job", fetchTo, never, first), cache.acquire("job", fetchTo, never, second)];
-  const left = cache.acquire("job", fetchTo, gaveUp.signal, third);
-  gaveUp.abort(new Error("not wanted"));
-  await expect(left).rejects.toThrow("not wanted");
+  const waiting = [first, second].map((onProgress) => cache.acquire("job", fetchTo, { signal: never, onProgress }));
+  const left = cache.acquire("job", fetchTo, { signal: gaveUp.signal, onProgress: third });
+  gaveUp.abort(new Error("aborted"));
+  await expect(left).rejects.toThrow("aborted");
   (await fetching.promise)(0.5);
   arrived.resolve();
   await Promise.all(waiting);
   expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
 });
 
-it("keeps what has come of a source whose turn is over for its next one, if it can go on", async () => {
+it("keeps what has arrived of a source that yielded, if its transfer can be resumed", async () => {
   const seen: [path: string, received: number][] = [];
   const slow =
     (canResume: boolean): FetchTo =>
-    (path, signal, _, { part, onSlow }) => {
-      seen.push([path, part.received]);
-      Object.assign(part, { received: part.received + 5, canResume });
+    (path, { signal, resume, onSlow }) => {
+      seen.push([path, resume.received]);
+      Object.assign(resume, { received: resume.received + 5, canResume });
       onSlow();
       return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-  const oneTurn = async (canResume: boolean): Promise<void> => {
-    const turn = new AbortController();
-    const fetching = cache.acquire("job", slow(canResume), turn.signal, undefined, () => turn.abort(TURN_OVER));
-    await expect(fetching).rejects.toBe(TURN_OVER);
-    // What is left is put aside once the transfer has stopped.
+  const fetchAndYield = async (canResume: boolean): Promise<void> => {
+    const yielded = new AbortController();
+    const onSlow = (): void => yielded.abort(YIELDED);
+    const fetching = cache.acquire("job", slow(canResume), { signal: yielded.signal, onSlow });
+    await expect(fetching).rejects.toBe(YIELDED);
+    // What has arrived is kept once the transfer has stopped.
     await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  await oneTurn(true);
-  await oneTurn(true);
-  await oneTurn(false);
+  await fetchAndYield(true);
+  await fetchAndYield(true);
+  await fetchAndYield(false);
   const held = await cache.acquire(
     "job",
-    async (path, _signal, _tell, { part }) => {
-      seen.push([path, part.received]);
-      await writeFile(path, "film");
+    async (path, { resume }) => {
+      seen.push([path, resume.received]);
+      await writeFile(path, "video");
     },
-    never,
+    { signal: never },
   );
   held.release();
   const [first] = seen.map(([path]) => path);
@@ -114,16 +118,19 @@ it("keeps what has come of a source whose turn is over for its next one, if it c
   expect(seen.map(([path]) => path === first)).toEqual([true, true, true, false]);
 });
 
-it("stops a slow transfer for those only whose turn is over", async () => {
-  const turn = new AbortController();
+it("stops waiting only for the caller that yielded", async () => {
+  const yielded = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const fetchTo: FetchTo = async (path) => {
     await promise;
-    await writeFile(path, "film");
+    await writeFile(path, "video");
   };
-  const [one, other] = [cache.acquire("job", fetchTo, turn.signal), cache.acquire("job", fetchTo, never)];
-  turn.abort(TURN_OVER);
-  await expect(one).rejects.toBe(TURN_OVER);
+  const [one, other] = [
+    cache.acquire("job", fetchTo, { signal: yielded.signal }),
+    cache.acquire("job", fetchTo, { signal: never }),
+  ];
+  yielded.abort(YIELDED);
+  await expect(one).rejects.toBe(YIELDED);
   resolve();
-  expect(await readFile((await other).path, "utf8")).toBe("film");
+  expect(await readFile((await other).path, "utf8")).toBe("video");
 });

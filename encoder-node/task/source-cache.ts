@@ -1,164 +1,175 @@
-// Sources on disk: fetched once for all tasks of a job that run here, kept a while for the tasks that follow.
+// Sources on disk: fetched once for all tasks of a job on this node, and kept for a while for the tasks that follow.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAborted } from "../async/until-aborted.ts";
-import { noPart, type SourcePart } from "../source/fetch/fetch-source.ts";
+import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.ts";
 import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";
 
-type OnFetched = (fraction: number) => void;
-export type FetchTo = (
-  destination: string,
-  signal: AbortSignal,
-  onFetched: OnFetched,
-  own: OwnFetch,
-) => Promise<unknown>;
-/** What a source has of its own: what has come of it, its share of the disk, and whom to tell that it comes slowly. */
-export type OwnFetch = { readonly part: SourcePart; readonly disk: DiskShare; onSlow(): void };
-
-/** With this reason a signal says that others have their turn: what has come of a source is kept for the next one. */
-export const TURN_OVER = "turn over";
-
-/** A source on disk; whoever holds one gives it back. */
-export type HeldSource = { readonly path: string; release(): void };
-
-export interface SourceCache {
-  /**
-   * The source that `key` names, fetched if need be; the key is a part of a file's name. Rejects with the fetch's error, or when `signal` aborts. All who wait for one
-   * fetch are told how far it is.
-   */
-  acquire(
-    key: string,
-    fetchTo: FetchTo,
-    signal: AbortSignal,
-    onFetched?: OnFetched,
-    onSlow?: () => void,
-  ): Promise<HeldSource>;
-  /** Removes everything. */
-  clear(): Promise<void>;
-}
-
-type Waiting = { readonly onFetched: OnFetched; readonly onSlow: () => void };
-/** What is left of a transfer whose turn was over. */
-type Kept = Pick<Entry, "folder" | "part" | "disk"> & { readonly expiry: NodeJS.Timeout };
-type Entry = {
-  folder: string;
-  path: Promise<string>;
-  here: boolean;
-  users: number;
-  waiting: Set<Waiting>;
-  part: SourcePart;
-  disk: DiskShare;
-  abort: AbortController;
-  expiry: NodeJS.Timeout | null;
+/** Callbacks of one caller that waits for a fetch. */
+type Listener = {
+  /** How much of the source has arrived, 0 to 1. */
+  readonly onProgress: (fraction: number) => void;
+  /** Called repeatedly while the source is slow and its transfer could be resumed. */
+  readonly onSlow: () => void;
 };
 
-/** How long a source that nobody uses is kept: the job's next task comes within seconds, if it comes here. */
+/** What one fetch of a source has: its callbacks, its state, and its share of the disk. */
+export type FetchOptions = Listener & {
+  readonly signal: AbortSignal;
+  readonly resume: ResumeState;
+  readonly disk: DiskShare;
+};
+export type FetchTo = (destination: string, options: FetchOptions) => Promise<unknown>;
+
+export type AcquireOptions = { readonly signal: AbortSignal } & Partial<Listener>;
+
+/** The abort reason of a task that yields to others: what has arrived of its source is kept. */
+export const YIELDED = "yielded";
+
+/** A source on disk. The holder must release it. */
+export type HeldSource = { readonly path: string; release(): void };
+
+type Entry = {
+  readonly folder: string;
+  readonly path: Promise<string>;
+  isComplete: boolean;
+  users: number;
+  readonly listeners: Set<Listener>;
+  readonly resume: ResumeState;
+  readonly disk: DiskShare;
+  readonly abort: AbortController;
+  expiry: NodeJS.Timeout | undefined;
+};
+/** What has arrived of a source whose tasks yielded. */
+type PartialSource = Pick<Entry, "folder" | "resume" | "disk"> & { readonly expiry: NodeJS.Timeout };
+
+/** How long an unused source is kept: the job's next task comes within seconds, if it comes to this node. */
 const KEEP_MS = 2 * 60_000;
+/** How long an incomplete source is kept for its next slot. Sources that yield get another slot within an hour. */
+const KEEP_PARTIAL_MS = 30 * 60_000;
 
-/** How long a part of a source waits for its next turn; others come to theirs within the hour that a source may be slow. */
-const KEEP_PART_MS = 30 * 60_000;
+export class SourceCache {
+  readonly #folder: string;
+  readonly #disk: SourceDisk;
+  readonly #entries = new Map<string, Entry>();
+  readonly #partial = new Map<string, PartialSource>();
+  #fetches = 0;
 
-export function createSourceCache(folder: string, disk = new SourceDisk()): SourceCache {
-  const entries = new Map<string, Entry>();
-  const kept = new Map<string, Kept>();
-  let fetches = 0;
+  constructor(folder: string, disk = new SourceDisk()) {
+    this.#folder = folder;
+    this.#disk = disk;
+  }
 
-  const remove = async (key: string, entry: Entry): Promise<void> => {
-    if (entries.get(key) === entry) entries.delete(key);
-    if (entry.expiry) clearTimeout(entry.expiry);
-    entry.abort.abort();
-    await entry.path.catch(() => null);
-    // Nobody waits for this; what cannot be removed goes at the node's next start.
-    await drop(entry);
-  };
+  /**
+   * Returns the source that `key` names (a part of a file name), and fetches it if necessary; concurrent callers share one fetch.
+   * Rejects with the error of the fetch, or when `signal` aborts.
+   */
+  async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
+    const { signal, onProgress = () => undefined, onSlow = () => undefined } = options;
+    const entry = this.#entries.get(key) ?? this.#start(key, fetchTo);
+    clearTimeout(entry.expiry);
+    entry.users += 1;
+    const listener = { onProgress, onSlow };
+    entry.listeners.add(listener);
+    try {
+      return { path: await untilAborted(entry.path, signal), release: () => this.#release(key, entry) };
+    } catch (error) {
+      this.#release(key, entry, signal.reason === YIELDED);
+      throw error;
+    } finally {
+      entry.listeners.delete(listener);
+    }
+  }
 
-  const drop = async (gone: Pick<Entry, "folder" | "disk">): Promise<void> => {
-    await rm(gone.folder, { recursive: true, force: true }).catch(() => undefined);
-    gone.disk.close();
-  };
+  /** Removes all sources. */
+  async clear(): Promise<void> {
+    for (const { expiry } of this.#partial.values()) clearTimeout(expiry);
+    await Promise.all([...this.#entries].map(([key, entry]) => this.#remove(key, entry)));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
 
-  /** Stops a transfer and keeps what has come. */
-  const pause = async (key: string, entry: Entry): Promise<void> => {
-    const { folder: own, part, disk: share } = entry;
-    entries.delete(key);
-    entry.abort.abort(TURN_OVER);
-    await entry.path.catch(() => null);
-    // It was complete in that moment, or begun anew meanwhile.
-    if (entry.here || entries.has(key) || kept.has(key)) return drop(entry);
-    const expiry = setTimeout(() => {
-      kept.delete(key);
-      void drop(entry);
-    }, KEEP_PART_MS);
-    expiry.unref();
-    kept.set(key, { folder: own, part, disk: share, expiry });
-  };
-
-  const start = (key: string, fetchTo: FetchTo): Entry => {
+  #start(key: string, fetchTo: FetchTo): Entry {
     const abort = new AbortController();
-    // Of its own: an earlier fetch of the same source may be about to be removed.
-    const left = kept.get(key);
-    if (left) clearTimeout(left.expiry);
-    kept.delete(key);
-    const own = left?.folder ?? join(folder, `${key}-${++fetches}`);
-    const [part, share] = [left?.part ?? noPart(), left?.disk ?? disk.open(folder)];
-    const waiting = new Set<Waiting>();
-    const fetched = async (): Promise<string> => {
-      await mkdir(own, { recursive: true, mode: 0o700 });
+    const partial = this.#partial.get(key);
+    clearTimeout(partial?.expiry);
+    this.#partial.delete(key);
+    // A folder of its own: an earlier fetch of the same source may still be removed.
+    const folder = partial?.folder ?? join(this.#folder, `${key}-${++this.#fetches}`);
+    const [resume, disk] = [partial?.resume ?? newResumeState(), partial?.disk ?? this.#disk.open(this.#folder)];
+    const listeners = new Set<Listener>();
+    const fetch = async (): Promise<string> => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       abort.signal.throwIfAborted();
-      // Without an extension: ffmpeg prefers the format whose extension the name has, and `bin` is one (binary text).
-      const path = join(own, "input");
-      const onFetched = (fraction: number): void => {
-        for (const tell of waiting) tell.onFetched(fraction);
+      // Without an extension: ffmpeg prefers the format of a name's extension, and `bin` is one (binary text).
+      const path = join(folder, "input");
+      const onProgress = (fraction: number): void => {
+        for (const listener of listeners) listener.onProgress(fraction);
       };
       const onSlow = (): void => {
-        for (const tell of waiting) tell.onSlow();
+        for (const listener of listeners) listener.onSlow();
       };
-      await fetchTo(path, abort.signal, onFetched, { part, disk: share, onSlow });
+      await fetchTo(path, { signal: abort.signal, onProgress, onSlow, resume, disk });
       return path;
     };
-    const here = { here: false, users: 0, expiry: null };
-    const entry: Entry = { ...here, folder: own, path: fetched(), waiting, part, disk: share, abort };
-    entries.set(key, entry);
+    const entry: Entry = {
+      folder,
+      path: fetch(),
+      isComplete: false,
+      users: 0,
+      listeners,
+      resume,
+      disk,
+      abort,
+      expiry: undefined,
+    };
+    this.#entries.set(key, entry);
     entry.path.then(
       () => {
-        entry.here = true;
+        entry.isComplete = true;
       },
-      // A failed fetch is not kept: the next attempt begins anew.
+      // A failed fetch is not kept: the next attempt starts from zero.
       async () => {
-        if (abort.signal.reason !== TURN_OVER) await remove(key, entry);
+        if (abort.signal.reason !== YIELDED) await this.#remove(key, entry);
       },
     );
     return entry;
-  };
+  }
 
-  const release = (key: string, entry: Entry, isTurnOver = false): void => {
+  #release(key: string, entry: Entry, hasYielded = false): void {
     entry.users -= 1;
-    if (entry.users > 0 || entries.get(key) !== entry) return;
-    if (isTurnOver && !entry.here && entry.part.canResume) return void pause(key, entry);
-    entry.expiry = setTimeout(() => void remove(key, entry), entry.here ? KEEP_MS : 0);
+    if (entry.users > 0 || this.#entries.get(key) !== entry) return;
+    if (hasYielded && !entry.isComplete && entry.resume.canResume) return void this.#pause(key, entry);
+    entry.expiry = setTimeout(() => void this.#remove(key, entry), entry.isComplete ? KEEP_MS : 0);
     entry.expiry.unref();
-  };
+  }
 
-  return {
-    async acquire(key, fetchTo, signal, onFetched = () => undefined, onSlow = () => undefined) {
-      const entry = entries.get(key) ?? start(key, fetchTo);
-      if (entry.expiry) clearTimeout(entry.expiry);
-      entry.users += 1;
-      const waiting = { onFetched, onSlow };
-      entry.waiting.add(waiting);
-      try {
-        return { path: await untilAborted(entry.path, signal), release: () => release(key, entry) };
-      } catch (error) {
-        release(key, entry, signal.reason === TURN_OVER);
-        throw error;
-      } finally {
-        entry.waiting.delete(waiting);
-      }
-    },
-    async clear() {
-      for (const { expiry } of kept.values()) clearTimeout(expiry);
-      await Promise.all([...entries].map(([key, entry]) => remove(key, entry)));
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  /** Stops a transfer and keeps what has arrived. */
+  async #pause(key: string, entry: Entry): Promise<void> {
+    const { folder, resume, disk } = entry;
+    this.#entries.delete(key);
+    entry.abort.abort(YIELDED);
+    await entry.path.catch(() => null);
+    // The transfer has completed by now, or was started again.
+    if (entry.isComplete || this.#entries.has(key) || this.#partial.has(key)) return this.#discard(entry);
+    const expiry = setTimeout(() => {
+      this.#partial.delete(key);
+      void this.#discard(entry);
+    }, KEEP_PARTIAL_MS);
+    expiry.unref();
+    this.#partial.set(key, { folder, resume, disk, expiry });
+  }
+
+  async #remove(key: string, entry: Entry): Promise<void> {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    clearTimeout(entry.expiry);
+    entry.abort.abort();
+    await entry.path.catch(() => null);
+    await this.#discard(entry);
+  }
+
+  /** Files that cannot be removed are removed when the node starts again. */
+  async #discard({ folder, disk }: Pick<Entry, "folder" | "disk">): Promise<void> {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    disk.close();
+  }
 }

@@ -1,39 +1,40 @@
-// How many tasks may upload beside those that encode: uploads are cheap, but what waits for them fills the disk.
+// Limits how many tasks upload beside those that encode: uploads are cheap, but files that wait for them fill the disk.
 import { setTimeout as sleep } from "node:timers/promises";
-import { limiter } from "../async/in-parallel.ts";
+import { Limiter } from "../async/in-parallel.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 
-export interface UploadSlots {
+/** How often the free disk space is checked while there is too little. */
+const DISK_CHECK_MS = 5000;
+
+export class UploadSlots {
+  readonly #limiter: Limiter;
+  readonly #hasDiskSpace: () => Promise<boolean>;
+
+  /** `capacity` tasks at a time; none while `hasDiskSpace` returns false. */
+  constructor(capacity: number, hasDiskSpace: () => Promise<boolean>) {
+    this.#limiter = new Limiter(capacity);
+    this.#hasDiskSpace = hasDiskSpace;
+  }
+
   /**
-   * Resolves with what gives the slot back, once there is one. Until then a task keeps the slot that it encoded in, so
-   * that a node with slow storages takes no more work than its disk holds. Rejects when `signal` aborts.
+   * Resolves when a slot is free, with a function that releases it. Until then a task keeps its encode slot, so that a node with
+   * slow storages accepts no more work than its disk holds. Rejects when `signal` aborts.
    */
-  take(signal: AbortSignal): Promise<() => void>;
-}
-
-/** How often the disk is looked at while it is too full. */
-const LOOK_EVERY_MS = 5000;
-
-/** `capacity` tasks at a time; none while `hasRoom` says no. */
-export function createUploadSlots(capacity: number, hasRoom: () => Promise<boolean>): UploadSlots {
-  const limit = limiter(capacity);
-  return {
-    async take(signal) {
-      const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-      const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
-      void limit(() => {
-        enter();
-        return left;
-      });
-      try {
-        await untilAborted(entered, signal);
-        while (!(await hasRoom())) await sleep(LOOK_EVERY_MS, undefined, { signal });
-        return leave;
-      } catch (error) {
-        // Its turn may still come: then it is over at once.
-        leave();
-        throw error;
-      }
-    },
-  };
+  async acquire(signal: AbortSignal): Promise<() => void> {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+    void this.#limiter.run(() => {
+      enter();
+      return released;
+    });
+    try {
+      await untilAborted(entered, signal);
+      while (!(await this.#hasDiskSpace())) await sleep(DISK_CHECK_MS, undefined, { signal });
+      return release;
+    } catch (error) {
+      // The slot may still be given to this caller: then it is released at once.
+      release();
+      throw error;
+    }
+  }
 }

@@ -1,8 +1,8 @@
-// Folders of a node: one for each lease, removed whatever happens.
+// Temporary folders for the work on leases.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Runs work in a new, empty folder below `parent` and removes it afterwards. */
+/** Runs work in a new, empty folder below `parent`, and removes the folder afterwards in any case. */
 export async function inWorkspace<Value>(parent: string, work: (folder: string) => Promise<Value>): Promise<Value> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(parent, "w-"));

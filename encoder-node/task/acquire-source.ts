@@ -1,0 +1,34 @@
+// The source of a task on this node's disk.
+import { AppError } from "#shared/errors.ts";
+import { fetchSource } from "../source/fetch/fetch-source.ts";
+import { type FetchTo, type HeldSource, YIELDED } from "./source-cache.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+/**
+ * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws what `fetchSource` throws, and
+ * AppError `turn_over` when the source is slow and other tasks wait; what has arrived is kept.
+ */
+export async function acquireSource(url: string, deps: TaskDeps): Promise<HeldSource> {
+  const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes, yielding } = deps;
+  const fetchTo: FetchTo = (destination, { signal, onProgress, ...own }) =>
+    fetchSource({
+      ...own,
+      url,
+      destination,
+      allow,
+      maxBytes,
+      signal,
+      onProgress: (received, total) => onProgress(total ? received / total : 0),
+    });
+  const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
+  onProgress(0);
+  const signal = AbortSignal.any([deps.signal, yielding.requested]);
+  // A job that is retried fetches its source again.
+  const key = `${assignment.jobId}-${assignment.round}`;
+  try {
+    return await deps.sources.acquire(key, fetchTo, { signal, onProgress, onSlow: yielding.reportSlow });
+  } catch (error) {
+    if (signal.reason !== YIELDED) throw error;
+    throw new AppError("turn_over", "The input is slow, and other tasks wait for the node.", { cause: error });
+  }
+}
