@@ -1,13 +1,13 @@
-// Whether the tracks of a stream are what was planned. Pure.
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+// Checks that the tracks of a stream are as planned. Pure.
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { endMs } from "../package/spans.ts";
 import { isLongEnough, missingTrack, tooShort } from "../upload/made-file.ts";
 import type { TrackFeed } from "./track-feed.ts";
 
 /**
- * Throws AppError `encoding_failed` when a track of a package has no segments, or when what viewers may choose ends too
- * early: a variant is as long as the longer of its tracks.
+ * Throws AppError `encoding_failed` when a track of a package has no segments, or when a variant ends too early: a
+ * variant is as long as the longer of its tracks.
  */
 export function checkTracks(
   variants: readonly StreamVariant[],

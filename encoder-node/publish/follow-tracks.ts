@@ -1,33 +1,33 @@
-// Follows the tracks of a stream while ffmpeg writes them, and hands each segment to the storage as soon as it is there.
+// Follows the tracks of a stream while ffmpeg writes them, and uploads each segment as soon as it is complete.
 import { setTimeout as sleep } from "node:timers/promises";
-import { inParallel } from "../async/in-parallel.ts";
+import { mapLimited } from "../async/in-parallel.ts";
 import type { StreamStorage } from "./stream-storage.ts";
 import type { TrackFeed } from "./track-feed.ts";
 
 export interface Following {
-  /** Aborts when the tracks cannot be followed any further. */
+  /** Aborts when a track cannot be read. */
   readonly broken: AbortSignal;
-  /** Reads what is left when ffmpeg has ended. Rejects with what went wrong on the way. */
+  /** Reads the remaining segments after ffmpeg has ended. Rejects with the first error since the start. */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How often new segments are looked for. They come every few seconds, and a look reads a few headers. */
+/** How often new segments are looked for. There is one every few seconds, and a poll reads a few headers. */
 const POLL_MS = 500;
-/** Tracks that are looked at at the same time: the first look is ffprobe's as well. */
+/** Tracks that are polled at the same time: the first poll also runs ffprobe. */
 const PARALLEL = 4;
 
-/** Until told to finish or to stop, until `signal` aborts, or until the storage has failed, when all the rest is of no use. */
+/** Follows until `finish` or `stop` is called, `signal` aborts, or the storage fails, which makes the rest useless. */
 export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage, signal: AbortSignal): Following {
   const halt = new AbortController();
   const either = AbortSignal.any([signal, halt.signal]);
   const broken = new AbortController();
-  let trouble: { error: unknown } | null = null;
+  let failure: { error: unknown } | null = null;
 
-  /** Nothing is read any more when this rejects: the caller closes the files. */
+  /** When this rejects, no file is being read any more, so the caller can close the files. */
   const poll = async (ended: boolean): Promise<void> => {
     const errors: unknown[] = [];
-    await inParallel(feeds, PARALLEL, async (feed) => {
+    await mapLimited(feeds, PARALLEL, async (feed) => {
       try {
         storage.add(await feed.poll(ended));
       } catch (error) {
@@ -37,13 +37,13 @@ export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage
     if (errors.length > 0) throw errors[0];
   };
   const follow = async (): Promise<void> => {
-    while (!either.aborted && !storage.failed()) {
+    while (!either.aborted && !storage.hasFailed) {
       await poll(false);
       await sleep(POLL_MS, undefined, { signal: either }).catch(() => undefined);
     }
   };
   const following = follow().catch((error: unknown) => {
-    trouble = { error };
+    failure = { error };
     broken.abort();
   });
   const stop = async (): Promise<void> => {
@@ -58,8 +58,8 @@ export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage
       halt.abort();
       await following;
       try {
-        if (trouble) throw trouble.error;
-        if (!storage.failed()) await poll(true);
+        if (failure) throw failure.error;
+        if (!storage.hasFailed) await poll(true);
       } finally {
         await stop();
       }

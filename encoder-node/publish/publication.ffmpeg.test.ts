@@ -1,4 +1,4 @@
-// Publishing with real encodes, planned as requests are, and storages on loopback.
+// Publishing with ffmpeg, plans of requests, and storages on loopback.
 import { createDecipheriv } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,10 +8,12 @@ import { AppError } from "#shared/errors.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeFile } from "../source/probe/probe.ts";
+import { silentLog } from "../testing/silent-log.ts";
 import { ffmpeg, type PlannedEncode, planStream, tools } from "../testing/stream-encode.ts";
-import { type Refuse, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
+import { type Respond, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
-import { openPublication, type Publication, type PublicationDeps, type PublicationOptions } from "./publication.ts";
+import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
+import type { PublicationOptions } from "./publication-options.ts";
 
 const storages = storageAgent("loopback");
 const FRAMES = 300;
@@ -19,7 +21,7 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-publish-"));
   const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=12 -f lavfi -i sine=d=12";
-  expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac film.mp4`)).toEqual({ ok: true });
+  expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac clip.mp4`)).toEqual({ ok: true });
 });
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -30,16 +32,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const film = (params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> =>
-  planStream(join(folder, "film.mp4"), {
+const plan = (params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> =>
+  planStream(join(folder, "clip.mp4"), {
     variants: ["mp4:160x90", "mp4:96x54", "mp4:x"],
     segment_duration: 2,
     ...params,
   });
 const HLS = { hls: { path: "a" } };
 const DASH = { dash: { path: "b" } };
-const storage = async (refuse?: Refuse): Promise<TestStorage> => {
-  const started = await startTestStorage(refuse);
+const storage = async (respond?: Respond): Promise<TestStorage> => {
+  const started = await startTestStorage(respond);
   ends.push(started.close);
   return started;
 };
@@ -47,10 +49,17 @@ const storage = async (refuse?: Refuse): Promise<TestStorage> => {
 type Run = { publication: Publication; workFolder: string; encode(): Promise<CommandResult> };
 type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & { speed?: number };
 
-/** Begins to publish. `encode` takes no less than the film's duration by `speed`, so that there is something to follow. */
+/** Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that there is something to follow. */
 async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
   const workFolder = await mkdtemp(join(folder, "work-"));
-  const deps = { requestUploads, storages, signal: new AbortController().signal, ffprobe: tools.ffprobe, ...terms };
+  const deps = {
+    requestUploads,
+    storages,
+    log: silentLog,
+    signal: new AbortController().signal,
+    ffprobe: tools.ffprobe,
+    ...terms,
+  };
   const options = { ...planned, workFolder, folder: "run", subtitles: [], ...terms };
   const publication = openPublication(options, deps);
   ends.push(publication.stop);
@@ -59,22 +68,22 @@ async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, 
     path: tools.ffmpeg.path,
     argv,
     cwd: workFolder,
-    reads: ["film.mp4", "early.mp4"].map((name) => join(folder, name)),
+    reads: ["clip.mp4", "early.mp4"].map((name) => join(folder, name)),
     stallMs: 60_000,
   };
   return { publication, workFolder, encode: () => runCommand(command) };
 }
 
-it("stores segments while ffmpeg makes them, each thing once, and last of all what players open", async () => {
+it("stores segments while ffmpeg makes them, each file once, and the files that players open last", async () => {
   const store = await storage();
-  const planned = await film({ ...HLS, dash: { path: "b", hlsfmp4: true } });
+  const planned = await plan({ ...HLS, dash: { path: "b", hlsfmp4: true } });
   const path = join(folder, "hello.vtt");
   await writeFile(path, "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
   const subtitles = [{ language: "en", name: "English", default: true, path }];
   const { publication, workFolder, encode } = await publish(planned, store, { subtitles, speed: 2 });
   expect(await encode()).toEqual({ ok: true });
   const early = [...store.objects.keys()];
-  // Which tracks and kinds are the first depends on the build and the machine.
+  // Which tracks and formats are first depends on the build and the machine.
   expect(early).toContainEqual(expect.stringMatching(/00001\.(?:ts|m4s)$/));
   await publication.check();
   let sent = 0;
@@ -87,7 +96,7 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
   const entries = ["hls/master.m3u8", "dash/master.mpd", "dash/master.m3u8"];
   const names = [...store.objects.keys()];
   expect(names.slice(-entries.length).toSorted()).toEqual(entries.toSorted());
-  expect("files" in made && made.files.map(({ file }) => file).toSorted()).toEqual(entries.toSorted());
+  expect(made.ok && made.value.files.map(({ file }) => file).toSorted()).toEqual(entries.toSorted());
   for (const name of names.filter((each) => each.endsWith(".m3u8"))) {
     const lines = String(store.objects.get(name)).split("\n");
     const files = lines.flatMap((line) => /^(?!#).+|(?<=URI=")[^"]+/.exec(line)?.[0] ?? []);
@@ -99,7 +108,7 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
   for (const kind of ["hls", "dash"]) {
     expect(String(store.objects.get(`${kind}/run/subtitles-1/00001.vtt`))).toMatch(`LOCAL:00:00:00.000\n\n${cue}`);
   }
-  expect(store.asked.flat().toSorted()).toEqual(names.toSorted());
+  expect(store.requested.flat().toSorted()).toEqual(names.toSorted());
   expect((await readdir(workFolder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
 
   const ofKind = (kind: string): number =>
@@ -111,7 +120,7 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
   const bandwidths = [...String(store.objects.get("hls/master.m3u8")).matchAll(/^#EXT-X-STREAM-INF:BANDWIDTH=(\d+)/gm)];
   const [large, small, audio] = bandwidths.map(([, bandwidth]) => ({ tags: { variant_bitrate: bandwidth } }));
   const aac = { codec_name: "aac" };
-  expect(made).toMatchObject({
+  expect(made.ok && made.value).toMatchObject({
     packages: {
       hls: {
         streams: [
@@ -129,20 +138,20 @@ it("stores segments while ffmpeg makes them, each thing once, and last of all wh
       },
     },
   });
-  const { hls } = "packages" in made ? made.packages : {};
+  const { hls } = made.ok ? made.value.packages : {};
   expect(Number(hls?.format.duration)).toBeCloseTo(12.02, 1);
   const bits = sizes(/hls.*90p.*ts$/) * 8;
   expect(Number(hls?.streams[0]?.bit_rate)).toBe(Math.round(bits / 12));
 });
 
-it("encrypts MPEG-TS, and nothing else, as players decrypt it", async () => {
+it("encrypts MPEG-TS only, as players decrypt it", async () => {
   const store = await storage();
   const key = "000102030405060708090a0b0c0d0e0f";
-  const planned = await film({ ...HLS, ...DASH, encryption: { key, key_uri: "key.bin" } });
+  const planned = await plan({ ...HLS, ...DASH, encryption: { key, key_uri: "key.bin" } });
   const { publication, encode } = await publish(planned, store);
   await encode();
   await publication.check();
-  expect(await publication.finish(() => undefined)).toHaveProperty("files");
+  expect(await publication.finish(() => undefined)).toHaveProperty("value.files");
 
   const names = [...store.objects.keys()];
   expect(names.filter((name) => name.includes("keyframes"))).toEqual([]);
@@ -169,7 +178,7 @@ it("encrypts MPEG-TS, and nothing else, as players decrypt it", async () => {
   expect(await runCommand({ ...command, argv: dash, cwd: join(home, "dash") })).toEqual({ ok: true });
 });
 
-/** What ffmpeg decodes of inputs in a folder: frames of video, and a hash of the samples of audio. */
+/** Decodes an input in a folder: returns the number of video frames, or a hash of the audio samples. */
 async function decode(cwd: string, input: readonly string[], map: string): Promise<{ frames: number; audio: string }> {
   let frames = 0;
   await chmod(cwd, 0o700);
@@ -185,7 +194,7 @@ async function decode(cwd: string, input: readonly string[], map: string): Promi
 
 it("puts video and audio into the same segments for HLS version 3", async () => {
   const store = await storage();
-  const planned = await film({ hls: { path: "a", version: 3 }, ...DASH });
+  const planned = await plan({ hls: { path: "a", version: 3 }, ...DASH });
   const { publication, workFolder, encode } = await publish(planned, store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
@@ -200,7 +209,7 @@ it("puts video and audio into the same segments for HLS version 3", async () => 
     'CODECS="mp4a.40.2"',
   ]);
   expect(String(store.objects.get("hls/run/90p.m3u8"))).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n/);
-  expect(made).toMatchObject({
+  expect(made.ok && made.value).toMatchObject({
     packages: {
       hls: {
         streams: ["h264", "aac", "h264", "aac", "aac"].map((codec_name, index) => ({ codec_name, index })),
@@ -218,7 +227,7 @@ it("puts video and audio into the same segments for HLS version 3", async () => 
     expect((await decode(join(home, "hls/run"), input, "0:v")).frames).toBe(FRAMES);
     expect((await decode(join(home, "hls/run"), input, "0:a")).audio).toBe(alone.audio);
   }
-  // Each segment can be played by itself, and its audio is that of its video's time.
+  // Each segment can be played alone, and its audio has the timestamps of its video.
   for (const number of [1, 2, 6]) {
     const probe = await probeFile(tools.ffprobe, join(home, `hls/run/90p/0000${number}.ts`));
     const [video, audio] = probe.streams.map(({ start_time }) => Number(start_time));
@@ -227,7 +236,7 @@ it("puts video and audio into the same segments for HLS version 3", async () => 
   }
 });
 
-it("goes on with audio alone where the video of HLS version 3 ends early", async () => {
+it("continues with audio alone where the video of HLS version 3 ends early", async () => {
   const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=3 -f lavfi -i sine=d=8";
   expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac early.mp4`)).toEqual({ ok: true });
   const params = { hls: { path: "a", version: 3 }, variants: ["mp4:160x90", "mp4:x"], segment_duration: 2 };
@@ -235,7 +244,7 @@ it("goes on with audio alone where the video of HLS version 3 ends early", async
   const { publication, encode } = await publish(await planStream(join(folder, "early.mp4"), params), store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
-  expect(await publication.finish(() => undefined)).toHaveProperty("files");
+  expect(await publication.finish(() => undefined)).toHaveProperty("value.files");
   const home = join(folder, "early");
   await store.save(home);
   const segments = String(store.objects.get("hls/run/90p.m3u8")).match(/(?<=#EXTINF:)[\d.]+/g) ?? [];
@@ -248,11 +257,13 @@ it("goes on with audio alone where the video of HLS version 3 ends early", async
 
 it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
   const store = await storage();
-  const { publication, encode } = await publish(await film({ ...HLS, variants: ["mp4:hevc_160x90", "mp4:x"] }), store);
+  const { publication, encode } = await publish(await plan({ ...HLS, variants: ["mp4:hevc_160x90", "mp4:x"] }), store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
   const made = await publication.finish(() => undefined);
-  expect(made).toMatchObject({ packages: { hls: { streams: [{ codec_name: "hevc" }, { codec_name: "aac" }, {}] } } });
+  expect(made.ok && made.value).toMatchObject({
+    packages: { hls: { streams: [{ codec_name: "hevc" }, { codec_name: "aac" }, {}] } },
+  });
   expect([...store.objects.keys()].filter((name) => name.endsWith(".ts"))).toEqual([]);
   const home = join(folder, "hevc");
   await store.save(home);
@@ -260,23 +271,23 @@ it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
   expect((await decode(join(home, "hls"), input, "0:v:0")).frames).toBe(FRAMES);
 });
 
-it("gives up at the first upload that cannot be mended, and lets ffmpeg be", async () => {
+it("stops at the first final upload failure, and does not stop ffmpeg", async () => {
   const store = await storage((name, answer) => /90p\/00002/.test(name) && !answer.writeHead(403).end().destroyed);
-  const { publication, encode } = await publish(await film(HLS), store, { speed: 3 });
+  const { publication, encode } = await publish(await plan(HLS), store, { speed: 3 });
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
-  expect(await publication.finish(() => undefined)).toMatchObject({ failure: { code: "storage_denied" } });
+  expect(await publication.finish(() => undefined)).toMatchObject({ ok: false, error: { code: "storage_denied" } });
   // Of 18 segments and the playlists.
   expect(store.requests()).toBeLessThan(18);
   expect([...store.objects.keys()].filter((name) => name.endsWith(".m3u8"))).toEqual([]);
 });
 
-it("stores thumbnails, and outlives passing trouble", async () => {
+it("stores thumbnails, and retries temporary failures", async () => {
   const store = await storage((_, answer, count) => count % 5 === 1 && !answer.writeHead(503).end().destroyed);
-  const { publication, encode } = await publish(await film({ ...HLS, ...DASH, thumbnails: true }), store);
+  const { publication, encode } = await publish(await plan({ ...HLS, ...DASH, thumbnails: true }), store);
   await encode();
   await publication.check();
-  expect(await publication.finish(() => undefined)).toHaveProperty("files.length", 4);
+  expect(await publication.finish(() => undefined)).toHaveProperty("value.files.length", 4);
   for (const name of ["hls", "dash"]) {
     expect(store.objects.get(`${name}/run/thumbnails/00001.jpg`)?.subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
     expect(String(store.objects.get(`${name}/master.vtt`))).toContain("\nrun/thumbnails/00001.jpg#xywh=0,0,");
@@ -284,13 +295,13 @@ it("stores thumbnails, and outlives passing trouble", async () => {
   expect(String(store.objects.get("dash/master.mpd"))).toContain("thumbnail_tile");
 });
 
-it("says why the storage gives no tickets, and rejects when the work is no longer wanted", async () => {
-  const planned = await film({ ...HLS, variants: ["mp4:x"] });
+it("returns why no tickets are signed, and rejects when the lease is superseded", async () => {
+  const planned = await plan({ ...HLS, variants: ["mp4:x"] });
   const failure = { code: "storage_bucket_not_found", message: "No such bucket" } as const;
   const refused = await publish(planned, await storage(), { requestUploads: async () => ({ failure }) });
   await refused.encode();
   await refused.publication.check();
-  expect(await refused.publication.finish(() => undefined)).toEqual({ failure });
+  expect(await refused.publication.finish(() => undefined)).toEqual({ ok: false, error: failure });
 
   const superseded = new AppError("lease_superseded", "Gone");
   const unwanted = await publish(planned, await storage(), { requestUploads: () => Promise.reject(superseded) });
@@ -299,10 +310,10 @@ it("says why the storage gives no tickets, and rejects when the work is no longe
   await expect(unwanted.publication.finish(() => undefined)).rejects.toBe(superseded);
 });
 
-it("does not hold ffmpeg up when the storage stands still, and stops at once", async () => {
+it("does not block ffmpeg when the storage stalls, and stops at once", async () => {
   const store = await storage(() => true);
   const abort = new AbortController();
-  const { publication, encode } = await publish(await film({ ...HLS, ...DASH }), store, { signal: abort.signal });
+  const { publication, encode } = await publish(await plan({ ...HLS, ...DASH }), store, { signal: abort.signal });
   const before = Date.now();
   expect(await encode()).toEqual({ ok: true });
   expect(Date.now() - before).toBeLessThan(10_000);
@@ -316,9 +327,9 @@ it("does not hold ffmpeg up when the storage stands still, and stops at once", a
   expect(store.requests()).toBeLessThanOrEqual(4);
 });
 
-it("stops in the middle, for good", async () => {
+it("stops in the middle", async () => {
   const store = await storage();
-  const { publication, encode } = await publish(await film(DASH), store, { speed: 4 });
+  const { publication, encode } = await publish(await plan(DASH), store, { speed: 4 });
   const encoded = encode();
   while (store.objects.size < 3) await new Promise((resolve) => setTimeout(resolve, 20));
   await publication.stop();
@@ -327,8 +338,8 @@ it("stops in the middle, for good", async () => {
   expect(store.requests()).toBe(requests);
 });
 
-it("refuses tracks that are too short, that are missing, or that are no such thing", async () => {
-  const planned = await film({ ...HLS, ...DASH });
+it("rejects tracks that are too short, missing, or invalid", async () => {
+  const planned = await plan({ ...HLS, ...DASH });
   const of = planned.planned;
   const tooLong = await publish(planned, await storage(), { planned: { ...of, expectedDurationMs: 20_000 } });
   await tooLong.encode();

@@ -1,63 +1,55 @@
-// One stream on its way to the storage: its segments while ffmpeg writes them, the rest when it has ended.
-import { AppError, type Failure } from "#shared/errors.ts";
+// Publishes one stream: uploads its segments while ffmpeg writes them, and all other files after ffmpeg has ended.
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
-import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
-import type { StreamProbes, UploadedFile } from "#shared/protocol/protocol.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { StreamProbes } from "#shared/protocol/reports.ts";
+import type { UploadedFile } from "#shared/protocol/uploads.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import type { Tool } from "../ffmpeg/build/locate.ts";
 import { probeResult } from "../upload/made-file.ts";
+import type { UploadDeps } from "../upload/upload.ts";
 import { checkTracks } from "./check-tracks.ts";
 import { followTracks } from "./follow-tracks.ts";
 import { packageProbe } from "./package-probe.ts";
-import { type SubtitleFile, storeSubtitles } from "./store-subtitles.ts";
-import { openPackage, type PackageFeeds, segmentFormatOf } from "./stream-feeds.ts";
-import { packageFiles, type Sheet, type StreamPackage, sheetsIn } from "./stream-package.ts";
-import { openStreamStorage, type StreamFile, type StreamStorage } from "./stream-storage.ts";
+import { type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
+import { storeSubtitles } from "./store-subtitles.ts";
+import { openPackage, type PackageFeeds } from "./stream-feeds.ts";
+import { packageFiles, type SpriteSheet, type StreamPackage, spriteSheetsIn } from "./stream-package.ts";
+import { type StreamFile, StreamStorage } from "./stream-storage.ts";
 import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 
 export interface Publication {
-  /** Aborts when it cannot come to a good end any more: what is still encoded for it is of no use. */
+  /** Aborts when the publication cannot succeed any more: encoding for it can stop. */
   readonly broken: AbortSignal;
   /**
-   * Reads what is left of the tracks when ffmpeg has ended well. Rejects with AppError `encoding_failed` when they are not
-   * what was planned, and stops then. Trouble with the storage is no matter of it.
+   * Reads the remaining segments after ffmpeg has succeeded. When the tracks are not as planned, stops and rejects with AppError
+   * `encoding_failed`. Ignores failures of the storage.
    */
   check(): Promise<void>;
-  /** Bytes that wait to be stored. */
+  /** Bytes that are not stored yet. */
   waitingBytes(): number;
   /**
-   * Stores what is left, last of all the files that players open, and answers those. `onBytes` is told how much of what
-   * waited is stored. Rejects when the work is no longer wanted.
+   * Stores the remaining files, with the files that players open last, and returns those. `onBytes` receives how many of the
+   * waiting bytes are stored. Rejects when the work is no longer needed.
    */
-  finish(onBytes: (storedBytes: number) => void): Promise<Published | { failure: Failure }>;
-  /** Stops at once, wherever it is; resolves when nothing is under way. */
+  finish(onBytes: (storedBytes: number) => void): Promise<Result<Published>>;
+  /** Stops at once, and resolves when all uploads have ended. */
   stop(): Promise<void>;
 }
 
 export type Published = { readonly files: UploadedFile[]; readonly packages: StreamProbes };
 
-export type PublicationOptions = {
-  readonly spec: HttpStreamOutput;
-  readonly planned: PlannedOutput & { readonly stream: PlannedStream };
-  /** Where ffmpeg writes. */
-  readonly workFolder: string;
-  /** The stream's folder, below that of each package. */
-  readonly folder: string;
-  readonly subtitles: readonly SubtitleFile[];
-};
+export type PublicationDeps = UploadDeps & { readonly ffprobe: Tool };
 
-export type PublicationDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal" | "ffprobe">;
-
-/** Begins at once. Throws AppError `node_failed` when the key of a stream that is to be encrypted did not come with it. */
+/** Starts at once. Throws AppError `node_failed` when the spec lacks the key of an encrypted stream. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
   const { planned, workFolder } = options;
   const { thumbnails } = planned.stream;
   const packages = openPackages(options, deps);
   const feeds = packages.flatMap((each) => each.feeds);
-  const storage = openStreamStorage(planned.output, deps);
+  const storage = new StreamStorage(planned.output, deps);
   const following = followTracks(feeds, storage, deps.signal);
-  let sheets: readonly Sheet[] = [];
+  let sheets: readonly SpriteSheet[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all([storage.stop(), following.stop()]);
   };
@@ -66,18 +58,18 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
     async check() {
       try {
         await following.finish();
-        if (storage.failed()) return;
+        if (storage.hasFailed) return;
         for (const { variants, feeds } of packages) checkTracks(variants, feeds, planned.expectedDurationMs);
-        sheets = thumbnails ? await sheetsIn(workFolder, thumbnails) : [];
+        sheets = thumbnails ? await spriteSheetsIn(workFolder, thumbnails) : [];
       } catch (error) {
         await stop();
         throw error;
       }
     },
-    waitingBytes: storage.waitingBytes,
+    waitingBytes: () => storage.waitingBytes,
     async finish(onBytes) {
       const failure = await storage.settled(onBytes);
-      if (failure) return { failure };
+      if (failure) return err(failure);
       const { spec, folder } = options;
       const made = packages.map(({ name, variants, feeds }) => ({
         name,
@@ -86,9 +78,9 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
         variants,
         tracks: madeBy(feeds),
       }));
-      const texts = await storeSubtitles(options.subtitles, made, storage);
-      if ("failure" in texts) return texts;
-      const rest = { ...texts, thumbnails: thumbnails && { ...thumbnails, sheets } };
+      const subtitles = await storeSubtitles(options.subtitles, made, storage);
+      if (!subtitles.ok) return subtitles;
+      const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
       return storeRest(
         made.map((each) => ({ ...each, ...rest })),
         storage,
@@ -116,17 +108,15 @@ const madeBy = (feeds: readonly TrackFeed[]): MadeTrack[] => feeds.flatMap((feed
 
 function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
   if (!encryption) return null;
-  if (encryption.key === null) throw new AppError("node_failed", "The task came without the key of a stream");
+  if (encryption.key === null) throw new AppError("node_failed", "The task lacks the encryption key of a stream");
   return Buffer.from(encryption.key, "hex");
 }
 
-/** The fence between what players open and all else is here: the one is stored when the other is. */
-async function storeRest(
-  packages: readonly StreamPackage[],
-  storage: StreamStorage,
-): Promise<Published | { failure: Failure }> {
-  const files = await Promise.all(packages.map(packageFiles)).catch(textFailure);
-  if ("failure" in files) return files;
+/** Stores the files that players open only after all others are stored. */
+async function storeRest(packages: readonly StreamPackage[], storage: StreamStorage): Promise<Result<Published>> {
+  const texts = await Promise.all(packages.map(packageFiles)).then(ok, (error: unknown) => err(playlistFailure(error)));
+  if (!texts.ok) return texts;
+  const files = texts.value;
   const uploaded: UploadedFile[] = [];
   const entries = files.flatMap((each) => each.entries);
   const stages: StreamFile[][] = [
@@ -136,14 +126,13 @@ async function storeRest(
   for (const stage of stages) {
     storage.add(stage);
     const failure = await storage.settled();
-    if (failure) return { failure };
+    if (failure) return err(failure);
   }
   const probes = packages.map(({ name, tracks, variants }) => [name, packageProbe(name, tracks, variants)]);
-  return { files: uploaded, packages: Object.fromEntries(probes) };
+  return ok({ files: uploaded, packages: Object.fromEntries(probes) });
 }
 
-function textFailure(error: unknown): { failure: Failure } {
-  if (error instanceof AppError) return { failure: { code: error.code, message: error.message } };
-  const message = `The playlists of the stream cannot be written: ${messageOf(error)}`;
-  return { failure: { code: "encoding_failed", message } };
+function playlistFailure(error: unknown): Failure {
+  if (error instanceof AppError) return failureOf(error);
+  return { code: "encoding_failed", message: `The playlists of the stream cannot be written: ${messageOf(error)}` };
 }

@@ -1,16 +1,17 @@
-// The streams of a task on their way to the storage: each run of ffmpeg begins another publication, in a folder of its own.
+// Publishes the streams of a task, that is, packages and uploads them while ffmpeg encodes them. Each run of ffmpeg starts new
+// publications, each in a folder of its own.
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
-import type { SubtitleFile } from "./store-subtitles.ts";
+import type { SubtitleFile } from "./publication-options.ts";
 
 export interface Publisher {
-  /** Follows the streams among these outputs, which ffmpeg is about to write into the folder. */
+  /** Starts to publish the streams among these outputs, which ffmpeg will write into the folder. */
   follow(outputs: readonly PlannedOutput[], workFolder: string, subtitles: SubtitleFiles): Promise<Publications>;
-  /** Stops all that was begun. */
+  /** Stops all publications. */
   stop(): Promise<void>;
 }
 
@@ -23,8 +24,8 @@ export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
 
 /** `specs` are the streams of the task. */
 export function openPublisher(specs: readonly HttpStreamOutput[], deps: PublisherDeps): Publisher {
-  const begun: Publication[] = [];
-  /** By output: how often it was begun. */
+  const started: Publication[] = [];
+  /** By output: the number of publications. */
   const runs = new Map<number, number>();
   return {
     async follow(outputs, workFolder, subtitleFiles) {
@@ -40,13 +41,13 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
           { spec, planned: { ...planned, stream }, workFolder, folder, subtitles },
           deps,
         );
-        begun.push(publication);
+        started.push(publication);
         publications.set(spec.index, publication);
       }
       return publications;
     },
     async stop() {
-      await Promise.all(begun.map((publication) => publication.stop()));
+      await Promise.all(started.map((publication) => publication.stop()));
     },
   };
 }

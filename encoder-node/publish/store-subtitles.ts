@@ -1,45 +1,43 @@
-// The text tracks of a stream on their way to the storage, one after the other: never more than one is in memory.
+// Stores the subtitles of a stream one after the other, so that only one is in memory at a time.
 import { readFile } from "node:fs/promises";
-import { AppError, type Failure } from "#shared/errors.ts";
+import { AppError } from "#shared/errors.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
-import type { SubtitleTraits } from "../package/hls/hls-master-playlist.ts";
-import type { PackageText } from "../package/package-files.ts";
+import type { TextFile } from "../package/package-files.ts";
 import { lastEndMs } from "../package/spans.ts";
 import { parseWebVtt, type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
-import { segmentedSubtitle, wholeSubtitle } from "../package/text/subtitle-texts.ts";
+import { segmentedSubtitle, wholeSubtitle } from "../package/text/text-files.ts";
 import { bytesContent } from "../upload/content.ts";
+import type { SubtitleFile } from "./publication-options.ts";
 import type { StreamPackage } from "./stream-package.ts";
 import type { StreamStorage } from "./stream-storage.ts";
 
-/** A file of WebVTT on this node's disk. */
-export type SubtitleFile = SubtitleTraits & { readonly path: string };
-
 type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder" | "tracks">;
 
-/** Stores what packages have of the texts, but for playlists; or says why the storage does not take it. */
+/** Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept them. */
 export async function storeSubtitles(
   files: readonly SubtitleFile[],
   packages: readonly TextPackage[],
   storage: StreamStorage,
-): Promise<{ readonly subtitles: StoredSubtitles[] } | { failure: Failure }> {
+): Promise<Result<StoredSubtitles[]>> {
   const subtitles: StoredSubtitles[] = [];
   for (const [at, { path, ...traits }] of files.entries()) {
     const text = parseWebVtt(await readFile(path, "utf8"));
-    if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` are not as they were fetched`);
+    if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` have changed on the node's disk`);
     for (const stream of packages) {
       const texts = textsOf(stream, text, at);
       storage.add(
         texts.map(({ file, text }) => ({ file: `${stream.name}/${file}`, content: bytesContent(Buffer.from(text)) })),
       );
       const failure = await storage.settled();
-      if (failure) return { failure };
+      if (failure) return err(failure);
     }
     subtitles.push({ ...traits, sizeBytes: Buffer.byteLength(webVttText(text)) });
   }
-  return { subtitles };
+  return ok(subtitles);
 }
 
-function textsOf({ name, spec, folder, tracks }: TextPackage, text: WebVtt, at: number): PackageText[] {
+function textsOf({ name, spec, folder, tracks }: TextPackage, text: WebVtt, at: number): TextFile[] {
   const segmented = name === "hls" || spec.dash?.hlsFmp4;
   return [
     ...(name === "dash" ? [wholeSubtitle(text, { folder, at })] : []),

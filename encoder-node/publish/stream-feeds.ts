@@ -1,26 +1,21 @@
-// Which tracks a package of a stream has, and what players choose from there: tracks apart, or video and audio together.
+// The tracks and variants of a package: separate tracks, or video and audio muxed in the same segments.
 import { join } from "node:path";
-import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import type { StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { muxedReader } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
 import { sharedReaders } from "../package/shared-reader.ts";
 import { fmp4Reader, type TrackReader, tsReader } from "../package/track-reader.ts";
-import type { PublicationOptions } from "./publication.ts";
-import type { PackageName } from "./stream-package.ts";
+import { type PackageName, type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
 import { type FeedOptions, openFeed, type TrackFeed } from "./track-feed.ts";
 
 export type PackageFeeds = {
   readonly name: PackageName;
-  /** Of the package's own tracks, in the order of the request. */
+  /** Combinations of the package's tracks, in the order of the request. */
   readonly variants: readonly StreamVariant[];
   readonly feeds: readonly TrackFeed[];
 };
 
-export const segmentFormatOf = (spec: HttpStreamOutput, name: PackageName): SegmentFormat =>
-  name === "dash" ? "fmp4" : (spec.hls?.segments ?? "mpegts");
-
-/** Opens what ffmpeg writes, or will write, of a package. */
+/** Opens the tracks of a package, which ffmpeg writes now or later. */
 export function openPackage(
   name: PackageName,
   { spec, planned, workFolder, folder }: PublicationOptions,
@@ -38,7 +33,7 @@ export function openPackage(
       ? tsReader({ playlist: path, segmentSeconds, kind: track.kind })
       : fmp4Reader({ path, segmentSeconds, kind: track.kind });
   };
-  const feedOf = ({ track, reader }: Source): TrackFeed =>
+  const feedOf = ({ track, reader }: TrackSource): TrackFeed =>
     openFeed({ track, format, reader, key, probeFile, folder: inStreamFolder(name, folder) });
   if (name !== "hls" || !spec.hls?.muxed) {
     return { name, variants, feeds: tracks.map((track) => feedOf({ track, reader: readerOf(track) })) };
@@ -53,44 +48,46 @@ export function openPackage(
   };
 }
 
-type Source = { readonly track: StreamTrack; readonly reader: TrackReader };
+type TrackSource = { readonly track: StreamTrack; readonly reader: TrackReader };
 
-type Mux = {
+type MuxOptions = {
   readonly readerOf: (track: StreamTrack) => TrackReader;
   readonly segmentSeconds: number;
   readonly pathOf: (variant: string, number: number) => string;
 };
 
-/** One track for each variant, which holds its video and its audio. */
+/** One track for each variant, with its video and its audio. */
 function muxVariants(
   tracks: readonly StreamTrack[],
   variants: readonly StreamVariant[],
-  { readerOf, segmentSeconds, pathOf }: Mux,
-): (Source & { readonly variant: StreamVariant })[] {
+  { readerOf, segmentSeconds, pathOf }: MuxOptions,
+): (TrackSource & { readonly variant: StreamVariant })[] {
   const readers = new Map(
     tracks.map((track) => {
       const uses = variants.filter(({ video, audio }) => video === track.name || audio === track.name).length;
       return [track.name, { track, left: sharedReaders(readerOf(track), uses) }] as const;
     }),
   );
-  const take = (name: string | null): Source | null => {
+  const take = (name: string | null): TrackSource | null => {
     const shared = name === null ? undefined : readers.get(name);
     const reader = shared?.left.shift();
     return shared && reader ? { track: shared.track, reader } : null;
   };
   const videos = variants.map((variant) => variant.video);
   return variants.flatMap(({ video, audio }) => {
-    const [shown, heard] = [take(video), take(audio)];
-    const own = shown ?? heard;
+    const [videoSource, audioSource] = [take(video), take(audio)];
+    const own = videoSource ?? audioSource;
     if (!own) return [];
-    if (!shown || !heard) return [{ ...own, variant: { video, audio } }];
-    // Almost always the name of its video; a video that is in variants with other audio too is named by both.
+    if (!videoSource || !audioSource) return [{ ...own, variant: { video, audio } }];
+    // Named after its video. If the same video is in variants with different audio, after both.
     const isShared = videos.filter((other) => other === video).length > 1;
-    const name = isShared ? `${shown.track.name}-${heard.track.name}` : shown.track.name;
+    const name = isShared ? `${videoSource.track.name}-${audioSource.track.name}` : videoSource.track.name;
     const reader = muxedReader({
-      ...{ video: shown.reader, audio: heard.reader, segmentSeconds },
+      video: videoSource.reader,
+      audio: audioSource.reader,
+      segmentSeconds,
       pathOf: (number) => pathOf(name, number),
     });
-    return [{ track: { ...shown.track, name }, reader, variant: { video: name, audio: null } }];
+    return [{ track: { ...videoSource.track, name }, reader, variant: { video: name, audio: null } }];
   });
 }

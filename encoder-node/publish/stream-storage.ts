@@ -1,12 +1,10 @@
-// Brings the many small files of one stream into the storage while it is made: a queue, a few senders, tickets in batches.
-import { AppError, type Failure } from "#shared/errors.ts";
-import { messageOf } from "#shared/log.ts";
-import type { UploadedFile, UploadTicket } from "#shared/protocol/protocol.ts";
+// Uploads the many small files of one stream while it is encoded: a queue, a few senders, and tickets in batches.
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import type { UploadedFile, UploadTicket } from "#shared/protocol/uploads.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
-import { askTicket } from "../upload/ask-ticket.ts";
 import type { Content } from "../upload/content.ts";
-import { uploadContent } from "../upload/upload.ts";
+import { uploadFailure } from "../upload/store-files.ts";
+import { noTicket, requestTicket, type UploadDeps, uploadContent } from "../upload/upload.ts";
 
 export type StreamFile = {
   /** Its name in the protocol: package, stream folder, and so on. */
@@ -15,132 +13,138 @@ export type StreamFile = {
   readonly onStored?: (uploaded: UploadedFile) => unknown;
 };
 
-export interface StreamStorage {
-  /** Has the files sent, in this order as far as they go one after the other; after a failure they are forgotten. */
-  add(files: readonly StreamFile[]): void;
-  /**
-   * Waits until all that was added is stored, or cannot be: then it answers why. `onBytes` is told how much of what
-   * waited at first is stored. Rejects when the lease or the work is no longer wanted.
-   */
-  settled(onBytes?: (storedBytes: number) => void): Promise<Failure | null>;
-  /** Bytes that are added and not stored. */
-  waitingBytes(): number;
-  failed(): boolean;
-  /** Aborts when that is so. */
-  readonly broken: AbortSignal;
-  /** Stops what is under way, and resolves when nothing is. */
-  stop(): Promise<void>;
-}
-
-export type StorageDeps = Pick<TaskDeps, "askUploads" | "storages" | "signal">;
-
 /** Files that are sent at a time. */
 const PARALLEL = 4;
-/** What is asked for at a time: signatures do not last for ever, and what is asked for is sent next. */
+/** The limits of one request for tickets: signatures expire, so a ticket is requested just before its file is sent. */
 const BATCH_FILES = 50;
 const BATCH_BYTES = 128 * 2 ** 20;
 
 type Ticketed = { readonly item: StreamFile; readonly ticket: UploadTicket };
 
-export function openStreamStorage(output: number, deps: StorageDeps): StreamStorage {
-  const waiting: StreamFile[] = [];
-  const ticketed: Ticketed[] = [];
-  const senders = new Set<Promise<void>>();
-  const stop = new AbortController();
-  const broken = new AbortController();
-  const signal = AbortSignal.any([deps.signal, stop.signal]);
-  let asking: Promise<void> | null = null;
-  let trouble: { error: unknown } | null = null;
-  let waitingBytes = 0;
-  let tell: (storedBytes: number) => void = () => undefined;
+export class StreamStorage {
+  readonly #output: number;
+  readonly #deps: UploadDeps;
+  readonly #waiting: StreamFile[] = [];
+  readonly #ticketed: Ticketed[] = [];
+  readonly #senders = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  readonly #broken = new AbortController();
+  readonly #signal: AbortSignal;
+  #request: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  #waitingBytes = 0;
+  #onStored: (sizeBytes: number) => void = () => undefined;
 
-  const fail = (error: unknown): void => {
-    trouble ??= { error };
-    waiting.length = 0;
-    ticketed.length = 0;
-    stop.abort();
-    broken.abort();
-  };
+  constructor(output: number, deps: UploadDeps) {
+    this.#output = output;
+    this.#deps = deps;
+    this.#signal = AbortSignal.any([deps.signal, this.#stop.signal]);
+  }
 
-  const ask = async (): Promise<void> => {
-    const batch = waiting.splice(0, batchLength(waiting));
-    const files = batch.map(({ file, content: { sizeBytes } }) => ({ output, file, sizeBytes }));
-    const answer = await untilAborted(deps.askUploads(files), signal);
-    if ("failure" in answer) throw new AppError(answer.failure.code, answer.failure.message);
+  /** Aborts when an upload failed. */
+  get broken(): AbortSignal {
+    return this.#broken.signal;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
+  /** Bytes that are added and not stored. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** Queues files, which are started in this order. After a failure they are ignored. */
+  add(files: readonly StreamFile[]): void {
+    if (this.#signal.aborted) return;
+    for (const file of files) {
+      this.#waiting.push(file);
+      this.#waitingBytes += file.content.sizeBytes;
+    }
+    for (let free = Math.min(PARALLEL - this.#senders.size, files.length); free > 0; free--) this.#startSender();
+  }
+
+  /**
+   * Resolves when all files are stored (null) or an upload has failed. `onBytes` receives how many of the waiting bytes are
+   * stored. Rejects when the lease or the work is no longer needed.
+   */
+  async settled(onBytes?: (storedBytes: number) => void): Promise<Failure | null> {
+    let stored = 0;
+    this.#onStored = (bytes) => {
+      stored += bytes;
+      onBytes?.(stored);
+    };
+    await this.#idle();
+    this.#deps.signal.throwIfAborted();
+    return this.#failure && streamFailure(this.#failure.error);
+  }
+
+  /** Stops all uploads, and resolves when they have ended. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#idle();
+  }
+
+  #startSender(): void {
+    const run = async (): Promise<void> => {
+      for (let next = await this.#next(); next; next = await this.#next()) await this.#send(next);
+    };
+    const sender = run()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#senders.delete(sender));
+    this.#senders.add(sender);
+  }
+
+  /** The next file to send; null when there is none. */
+  async #next(): Promise<Ticketed | null> {
+    while (this.#ticketed.length === 0) {
+      if (this.#waiting.length === 0 && !this.#request) return null;
+      this.#request ??= this.#requestTickets().finally(() => {
+        this.#request = null;
+      });
+      await this.#request;
+    }
+    return this.#ticketed.shift() ?? null;
+  }
+
+  async #requestTickets(): Promise<void> {
+    const batch = this.#waiting.splice(0, batchLength(this.#waiting));
+    const files = batch.map(({ file, content: { sizeBytes } }) => ({ output: this.#output, file, sizeBytes }));
+    const answer = await untilAborted(this.#deps.requestUploads(files), this.#signal);
+    if ("failure" in answer) throw AppError.from(answer.failure);
     const tickets = new Map(answer.uploads.map((ticket) => [ticket.file, ticket]));
     for (const item of batch) {
       const ticket = tickets.get(item.file);
-      if (!ticket) throw new AppError("storage_unreachable", "The control plane signed no upload for a file");
-      ticketed.push({ item, ticket });
+      if (!ticket) throw noTicket();
+      this.#ticketed.push({ item, ticket });
     }
-  };
+  }
 
-  /** The next to send; null when there is none. */
-  const next = async (): Promise<Ticketed | null> => {
-    while (ticketed.length === 0) {
-      if (waiting.length === 0 && !asking) return null;
-      asking ??= ask().finally(() => {
-        asking = null;
-      });
-      await asking;
-    }
-    return ticketed.shift() ?? null;
-  };
-
-  const send = async ({ item: { file, content, onStored }, ticket }: Ticketed): Promise<void> => {
-    const { etags, sizeBytes } = await uploadContent({
-      ...{ content, ticket, agent: deps.storages, signal },
-      renew: () => askTicket({ output, file, sizeBytes: content.sizeBytes }, deps.askUploads),
-    });
+  async #send({ item: { file, content, onStored }, ticket }: Ticketed): Promise<void> {
+    const { requestUploads, storages: agent, log } = this.#deps;
+    const output = this.#output;
+    const renew = () => requestTicket({ output, file, sizeBytes: content.sizeBytes }, requestUploads);
+    const { etags, sizeBytes } = await uploadContent({ content, ticket, renew, agent, signal: this.#signal, log });
     await onStored?.({ output, file, sizeBytes, etags });
-    waitingBytes -= sizeBytes;
-    tell(sizeBytes);
-  };
+    this.#waitingBytes -= sizeBytes;
+    this.#onStored(sizeBytes);
+  }
 
-  const startSender = (): void => {
-    const run = async (): Promise<void> => {
-      for (let found = await next(); found; found = await next()) await send(found);
-    };
-    const sender = run()
-      .catch(fail)
-      .finally(() => senders.delete(sender));
-    senders.add(sender);
-  };
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#waiting.length = 0;
+    this.#ticketed.length = 0;
+    this.#stop.abort();
+    this.#broken.abort();
+  }
 
-  const idle = async (): Promise<void> => {
-    while (senders.size > 0) await Promise.all(senders);
-  };
-
-  return {
-    add(files) {
-      if (signal.aborted) return;
-      for (const file of files) {
-        waiting.push(file);
-        waitingBytes += file.content.sizeBytes;
-      }
-      for (let free = Math.min(PARALLEL - senders.size, files.length); free > 0; free--) startSender();
-    },
-    async settled(onBytes) {
-      let stored = 0;
-      tell = (bytes) => {
-        stored += bytes;
-        onBytes?.(stored);
-      };
-      await idle();
-      deps.signal.throwIfAborted();
-      return trouble && failureOf(trouble.error);
-    },
-    waitingBytes: () => waitingBytes,
-    failed: () => trouble !== null,
-    broken: broken.signal,
-    async stop() {
-      stop.abort();
-      await idle();
-    },
-  };
+  async #idle(): Promise<void> {
+    while (this.#senders.size > 0) await Promise.all(this.#senders);
+  }
 }
 
-/** How many of the first are asked for together: one at least. */
+/** How many of the first files are in one request: at least one. */
 function batchLength(waiting: readonly StreamFile[]): number {
   let bytes = 0;
   const tooMany = waiting.findIndex(({ content }, at) => {
@@ -150,14 +154,12 @@ function batchLength(waiting: readonly StreamFile[]): number {
   return tooMany === -1 ? waiting.length : tooMany;
 }
 
-/** Codes that say that nobody wants the work any more. */
+/** Codes of errors after which the work is no longer needed. */
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
 
-/** Rethrows what is no matter of this stream alone. */
-function failureOf(error: unknown): Failure {
-  if (!(error instanceof AppError)) {
-    return { code: "storage_unreachable", message: `The upload failed: ${messageOf(error)}` };
-  }
+/** The failure of the stream. Rethrows errors that end the whole task. */
+function streamFailure(error: unknown): Failure {
+  if (!(error instanceof AppError)) return uploadFailure(error);
   if (UNWANTED.has(error.code)) throw error;
-  return { code: error.code, message: error.message };
+  return failureOf(error);
 }
