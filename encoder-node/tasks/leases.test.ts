@@ -5,20 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { createLogger } from "#shared/log.ts";
-import { Assignment, type NodeFrame, type ProgressItem } from "#shared/protocol/protocol.ts";
+import type { NodeFrame, ProgressItem } from "#shared/protocol/frames.ts";
+import { Assignment } from "#shared/protocol/tasks.ts";
 import type { Report, Reports } from "../link/reports.ts";
 import { createProgressBoard, type ProgressBoard } from "../task/progress.ts";
-import { createRangedSources } from "../task/ranged-sources.ts";
+import { RangedSources } from "../task/ranged-sources.ts";
 import { createSlots } from "../task/slots.ts";
-import { createSourceCache } from "../task/source-cache.ts";
+import { SourceCache } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
-import { createUploadSlots } from "../task/upload-slots.ts";
-import { createLeases, type Leases } from "./leases.ts";
+import { UploadSlots } from "../task/upload-slots.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { Leases } from "./leases.ts";
 
-const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
-/** Never answers, so that what runs here runs until it is stopped. */
+/** Never responds, so that tasks run until they are stopped. */
 const silent = createServer(() => undefined);
 let folder: string;
 beforeAll(async () => {
@@ -36,6 +36,9 @@ const assignment = (job: string): Assignment =>
     lease: `${job.repeat(14)}.inspect.1`,
     token: "t",
     jobId: job.repeat(14),
+    kind: "inspect",
+    slotClass: "inspect",
+    round: 0,
     task: { kind: "inspect", sourceUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` },
   });
 
@@ -45,22 +48,33 @@ let reported: Report[];
 let board: ProgressBoard;
 let given: TaskDeps[];
 let leases: Leases;
-/** One task at a time uploads beside the others. */
-const uploads = createUploadSlots(1, async () => true);
+/** One task at a time uploads besides the others. */
+const uploads = new UploadSlots(1, async () => true);
 function open(reports: Reports): Leases {
   board = createProgressBoard((sent) => items.push(sent));
-  return createLeases({
-    ...{ slots: createSlots({ inspect: 2, encode: 1 }), uploads, board, reports, log },
+  return new Leases({
+    slots: createSlots({ inspect: 2, encode: 1 }),
+    uploads,
+    board,
+    reports,
+    log: silentLog,
     send: (frame) => frames.push(frame),
     taskDeps: (own) => {
       const deps: TaskDeps = {
-        ...{ ...own, log, ffmpeg: tool, ffprobe: tool, allowPrivate: "loopback", maxSourceBytes: 1e6 },
-        ...{ sources: createSourceCache(folder), workFolder: folder, storages: new Agent() },
-        probing: (work) => work(),
+        ...own,
+        log: silentLog,
+        ffmpeg: tool,
+        ffprobe: tool,
+        allowPrivate: "loopback",
+        maxSourceBytes: 1e6,
+        sources: new SourceCache(folder),
+        workFolder: folder,
+        storages: new Agent(),
+        withProbeSlot: (work) => work(),
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
-        rangedSources: createRangedSources(join(folder, "ranged"), "loopback"),
-        askUploads: () => Promise.reject(new Error("nothing to upload")),
-        askScratch: () => Promise.reject(new Error("nothing to keep")),
+        rangedSources: new RangedSources(join(folder, "ranged"), "loopback"),
+        requestUploads: () => Promise.reject(new Error("no uploads")),
+        requestScratch: () => Promise.reject(new Error("no scratch storage")),
       };
       given.push(deps);
       return deps;
@@ -78,44 +92,46 @@ beforeEach(() => {
   });
 });
 
-it("gives back the slot that a second copy of an assignment cost", async () => {
+it("gives back the slot that a duplicate assignment used", async () => {
   leases.start(assignment("A"));
   leases.start(assignment("A"));
-  expect(frames).toEqual([{ type: "slots", grant: { inspect: 1, encode: 0 }, released: [] }]);
+  expect(frames).toEqual([{ type: "slots", offered: { inspect: 1, encode: 0 }, released: [] }]);
   expect(leases.running()).toHaveLength(1);
   leases.cancel(assignment("A").lease);
   await leases.drain();
 });
 
-it("gives the slot back when only uploads are left, to as many tasks as may upload, and releases the lease later", async () => {
+it("gives the slot back when only uploads are left, for a limited number of tasks, and releases the lease later", async () => {
   const slots = (encode: number, released: string[] = []) => ({
-    ...{ type: "slots", grant: { inspect: encode, encode: 0 }, released },
+    type: "slots",
+    offered: { inspect: encode, encode: 0 },
+    released,
   });
   leases.start(assignment("A"));
   leases.start(assignment("B"));
-  for (const deps of given) deps.encoded();
+  for (const deps of given) deps.releaseSlot();
   await vi.waitFor(() => expect(frames).toEqual([slots(1)]));
   expect(leases.running()).toHaveLength(2);
   leases.cancel(assignment("A").lease);
-  // B takes the place of A among those that upload.
+  // B takes the upload slot of A.
   await vi.waitFor(() => expect(frames).toEqual([slots(1), slots(0, [assignment("A").lease]), slots(1)]));
   leases.cancel(assignment("B").lease);
   await leases.drain();
   expect(frames.slice(3)).toEqual([slots(0, [assignment("B").lease])]);
 });
 
-it("lets a lease that has ended say nothing more of its progress", async () => {
+it("ignores progress of a lease that has ended", async () => {
   leases.start(assignment("A"));
   leases.cancel(assignment("A").lease);
   await vi.waitFor(() => expect(leases.running()).toEqual([]));
-  expect(frames).toEqual([{ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment("A").lease] }]);
+  expect(frames).toEqual([{ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment("A").lease] }]);
   const before = items.length;
   given[0]?.progress("encoding", 0.5);
   expect(items).toHaveLength(before);
   expect(reported).toEqual([]);
 });
 
-it("refuses what comes while it drains, and waits until that is said", async () => {
+it("rejects assignments while it drains, and waits until that is reported", async () => {
   leases.start(assignment("A"));
   const drained = vi.fn();
   const draining = leases.drain().then(drained);
@@ -130,10 +146,10 @@ it("refuses what comes while it drains, and waits until that is said", async () 
   leases.handBack();
   await draining;
   expect(reported[1]).toMatchObject({ lease: assignment("A").lease, body: { failure: { code: "node_lost" } } });
-  expect(frames).toEqual([{ type: "slots", grant: { inspect: 0, encode: 0 }, released: [assignment("A").lease] }]);
+  expect(frames).toEqual([{ type: "slots", offered: { inspect: 0, encode: 0 }, released: [assignment("A").lease] }]);
 });
 
-it("goes on when a report cannot be made", async () => {
+it("continues when a report fails", async () => {
   leases = open({ send: () => Promise.reject(new Error("no disk")), resume: async () => undefined });
   leases.start(assignment("A"));
   leases.handBack();

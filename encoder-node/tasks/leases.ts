@@ -2,38 +2,21 @@
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import {
-  type Assignment,
-  type LeaseProof,
-  type NodeFrame,
-  type OutputReport,
-  type SlotClass,
-  type SlotCounts,
-  slotClassOf,
-  type TaskStage,
-} from "#shared/protocol/protocol.ts";
+import type { NodeFrame, TaskStage } from "#shared/protocol/frames.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { Assignment, RunningLease, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { Reports } from "../link/reports.ts";
 import type { ProgressBoard } from "../task/progress.ts";
 import type { Slots } from "../task/slots.ts";
-import { TURN_OVER } from "../task/source-cache.ts";
+import { YIELDED } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import type { UploadSlots } from "../task/upload-slots.ts";
 import { runTask, type StopReason } from "./run-task.ts";
 
-export interface Leases {
-  /** Starts the work on an assignment; after `drain` it is refused at once. */
-  start(assignment: Assignment): void;
-  cancel(lease: LeaseId): void;
-  /** Others wait: a task that only waits for its source gives way to them. */
-  yield(lease: LeaseId): void;
-  running(): LeaseProof[];
-  /** Stops what runs and hands it back. */
-  handBack(): void;
-  /** Takes nothing new and resolves when nothing runs any more. */
-  drain(): Promise<void>;
-}
+/** The part of a task's deps that belongs to its lease alone. */
+export type LeaseDeps = Pick<TaskDeps, "assignment" | "signal" | "progress" | "yielding" | "report" | "releaseSlot">;
 
-/** What a lease's work needs from the node. */
+/** What the leases need from the node. */
 export interface LeasesDeps {
   readonly slots: Slots;
   readonly uploads: UploadSlots;
@@ -41,102 +24,131 @@ export interface LeasesDeps {
   readonly reports: Reports;
   readonly log: Logger;
   send(frame: NodeFrame): void;
-  taskDeps(own: Pick<TaskDeps, "assignment" | "signal" | "progress" | "turn" | "report" | "encoded">): TaskDeps;
+  taskDeps(own: LeaseDeps): TaskDeps;
 }
 
-type Running = { assignment: Assignment; abort: AbortController; turn: AbortController; done: Promise<unknown> };
-type Work = (signal: AbortSignal, turnOver: AbortSignal) => Promise<unknown>;
+type Running = {
+  readonly assignment: Assignment;
+  readonly abort: AbortController;
+  readonly yielded: AbortController;
+  readonly done: Promise<unknown>;
+};
+type LeaseSignals = { readonly stop: AbortSignal; readonly yielded: AbortSignal };
 
-const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and takes no new work" };
+const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
-export function createLeases(deps: LeasesDeps): Leases {
-  const { slots, reports, log } = deps;
-  const leases = new Map<LeaseId, Running>();
-  let draining = false;
+export class Leases {
+  readonly #deps: LeasesDeps;
+  readonly #leases = new Map<LeaseId, Running>();
+  #isDraining = false;
 
-  const keep = (assignment: Assignment, work: Work): void => {
+  constructor(deps: LeasesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts the work on an assignment. While the node drains, the assignment is reported as failed at once. */
+  start(assignment: Assignment): void {
+    const { slots, reports, log, send } = this.#deps;
+    const { lease, token, kind, slotClass, round } = assignment;
+    // The hub has used a slot for it. The work that already runs gives back only its own slot.
+    if (this.#leases.has(lease)) return send(slotsFrame(slotClass, this.#isDraining ? 0 : 1, []));
+    if (this.#isDraining) {
+      return this.#run(assignment, () => reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } }));
+    }
+    log.debug("Lease started", { lease, kind, slotClass, round });
+    slots.take(slotClass);
+    this.#run(assignment, (signals) => runLease(assignment, signals, this.#deps));
+  }
+
+  cancel(lease: LeaseId): void {
+    this.#leases.get(lease)?.abort.abort("cancelled" satisfies StopReason);
+  }
+
+  /** Other tasks wait: if this lease still waits for its source, it gives its slot back. */
+  yield(lease: LeaseId): void {
+    this.#leases.get(lease)?.yielded.abort(YIELDED);
+  }
+
+  running(): RunningLease[] {
+    return [...this.#leases.values()].map(({ assignment: { lease, token, slotClass } }) => ({
+      lease,
+      token,
+      slotClass,
+    }));
+  }
+
+  /** Stops all work and reports it as failed, so that other nodes do it. */
+  handBack(): void {
+    for (const { abort } of this.#leases.values()) abort.abort("handed-back" satisfies StopReason);
+  }
+
+  /** Accepts no new work, and resolves when all work has ended. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#deps.slots.close();
+    // Assignments that the hub sent before it knew may still arrive, and must be reported before the node stops.
+    while (this.#leases.size > 0) await Promise.all([...this.#leases.values()].map(({ done }) => done));
+  }
+
+  #run(assignment: Assignment, work: (signals: LeaseSignals) => Promise<unknown>): void {
     const { lease } = assignment;
-    const [abort, turn] = [new AbortController(), new AbortController()];
-    const done = work(abort.signal, turn.signal)
-      .catch((error: unknown) => log.error("Lease ended badly", { lease, error: messageOf(error) }))
-      .finally(() => leases.delete(lease));
-    leases.set(lease, { assignment, abort, turn, done });
-  };
-  const refuse = ({ lease, token }: Assignment): Promise<boolean> =>
-    reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } });
-
-  return {
-    start(assignment) {
-      const slotClass = slotClassOf(assignment.task);
-      // The hub has spent a slot on it; the work that already runs gives only its own back.
-      if (leases.has(assignment.lease)) return deps.send(granting(slotClass, draining ? 0 : 1, []));
-      if (draining) return keep(assignment, () => refuse(assignment));
-      slots.take(slotClass);
-      keep(assignment, (signal, turnOver) => work(assignment, signal, turnOver, deps));
-    },
-    cancel: (lease) => leases.get(lease)?.abort.abort("cancelled" satisfies StopReason),
-    yield: (lease) => leases.get(lease)?.turn.abort(TURN_OVER),
-    running: () => [...leases.values()].map(({ assignment: { lease, token } }) => ({ lease, token })),
-    handBack: () => {
-      for (const { abort } of leases.values()) abort.abort("handed-back" satisfies StopReason);
-    },
-    async drain() {
-      draining = true;
-      slots.close();
-      // What was under way when the hub was told may still come, and must be refused before the node goes.
-      while (leases.size > 0) await Promise.all([...leases.values()].map(({ done }) => done));
-    },
-  };
-}
-
-/** The work on one lease, from the slot taken to the slot given back, which may be long before its end. */
-async function work(
-  assignment: Assignment,
-  signal: AbortSignal,
-  turnOver: AbortSignal,
-  deps: LeasesDeps,
-): Promise<void> {
-  const { board, reports, uploads } = deps;
-  const { lease, token } = assignment;
-  const end = new AbortController();
-  const giveBack = slotHeld(slotClassOf(assignment.task), deps);
-  let leave: (() => void) | null = null;
-  // Work that was stopped may still have something to say for a moment, which would put the lease on the board for good.
-  const progress = (stage: TaskStage, fraction: number): void => {
-    if (!end.signal.aborted) board.note(lease, token, stage, fraction);
-  };
-  const encoded = async (): Promise<void> => {
-    leave = await uploads.take(end.signal);
-    if (end.signal.aborted) leave();
-    else giveBack([]);
-  };
-  const report = (outputs: OutputReport[]): Promise<boolean> =>
-    reports.send({ lease, verb: "outputs", body: { token, outputs } });
-  progress("transferring", 0);
-  try {
-    const turn = { over: turnOver, slow: () => deps.send({ type: "slow", lease }) };
-    const own = { assignment, signal, progress, turn, report, encoded: () => void encoded().catch(() => undefined) };
-    await runTask(deps.taskDeps(own), reports);
-  } finally {
-    end.abort();
-    board.drop(lease);
-    (leave as (() => void) | null)?.();
-    giveBack([lease]);
+    const [abort, yielded] = [new AbortController(), new AbortController()];
+    const done = work({ stop: abort.signal, yielded: yielded.signal })
+      .catch((error: unknown) => this.#deps.log.error("Lease failed unexpectedly", { lease, error: messageOf(error) }))
+      .finally(() => this.#leases.delete(lease));
+    this.#leases.set(lease, { assignment, abort, yielded, done });
   }
 }
 
-/** A slot of this class: what gives it back, once, and tells the hub of it and of leases that have ended. */
-function slotHeld(slotClass: SlotClass, { slots, send }: LeasesDeps): (released: LeaseId[]) => void {
+/** Runs a lease from the slot that it has taken to the report; the slot may be given back long before the end. */
+async function runLease(
+  assignment: Assignment,
+  { stop: signal, yielded }: LeaseSignals,
+  deps: LeasesDeps,
+): Promise<void> {
+  const { board, reports, uploads, log } = deps;
+  const { lease, token, slotClass } = assignment;
+  const end = new AbortController();
+  const giveBack = slotReturn(slotClass, deps);
+  let releaseUploadSlot: (() => void) | null = null;
+  // Work that was stopped may still report progress for a short time, which would keep the lease on the board forever.
+  const progress = (stage: TaskStage, fraction: number): void => {
+    if (!end.signal.aborted) board.update(lease, token, stage, fraction);
+  };
+  const moveToUploadSlot = async (): Promise<void> => {
+    releaseUploadSlot = await uploads.acquire(end.signal);
+    if (end.signal.aborted) return releaseUploadSlot();
+    log.debug("Encode slot released, uploads continue", { lease });
+    giveBack([]);
+  };
+  const report = (outputs: OutputReport[]): Promise<boolean> =>
+    reports.send({ lease, verb: "outputs", body: { token, outputs } });
+  const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
+  const yielding = { requested: yielded, reportSlow: () => deps.send({ type: "slow", lease }) };
+  progress("transferring", 0);
+  try {
+    await runTask(deps.taskDeps({ assignment, signal, progress, yielding, report, releaseSlot }), reports);
+  } finally {
+    end.abort();
+    board.remove(lease);
+    (releaseUploadSlot as (() => void) | null)?.();
+    giveBack([lease]);
+    log.debug("Lease ended", { lease });
+  }
+}
+
+/** A function that gives back the slot of a lease, once, and notifies the hub about it and about leases that have ended. */
+function slotReturn(slotClass: SlotClass, { slots, send }: LeasesDeps): (released: LeaseId[]) => void {
   let isHeld = true;
   return (released) => {
     const before = slots.free()[slotClass];
     if (isHeld) slots.give(slotClass);
     isHeld = false;
-    send(granting(slotClass, slots.free()[slotClass] - before, released));
+    send(slotsFrame(slotClass, slots.free()[slotClass] - before, released));
   };
 }
 
-const granting = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {
-  const grant: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };
-  return { type: "slots", grant, released };
+const slotsFrame = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {
+  const offered: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };
+  return { type: "slots", offered, released };
 };

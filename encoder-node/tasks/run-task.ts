@@ -1,19 +1,19 @@
-// One assignment from the first byte to the last report.
-import { AppError, assertNever, type Failure } from "#shared/errors.ts";
+// Runs the task of one assignment and reports its result.
+import { AppError, assertNever, type Failure, failureOf } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { TaskResult } from "#shared/protocol/protocol.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { Reports } from "../link/reports.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
-import { sound } from "./audio.ts";
+import { encodeAudio } from "./audio.ts";
 import { chunk } from "./chunk/chunk.ts";
 import { encode } from "./encode/encode.ts";
 import { inspect } from "./inspect/inspect.ts";
 import { join } from "./join/join.ts";
 
-/** Why the work on a task was stopped: its job wants it no longer, or this node stops and hands it back. */
+/** Why the work on a task was stopped: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
 
-/** Does a task and reports how it ended. Never rejects. */
+/** Runs a task and reports its result or failure. Never rejects. */
 export async function runTask(deps: TaskDeps, reports: Reports): Promise<void> {
   const { assignment, log } = deps;
   const { lease, token, task } = assignment;
@@ -29,7 +29,7 @@ export async function runTask(deps: TaskDeps, reports: Reports): Promise<void> {
 
 type Outcome = { result: TaskResult } | { failure: Failure };
 
-/** What came of the work; null when nobody wants to know any more. */
+/** The result or failure to report; null when the job no longer needs it. */
 async function outcomeOf(deps: TaskDeps): Promise<Outcome | null> {
   const { log, signal } = deps;
   const { kind } = deps.assignment.task;
@@ -40,7 +40,7 @@ async function outcomeOf(deps: TaskDeps): Promise<Outcome | null> {
     return { result };
   } catch (error) {
     if (signal.aborted && signal.reason !== "handed-back") return null;
-    const failure = failureOf(error, signal);
+    const failure = taskFailure(error, signal);
     log.warn("Task failed", { kind, code: failure.code, error: failure.message });
     return { failure };
   }
@@ -55,8 +55,8 @@ function work(deps: TaskDeps): Promise<TaskResult> {
       return encode(task, deps);
     case "chunk":
       return chunk(task, deps);
-    case "sound":
-      return sound(task, deps);
+    case "audio":
+      return encodeAudio(task, deps);
     case "join":
       return join(task, deps);
     default:
@@ -64,12 +64,12 @@ function work(deps: TaskDeps): Promise<TaskResult> {
   }
 }
 
-/** Longest part of an error's own words that is passed on. */
-const MAX_QUOTE = 300;
+/** Maximum length of an unexpected error's message in a report. */
+const MAX_ERROR_CHARS = 300;
 
-function failureOf(error: unknown, signal: AbortSignal): Failure {
+function taskFailure(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return { code: "node_lost", message: "The node was stopped and handed its work back" };
-  if (error instanceof AppError) return { code: error.code, message: error.message };
-  const words = messageOf(error).slice(0, MAX_QUOTE);
-  return { code: "node_failed", message: `The encoder node had a problem of its own: ${words}` };
+  if (error instanceof AppError) return failureOf(error);
+  const message = messageOf(error).slice(0, MAX_ERROR_CHARS);
+  return { code: "node_failed", message: `Unexpected error of the encoder node: ${message}` };
 }

@@ -1,48 +1,41 @@
-// Whether a chunk's tracks are what was planned: these frames, from this time on.
+// Checks that the tracks of a chunk are as planned: the number of frames, and the timestamp of the first one.
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { ChunkTrack } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type ChunkFacts, readChunkFacts } from "./chunk-file.ts";
+import type { EncodedTrack } from "./store-tracks.ts";
 
-/** A file that holds a track, or a part of one. */
-export type MadeTrack = {
-  readonly output: number;
-  readonly track: string;
-  readonly path: string;
-  /** Null for what is no picture. */
-  readonly frames: number | null;
-};
+/** The maximum difference from the timestamps of an encode in one run. */
+const MAX_ERROR_US = 100;
 
 /** Throws AppError `chunk_mismatch`. */
-export async function madeTracks(tracks: readonly ChunkTrack[], folder: string): Promise<MadeTrack[]> {
-  const made: MadeTrack[] = [];
+export async function checkChunkTracks(tracks: readonly ChunkTrack[], folder: string): Promise<EncodedTrack[]> {
+  const encoded: EncodedTrack[] = [];
   for (const { output, track, file, frames, firstUs } of tracks) {
     const path = join(folder, file);
     const facts = await readChunkFacts(path, "video").catch((error: unknown) => {
       throw new AppError("chunk_mismatch", `A chunk cannot be read: ${messageOf(error)}`, { cause: error });
     });
     if (frames !== null && facts.frames !== frames) {
-      throw new AppError("chunk_mismatch", `A chunk has ${facts.frames} frames where ${frames} were planned.`);
+      throw new AppError("chunk_mismatch", `A chunk has ${facts.frames} frames instead of ${frames}.`);
     }
-    const errorUs = timeErrorUs(facts, firstUs);
+    const errorUs = timestampErrorUs(facts, firstUs);
     if (errorUs > MAX_ERROR_US) {
-      throw new AppError(
-        "chunk_mismatch",
-        `A chunk's first frame is ${Math.round(errorUs)} µs from where it was planned.`,
-      );
+      const message = `The first frame of a chunk is ${Math.round(errorUs)} µs from its planned timestamp.`;
+      throw new AppError("chunk_mismatch", message);
     }
-    made.push({ output, track, path, frames: facts.frames });
+    encoded.push({ output, track, path, frames: facts.frames });
   }
-  return made;
+  return encoded;
 }
 
-/** The same film is one whose times are no further from those of a normal run (design: 0.1 ms). */
-const MAX_ERROR_US = 100;
-
-/** How far a first frame is from where it was to be, in µs, beyond what the track's own ticks round away. */
-export function timeErrorUs({ start, timescale }: Pick<ChunkFacts, "start" | "timescale">, firstUs: number): number {
+/** The difference of the first frame's timestamp from the planned one in µs, beyond the rounding to the track's ticks. */
+export function timestampErrorUs(
+  { start, timescale }: Pick<ChunkFacts, "start" | "timescale">,
+  firstUs: number,
+): number {
   const ticks = (firstUs / 1e6 + STREAM_START_SECONDS) * timescale;
   const nearest = Math.min(Math.abs(start - Math.floor(ticks)), Math.abs(start - Math.ceil(ticks)));
   return (nearest / timescale) * 1e6;

@@ -1,12 +1,13 @@
-// Reads what a chunk's run wrote: a fragmented MP4 of one track, each fragment a `moof` with its `mdat`.
+// Reads the file of an encoded chunk: fragmented MP4 with one track, each fragment a `moof` and its `mdat`.
+
 import { type FileHandle, open } from "node:fs/promises";
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { type BoxHeader, bodyAt, boxesIn, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 import { readFragment } from "../../package/mp4/fragments.ts";
 import type { SampleDefaults } from "../../package/mp4/movie-header.ts";
 
 export type ChunkHead = {
-  /** `ftyp` and `moov`, as they are. */
+  /** The bytes of `ftyp` and `moov`. */
   readonly init: Buffer;
   /** Ticks per second. */
   readonly timescale: number;
@@ -17,14 +18,14 @@ export type ChunkHead = {
 export type ChunkFragment = {
   /** With its header. */
   readonly moof: Buffer;
-  /** Where the `mdat` lies, with its header. */
+  /** The place of the `mdat`, with its header. */
   readonly data: { readonly offset: number; readonly sizeBytes: number };
   readonly frames: number;
   readonly start: number;
   readonly end: number;
 };
 
-/** What a file holds, all fragments together. */
+/** The frames of all fragments of a file. */
 export type ChunkFacts = {
   readonly timescale: number;
   readonly frames: number;
@@ -33,17 +34,17 @@ export type ChunkFacts = {
   readonly end: number;
 };
 
-/** Boxes that are read as a whole have some kilobytes; this is far more than any. */
+/** Boxes that are read whole have a few kilobytes; this limit is far above that. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Throws when the file is no such file, or does not end with a whole fragment. */
+/** Throws when the file is of another kind, or ends within a fragment. */
 export async function readChunkHead(file: FileHandle): Promise<ChunkHead> {
   const { size } = await file.stat();
   for (let offset = 0; ; ) {
     const box = await boxAt(file, offset, size);
     offset += box.sizeBytes;
     if (box.type === "moov") return headOf(await bytesAt(file, 0, offset));
-    if (box.type !== "ftyp") throw new Error(`A box ${JSON.stringify(box.type)} before the track's header`);
+    if (box.type !== "ftyp") throw new Error(`unexpected box ${JSON.stringify(box.type)} before the track's header`);
   }
 }
 
@@ -58,7 +59,7 @@ function headOf(init: Buffer): ChunkHead {
   };
 }
 
-/** The fragments in their order. Throws also when one of pictures does not begin with a keyframe. */
+/** The fragments in their order. Throws when a video fragment does not start with a keyframe. */
 export async function* readChunkFragments(
   file: FileHandle,
   { init, defaults }: ChunkHead,
@@ -67,11 +68,11 @@ export async function* readChunkFragments(
   const { size } = await file.stat();
   for (let offset = init.length; offset < size; ) {
     const box = await boxAt(file, offset, size);
-    // An index at the end, for those who jump.
+    // The index for seeking, at the end.
     if (box.type === "mfra" && offset + box.sizeBytes === size) return;
-    if (box.type !== "moof") throw new Error(`A box ${JSON.stringify(box.type)} where a fragment belongs`);
+    if (box.type !== "moof") throw new Error(`unexpected box ${JSON.stringify(box.type)} instead of a fragment`);
     const data = await boxAt(file, offset + box.sizeBytes, size);
-    if (data.type !== "mdat") throw new Error("A fragment without its samples");
+    if (data.type !== "mdat") throw new Error("a fragment has no samples");
     const moof = await bytesAt(file, offset, box.sizeBytes);
     const body = moof.subarray(box.headerBytes);
     const { start, end } = readFragment(body, defaults, kind);
@@ -86,21 +87,21 @@ const samplesIn = (moof: Buffer): number =>
     .filter(({ type }) => type === "trun")
     .reduce((sum, { body }) => sum + body.readUInt32BE(4), 0);
 
-/** Reads a whole file. Throws when it is not what a chunk's run leaves behind. */
+/** Reads a whole file. Throws when it is not the complete file of a chunk. */
 export async function readChunkFacts(path: string, kind: TrackKind): Promise<ChunkFacts> {
   const file = await open(path);
   try {
     const head = await readChunkHead(file);
     let facts: ChunkFacts | null = null;
     for await (const fragment of readChunkFragments(file, head, kind)) facts = withFragment(facts, head, fragment);
-    if (!facts) throw new Error("A track without frames");
+    if (!facts) throw new Error("the track has no frames");
     return facts;
   } finally {
     await file.close();
   }
 }
 
-/** Those of a file so far, and one more of its fragments. */
+/** Adds a fragment to the facts of the fragments before it. */
 export const withFragment = (
   facts: ChunkFacts | null,
   { timescale }: Pick<ChunkHead, "timescale">,
@@ -114,16 +115,16 @@ export const withFragment = (
 
 async function boxAt(file: FileHandle, offset: number, size: number): Promise<BoxHeader> {
   const box = boxHeader(await bytesAt(file, offset, Math.min(MAX_HEADER_BYTES, size - offset)));
-  if (!box || offset + box.sizeBytes > size) throw new Error("A track that is cut off");
+  if (!box || offset + box.sizeBytes > size) throw new Error("the track is truncated");
   return box;
 }
 
 async function bytesAt(file: FileHandle, offset: number, sizeBytes: number): Promise<Buffer> {
-  if (sizeBytes > MAX_BODY_BYTES) throw new Error(`A box of ${sizeBytes} bytes`);
+  if (sizeBytes > MAX_BODY_BYTES) throw new Error(`a box of ${sizeBytes} bytes is too large`);
   const bytes = Buffer.alloc(Math.max(0, sizeBytes));
   for (let at = 0; at < sizeBytes; ) {
     const { bytesRead } = await file.read(bytes, at, sizeBytes - at, offset + at);
-    if (bytesRead === 0) throw new Error("A track that is cut off");
+    if (bytesRead === 0) throw new Error("the track is truncated");
     at += bytesRead;
   }
   return bytes;

@@ -1,4 +1,4 @@
-// What can go wrong with the tasks of a film that is encoded in chunks.
+// Failures of the tasks of a chunked job.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join as pathOf } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -16,7 +16,7 @@ import {
   openChunkTestBed,
 } from "../../testing/chunked-jobs.ts";
 import { tools } from "../../testing/task-deps.ts";
-import { sound } from "../audio.ts";
+import { encodeAudio } from "../audio.ts";
 import { join } from "../join/join.ts";
 import { chunk } from "./chunk.ts";
 
@@ -38,7 +38,7 @@ const scripted = async (name: string, script: string): Promise<TaskDeps["ffmpeg"
   return { ...tools.ffmpeg, path };
 };
 
-it("tries a chunk once more, from further back, when its frames are not those planned", async () => {
+it("retries a chunk once with more preroll when its frames are not as planned", async () => {
   const [, second] = chunks;
   if (!second) throw new Error("No second chunk");
   const ffmpeg = await scripted(
@@ -60,7 +60,7 @@ esac`,
   expect((seeks[0] ?? 0) - (seeks[1] ?? 0)).toBeGreaterThanOrEqual(19);
 });
 
-it("fails a chunk that never has its frames", async () => {
+it("fails a chunk that never has the planned frames", async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
   const ffmpeg = await scripted(
@@ -72,7 +72,7 @@ it("fails a chunk that never has its frames", async () => {
 });
 
 const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };
-it("encodes a chunk in software when hardware fails, unless the film's chunks are of that hardware", async () => {
+it("encodes a chunk in software when hardware fails, unless other chunks were encoded with it", async () => {
   const task = chunks.at(-1);
   if (!task) throw new Error("No chunk");
   const ffmpeg = await scripted(
@@ -81,7 +81,7 @@ it("encodes a chunk in software when hardware fails, unless the film's chunks ar
   );
   const { capabilities } = testBed.node.depsOf(leaseOf(job, "any"), task, {});
   const given = { ...testBed.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
-  // NVENC takes no small pictures.
+  // NVENC supports no small frames.
   const outputs = [specOf({ format: "mp4:240p" }, 0)];
   const encodedBy = (encoder: string | null): Promise<TaskResult> =>
     chunk({ ...task, outputs, encoder }, testBed.node.depsOf(leaseOf(job, "hw"), task, given));
@@ -90,15 +90,15 @@ it("encodes a chunk in software when hardware fails, unless the film's chunks ar
   await expect(encodedBy("libx264 n6")).rejects.toMatchObject({ code: "encoder_not_available" });
 });
 
-it("leaves no file and no process behind when the work is no longer wanted", async () => {
+it("leaves no file and no process behind after an abort", async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
   const ffmpeg = await scripted("slow-ffmpeg", `echo $$ >> ${testBed.folder}/pids; sleep 600`);
-  const soundTask = { kind: "audio" as const, ...ranged };
+  const audioTask = { kind: "audio" as const, ...ranged };
   const stuck = { kind: "join" as const, probe: ranged.probe, outputs: ONE, chunks: [], audio: [] };
   const works = [
     (deps: TaskDeps) => chunk(first, deps),
-    (deps: TaskDeps) => sound(soundTask, deps),
+    (deps: TaskDeps) => encodeAudio(audioTask, deps),
     (deps: TaskDeps) => join(stuck, deps),
   ];
   for (const [at, work] of works.entries()) {
@@ -123,14 +123,14 @@ it("leaves no file and no process behind when the work is no longer wanted", asy
   expect(await readdir(pathOf(testBed.folder, "tasks"))).toEqual([]);
 });
 
-it("fails a chunk whose source is gone, whatever ffmpeg makes of that", async () => {
+it("fails a chunk whose source does not exist", async () => {
   const [first] = chunks;
   if (first?.source.from !== "scratch") throw new Error("No chunk");
   const source = {
     ...first.source,
     pieces: first.source.pieces.map((piece) => ({ ...piece, name: "gone-1/source-00001" })),
   };
-  // Of another job: this node has the source of the first one.
+  // Another job, because this node has cached the source of the first one.
   const lease = leaseOf(newJob(), "chunk-0");
   const failing = chunk({ ...first, source }, testBed.node.depsOf(lease, first, testBed.bucket));
   await expect(failing).rejects.toMatchObject({
@@ -139,7 +139,7 @@ it("fails a chunk whose source is gone, whatever ffmpeg makes of that", async ()
   });
 });
 
-it("fails a join that lacks a chunk", async () => {
+it("fails a join without a chunk", async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
   const task = {

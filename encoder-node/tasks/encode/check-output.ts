@@ -1,14 +1,15 @@
-// Whether what ffmpeg left behind is what was planned: its exit status alone proves nothing.
+// Checks that what ffmpeg made is what was planned: its exit status alone proves nothing.
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { microseconds } from "#shared/media/timeline-start.ts";
-import type { PlannedOutput, TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
-import { lineStartUs } from "#shared/plan/source/pts-origin.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
-import type { TaskOf } from "#shared/protocol/protocol.ts";
+import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
+import { chooseTracks, type TrackKind } from "#shared/plan/source/source-tracks.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Publication } from "../../publish/publication.ts";
+import type { Publications } from "../../publish/publisher.ts";
 import { lastPacketEndMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { isLongEnough, type MadeFile, madeFile, missingTrack, probeResult, tooShort } from "../../upload/made-file.ts";
@@ -17,31 +18,37 @@ export type MadeOutput = {
   output: number;
   files: MadeFile[];
   probe: MediaProbe | null;
-  /** By ffmpeg's name; left out for images. */
+  /** ffmpeg's name of it; absent for images. */
   encoder?: string;
-  /** What its owner should know of how it was made, in one sentence. */
+  /** What the client should know about how it was made, in one sentence. */
   note?: string;
-  /** Of a stream, whose files are on their way already; `files` are none then. */
+  /** For a stream, whose files are being uploaded already; `files` is empty then. */
   publication?: Publication;
 };
 
 export type FailedOutput = { output: number; failure: Failure };
 
-/** How much of a source is read at first to see that it goes on. */
+/** How much of a source is read at first to see that it continues. */
 const LOOK_AHEAD_MS = 2000;
 
-/** What the outputs were made of. */
-export type Origin = { readonly task: Pick<TaskOf<"encode">, "probe" | "outputs">; readonly source: string };
+/** What one run of ffmpeg made, and of which source. */
+export type RunResult = {
+  readonly task: Pick<TaskOf<"encode">, "probe" | "outputs">;
+  /** The path of the source; empty where nothing was encoded. */
+  readonly source: string;
+  /** The folder with the files. */
+  readonly folder: string;
+  readonly publications: Publications;
+};
 
-/** The files of an output, or the tracks of a stream, looked at; or why they are not what was planned. */
+/** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  { task, source }: Origin,
-  folder: string,
-  publication: Publication | undefined,
+  { task, source, folder, publications }: RunResult,
   deps: TaskDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output } = planned;
+  const publication = publications.get(output);
   try {
     if (publication) {
       await publication.check();
@@ -50,13 +57,13 @@ export async function checkOutput(
     const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
-      await checkSource(planned.shownUntilMs ?? null, source, task.probe, deps);
+      await checkSource(planned.sourceNeededUntilMs ?? null, source, task.probe, deps);
       return { output, files, probe: null };
     }
     const [first] = files;
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");
     const probe = await probeResult(first.path, deps);
-    checkTracks(planned.holds, probe);
+    checkTracks(planned.tracks, probe);
     await checkEnd(planned.expectedDurationMs, probe, first.path, deps);
     return { output, files, probe };
   } catch (error) {
@@ -74,8 +81,8 @@ function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void
 }
 
 /**
- * Pictures from beyond the end of a source that is cut short would all be its last one. So it must really have packets of
- * its picture as far as it was shown, to within the tolerance.
+ * Images after the end of a truncated source would all show its last frame. So the source must have video packets up to the
+ * timestamp of the last image, within the tolerance.
  */
 async function checkSource(
   untilMs: number | null,
@@ -84,25 +91,25 @@ async function checkSource(
   { ffprobe, signal }: TaskDeps,
 ): Promise<void> {
   const track = chooseTracks(probe).video;
-  // Packets that were read at inspection are there.
+  // The packets were read at inspection.
   if (untilMs === null || !track || track.lengthFrom === "packets") return;
   const { streamIndex } = track;
-  const startUs = (microseconds(probe.format.start_time) ?? 0) + lineStartUs(probe);
+  const startUs = (microseconds(probe.format.start_time) ?? 0) + ptsOriginUs(probe);
   const neededMs = untilMs - toleranceMs(untilMs) + startUs / 1000;
-  // A frame that is shown for long has its successor far off, and some formats say nothing of its length.
+  // The frame after one with a long duration is far away, and some formats do not store durations.
   for (const range of [{ fromMs: neededMs, toMs: neededMs + LOOK_AHEAD_MS }, { fromMs: neededMs }]) {
     const endMs = await lastPacketEndMs(ffprobe, source, { ...range, streamIndex }, signal);
     if (endMs !== null && endMs >= neededMs) return;
   }
   throw new AppError(
     "encoding_failed",
-    `The input's picture ends before ${(untilMs / 1000).toFixed(2)} s, where one was to be taken; it may be damaged or cut short`,
+    `The input's video ends before ${(untilMs / 1000).toFixed(2)} s, the timestamp of an image; it may be damaged or truncated`,
   );
 }
 
 /**
- * Only a result that is too short has failed. The end counts, not the length: a track alone in its file may begin late,
- * as it did in the source.
+ * Throws when the result is too short. The end counts, not the duration: the only track of a file may start late, as it did in
+ * the source.
  */
 async function checkEnd(
   expectedMs: number | null,

@@ -1,21 +1,22 @@
-// Outputs on their way from the disk to their report, with a storage on loopback.
+// Uploads and reports of outputs, with a storage on loopback.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import type { OutputReport, UploadsRequest } from "#shared/protocol/protocol.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { startTestNode, type TestNode } from "../../testing/task-deps.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 
 let folder: string;
 let node: TestNode;
-let answer: RequestListener;
-/** Paths in the order in which they were answered. */
+let respond: RequestListener;
+/** Paths of stored objects, in order. */
 let stored: string[];
-const server = createServer((request, response) => void request.resume().on("end", () => answer(request, response)));
+const server = createServer((request, response) => void request.resume().on("end", () => respond(request, response)));
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-deliver-"));
   node = startTestNode(folder);
@@ -34,17 +35,19 @@ afterEach(() => {
 const TASK = { kind: "inspect", sourceUrl: "http://127.0.0.1/" };
 function depsOf(report: TaskDeps["report"]) {
   stored = [];
-  answer = ({ url = "" }, response) => {
+  respond = ({ url = "" }, response) => {
     stored.push(url);
     response.end();
   };
   const { port } = server.address() as AddressInfo;
   const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
-    ...{ output, file, parts: [{ url: `http://127.0.0.1:${port}/${output}`, headers: {}, offset: 0, sizeBytes }] },
+    output,
+    file,
+    parts: [{ url: `http://127.0.0.1:${port}/${output}`, headers: {}, offset: 0, sizeBytes }],
   });
   return node.depsOf("AAAAAAAAAAAAAA.encode.1", TASK, {
     report,
-    askUploads: async (files) => ({ uploads: files.map(ticket) }),
+    requestUploads: async (files) => ({ uploads: files.map(ticket) }),
   });
 }
 
@@ -56,21 +59,21 @@ async function made(output: number, sizeBytes = 10) {
 const failure = { code: "encoding_failed", message: "no" } as const;
 const outputsOf = (reports: readonly OutputReport[]): number[] => reports.map(({ output }) => output);
 
-it("reports each output as soon as it is stored, small ones first, and leaves the last to the task", async () => {
+it("reports each output as soon as it is stored, small ones first, and leaves the last one to the task", async () => {
   const reported: number[] = [];
   const deps = depsOf(async (reports) => reported.push(...outputsOf(reports)) > 0);
   const delivery = openDelivery(4, deps);
   delivery.add([await made(1, 3_000_000), { output: 3, failure }, await made(0)]);
   await vi.waitFor(() => expect(reported.toSorted()).toEqual([0, 1, 3]));
   expect(stored).toEqual(["/0", "/1"]);
-  // Nothing is said of uploads while others are encoded.
-  expect(deps.told).toEqual([]);
+  // No upload progress is reported while others are encoded.
+  expect(deps.reported).toEqual([]);
   delivery.add([await made(2)]);
   expect(await delivery.finish()).toMatchObject([{ status: "made", output: 2 }]);
-  expect(deps.told.at(-1)).toEqual({ stage: "uploading", fraction: 1 });
+  expect(deps.reported.at(-1)).toEqual({ stage: "uploading", fraction: 1 });
 });
 
-it("leaves to the task what the control plane does not take by itself", async () => {
+it("leaves to the task what the control plane does not accept on its own", async () => {
   const delivery = openDelivery(
     3,
     depsOf(async () => false),
@@ -79,25 +82,25 @@ it("leaves to the task what the control plane does not take by itself", async ()
   expect(outputsOf(await delivery.finish()).toSorted()).toEqual([0, 1, 2]);
 });
 
-it("gives a storage that refuses for all outputs up with the first, and quotes it", async () => {
+it("fails all outputs when the storage rejects them, and names the storage's code", async () => {
   const deps = depsOf(async () => false);
-  let asked = 0;
-  answer = (_, response) => {
-    asked += 1;
+  let requests = 0;
+  respond = (_, response) => {
+    requests += 1;
     response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
   };
   const delivery = openDelivery(2, deps);
   delivery.add([await made(0), await made(1)]);
   const denied = { status: "failed", failure: { code: "storage_denied" } };
   expect(await delivery.finish()).toMatchObject([denied, denied]);
-  // Twice each: the first refusal may have been of an old signature.
-  expect(asked).toBe(4);
+  // Twice each: the first signature may have expired.
+  expect(requests).toBe(4);
 });
 
-it("stops what is under way when the work is no longer wanted", async () => {
+it("stops uploads when the work is aborted", async () => {
   const abort = new AbortController();
   const deps = { ...depsOf(async () => true), signal: abort.signal };
-  answer = () => undefined;
+  respond = () => undefined;
   const delivery = openDelivery(2, deps);
   delivery.add([await made(0)]);
   const finished = delivery.finish();

@@ -1,97 +1,102 @@
-// Runs the plan for a task's outputs. What hardware fails at is done in software, and if a command fails then, its outputs
-// are made one by one, so that only the guilty fails.
+// Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a command fails
+// in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import type { PlannedOutput } from "#shared/plan/command/output-plan.ts";
-import type { PlannedCommand } from "#shared/plan/command/planned-command.ts";
+import type { PlannedCommand, PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
-import type { TaskOf } from "#shared/protocol/protocol.ts";
-import { inParallel } from "../../async/in-parallel.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { mapLimited } from "../../async/in-parallel.ts";
 import type { Publications, Publisher } from "../../publish/publisher.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
-import { checkOutput, type Origin } from "./check-output.ts";
+import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { runAll } from "./run-planned.ts";
-import { softwareNotes } from "./software-notes.ts";
 
-/** Results that are looked at the same time: an output may be one of dozens. */
+/** Outputs that are checked at the same time: a task may have dozens. */
 const PARALLEL_CHECKS = 4;
 
 export type EncodeWork = {
-  /** Takes outputs as soon as they are encoded and looked at, or have failed; each comes once. */
-  readonly take: (ended: readonly Encoded[]) => void;
+  /** Receives each output once, as soon as it is encoded and checked, or has failed. */
+  readonly onEncoded: (outputs: readonly Encoded[]) => void;
   readonly task: TaskOf<"encode">;
-  /** Path of the source on this node's disk. */
+  /** The path of the source on this node's disk. */
   readonly source: string;
   /** The workspace. */
   readonly folder: string;
   readonly publisher: Publisher;
 };
 
-/** Makes all outputs of the task, except those whose watermark or subtitles are not to be had. */
+/** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
 export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<void> {
   const { outputs } = work.task;
   const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
-  const wanted = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
-  work.take(failed);
-  await planAndRun({ ...work, ...extras, notes: new Map() }, wanted, deps);
+  const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
+  work.onEncoded(failed);
+  await planAndRun({ ...work, ...extras, notes: new Map() }, remaining, deps);
 }
 
 type EquippedWork = EncodeWork &
   Extras & {
-    /** By output: that hardware failed at it. Then none is used. */
+    /** By output: a note that the hardware encoder failed. If there is any, no hardware is used. */
     readonly notes: ReadonlyMap<number, string>;
   };
 
 async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<void> {
-  const { commands, refusals } = planEncode({
+  const { commands, failures } = planEncode({
     source: work.source,
     probe: work.task.probe,
     outputs,
-    can: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
+    capabilities: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
     watermarks: work.watermarks,
     imagesFirst: true,
   });
-  work.take(refusals.map(({ output, failure }) => ({ output, failure })));
+  work.onEncoded(failures.map(({ output, failure }) => ({ output, failure })));
   const runs = commands.reduce((sum, command) => sum + countedRuns(command, commands), 0);
+  deps.log.debug("Encode planned", {
+    outputs: outputs.length,
+    failures: failures.length,
+    commands: commands.length,
+    runs,
+  });
   let before = 0;
   for (const command of commands) {
     const start = before;
     const counted = countedRuns(command, commands);
-    const tell = (done: number): void => deps.progress("encoding", (start + Math.min(done, counted)) / runs);
-    await makeOutputs(work, command, tell, deps);
+    const onProgress = (done: number): void => deps.progress("encoding", (start + Math.min(done, counted)) / runs);
+    await makeOutputs(work, command, onProgress, deps);
     before += counted;
   }
 }
 
-/** The runs that the progress counts: images that are made beside videos take no time worth speaking of. */
+/** The runs that count for the progress: images beside videos take negligible time. */
 function countedRuns({ runs, outputs }: PlannedCommand, commands: readonly PlannedCommand[]): number {
   const isOfImages = (each: Pick<PlannedCommand, "outputs">): boolean =>
     each.outputs.every(({ encoder, stream }) => encoder === undefined && !stream);
   return isOfImages({ outputs }) && !commands.every(isOfImages) ? 0 : runs.length;
 }
 
-/** `tell` takes how many of the command's runs are done, with a fraction for the one that is under way. */
+/** `onProgress` receives the number of completed runs of the command, with a fraction for the current one. */
 async function makeOutputs(
   work: EquippedWork,
   command: PlannedCommand,
-  tell: (done: number) => void,
+  onProgress: (done: number) => void,
   deps: TaskDeps,
 ): Promise<void> {
-  // A folder for each command: what a failed one left behind must not pass for the work of the next.
+  // A folder for each command, so that files of a failed one are not taken for those of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
   const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
-  const useless = whenAllBroken(command.outputs, publications);
-  const failed = await runAll(command.runs, folder, tell, {
+  const useless = abortedWhenAllBroken(command.outputs, publications);
+  const failed = await runAll(command.runs, folder, onProgress, {
     ...deps,
     reads: [work.source, ...work.watermarks.values()],
     signal: AbortSignal.any([deps.signal, useless]),
   });
   deps.signal.throwIfAborted();
   if (!failed || useless.aborted) {
-    const checked = await checkOutputs(command.outputs, work, folder, publications, deps);
+    const { task, source } = work;
+    const checked = await checkOutputs(command.outputs, { task, source, folder, publications }, deps);
     return keepOrRepeat(checked, command, work, deps);
   }
   await Promise.all([...publications.values()].map((publication) => publication.stop()));
@@ -100,25 +105,25 @@ async function makeOutputs(
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });
   const notes = softwareNotes(command.outputs, busy);
   if (notes.size > 0) return planAndRun({ ...work, notes }, specsOf(work, command.outputs), deps);
-  if (command.outputs.length === 1) return work.take(command.outputs.map(({ output }) => ({ output, failure })));
+  if (command.outputs.length === 1) return work.onEncoded(command.outputs.map(({ output }) => ({ output, failure })));
   for (const output of command.outputs) await planAndRun(work, specsOf(work, [output]), deps);
 }
 
-/** Aborts when all of the outputs are streams whose storage has failed, say: then the encoding can end. */
-function whenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
+/** Aborts when all outputs are streams that cannot be completed, for example because the storage failed: then encoding can stop. */
+function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
   const all = new AbortController();
   const signals = outputs.map(({ output }) => publications.get(output)?.broken);
-  const look = (): void => {
+  const check = (): void => {
     if (signals.every((signal) => signal?.aborted)) all.abort();
   };
-  for (const signal of signals) signal?.addEventListener("abort", look);
+  for (const signal of signals) signal?.addEventListener("abort", check);
   return all.signal;
 }
 
 const specsOf = ({ task }: EncodeWork, outputs: readonly PlannedOutput[]): OutputSpec[] =>
   task.outputs.filter(({ index }) => outputs.some(({ output }) => output === index));
 
-/** Says how each was made; what hardware made unusable is made again in software. */
+/** Adds encoder and note to each output. Outputs that a hardware encoder made unusable are encoded again in software. */
 async function keepOrRepeat(
   encoded: readonly Encoded[],
   command: PlannedCommand,
@@ -131,10 +136,20 @@ async function keepOrRepeat(
     false,
   );
   const kept = encoded.filter(({ output }) => !notes.has(output)).map((each) => described(each, command, work));
-  work.take(kept);
+  work.onEncoded(kept);
   if (notes.size === 0) return;
   const again = command.outputs.filter(({ output }) => notes.has(output));
   await planAndRun({ ...work, notes }, specsOf(work, again), deps);
+}
+
+/** By output: a note for the client; empty when no output was to be encoded in hardware. */
+function softwareNotes(outputs: readonly PlannedOutput[], busy: boolean): ReadonlyMap<number, string> {
+  const cause = busy ? "was busy" : "failed";
+  return new Map(
+    outputs
+      .filter(({ inHardware }) => inHardware)
+      .map(({ output, encoder }) => [output, `Encoded in software, because the hardware encoder ${encoder} ${cause}.`]),
+  );
 }
 
 function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: EquippedWork): Encoded {
@@ -144,15 +159,9 @@ function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: Equ
   return { ...encoded, ...(encoder ? { encoder } : {}), ...(note ? { note } : {}) };
 }
 
-async function checkOutputs(
-  outputs: readonly PlannedOutput[],
-  origin: Origin,
-  folder: string,
-  publications: Publications,
-  deps: TaskDeps,
-): Promise<Encoded[]> {
-  for (const { file, text } of outputs.flatMap(({ texts = [] }) => texts)) await writeFile(join(folder, file), text);
-  return inParallel(outputs, PARALLEL_CHECKS, (planned) =>
-    checkOutput(planned, origin, folder, publications.get(planned.output), deps),
-  );
+async function checkOutputs(outputs: readonly PlannedOutput[], result: RunResult, deps: TaskDeps): Promise<Encoded[]> {
+  for (const { file, text } of outputs.flatMap(({ texts = [] }) => texts)) {
+    await writeFile(join(result.folder, file), text);
+  }
+  return mapLimited(outputs, PARALLEL_CHECKS, (planned) => checkOutput(planned, result, deps));
 }

@@ -1,4 +1,4 @@
-// The task `encode` with a real ffmpeg, a real storage on loopback, and sources that are hard to judge.
+// The task `encode` with ffmpeg, a storage on loopback, and difficult sources.
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
-import { createLogger } from "#shared/log.ts";
 import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
@@ -16,35 +15,36 @@ import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { TOOL_FOLDERS_VARIABLE } from "../../ffmpeg/sandbox/sandbox-mounts.ts";
 import { probeFile } from "../../source/probe/probe.ts";
-import { createRangedSources } from "../../task/ranged-sources.ts";
+import { RangedSources } from "../../task/ranged-sources.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
+import { silentLog } from "../../testing/silent-log.ts";
 import { storageAgent } from "../../upload/storage-agent.ts";
 import { encode } from "./encode.ts";
 
 const tools = await locateFfmpeg(process.env);
-// Of the scripts here that take its place.
+// For the scripts in these tests that run it.
 process.env[TOOL_FOLDERS_VARIABLE] = dirname(tools.ffmpeg.path);
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
-const PICTURE = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
-const SOUND = "-f lavfi -i sine=d=4";
-/** Quiet at first, so that the first bitrate says little of the rest. */
+const VIDEO = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
+const AUDIO = "-f lavfi -i sine=d=4";
+/** Quiet at first, so that the first bitrate differs from the rest. */
 const SWELL = "-f lavfi -i anoisesrc=d=20:a=0.8,volume=volume=if(lt(t\\,15)\\,0.0005\\,1):eval=frame";
 const CLIPS: Readonly<Record<string, string>> = {
-  "film.mp4": `${PICTURE} ${SOUND} ${X264} -c:a aac -movflags +faststart`,
-  "film.mkv": "-i film.mp4 -c copy",
-  "late-sound.mp4": `${PICTURE} -itsoffset 3 ${SOUND} -map 0 -map 1 ${X264} -c:a aac`,
-  "late-picture.mp4": `-itsoffset 3 ${PICTURE} ${SOUND} -map 0 -map 1 -fps_mode vfr ${X264} -c:a aac`,
+  "clip.mp4": `${VIDEO} ${AUDIO} ${X264} -c:a aac -movflags +faststart`,
+  "clip.mkv": "-i clip.mp4 -c copy",
+  "late-audio.mp4": `${VIDEO} -itsoffset 3 ${AUDIO} -map 0 -map 1 ${X264} -c:a aac`,
+  "late-video.mp4": `-itsoffset 3 ${VIDEO} ${AUDIO} -map 0 -map 1 -fps_mode vfr ${X264} -c:a aac`,
   "swell.aac": `${SWELL} -c:a aac -b:a 128k`,
   "gap.mkv": `-f lavfi -i testsrc2=s=320x180:d=10:r=25 -vf select=lt(n\\,100)+eq(n\\,249) -fps_mode passthrough ${X264}`,
   "long.mp4": `-f lavfi -i testsrc2=s=64x36:r=5:d=100 ${X264} -g 25 -qp 20 -movflags +faststart`,
   "long.mkv": "-i long.mp4 -c copy",
-  "short-picture.mp4": `-f lavfi -i testsrc2=s=64x36:r=5:d=3.8 -f lavfi -i sine=d=4 ${X264} -c:a aac`,
-  "uneven.mkv": `${PICTURE} -f lavfi -i sine=d=9 ${X264} -c:a aac`,
+  "short-video.mp4": `-f lavfi -i testsrc2=s=64x36:r=5:d=3.8 -f lavfi -i sine=d=4 ${X264} -c:a aac`,
+  "uneven.mkv": `${VIDEO} -f lavfi -i sine=d=9 ${X264} -c:a aac`,
 };
 
 let folder = "";
-/** Files whose uploads were asked for. */
-const asked: FileName[] = [];
+/** Files of all requests for uploads. */
+const requested: FileName[] = [];
 const storage = createServer((request, response) => request.resume().on("end", () => response.end()));
 const storages = storageAgent("loopback");
 beforeAll(async () => {
@@ -56,14 +56,14 @@ beforeAll(async () => {
       { ok: true },
     ]);
   }
-  const film = await readFile(join(folder, "film.mp4"));
-  await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length / 2));
+  const clip = await readFile(join(folder, "clip.mp4"));
+  await writeFile(join(folder, "truncated.mp4"), clip.subarray(0, clip.length / 2));
   const long = await readFile(join(folder, "long.mp4"));
-  await writeFile(join(folder, "long-cut-off.mp4"), long.subarray(0, long.length * 0.6));
+  await writeFile(join(folder, "long-truncated.mp4"), long.subarray(0, long.length * 0.6));
   const matroska = await readFile(join(folder, "long.mkv"));
-  await writeFile(join(folder, "long-cut-off.mkv"), matroska.subarray(0, matroska.length * 0.6));
-  await rewrite("uneven.mkv", "untold.mkv", /DURATION/g, "DURATIOX");
-  await rewrite("film.mkv", "understated.mkv", /00:00:0[34]/g, "00:00:01");
+  await writeFile(join(folder, "long-truncated.mkv"), matroska.subarray(0, matroska.length * 0.6));
+  await rewrite("uneven.mkv", "no-durations.mkv", /DURATION/g, "DURATIOX");
+  await rewrite("clip.mkv", "understated.mkv", /00:00:0[34]/g, "00:00:01");
   await new Promise<void>((listening) => storage.listen(0, "127.0.0.1", listening));
 });
 afterAll(async () => {
@@ -81,13 +81,13 @@ async function rewrite(from: string, to: string, what: RegExp, by: string): Prom
 
 type Terms = { durationMs?: number | null; ffmpeg?: string; hardware?: Hardware | null };
 
-/** Each output's tracks, or why it failed. */
+/** The codecs of each output, or its failure. */
 async function outcomes(
   source: string,
-  asks: readonly (string | OutputOptions)[],
+  requests: readonly (string | OutputOptions)[],
   terms: Terms = {},
 ): Promise<(string | Failure)[]> {
-  return (await reports(source, asks, terms)).map((report) =>
+  return (await reports(source, requests, terms)).map((report) =>
     report.status === "failed"
       ? report.failure
       : (report.probe?.streams.map((stream) => stream.codec_name).join() ?? "nothing"),
@@ -96,11 +96,13 @@ async function outcomes(
 
 async function reports(
   source: string,
-  asks: readonly (string | OutputOptions)[],
+  requests: readonly (string | OutputOptions)[],
   { durationMs = null, ffmpeg = tools.ffmpeg.path, hardware = null }: Terms = {},
 ): Promise<OutputReport[]> {
   const path = join(folder, source);
-  const outputs = asks.map((ask, index) => specOf(typeof ask === "string" ? { format: ask, durationMs } : ask, index));
+  const outputs = requests.map((request, index) =>
+    specOf(typeof request === "string" ? { format: request, durationMs } : request, index),
+  );
   const task: TaskOf<"encode"> = {
     kind: "encode",
     sourceUrl: "http://127.0.0.1/",
@@ -115,7 +117,8 @@ async function reports(
 function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: Hardware | null): TaskDeps {
   const url = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/bucket/file`;
   const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
-    ...{ output, file },
+    output,
+    file,
     parts: [{ url, headers: {}, offset: 0, sizeBytes }],
   });
   return {
@@ -130,38 +133,46 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       hardware,
     },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
-    rangedSources: createRangedSources(join(folder, "ranged"), "loopback"),
+    rangedSources: new RangedSources(join(folder, "ranged"), "loopback"),
     workFolder: join(folder, "work"),
     storages,
     allowPrivate: "loopback",
     maxSourceBytes: 1e9,
-    log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
+    log: silentLog,
     assignment: Assignment.parse({
-      ...{ lease: "AAAAAAAAAAAAAA.encode.1", token: "t", jobId: "AAAAAAAAAAAAAA", task },
-      ...{ kind: "encode", slotClass: "encode", round: 0 },
+      lease: "AAAAAAAAAAAAAA.encode.1",
+      token: "t",
+      jobId: "AAAAAAAAAAAAAA",
+      kind: "encode",
+      slotClass: "encode",
+      round: 0,
+      task,
     }),
     signal: new AbortController().signal,
-    turn: { over: new AbortController().signal, slow: () => undefined },
-    probing: (work) => work(),
+    yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
+    withProbeSlot: (work) => work(),
     progress: () => undefined,
-    encoded: () => undefined,
+    releaseSlot: () => undefined,
     report: async () => false,
     requestUploads: async (files) => {
-      asked.push(...files.map(({ file }) => file));
+      requested.push(...files.map(({ file }) => file));
       return { uploads: files.map(ticket) };
     },
-    requestScratch: () => Promise.reject(new Error("nothing to keep")),
+    requestScratch: () => Promise.reject(new Error("no scratch storage")),
   };
 }
 
-it("lets only the outputs fail whose watermark is not to be had", async () => {
+it("fails only the outputs whose watermark cannot be fetched", async () => {
   const port = (storage.address() as AddressInfo).port;
-  const watermark = { url: `http://127.0.0.1:${port}/mark.png` };
-  const result = await outcomes("film.mp4", [{ format: "mp4:64x", params: { watermark } }, "mp4:64x"]);
-  expect(result).toEqual([{ code: "watermark_failed", message: expect.stringContaining("no picture") }, "h264,aac"]);
+  const watermark = { url: `http://127.0.0.1:${port}/logo.png` };
+  const result = await outcomes("clip.mp4", [{ format: "mp4:64x", params: { watermark } }, "mp4:64x"]);
+  expect(result).toEqual([
+    { code: "watermark_failed", message: expect.stringContaining("not a readable image") },
+    "h264,aac",
+  ]);
 });
 
-it("lets only the output fail that makes ffmpeg fail, and starts every run in an empty folder", async () => {
+it("fails only the output that makes ffmpeg fail, and starts every run in an empty folder", async () => {
   const picky = join(folder, "picky-ffmpeg");
   const script = `#!/bin/sh
 [ -z "$(ls -A)" ] || exit 7
@@ -171,7 +182,7 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; exit 1;; esac
   await writeFile(picky, script);
   await chmod(picky, 0o755);
   const formats = ["mp4:100x", "mp4:120x", "mp4:140x"];
-  expect(await outcomes("film.mp4", formats, { ffmpeg: picky })).toEqual([
+  expect(await outcomes("clip.mp4", formats, { ffmpeg: picky })).toEqual([
     "h264,aac",
     { code: "encoding_failed", message: "The encode failed: Cannot make 1.mp4." },
     "h264,aac",
@@ -183,10 +194,10 @@ const STREAM: OutputOptions = {
   params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:96x54", "mp4:x"] },
 };
 
-it("makes streams beside films, of one decode", async () => {
-  asked.length = 0;
+it("makes streams and files with one decode", async () => {
+  requested.length = 0;
   const folder = "AAAAAAAAAAAAAA_encode_1";
-  expect(await reports("film.mp4", [STREAM, "mp4:240p"])).toMatchObject([
+  expect(await reports("clip.mp4", [STREAM, "mp4:240p"])).toMatchObject([
     {
       status: "made",
       files: [{ file: "hls/master.m3u8" }, { file: "dash/master.mpd" }],
@@ -195,30 +206,30 @@ it("makes streams beside films, of one decode", async () => {
     },
     { status: "made", files: [{ file: 1 }] },
   ]);
-  expect(asked).toEqual(expect.arrayContaining([`hls/${folder}/54p/00001.ts`, `dash/${folder}/54p/init.mp4`]));
+  expect(requested).toEqual(expect.arrayContaining([`hls/${folder}/54p/00001.ts`, `dash/${folder}/54p/init.mp4`]));
 });
 
-it("begins a stream anew, in another folder, when the command that made it failed", async () => {
-  asked.length = 0;
+it("encodes a stream again, in another folder, when the command that made it failed", async () => {
+  requested.length = 0;
   const picky = join(folder, "stream-picky-ffmpeg");
   const script = `#!/bin/sh
 "${tools.ffmpeg.path}" "$@" || exit
 case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; sleep 1; exit 1;; esac
 `;
   await writeFile(picky, script, { mode: 0o755 });
-  expect(await reports("film.mp4", [STREAM, "mp4:240p"], { ffmpeg: picky })).toMatchObject([
+  expect(await reports("clip.mp4", [STREAM, "mp4:240p"], { ffmpeg: picky })).toMatchObject([
     { status: "made" },
     { status: "failed", failure: { code: "encoding_failed" } },
   ]);
-  expect(asked).toContain("hls/AAAAAAAAAAAAAA_encode_1-2/54p.m3u8");
-  expect(asked).not.toContain("hls/AAAAAAAAAAAAAA_encode_1/54p.m3u8");
+  expect(requested).toContain("hls/AAAAAAAAAAAAAA_encode_1-2/54p.m3u8");
+  expect(requested).not.toContain("hls/AAAAAAAAAAAAAA_encode_1/54p.m3u8");
 });
 
-it("fails only the stream whose subtitles are not to be had", async () => {
+it("fails only the stream whose subtitles cannot be fetched", async () => {
   const { port } = storage.address() as AddressInfo;
   const subtitles = [{ url: `http://127.0.0.1:${port}/a.vtt`, language: "en", name: "English" }];
   const unreadable: OutputOptions = { ...STREAM, params: { ...STREAM.params, subtitles } };
-  const [noText, other] = await outcomes("film.mp4", [unreadable, "mp4:240p"]);
+  const [noText, other] = await outcomes("clip.mp4", [unreadable, "mp4:240p"]);
   expect(noText).toEqual({
     code: "subtitle_failed",
     message: `The subtitles \`English\` from the host \`127.0.0.1:${port}\` cannot be used: it is neither SubRip nor WebVTT.`,
@@ -227,95 +238,93 @@ it("fails only the stream whose subtitles are not to be had", async () => {
 });
 
 const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };
-/** Shell that an ffmpeg does when it is to encode on a GPU: it has none, none is free, or what it writes is worthless. */
+/** What an ffmpeg without a GPU, or without a free session, does when it is to encode in hardware. */
 const GPUS: Readonly<Record<string, [shell: string, why: string]>> = {
   broken: ["echo '[h264_nvenc @ 0x5] No capable devices found' >&2; exit 187", "failed"],
   taken: ["echo '[h264_nvenc @ 0x5] OpenEncodeSessionEx failed: out of memory (10)' >&2; exit 244", "was busy"],
 };
-it.each(Object.entries(GPUS))(
-  "encodes in software what a GPU that is %s was to encode, and says so",
-  async (name, gpu) => {
-    const [shell, why] = gpu;
-    const ffmpeg = join(folder, `${name}-gpu-ffmpeg`);
-    const script = `#!/bin/sh\ncase "$*" in *_nvenc*) ${shell};; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
-    await writeFile(ffmpeg, script, { mode: 0o755 });
-    const formats = ["mp4:240p", "mp4:240p:x:level=30", "mp4:x"];
-    const made = await reports("film.mp4", formats, { ffmpeg, hardware: NVENC });
-    const note = `Encoded in software, because the hardware encoder h264_nvenc ${why}.`;
-    expect(made).toMatchObject([
-      { status: "made", encoder: "libx264", note },
-      { status: "made", encoder: "libx264" },
-      { status: "made", encoder: "aac" },
-    ]);
-    expect(made.filter((report) => "note" in report)).toHaveLength(1);
-  },
-);
+it.each(Object.entries(GPUS))("encodes in software when a GPU is %s, and adds a note", async (name, gpu) => {
+  const [shell, why] = gpu;
+  const ffmpeg = join(folder, `${name}-gpu-ffmpeg`);
+  const script = `#!/bin/sh\ncase "$*" in *_nvenc*) ${shell};; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
+  await writeFile(ffmpeg, script, { mode: 0o755 });
+  const formats = ["mp4:240p", "mp4:240p:x:level=30", "mp4:x"];
+  const made = await reports("clip.mp4", formats, { ffmpeg, hardware: NVENC });
+  const note = `Encoded in software, because the hardware encoder h264_nvenc ${why}.`;
+  expect(made).toMatchObject([
+    { status: "made", encoder: "libx264", note },
+    { status: "made", encoder: "libx264" },
+    { status: "made", encoder: "aac" },
+  ]);
+  expect(made.filter((report) => "note" in report)).toHaveLength(1);
+});
 
-it("encodes in software what a GPU made unusable", async () => {
+it("encodes in software when the result of a GPU is unusable", async () => {
   const ffmpeg = join(folder, "lying-gpu-ffmpeg");
   const script = `#!/bin/sh\ncase "$*" in *_nvenc*) echo nothing > 0.mp4;; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
   await writeFile(ffmpeg, script, { mode: 0o755 });
-  expect(await reports("film.mp4", ["mp4:240p"], { ffmpeg, hardware: NVENC })).toMatchObject([
+  expect(await reports("clip.mp4", ["mp4:240p"], { ffmpeg, hardware: NVENC })).toMatchObject([
     { status: "made", encoder: "libx264", note: expect.stringContaining("h264_nvenc failed") },
   ]);
 });
 
-it("says which encoder the node lacks", async () => {
+it("names the encoder that the node lacks", async () => {
   const message = "The ffmpeg build of the encoder node has no encoder for `vp9` that works.";
-  expect(await outcomes("film.mp4", ["webm:vp9", "mp4:240p"])).toEqual([
+  expect(await outcomes("clip.mp4", ["webm:vp9", "mp4:240p"])).toEqual([
     { code: "encoder_not_available", message },
     "h264,aac",
   ]);
 });
 
 it.each([
-  ["late-sound.mp4", "mp4:x", "aac"],
-  ["late-picture.mp4", "mp4:240p:x", "h264"],
+  ["late-audio.mp4", "mp4:x", "aac"],
+  ["late-video.mp4", "mp4:240p:x", "h264"],
   ["swell.aac", "mp4:x", "aac"],
   ["gap.mkv", "mp4:240p", "h264"],
-  ["untold.mkv", "mp4:240p:x", "h264"],
+  ["no-durations.mkv", "mp4:240p:x", "h264"],
   ["understated.mkv", "mp4:240p", "h264,aac"],
-])("takes what it makes of %s as %s", async (source, format, tracks) => {
+])("accepts the result of %s as %s", async (source, format, tracks) => {
   expect(await outcomes(source, [format])).toEqual([tracks]);
 });
 
-it("leaves out sound that begins after the cut, and does without pictures that do", async () => {
-  expect(await outcomes("late-sound.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual(["h264"]);
-  const message = "The result has no picture; the source's may be damaged, or begin after the end of the output";
-  expect(await outcomes("late-picture.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual([
+it("leaves out audio that starts after the trim, and fails for video that does", async () => {
+  expect(await outcomes("late-audio.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual(["h264"]);
+  const message =
+    "The result has no video; the video of the source may be damaged, or start after the end of the output";
+  expect(await outcomes("late-video.mp4", ["mp4:240p"], { durationMs: 2000 })).toEqual([
     { code: "encoding_failed", message },
   ]);
 });
 
-it("fails what is too short", async () => {
-  const [failure] = await outcomes("cut-off.mp4", ["mp4:240p"]);
+it("fails a result that is too short", async () => {
+  const [failure] = await outcomes("truncated.mp4", ["mp4:240p"]);
   expect(failure).toMatchObject({
     code: "encoding_failed",
     message: expect.stringMatching(/^The result ends at \d\.\d\d s instead of 4\.\d\d s/),
   });
 });
 
-const picturesTo = (last: number): OutputOptions => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
+const imagesTo = (last: number): OutputOptions => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
 it.each<[string, OutputOptions[], "nothing" | RegExp]>([
-  ["long.mp4", [picturesTo(99.9)], "nothing"],
-  ["short-picture.mp4", [picturesTo(3.8), { format: "jpg", number: 9 }], "nothing"],
-  // By seeking, and by decoding it all.
-  ["long-cut-off.mp4", [picturesTo(95)], /(picture ends before 95\.00 s|fewer files)/],
-  ["long-cut-off.mkv", [picturesTo(95)], /picture ends before 95\.00 s/],
-  ["long-cut-off.mp4", [{ format: "jpg", number: 30 }], /picture ends before 98\.33 s/],
-  ["long-cut-off.mp4", [picturesTo(30)], "nothing"],
-])("makes pictures of %s only where it has any: %j", async (source, asks, expected) => {
-  for (const outcome of await outcomes(source, asks)) {
+  ["long.mp4", [imagesTo(99.9)], "nothing"],
+  ["short-video.mp4", [imagesTo(3.8), { format: "jpg", number: 9 }], "nothing"],
+  // By seeking, and by decoding everything.
+  ["long-truncated.mp4", [imagesTo(95)], /(video ends before 95\.00 s|fewer files)/],
+  ["long-truncated.mkv", [imagesTo(95)], /video ends before 95\.00 s/],
+  ["long-truncated.mp4", [{ format: "jpg", number: 30 }], /video ends before 98\.33 s/],
+  ["long-truncated.mp4", [imagesTo(30)], "nothing"],
+])("makes images of %s only where it has video: %j", async (source, requests, expected) => {
+  for (const outcome of await outcomes(source, requests)) {
     if (expected === "nothing") expect(outcome).toBe("nothing");
     else expect(outcome).toMatchObject({ code: "encoding_failed", message: expect.stringMatching(expected) });
   }
 });
 
-it("does not blame the input for a result that cannot be read", async () => {
+it("does not blame the input for an unreadable result", async () => {
   const broken = join(folder, "broken-ffmpeg");
-  await writeFile(broken, "#!/bin/sh\nfor last; do :; done\necho not a film > $last\n");
+  await writeFile(broken, "#!/bin/sh\nfor last; do :; done\necho not a video > $last\n");
   await chmod(broken, 0o755);
-  expect(await outcomes("film.mp4", ["mp4:240p"], { ffmpeg: broken })).toEqual([
-    { code: "encoding_failed", message: expect.stringContaining("The result is no readable file") },
+  expect(await outcomes("clip.mp4", ["mp4:240p"], { ffmpeg: broken })).toEqual([
+    { code: "encoding_failed", message: expect.stringContaining("The result is not a readable file") },
   ]);
 });

@@ -1,9 +1,11 @@
-// The task `encode`: make all outputs from one source, and bring each to the storage as soon as it is made.
+// The task `encode`: make all outputs from one source, and upload each as soon as it is made.
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
-import type { OutputReport, TaskOf, TaskResult } from "#shared/protocol/protocol.ts";
+import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher } from "../../publish/publisher.ts";
 import { checkStreams } from "../../source/probe/check-streams.ts";
-import { acquireSource, type TaskDeps } from "../../task/task-deps.ts";
+import { acquireSource } from "../../task/acquire-source.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 import { encodeOutputs } from "./encode-outputs.ts";
@@ -22,10 +24,10 @@ export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<Ta
       const delivery = openDelivery(task.outputs.length, deps);
       try {
         deps.progress("encoding", 0);
-        await encodeOutputs({ task, source: source.path, folder, publisher, take: delivery.add }, deps);
-        // Uploads may take long: they need neither the source nor an encoder.
+        await encodeOutputs({ task, source: source.path, folder, publisher, onEncoded: delivery.add }, deps);
+        // Uploads may take long, and need neither the source nor an encoder.
         release();
-        deps.encoded();
+        deps.releaseSlot();
         const outputs: OutputReport[] = await delivery.finish();
         return { kind: "encode", outputs };
       } finally {

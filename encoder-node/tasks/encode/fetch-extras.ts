@@ -1,4 +1,4 @@
-// Fetches what outputs need beside the source: watermarks, and the subtitles of streams.
+// Fetches what outputs need besides the source: watermarks, and the subtitles of streams.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
@@ -12,33 +12,34 @@ export type Extras = {
   readonly subtitles: SubtitleFiles;
 };
 
-/** What is there, in `folder`, and the outputs that must do without. */
+/** Fetches the files into `folder`. `failed` are the outputs whose files cannot be fetched. */
 export async function fetchExtras(
   outputs: readonly OutputSpec[],
   folder: string,
   deps: TaskDeps,
 ): Promise<Extras & { readonly failed: FailedOutput[] }> {
-  const marks = await fetchMarks(outputs, folder, deps);
-  const texts = await fetchTexts(outputs, folder, deps);
-  return { ...marks, ...texts, failed: [...marks.failed, ...texts.failed] };
+  const watermarks = await watermarksOf(outputs, folder, deps);
+  const subtitles = await subtitlesOf(outputs, folder, deps);
+  return { ...watermarks, ...subtitles, failed: [...watermarks.failed, ...subtitles.failed] };
 }
 
 /** The URL of an output's watermark; null: none. */
-const markOf = (spec: OutputSpec): string | null => (spec.type === "httpstream" ? null : (spec.watermark?.url ?? null));
+const watermarkUrl = (spec: OutputSpec): string | null =>
+  spec.type === "httpstream" ? null : (spec.watermark?.url ?? null);
 
-async function fetchMarks(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
+async function watermarksOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
   const { ffprobe, allowPrivate: allow, signal } = deps;
-  const urls = outputs.flatMap((spec) => markOf(spec) ?? []);
+  const urls = outputs.flatMap((spec) => watermarkUrl(spec) ?? []);
   const fetched = await fetchWatermarks({ urls, folder, ffprobe, allow, signal });
-  const watermarks = new Map([...fetched].flatMap(([url, mark]) => ("path" in mark ? [[url, mark.path]] : [])));
+  const watermarks = new Map([...fetched].flatMap(([url, file]) => (file.ok ? [[url, file.value]] : [])));
   const failed = outputs.flatMap((spec): FailedOutput[] => {
-    const mark = fetched.get(markOf(spec) ?? "");
-    return mark && "failure" in mark ? [{ output: spec.index, failure: mark.failure }] : [];
+    const file = fetched.get(watermarkUrl(spec) ?? "");
+    return file && !file.ok ? [{ output: spec.index, failure: file.error }] : [];
   });
   return { watermarks, failed };
 }
 
-async function fetchTexts(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
+async function subtitlesOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
   const { ffmpeg, allowPrivate: allow, signal } = deps;
   const subtitles = new Map<number, readonly string[]>();
   const failed: FailedOutput[] = [];
@@ -46,8 +47,8 @@ async function fetchTexts(outputs: readonly OutputSpec[], folder: string, deps: 
     if (spec.type !== "httpstream") continue;
     const name = `${spec.index}-subtitles`;
     const fetched = await fetchSubtitles({ subtitles: spec.subtitles, folder, name, ffmpeg, allow, signal });
-    if ("failure" in fetched) failed.push({ output: spec.index, failure: fetched.failure });
-    else subtitles.set(spec.index, fetched.paths);
+    if (fetched.ok) subtitles.set(spec.index, fetched.value);
+    else failed.push({ output: spec.index, failure: fetched.error });
   }
   return { subtitles, failed };
 }

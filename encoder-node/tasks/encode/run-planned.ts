@@ -1,4 +1,4 @@
-// Runs calls of ffmpeg that were planned, one after the other in one folder.
+// Runs planned ffmpeg commands, one after the other in one folder.
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { isBusy } from "../../ffmpeg/build/trial.ts";
@@ -9,31 +9,31 @@ import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
-/** ffmpeg that makes no headway for so long is stuck. At the end it rewrites a large file for minutes without a word. */
+/** ffmpeg is stuck after this time without progress. At the end it rewrites a large file for minutes without progress lines. */
 const STALL_MS = 300_000;
 
-/** `busy`: a GPU had no session left. */
+/** `busy`: the GPU had no free encoder session. */
 export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 
 export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal"> & {
-  /** Files outside their folder that the runs read. */
+  /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
   /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
   readonly network?: LoopbackNetwork;
 };
 
 /**
- * Answers why the first run that failed did so, or null. `tell` takes how many runs are done, with a fraction for the one that is
- * under way.
+ * Runs the commands until one fails, and returns that failure, or null. `onProgress` receives the number of completed runs, with
+ * a fraction for the current one.
  */
 export async function runAll(
   runs: readonly PlannedRun[],
   folder: string,
-  tell: (done: number) => void,
+  onProgress: (done: number) => void,
   deps: RunDeps,
 ): Promise<RunFailure | null> {
   for (const [at, run] of runs.entries()) {
-    const failure = await runOne(run, folder, (fraction) => tell(at + fraction), deps);
+    const failure = await runOne(run, folder, (fraction) => onProgress(at + fraction), deps);
     if (failure) return failure;
   }
   return null;
@@ -42,10 +42,11 @@ export async function runAll(
 async function runOne(
   run: PlannedRun,
   folder: string,
-  tell: (fraction: number) => void,
+  onProgress: (fraction: number) => void,
   { ffmpeg, log, signal, reads, network }: RunDeps,
 ): Promise<RunFailure | null> {
-  log.info("ffmpeg starts", { argv: run.argv.join(" ") });
+  const startedAt = performance.now();
+  log.debug("ffmpeg started", { argv: run.argv.join(" "), network: run.network });
   const result = await runCommand({
     path: ffmpeg.path,
     argv: run.argv,
@@ -56,7 +57,11 @@ async function runOne(
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,
     durationMs: run.durationMs,
-    onProgress: (progress) => tell(progressFraction(progress, run)),
+    onProgress: (progress) => onProgress(progressFraction(progress, run)),
+  });
+  log.debug("ffmpeg exited", {
+    durationMs: Math.round(performance.now() - startedAt),
+    ...(result.ok ? { ok: true } : { ok: false, reason: result.reason, exitCode: result.exitCode }),
   });
   if (result.ok) return null;
   return { failure: explainFailure(result.stderrTail, result), busy: isBusy(result.stderrTail) };

@@ -1,4 +1,4 @@
-// The task `inspect` of a film that is to be encoded in chunks, with a real ffprobe and a real scratch bucket.
+// The task `inspect` of a chunked job, with ffprobe and a scratch bucket.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,9 +22,9 @@ let bucket: ScratchBucket;
 let node: TestNode;
 let origin: string;
 const CLIPS = {
-  "film.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
+  "clip.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
   "short.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=5 -c:v libx264 -preset ultrafast",
-  "sound.mp4": "-f lavfi -i sine=d=70 -c:a aac",
+  "audio.mp4": "-f lavfi -i sine=d=70 -c:a aac",
   "plain.mp3": "-f lavfi -i sine=d=10 -ac 2 -c:a libmp3lame -b:a 128k -write_xing 0 -id3v2_version 0",
 };
 
@@ -43,8 +43,8 @@ beforeAll(async () => {
     const argv = ["-v", "error", "-nostdin", ...options.split(" "), name];
     expect(await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 20_000 })).toEqual({ ok: true });
   }
-  const film = await readFile(join(folder, "film.mp4"));
-  await writeFile(join(folder, "cut-off.mp4"), film.subarray(0, film.length - 1000));
+  const clip = await readFile(join(folder, "clip.mp4"));
+  await writeFile(join(folder, "truncated.mp4"), clip.subarray(0, clip.length - 1000));
   const twoTags = [id3Tag(3, 246), id3Tag(4, 26_570), await readFile(join(folder, "plain.mp3"))];
   await writeFile(join(folder, "two-tags.mp3"), Buffer.concat(twoTags));
   bucket = await startScratchBucket();
@@ -72,7 +72,7 @@ async function inspected(
 ) {
   attempt += 1;
   const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking };
-  // Another source each time.
+  // A new job each time, so that the source is not cached.
   const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
   const deps = node.depsOf(lease, task, { requestScratch: bucket.requestScratch, ...given });
   const result = (await inspect(task, deps)) as TaskResult & { kind: "inspect" };
@@ -84,34 +84,35 @@ it("recognizes a source by its content: an MP3 that begins with two ID3 tags", a
   expect(probe).toMatchObject({ format: { format_name: "mp3" }, streams: [{ codec_name: "mp3", channels: 2 }] });
 });
 
-it("names a web page that is answered in place of a media file", async () => {
+it("names a web page that the host sends in place of a media file", async () => {
   await writeFile(join(folder, "login.mp4"), "<!doctype html><title>Sign in</title>");
   await expect(inspected("whole/login.mp4", null)).rejects.toMatchObject({
     code: "input_not_media",
     message: expect.stringMatching(
-      /^The host answered with a web page \(text\/html\), not with a media file; check that/,
+      /^The host responded with a web page \(text\/html\), not with a media file; check that/,
     ),
   });
 });
 
-it("gives way while it waits for its source, and not any more once it has come", async () => {
-  const turn = new AbortController();
-  turn.abort(YIELDED);
-  const waiting = { turn: { over: turn.signal, slow: () => undefined } };
-  await expect(inspected("ranges/film.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
+it("yields while it waits for its source, and not afterwards", async () => {
+  const yielded = new AbortController();
+  yielded.abort(YIELDED);
+  const waiting = { yielding: { requested: yielded.signal, reportSlow: () => undefined } };
+  await expect(inspected("ranges/clip.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
   const later = new AbortController();
-  const probing: TaskDeps["probing"] = (work) => {
+  const withProbeSlot: TaskDeps["withProbeSlot"] = (work) => {
     later.abort(YIELDED);
     return work();
   };
-  const { probe } = await inspected("ranges/film.mp4", null, {
-    ...{ turn: { over: later.signal, slow: () => undefined }, probing },
+  const { probe } = await inspected("ranges/clip.mp4", null, {
+    yielding: { requested: later.signal, reportSlow: () => undefined },
+    withProbeSlot,
   });
   expect(probe).toMatchObject({ format: { format_name: expect.stringContaining("mp4") } });
 });
 
-it("finds the cuts of a film, and brings it to the scratch bucket", async () => {
-  const { chunking, reported } = await inspected("ranges/film.mp4");
+it("finds the split points of a source, and copies it to the scratch bucket", async () => {
+  const { chunking, reported } = await inspected("ranges/clip.mp4");
   if (!chunking?.ok || chunking.source.from !== "scratch") throw new Error(JSON.stringify(chunking));
   expect(chunking).toMatchObject({ frames: 1750, longestGopMs: 5000 });
   expect(unpackSplitPoints(chunking.splitPoints)).toHaveLength(34);
@@ -121,29 +122,29 @@ it("finds the cuts of a film, and brings it to the scratch bucket", async () => 
     splitUs: 5.98e6,
     keyframe: 125,
   });
-  const film = await readFile(join(folder, "film.mp4"));
-  expect(chunking.source.pieces).toEqual([{ name: `inspect-${attempt}/source-00001`, sizeBytes: film.length }]);
-  expect(film.equals((await bucket.get(`inspect-${attempt}/source-00001`)) ?? Buffer.alloc(0))).toBe(true);
+  const clip = await readFile(join(folder, "clip.mp4"));
+  expect(chunking.source.pieces).toEqual([{ name: `inspect-${attempt}/source-00001`, sizeBytes: clip.length }]);
+  expect(clip.equals((await bucket.get(`inspect-${attempt}/source-00001`)) ?? Buffer.alloc(0))).toBe(true);
   const fractions = reported.map(({ fraction }) => fraction);
   expect(new Set(reported.map(({ stage }) => stage))).toEqual(new Set(["transferring"]));
   expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
   expect(fractions.at(-1)).toBe(1);
 });
 
-it("stores a large source in pieces that follow each other", async () => {
+it("stores a large source in several pieces", async () => {
   const deps = node.depsOf("AAAAAAAAAAAAAA.inspect.99", { kind: "inspect", sourceUrl: "" }, bucket);
-  const source = await scratchSource(join(folder, "film.mp4"), deps, 100_000);
+  const source = await scratchSource(join(folder, "clip.mp4"), deps, 100_000);
   if (source.from !== "scratch") throw new Error("Not there");
   const stored = await Promise.all(source.pieces.map(({ name }) => bucket.get(name)));
   expect(stored.length).toBeGreaterThan(4);
-  const film = await readFile(join(folder, "film.mp4"));
-  expect(Buffer.concat(stored.map((piece) => piece ?? Buffer.alloc(0))).equals(film)).toBe(true);
+  const clip = await readFile(join(folder, "clip.mp4"));
+  expect(Buffer.concat(stored.map((piece) => piece ?? Buffer.alloc(0))).equals(clip)).toBe(true);
 });
 
 it.each([
-  ["ranges/film.mp4", "origin"],
-  ["whole/film.mp4", "scratch"],
-])("leaves the source of %s at the %s when that is allowed", async (path, from) => {
+  ["ranges/clip.mp4", "origin"],
+  ["whole/clip.mp4", "scratch"],
+])("reads the source of %s at the %s if that is allowed", async (path, from) => {
   const { chunking } = await inspected(path, { readOrigin: true });
   const version = from === "origin" ? { validator: '"v1"' } : {};
   expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
@@ -153,48 +154,55 @@ const noBucket: TaskDeps["requestScratch"] = async () => ({
   failure: { code: "storage_denied", message: "The storage denies the request (AccessDenied)." },
 });
 it.each<[string, string, RegExp, Partial<TaskDeps>]>([
-  ["a short film", "ranges/short.mp4", /^The film cannot be cut, because it is no longer than 60 s\.$/, {}],
-  ["sound alone", "ranges/sound.mp4", /^The film cannot be cut, because it has no moving picture\.$/, {}],
   [
-    "a bucket that takes nothing",
-    "ranges/film.mp4",
-    /^The film cannot be cut, because its source could not be brought to the scratch storage\.$/,
+    "a short video",
+    "ranges/short.mp4",
+    /^The video cannot be split into chunks, because it is not longer than 60 s\.$/,
+    {},
+  ],
+  ["audio alone", "ranges/audio.mp4", /^The video cannot be split into chunks, because it has no video track\.$/, {}],
+  [
+    "a bucket that rejects writes",
+    "ranges/clip.mp4",
+    /^The video cannot be split into chunks, because its source could not be copied to the scratch storage\.$/,
     { requestScratch: noBucket },
   ],
-])("says why %s is not cut, and inspects it all the same", async (_what, path, why, given) => {
+])("explains why %s is not split, and inspects it", async (_what, path, why, given) => {
   const { chunking } = await inspected(path, undefined, given);
   expect(chunking).toEqual({ ok: false, reason: expect.stringMatching(why) });
 });
 
-it("fetches the source anew when its job is begun anew", async () => {
-  const streams = async (lease: string, path: string) => {
+it("fetches the source again when its job is retried", async () => {
+  const streams = async (lease: string, path: string, round = 0) => {
     const task = { kind: "inspect" as const, sourceUrl: `${origin}/ranges/${path}`, chunking: null };
-    const result = (await inspect(task, node.depsOf(`${"R".repeat(14)}.${lease}`, task, {}))) as TaskResult & {
+    const result = (await inspect(task, node.depsOf(`${"R".repeat(14)}.${lease}`, task, { round }))) as TaskResult & {
       kind: "inspect";
     };
     return result.probe.streams.map(({ codec_type }) => codec_type);
   };
   expect(await streams("inspect.1", "short.mp4")).toEqual(["video"]);
-  expect(await streams("inspect.2", "sound.mp4")).toEqual(["video"]);
-  expect(await streams("inspect-1.1", "sound.mp4")).toEqual(["audio"]);
+  expect(await streams("inspect.2", "audio.mp4")).toEqual(["video"]);
+  expect(await streams("inspect-1.1", "audio.mp4", 1)).toEqual(["audio"]);
 });
 
 it.each<[string, number, string, boolean]>([
   ["of 11 hours", MAX_SPLIT_POINTS, "", false],
-  ["with one cut more", MAX_SPLIT_POINTS + 1, "", true],
-  ["of which much is said", 10_000, "é".repeat(300_000), true],
-])("knows of a film %s whether it is too long", (_what, count, title, tooLong) => {
-  const cuts = Array.from({ length: count }, (): PackedSplitPoints[number] => [120, 2_000_000, 8333, 120, 4_000_000]);
-  expect(isTooLong(cuts, { streams: [], format: { tags: { title } } })).toBe(tooLong);
+  ["with one split point more", MAX_SPLIT_POINTS + 1, "", true],
+  ["with much metadata", 10_000, "é".repeat(300_000), true],
+])("recognizes a source %s as too long or not", (_what, count, title, tooLong) => {
+  const splitPoints = Array.from({ length: count }, (): PackedSplitPoints[number] => [
+    120, 2_000_000, 8333, 120, 4_000_000,
+  ]);
+  expect(isTooLong(splitPoints, { streams: [], format: { tags: { title } } })).toBe(tooLong);
 });
 
-it("says nothing of cuts when it is not asked", async () => {
-  expect((await inspected("ranges/film.mp4", null)).chunking).toBeUndefined();
+it("finds no split points unless requested", async () => {
+  expect((await inspected("ranges/clip.mp4", null)).chunking).toBeUndefined();
 });
 
-it("fails when nobody wants the work any more", async () => {
+it("fails when the lease is superseded", async () => {
   const superseded = (): Promise<never> => Promise.reject(new AppError("lease_superseded", "no longer"));
-  await expect(inspected("ranges/film.mp4", undefined, { requestScratch: superseded })).rejects.toMatchObject({
+  await expect(inspected("ranges/clip.mp4", undefined, { requestScratch: superseded })).rejects.toMatchObject({
     code: "lease_superseded",
   });
 });

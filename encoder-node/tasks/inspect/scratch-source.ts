@@ -1,17 +1,17 @@
-// Brings a source to the scratch bucket, in pieces, for the nodes that encode parts of it.
+// Copies a source to the scratch bucket, in pieces, for the nodes that encode its chunks.
 import { stat } from "node:fs/promises";
-import type { RangedSource } from "#shared/protocol/chunking.ts";
-import { allOrNone } from "../../async/in-parallel.ts";
+import type { RangedSource } from "#shared/protocol/scratch.ts";
+import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { putScratch, scratchName } from "../../task/scratch.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { rangeContent } from "../../upload/content.ts";
 
-/** Far below what one PUT may carry (5 GiB with S3), so that a lost connection costs little. */
+/** Far below the limit of one PUT (5 GiB with S3), so that a lost connection costs little. */
 const PIECE_BYTES = 512 * 1024 * 1024;
-/** Pieces that are sent at a time. Each is asked for when its turn comes, because signatures do not live long. */
+/** Pieces that are sent at a time. Each is signed just before it is sent, because signatures expire soon. */
 const PARALLEL = 4;
 
-/** Tells the stage `transferring`. Throws as `putScratch` does. */
+/** Reports progress of the stage `transferring`. Throws as `putScratch` does. */
 export async function scratchSource(path: string, deps: TaskDeps, pieceBytes = PIECE_BYTES): Promise<RangedSource> {
   const { size } = await stat(path);
   const count = Math.ceil(size / pieceBytes);
@@ -21,7 +21,7 @@ export async function scratchSource(path: string, deps: TaskDeps, pieceBytes = P
     sizeBytes: Math.min(pieceBytes, size - at * pieceBytes),
   }));
   deps.progress("transferring", 0);
-  await allOrNone([...pieces.entries()], PARALLEL, deps.signal, async ([at, { name, sizeBytes }], signal) => {
+  await mapLimitedOrAbort(pieces, PARALLEL, deps.signal, async ({ name, sizeBytes }, at, signal) => {
     const content = rangeContent(path, at * pieceBytes, sizeBytes);
     await putScratch([{ name, content }], { ...deps, signal }, (bytes) => {
       sent[at] = bytes;

@@ -1,4 +1,4 @@
-// Films encoded in chunks, from the source to the outputs, against the same outputs encoded in one run.
+// Chunked jobs from the source to the outputs, compared with the same outputs encoded in one run.
 import { execFile } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join as pathOf } from "node:path";
@@ -9,24 +9,24 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import {
   type ChunkTestBed,
   type Clip,
-  inChunks,
+  encodeInChunks,
+  encodeWhole,
   type Outputs,
   openChunkTestBed,
-  whole,
 } from "../../testing/chunked-jobs.ts";
 import { sendRange, serve } from "../../testing/range-server.ts";
 import { tools } from "../../testing/task-deps.ts";
 
 let testBed: ChunkTestBed;
 beforeAll(async () => {
-  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "film.ts"]);
+  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "clip.ts"]);
 }, 120_000);
 afterAll(() => testBed.close());
 
 const run = promisify(execFile);
 type Frame = { readonly time: number; readonly hash: string };
 
-/** All frames of a stored file as a decoder shows them, pictures or sound. */
+/** All decoded frames of a stored file, video or audio. */
 async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a"): Promise<Frame[]> {
   const own = await mkdtemp(pathOf(testBed.folder, "look-"));
   const path = pathOf(own, name);
@@ -48,14 +48,14 @@ const times = (frames: readonly Frame[]): number[] => frames.map(({ time }) => M
 it.each<[Clip, string[]]>([
   ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps", "mkv:64x36_15fps:opus"]],
   ["uneven.mkv", ["mp4:64x36"]],
-  ["film.ts", ["mp4:64x36"]],
-])("makes of %s in chunks what one run makes: %j", async (clip, formats) => {
+  ["clip.ts", ["mp4:64x36"]],
+])("makes the same outputs of %s in chunks as in one run: %j", async (clip, formats) => {
   const outputs = formats.map((format, index) => specOf({ format }, index));
-  const [one, many] = [await whole(testBed, clip, outputs), await inChunks(testBed, clip, outputs)];
-  // They end in the order in which they are stored.
+  const [one, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
+  // They are reported in the order in which they are stored.
   const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
   expect(reports).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
-  const { framesPlanned, framesJoined, largestErrorUs, videoOverAudioMs } = seamsOf(many.result);
+  const { framesPlanned, framesJoined, largestErrorUs, videoOverAudioMs } = boundariesOf(many.result);
   expect([framesJoined - framesPlanned, Math.round(largestErrorUs)]).toEqual([0, 0]);
   expect(Math.abs(videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
   for (const { index } of outputs) {
@@ -65,7 +65,7 @@ it.each<[Clip, string[]]>([
   }
 });
 
-function seamsOf(result: Outputs["result"]) {
+function boundariesOf(result: Outputs["result"]) {
   if (result.kind !== "join") throw new Error("Not the result of a join");
   return result.boundaries;
 }
@@ -75,7 +75,7 @@ const STREAM = {
   params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x"], thumbnails: true },
 };
 
-/** What a package says of itself, with what is the lease's own, or measured, left out. */
+/** The texts of a package, without names of the lease and measured values. */
 function texts({ storage }: Outputs): [name: string, text: string][] {
   const plain = (text: string): string =>
     text
@@ -87,17 +87,17 @@ function texts({ storage }: Outputs): [name: string, text: string][] {
     .toSorted();
 }
 
-it("publishes a stream's segments while later chunks are still on their way", async () => {
+it("uploads segments of a stream while later chunks are still being fetched", async () => {
   const outputs = [specOf(STREAM, 0)];
-  const one = await whole(testBed, "ntsc.mp4", outputs);
+  const one = await encodeWhole(testBed, "ntsc.mp4", outputs);
   const published = Promise.withResolvers<void>();
-  // The last chunk comes when a segment of the first has gone out.
+  // The last chunk is sent after a segment of the first is uploaded.
   const slow = await serve(async (request, response) => {
     await published.promise;
     const bytes = await testBed.bucket.get((request.url ?? "").slice(1));
     if (bytes) sendRange(bytes, request, response);
   });
-  const many = await inChunks(testBed, "ntsc.mp4", outputs, (storage) => ({
+  const many = await encodeInChunks(testBed, "ntsc.mp4", outputs, (storage) => ({
     async requestScratch(puts, gets) {
       const answer = await testBed.bucket.requestScratch(puts, gets);
       if ("failure" in answer) return answer;
@@ -111,10 +111,13 @@ it("publishes a stream's segments while later chunks are still on their way", as
   }));
   const [report] = many.result.outputs;
   expect(report?.status === "made" && report.files.map(({ file }) => file)).toEqual([
-    ...["hls/master.m3u8", "hls/master.vtt", "dash/master.mpd", "dash/master.vtt"],
+    "hls/master.m3u8",
+    "hls/master.vtt",
+    "dash/master.mpd",
+    "dash/master.vtt",
   ]);
-  expect(seamsOf(many.result)).toMatchObject({ framesPlanned: 2098, framesJoined: 2098 });
-  expect(Math.abs(seamsOf(many.result).videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
+  expect(boundariesOf(many.result)).toMatchObject({ framesPlanned: 2098, framesJoined: 2098 });
+  expect(Math.abs(boundariesOf(many.result).videoOverAudioMs ?? Number.NaN)).toBeLessThan(100);
   expect(texts(many)).toEqual(texts(one));
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));

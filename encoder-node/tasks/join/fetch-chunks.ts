@@ -1,95 +1,108 @@
-// Brings the parts of tracks from the scratch bucket to this node, a few at a time, and hands them on in their order.
+// Fetches the chunks of tracks from the scratch bucket, a few at a time, and hands them over in their order.
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { ScratchTrack } from "#shared/protocol/chunking.ts";
-import { allOrNone } from "../../async/in-parallel.ts";
-import { type RangeReader, rangeReader, type SourcePiece } from "../../source/ranges/range-reader.ts";
-import { scratchUrls } from "../../task/scratch.ts";
+import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
+import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
+import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
+import { type ScratchDeps, scratchUrls } from "../../task/scratch.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
-/** Parts that are fetched, or wait for their turn, at the same time: so many files lie in the folder. */
+/** Chunks that are fetched or wait for their predecessor at the same time: as many files are in the folder. */
 const PARALLEL = 4;
 
 /** Names a track within the job. */
 export const trackKey = ({ output, track }: Pick<ScratchTrack, "output" | "track">): string => `${output}-${track}`;
 
-export type PartsDeps = Pick<TaskDeps, "askScratch" | "storages" | "signal" | "allowPrivate">;
+export type FetchChunks = {
+  readonly chunks: readonly ScratchTrack[];
+  /** Where files are kept until they are handed over. */
+  readonly folder: string;
+  /** Receives each chunk as a file, which is removed afterwards. */
+  readonly onChunk: (chunk: ScratchTrack, path: string) => Promise<void>;
+  /** Receives the number of bytes fetched of all chunks. */
+  readonly onBytes?: (bytes: number) => void;
+};
 
 /**
- * Hands each part to `take` as a file, which is removed afterwards: parts of one track one after the other as they come in
- * `parts`, those of others meanwhile. `onBytes` is told how much has come of all. Throws what `take` throws, AppError
- * `node_failed` when a part cannot be had as it was announced, and the reason of the signal.
+ * Hands over the chunks of each track one after the other in the order of `chunks`, and those of different tracks concurrently.
+ * Throws what `onChunk` throws, AppError `node_failed` when a chunk cannot be read as it was reported, and the signal's reason.
  */
-export async function fetchParts(
-  parts: readonly ScratchTrack[],
-  folder: string,
-  deps: PartsDeps,
-  take: (part: ScratchTrack, path: string) => Promise<void>,
-  onBytes: (bytes: number) => void = () => undefined,
+export async function fetchChunks(
+  { chunks, folder, onChunk, onBytes = () => undefined }: FetchChunks,
+  deps: ScratchDeps & Pick<TaskDeps, "allowPrivate">,
 ): Promise<void> {
-  if (parts.length === 0) return;
+  if (chunks.length === 0) return;
+  const names = chunks.map(({ name }) => name);
   const pieces = async (): Promise<SourcePiece[]> => {
-    const urls = await scratchUrls(
-      parts.map(({ name }) => name),
-      deps,
-    );
-    return parts.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
+    const urls = await scratchUrls(names, deps);
+    return chunks.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
-  const reader = rangeReader({ pieces: await pieces(), refresh: pieces, allow: deps.allowPrivate });
-  const turns = new Map<string, Promise<void>>();
-  let before = 0;
-  const places = parts.map((part, at) => {
-    const start = before;
-    before += part.sizeBytes;
-    return { part, start, path: join(folder, `part-${at}.mp4`) };
-  });
+  const reader = new HttpRangeReader({ pieces: await pieces(), refresh: pieces, allow: deps.allowPrivate });
+  const predecessors = new Map<string, Promise<void>>();
   let bytes = 0;
   const count = (more: number): void => {
     bytes += more;
     onBytes(bytes);
   };
   try {
-    await allOrNone(places, PARALLEL, deps.signal, (place, signal) => {
-      const key = trackKey(place.part);
-      const earlier = turns.get(key);
-      const turn = (async (): Promise<void> => {
-        await fetchPart(reader, place, count, signal);
-        await earlier;
+    await mapLimitedOrAbort(placesOf(chunks, folder), PARALLEL, deps.signal, (place, _, signal) => {
+      const key = trackKey(place.chunk);
+      const predecessor = predecessors.get(key);
+      const handOver = async (): Promise<void> => {
+        await fetchChunk(reader, place, count, signal);
+        await predecessor;
         signal.throwIfAborted();
-        await take(place.part, place.path);
+        await onChunk(place.chunk, place.path);
         await rm(place.path, { force: true });
-      })();
-      turns.set(key, turn);
-      return turn;
+      };
+      const done = handOver();
+      predecessors.set(key, done);
+      return done;
     });
   } finally {
     await reader.close();
   }
 }
 
-type Place = { readonly part: ScratchTrack; readonly start: number; readonly path: string };
+type Place = {
+  readonly chunk: ScratchTrack;
+  /** Of its first byte in all chunks together. */
+  readonly start: number;
+  readonly path: string;
+};
 
-async function fetchPart(
+function placesOf(chunks: readonly ScratchTrack[], folder: string): Place[] {
+  let before = 0;
+  return chunks.map((chunk, at) => {
+    const start = before;
+    before += chunk.sizeBytes;
+    return { chunk, start, path: join(folder, `chunk-${at}.mp4`) };
+  });
+}
+
+async function fetchChunk(
   reader: RangeReader,
-  { part, start, path }: Place,
+  { chunk, start, path }: Place,
   count: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
-    const range = { start, end: start + part.sizeBytes - 1 };
-    const take = async (bytes: Buffer, position: number): Promise<void> => {
+    const range = { start, end: start + chunk.sizeBytes - 1 };
+    const write = async (bytes: Buffer, position: number): Promise<void> => {
       for (let at = 0; at < bytes.length; ) {
         at += (await file.write(bytes, at, bytes.length - at, position - start + at)).bytesWritten;
       }
       count(bytes.length);
     };
-    await reader.read(range, take, signal);
+    await reader.read(range, write, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new AppError("node_failed", `A part of the film cannot be read back: ${messageOf(error)}`, { cause: error });
+    const message = `A chunk cannot be read from the scratch storage: ${messageOf(error)}`;
+    throw new AppError("node_failed", message, { cause: error });
   } finally {
     await file.close();
   }

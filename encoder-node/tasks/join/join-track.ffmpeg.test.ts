@@ -1,4 +1,4 @@
-// Tracks joined from what ffmpeg wrote in parts.
+// Tracks joined from chunks that ffmpeg wrote.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import { readChunkFacts } from "../chunk/chunk-file.ts";
 import { fetchChunks } from "./fetch-chunks.ts";
 import { openJoinedTrack } from "./join-track.ts";
 
-/** Behind each of these frames a chunk ends. */
-const CUTS = [50, 100];
+/** The first frames of the second and third chunk. */
+const SPLIT_FRAMES = [50, 100];
 const SECONDS = 5.2;
 let folder: string;
 let bucket: ScratchBucket;
@@ -25,7 +25,7 @@ async function ffmpeg(...argv: string[]): Promise<void> {
   const command = { path: tools.ffmpeg.path, argv: ["-v", "error", "-nostdin", ...argv], cwd: folder, stallMs: 20_000 };
   expect(await runCommand(command)).toEqual({ ok: true });
 }
-const picture = (name: string, trim: string, size = "64x36"): Promise<void> =>
+const encode = (name: string, trim: string, size = "64x36"): Promise<void> =>
   ffmpeg(
     ...["-f", "lavfi", "-i", `testsrc2=s=${size}:r=25:d=${SECONDS}`, "-vf", trim, "-c:v", "libx264", "-g", "25"],
     ...["-preset", "ultrafast", ...streamArguments({ fmp4: name, ts: null }, "video", 6000)],
@@ -35,12 +35,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-join-"));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
-  await picture("whole.mp4", "null");
-  const edges = [0, ...CUTS, 1000];
+  await encode("whole.mp4", "null");
+  const edges = [0, ...SPLIT_FRAMES, 1000];
   for (const [at, end] of edges.slice(1).entries()) {
-    await picture(`chunk-${at}.mp4`, `trim=start_frame=${edges[at]}:end_frame=${end}`);
+    await encode(`chunk-${at}.mp4`, `trim=start_frame=${edges[at]}:end_frame=${end}`);
   }
-  await picture("other.mp4", "null", "64x40");
+  await encode("other.mp4", "null", "64x40");
 });
 afterAll(async () => {
   await node.close();
@@ -51,17 +51,22 @@ afterAll(async () => {
 const path = (name: string): string => join(folder, name);
 const CHUNKS = ["chunk-0.mp4", "chunk-1.mp4", "chunk-2.mp4"];
 
-it("puts chunks together to the track that one run makes", async () => {
+it("joins chunks to the track of one run", async () => {
   const joined = await openJoinedTrack(path("joined.mp4"), "video");
-  const taken = [];
-  for (const chunk of CHUNKS) taken.push(await joined.append(path(chunk)));
+  const received = [];
+  for (const chunk of CHUNKS) received.push(await joined.append(path(chunk)));
   await joined.close();
-  expect(taken.map(({ frames, start, timescale }) => [frames, start / timescale])).toEqual([
+  expect(received.map(({ frames, start, timescale }) => [frames, start / timescale])).toEqual([
     [50, 10],
     [50, 12],
     [30, 14],
   ]);
-  expect(joined.facts()).toEqual({ timescale: taken[0]?.timescale, frames: 130, start: 10 * 12800, end: 15.2 * 12800 });
+  expect(joined.facts()).toEqual({
+    timescale: received[0]?.timescale,
+    frames: 130,
+    start: 10 * 12800,
+    end: 15.2 * 12800,
+  });
   expect(await readChunkFacts(path("whole.mp4"), "video")).toEqual(joined.facts());
   expect(await readChunkFacts(path("joined.mp4"), "video")).toEqual(joined.facts());
   expect(await fragmentNumbers("joined.mp4")).toEqual(await fragmentNumbers("whole.mp4"));
@@ -73,14 +78,14 @@ async function fragmentNumbers(name: string): Promise<number[]> {
 }
 
 it.each([
-  ["of another header", ["chunk-0.mp4", "other.mp4"], /header/],
-  ["out of order", ["chunk-1.mp4", "chunk-0.mp4"], /begins before/],
-  ["cut off", ["cut-off.mp4"], /cut off/],
-  ["that are none", ["none.mp4"], /cut off|box/],
-])("refuses chunks %s", async (_what, chunks, why) => {
+  ["with another header", ["chunk-0.mp4", "other.mp4"], /header/],
+  ["out of order", ["chunk-1.mp4", "chunk-0.mp4"], /starts before/],
+  ["that are truncated", ["truncated.mp4"], /truncated/],
+  ["of another format", ["text.mp4"], /truncated|box/],
+])("rejects chunks %s", async (_what, chunks, why) => {
   const first = await readFile(path("chunk-0.mp4"));
-  await writeFile(path("cut-off.mp4"), first.subarray(0, first.length - 500));
-  await writeFile(path("none.mp4"), "this is no film at all, is it?");
+  await writeFile(path("truncated.mp4"), first.subarray(0, first.length - 500));
+  await writeFile(path("text.mp4"), "this is a text, not a video at all");
   await rm(path("refused.mp4"), { force: true });
   const joined = await openJoinedTrack(path("refused.mp4"), "video");
   const append = async (): Promise<void> => {
@@ -102,56 +107,57 @@ async function stored(): Promise<ScratchTrack[]> {
   return Promise.all(parts);
 }
 
-async function fetched(parts: readonly ScratchTrack[], given: Partial<TaskDeps> = {}) {
+async function fetched(chunks: readonly ScratchTrack[], given: Partial<TaskDeps> = {}) {
   const work = await mkdtemp(join(folder, "w-"));
   const task = { kind: "inspect", sourceUrl: "" };
   const deps = node.depsOf("AAAAAAAAAAAAAA.join.1", task, { requestScratch: bucket.requestScratch, ...given });
-  const taken = new Map<string, Buffer[]>();
+  const received = new Map<string, Buffer[]>();
   let most = 0;
-  const fetching = fetchChunks(parts, work, deps, async ({ track }, file) => {
+  const onChunk = async ({ track }: ScratchTrack, file: string): Promise<void> => {
     most = Math.max(most, (await readdir(work)).length);
-    taken.set(track, [...(taken.get(track) ?? []), await readFile(file)]);
-  });
-  return { fetching, taken, left: () => readdir(work), most: () => most };
+    received.set(track, [...(received.get(track) ?? []), await readFile(file)]);
+  };
+  const fetching = fetchChunks({ chunks, folder: work, onChunk }, deps);
+  return { fetching, received, left: () => readdir(work), most: () => most };
 }
 
-it("hands on the parts of each track in order, and keeps few of them", async () => {
-  const { fetching, taken, left, most } = await fetched(await stored());
+it("hands over the chunks of each track in order, and keeps few files", async () => {
+  const { fetching, received, left, most } = await fetched(await stored());
   await fetching;
   const chunks = await Promise.all(CHUNKS.map((chunk) => readFile(path(chunk))));
   for (const track of ["a", "b"]) {
-    expect(Buffer.concat(taken.get(track) ?? []).equals(Buffer.concat(chunks))).toBe(true);
+    expect(Buffer.concat(received.get(track) ?? []).equals(Buffer.concat(chunks))).toBe(true);
   }
   expect(await left()).toEqual([]);
   expect(most()).toBeLessThanOrEqual(4);
 });
 
-it("asks for URLs anew when they have expired", async () => {
+it("renews expired URLs", async () => {
   const parts = await stored();
   bucket.expire(true);
-  let asked = 0;
-  const { fetching, taken } = await fetched(parts, {
+  let requests = 0;
+  const { fetching, received } = await fetched(parts, {
     async requestScratch(puts, gets) {
       const answer = await bucket.requestScratch(puts, gets);
-      asked += 1;
+      requests += 1;
       bucket.expire(false);
       return answer;
     },
   });
   await fetching;
-  expect([asked, taken.get("a")?.length]).toEqual([2, 3]);
+  expect([requests, received.get("a")?.length]).toEqual([2, 3]);
 });
 
 it.each<[string, (part: ScratchTrack) => ScratchTrack]>([
-  ["is gone", (part) => ({ ...part, name: "gone-1/0-a.mp4" })],
+  ["does not exist", (part) => ({ ...part, name: "gone-1/0-a.mp4" })],
   ["has another size", (part) => ({ ...part, sizeBytes: part.sizeBytes - 1 })],
-])("fails when a part %s", async (_what, change) => {
+])("fails when a chunk %s", async (_what, change) => {
   const parts = await stored();
   const { fetching } = await fetched(parts.map((part, at) => (at === 3 ? change(part) : part)));
   await expect(fetching).rejects.toMatchObject({ code: "node_failed" });
 });
 
-it("stops when the work is no longer wanted", async () => {
+it("stops after an abort", async () => {
   const abort = new AbortController();
   const { fetching } = await fetched(await stored(), { signal: abort.signal });
   abort.abort("cancelled");

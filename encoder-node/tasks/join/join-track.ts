@@ -1,8 +1,9 @@
-// A track put together from its chunks: the header of the first, and the fragments of all of them, in order of time.
+// Joins the chunks of a track: the header of the first chunk, and the fragments of all chunks in time order.
+
 import { type FileHandle, open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { TrackKind } from "#shared/plan/command/output-plan.ts";
+import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { bodyAt } from "../../package/mp4/boxes.ts";
 import {
   type ChunkFacts,
@@ -14,18 +15,17 @@ import {
 } from "../chunk/chunk-file.ts";
 
 export interface JoinedTrack {
-  /** Of all that was appended; null before the first. */
+  /** The facts of all appended chunks; null before the first. */
   facts(): ChunkFacts | null;
   /**
-   * Adds the next chunk, which may be removed afterwards, and answers what it held. One at a time. Throws AppError
-   * `encoding_failed` when it does not go on where the last one ended, or in another way, and `node_failed` for trouble
-   * with the disk.
+   * Appends the next chunk, which may be removed afterwards, and returns its facts. One call at a time. Throws AppError
+   * `encoding_failed` when the chunk does not continue the track, and `node_failed` for errors of the disk.
    */
   append(chunk: string): Promise<ChunkFacts>;
   close(): Promise<void>;
 }
 
-/** `path` is a file to make; it only grows, so it can be followed meanwhile. */
+/** Creates the file at `path`. It only grows, so it can be followed while chunks are appended. */
 export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
   const file = await open(path, "wx", 0o600);
   let head: ChunkHead | null = null;
@@ -35,12 +35,12 @@ export async function openJoinedTrack(path: string, kind: TrackKind): Promise<Jo
 
   const take = async (chunk: FileHandle): Promise<ChunkFacts> => {
     const own = await readChunkHead(chunk);
-    if (head && !head.init.equals(own.init)) throw new Error("its header is another than that of the first one");
+    if (head && !head.init.equals(own.init)) throw new Error("its header differs from that of the first chunk");
     if (!head) await file.appendFile(own.init);
     head ??= own;
     let taken: ChunkFacts | null = null;
     for await (const fragment of readChunkFragments(chunk, own, kind)) {
-      if (last && fragment.start <= last.start) throw new Error("it begins before the one before it ends");
+      if (last && fragment.start <= last.start) throw new Error("it starts before the previous chunk ends");
       last = fragment;
       fragments += 1;
       await file.appendFile(numbered(fragment.moof, fragments));
@@ -71,7 +71,7 @@ export async function openJoinedTrack(path: string, kind: TrackKind): Promise<Jo
 
 const isDiskError = (error: unknown): boolean => error instanceof Error && "errno" in error;
 
-/** Fragments count from 1, in the order of their file (`mfhd`, ISO/IEC 14496-12 §8.8.5). */
+/** Fragments are numbered from 1 in the order of their file (`mfhd`, ISO/IEC 14496-12 §8.8.5). */
 function numbered(moof: Buffer, number: number): Buffer {
   bodyAt(moof, "moof/mfhd").writeUInt32BE(number, 4);
   return moof;
@@ -87,7 +87,7 @@ async function appendRange(
   const bytes = Buffer.allocUnsafe(Math.min(COPY_BYTES, sizeBytes));
   for (let at = 0; at < sizeBytes; ) {
     const { bytesRead } = await from.read(bytes, 0, Math.min(bytes.length, sizeBytes - at), offset + at);
-    if (bytesRead === 0) throw new Error("it is cut off");
+    if (bytesRead === 0) throw new Error("it is truncated");
     await to.appendFile(bytes.subarray(0, bytesRead));
     at += bytesRead;
   }

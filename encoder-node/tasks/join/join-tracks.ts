@@ -1,129 +1,132 @@
-// The tracks of a chunked film, whole, in one folder: joined from what other nodes left in the scratch bucket.
+// Joins the tracks of a chunked job in one folder, from what other nodes stored in the scratch bucket.
 import { mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import { planSound } from "#shared/plan/plan-audio.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planAudio } from "#shared/plan/plan-audio.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
-import type { ScratchTrack } from "#shared/protocol/chunking.ts";
-import type { TaskOf } from "#shared/protocol/protocol.ts";
+import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { probeResult } from "../../upload/made-file.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
-import { fetchParts, trackKey } from "./fetch-chunks.ts";
+import { fetchChunks, trackKey } from "./fetch-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
 
-/** One chunk of one track, as it was planned and as it is. */
+/** One chunk of one track, as planned and as encoded. */
 export type JoinedChunk = {
   readonly planned: Pick<ChunkTrack, "output" | "track" | "frames" | "firstUs">;
   readonly facts: ChunkFacts;
 };
 
-export type JoinedSound = {
+export type JoinedAudio = {
   readonly output: number;
-  /** On the film's line. */
+  /** On the source's timeline. */
   readonly endMs: number;
 };
 
-export type JoinedFilm = {
-  /** In order of time, those of one track after the other. */
+export type JoinedTracks = {
+  /** In time order within each track. */
   readonly chunks: readonly JoinedChunk[];
-  readonly sounds: readonly JoinedSound[];
+  readonly audio: readonly JoinedAudio[];
 };
 
 export type TracksWork = {
   readonly task: TaskOf<"join">;
-  /** Those of the task that are wanted. */
+  /** The outputs of the task that are made. */
   readonly outputs: readonly OutputSpec[];
-  /** Where the tracks are to be, by their planned names; they grow there. */
+  /** Where the tracks are written, with their planned names; they grow there. */
   readonly folder: string;
-  /** Where parts lie until they are joined. */
-  readonly parts: string;
+  /** Where chunks are kept until they are joined. */
+  readonly chunkFolder: string;
 };
 
-type Part = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
+type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
 
 /**
- * Brings all there is of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are missing, have other
- * frames than planned, or come with other files, else as `fetchParts` and `JoinedTrack.append` do.
+ * Brings all tracks and other files of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are missing, have
+ * another number of frames than planned, or files that are not planned, and otherwise as `fetchChunks` and `JoinedTrack.append` do.
  */
-export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedFilm> {
-  const { task, outputs, folder } = work;
+export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
+  const { task, outputs, folder, chunkFolder } = work;
   const wanted = new Set(outputs.map(({ index }) => index));
-  const pictures = plannedParts(task, outputs);
-  const sound = task.sound.filter(({ output }) => wanted.has(output));
-  const parts = [...sound, ...pictures.map(({ scratch }) => scratch)];
-  const totalBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const video = storedChunks(task, outputs);
+  const others = task.audio.filter(({ output }) => wanted.has(output));
+  const all = [...others, ...video.map(({ scratch }) => scratch)];
+  const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const otherFiles = plannedFiles(task, outputs);
-  const plannedOf = new Map(pictures.map(({ scratch, planned }) => [scratch, planned]));
+  const plannedOf = new Map(video.map(({ scratch, planned }) => [scratch, planned]));
   const joined = new Map<string, JoinedTrack>();
   const chunks: JoinedChunk[] = [];
-  const sounds: JoinedSound[] = [];
+  const audio: JoinedAudio[] = [];
 
-  const take = async (part: ScratchTrack, path: string): Promise<void> => {
-    const planned = plannedOf.get(part);
-    if (planned) {
-      const key = trackKey(part);
-      const track = joined.get(key) ?? (await openJoinedTrack(join(folder, planned.file), "video"));
-      joined.set(key, track);
-      const facts = await track.append(path);
-      checkFrames(part, planned, facts);
-      chunks.push({ planned, facts });
-    } else {
-      // All that is not joined has its planned name already.
-      const name = basename(part.name);
-      if (!otherFiles.has(name)) throw mismatch(`comes with a file that is not planned (${name})`);
-      const own = join(folder, name);
-      await rename(path, own);
-      if (isOtherFile(part)) return;
-      const isStream = outputs.some(({ index, type }) => index === part.output && type === "httpstream");
-      sounds.push({ output: part.output, endMs: await soundEndMs(own, isStream, deps) });
-    }
+  const appendChunk = async (stored: ScratchTrack, planned: ChunkTrack, path: string): Promise<void> => {
+    const key = trackKey(stored);
+    const track = joined.get(key) ?? (await openJoinedTrack(join(folder, planned.file), "video"));
+    joined.set(key, track);
+    const facts = await track.append(path);
+    checkFrames(stored, planned, facts);
+    chunks.push({ planned, facts });
+  };
+  /** Files that are not joined have their planned names already. */
+  const moveFile = async (stored: ScratchTrack, path: string): Promise<void> => {
+    const name = basename(stored.name);
+    if (!otherFiles.has(name)) throw mismatch(`has a file that is not planned (${name})`);
+    const own = join(folder, name);
+    await rename(path, own);
+    if (isOtherFile(stored)) return;
+    const isStream = outputs.some(({ index, type }) => index === stored.output && type === "httpstream");
+    audio.push({ output: stored.output, endMs: await audioEndMs(own, isStream, deps) });
+  };
+  const onChunk = (stored: ScratchTrack, path: string): Promise<void> => {
+    const planned = plannedOf.get(stored);
+    return planned ? appendChunk(stored, planned, path) : moveFile(stored, path);
   };
 
-  await mkdir(work.parts, { recursive: true });
+  await mkdir(chunkFolder, { recursive: true });
   deps.progress("transferring", 0);
+  const onBytes = (bytes: number): void => deps.progress("transferring", bytes / totalBytes);
   try {
-    await fetchParts(parts, work.parts, deps, take, (bytes) => deps.progress("transferring", bytes / totalBytes));
+    await fetchChunks({ chunks: all, folder: chunkFolder, onChunk, onBytes }, deps);
   } finally {
     await Promise.all([...joined.values()].map((track) => track.close()));
   }
-  return { chunks, sounds };
+  return { chunks, audio };
 }
 
-/** Sound of streams is fragmented, on the line of their segments. */
-async function soundEndMs(path: string, isStream: boolean, deps: TaskDeps): Promise<number> {
+/** The audio of streams is fragmented, and on the timeline of their segments. */
+async function audioEndMs(path: string, isStream: boolean, deps: TaskDeps): Promise<number> {
   if (isStream) return endMs(await readChunkFacts(path, "audio"));
   const { format } = await probeResult(path, deps);
   return (Number(format.start_time ?? 0) + Number(format.duration ?? 0)) * 1000;
 }
 
-/** When a track on the line of segments ends, on the film's line. */
+/** The end of a track on the timeline of segments, converted to the source's timeline. */
 export const endMs = ({ end, timescale }: Pick<ChunkFacts, "end" | "timescale">): number =>
   (end / timescale - STREAM_START_SECONDS) * 1000;
 
 function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack, facts: ChunkFacts): void {
   if (facts.frames === reported && (frames === null || frames === facts.frames)) return;
-  throw mismatch(`has ${facts.frames} frames where ${frames ?? reported} were planned`);
+  throw mismatch(`has ${facts.frames} frames instead of ${frames ?? reported}`);
 }
 
-const mismatch = (what: string): AppError => new AppError("chunk_mismatch", `A chunk of the film ${what}.`);
+const mismatch = (problem: string): AppError => new AppError("chunk_mismatch", `A chunk of the video ${problem}.`);
 
-/** Of the sound, and of what else is not made in chunks: another node has named them. */
+/** The names of the audio and the other files that are not made in chunks, as the node that made them has named them. */
 function plannedFiles({ probe }: TaskOf<"join">, outputs: readonly OutputSpec[]): ReadonlySet<string> {
   if (outputs.length === 0) return new Set();
-  const { command } = planSound({ source: "", probe, outputs, can: ALL_SOFTWARE });
+  const { command } = planAudio({ source: "", probe, outputs, capabilities: ALL_SOFTWARE });
   return new Set([...(command?.tracks ?? []), ...(command?.files ?? [])].map(({ file }) => file));
 }
 
-/** Chunk by chunk, the tracks that each must have; plans depend on what is asked for only, not on who encoded them. */
-function plannedParts({ probe, chunks }: TaskOf<"join">, outputs: readonly OutputSpec[]): Part[] {
+/** The tracks that each chunk must have. Plans depend only on the outputs, not on the node that encoded them. */
+function storedChunks({ probe, chunks }: TaskOf<"join">, outputs: readonly OutputSpec[]): StoredChunk[] {
   if (outputs.length === 0) return [];
   return chunks.flatMap(({ range, tracks }) => {
-    const { command } = planChunk({ source: "", probe, outputs, can: ALL_SOFTWARE, chunk: range });
+    const { command } = planChunk({ source: "", probe, outputs, capabilities: ALL_SOFTWARE, chunk: range });
     return (command?.tracks ?? []).map((planned) => {
       const scratch = tracks.find(({ output, track }) => output === planned.output && track === planned.track);
       if (!scratch) throw mismatch(`has no track \`${planned.track}\``);

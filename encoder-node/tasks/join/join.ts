@@ -1,11 +1,13 @@
-// The task `join`: put the chunks of a film together, add the sound, and bring the outputs to the storage.
+// The task `join`: join the chunks of a video, add the audio, and upload the outputs.
+
 import { mkdir } from "node:fs/promises";
 import { join as pathOf } from "node:path";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import type { PlannedCommand } from "#shared/plan/command/planned-command.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { PlannedCommand } from "#shared/plan/output-plan.ts";
 import { planJoin } from "#shared/plan/plan-join.ts";
-import type { TaskOf, TaskResult } from "#shared/protocol/protocol.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
@@ -13,19 +15,19 @@ import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check
 import { openDelivery } from "../encode/deliver-outputs.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
 import { runAll } from "../encode/run-planned.ts";
-import { seamReceipt } from "./chunk-boundaries.ts";
-import { type JoinedFilm, joinTracks } from "./join-tracks.ts";
+import { checkChunkBoundaries } from "./chunk-boundaries.ts";
+import { type JoinedTracks, joinTracks } from "./join-tracks.ts";
 
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs.filter(isStream), deps);
-    // Whether the film is whole is decided by the task's end alone, so no output is reported before that.
+    // Only the end of the task shows whether the video is complete, so no output is reported before that.
     const delivery = openDelivery(task.outputs.length, { ...deps, report: async () => false });
     try {
-      const { film, ended } = await joinOutputs({ task, folder, publisher }, deps);
-      deps.encoded();
-      delivery.add(ended);
-      return { kind: "join", outputs: await delivery.finish(), seams: seamReceipt(film) };
+      const { tracks, encoded } = await joinOutputs({ task, folder, publisher }, deps);
+      deps.releaseSlot();
+      delivery.add(encoded);
+      return { kind: "join", outputs: await delivery.finish(), boundaries: checkChunkBoundaries(tracks) };
     } finally {
       await Promise.all([publisher.stop(), delivery.stop()]);
     }
@@ -35,54 +37,54 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
-type Joined = { readonly film: JoinedFilm; readonly ended: readonly (MadeOutput | FailedOutput)[] };
+type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeOutput | FailedOutput)[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
   const { failed, subtitles } = await fetchExtras(task.outputs.filter(isStream), folder, deps);
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
-  // Nothing is encoded here, so it does not matter what this node could encode.
-  const commands = outputs.map((spec) => planJoin({ probe: task.probe, outputs: [spec], can: ALL_SOFTWARE }));
+  // Nothing is encoded here, so the capabilities of this node do not matter.
+  const commands = outputs.map((spec) => planJoin({ probe: task.probe, outputs: [spec], capabilities: ALL_SOFTWARE }));
   const work = pathOf(folder, "work");
   await mkdir(work, { mode: 0o700 });
-  // Segments go out as soon as they are joined, while later chunks are still on their way.
+  // Segments are uploaded as soon as they are joined, while later chunks are still being fetched.
   const publications = await publisher.follow(
     commands.flatMap(({ outputs }) => outputs),
     work,
     subtitles,
   );
-  const film = await joinTracks({ task, outputs, folder: work, parts: pathOf(folder, "parts") }, deps);
-  const ended: (MadeOutput | FailedOutput)[] = [...failed];
+  const tracks = await joinTracks({ task, outputs, folder: work, chunkFolder: pathOf(folder, "chunks") }, deps);
+  const encoded: (MadeOutput | FailedOutput)[] = [...failed];
   for (const [at, command] of commands.entries()) {
-    const tell = (done: number): void => deps.progress("encoding", (at + done) / commands.length);
-    ended.push(...(await finishOutput(command, { task, work, publications, tell }, deps)));
+    const onProgress = (done: number): void => deps.progress("encoding", (at + done) / commands.length);
+    encoded.push(...(await finishOutput(command, { task, work, publications, onProgress }, deps)));
   }
-  return { film, ended };
+  return { tracks, encoded };
 }
 
 type Finishing = {
   readonly task: TaskOf<"join">;
   readonly work: string;
   readonly publications: Publications;
-  /** Takes how much of the output is done. */
-  readonly tell: (done: number) => void;
+  /** Receives the completed fraction of the output. */
+  readonly onProgress: (done: number) => void;
 };
 
-/** Runs what is left to do for one output, and looks at the result. */
+/** Runs the remaining commands of one output, and checks the result. */
 async function finishOutput(
   { runs, outputs }: PlannedCommand,
-  { task, work, publications, tell }: Finishing,
+  { task, work, publications, onProgress }: Finishing,
   deps: TaskDeps,
 ): Promise<(MadeOutput | FailedOutput)[]> {
-  const failed = await runAll(runs, work, (done) => tell(done / runs.length), deps);
+  const failed = await runAll(runs, work, (done) => onProgress(done / runs.length), deps);
   deps.signal.throwIfAborted();
   if (failed) {
     await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));
     return outputs.map(({ output }) => ({ output, failure: failed.failure }));
   }
-  const origin = { task, source: "" };
+  const result = { task, source: "", folder: work, publications };
   return Promise.all(
     outputs.map(async (planned) => {
-      const checked = await checkOutput(planned, origin, work, publications.get(planned.output), deps);
+      const checked = await checkOutput(planned, result, deps);
       return { ...checked, ...(planned.note && !("failure" in checked) ? { note: planned.note } : {}) };
     }),
   );

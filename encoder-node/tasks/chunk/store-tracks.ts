@@ -1,13 +1,21 @@
-// Brings what a task of a chunked film made to the scratch bucket.
+// Stores the tracks that a task of a chunked job encoded in the scratch bucket.
 import { basename } from "node:path";
-import type { ScratchTrack } from "#shared/protocol/chunking.ts";
+import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { putScratch, scratchName } from "../../task/scratch.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { fileContent } from "../../upload/content.ts";
-import type { MadeTrack } from "./chunk-check.ts";
 
-/** Files keep their names, below the grant's folder. Tells the stage `uploading`. */
-export async function storeTracks(tracks: readonly MadeTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
+/** A file with a track, or one chunk of it. */
+export type EncodedTrack = {
+  readonly output: number;
+  readonly track: string;
+  readonly path: string;
+  /** Null for anything but video. */
+  readonly frames: number | null;
+};
+
+/** Files keep their names, below the lease's folder. Reports progress of the stage `uploading`. */
+export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
   const { lease } = deps.assignment;
   const files = await Promise.all(
     tracks.map(async ({ path }) => ({ name: scratchName(lease, basename(path)), content: await fileContent(path) })),

@@ -1,0 +1,105 @@
+// Whether a source can be split into chunks and where, and where the nodes that encode the chunks read it.
+import { stat } from "node:fs/promises";
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import { MAX_SPLIT_POINTS, type PackedSplitPoints, packSplitPoints } from "#shared/media/frame-index.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { type ChunkableSource, chunkableSource } from "#shared/plan/chunks/chunkable-source.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { type Chunking, isReportable, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
+import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
+import { describeSource } from "../../source/ranges/describe-source.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { scratchSource } from "./scratch-source.ts";
+
+export type InspectedSource = {
+  /** On this node's disk. */
+  readonly path: string;
+  readonly probe: MediaProbe;
+  readonly url: string;
+};
+
+/** How long the source's host may take to respond to a range request. */
+const STALL_MS = 30_000;
+const MAX_REASON_CHARS = 300;
+/** Split points and probe are in one report, and the control plane accepts 1 MiB. */
+const MAX_REPORT_BYTES = 900_000;
+
+/**
+ * Finds the split points of a source. Copies the source to the scratch bucket, with progress of the stage `transferring`, unless
+ * it can be read at its origin. Rejects only when the work is no longer needed: any other failure is a reason to encode the
+ * source as a whole.
+ */
+export async function findSplitPoints(
+  source: InspectedSource,
+  { readOrigin }: NonNullable<TaskOf<"inspect">["chunking"]>,
+  deps: TaskDeps,
+): Promise<Chunking> {
+  try {
+    const { splitPoints, ...facts } = await readChunkableSource(source, deps);
+    const packed = packSplitPoints(splitPoints);
+    if (isTooLong(packed, source.probe) || !isReportable({ ...facts, splitPoints: packed })) {
+      throw notChunkable("it is too long, or its metadata is too large");
+    }
+    const ranged = (readOrigin ? await originSource(source, deps) : null) ?? (await copiedSource(source, deps));
+    return { ok: true, source: ranged, ...facts, splitPoints: packed };
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    if (isUnwanted(error)) throw error;
+    deps.log.info("Source not chunkable", { reason: messageOf(error) });
+    return {
+      ok: false,
+      reason: messageOf(error)
+        .replace(/\p{Cc}+/gu, " ")
+        .slice(0, MAX_REASON_CHARS),
+    };
+  }
+}
+
+/** Codes of errors after which the work is no longer needed. */
+const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
+const isUnwanted = (error: unknown): boolean => error instanceof AppError && UNWANTED.has(error.code);
+
+/** Whether the control plane would reject the report as too large. */
+export const isTooLong = (splitPoints: PackedSplitPoints, probe: MediaProbe): boolean =>
+  splitPoints.length > MAX_SPLIT_POINTS || Buffer.byteLength(JSON.stringify([splitPoints, probe])) > MAX_REPORT_BYTES;
+
+const notChunkable = (reason: string): Error => new Error(`The video cannot be split into chunks, because ${reason}.`);
+
+async function readChunkableSource({ path, probe }: InspectedSource, deps: TaskDeps): Promise<ChunkableSource> {
+  const { ffprobe, signal } = deps;
+  const track = chooseTracks(probe).video;
+  if (!track) throw notChunkable("it has no video track");
+  if (track.startsWithOldFrames) throw notChunkable("its first frames precede the start of the timeline");
+  const reading = await deps.withProbeSlot(() => readFrameIndex(ffprobe, { path }, track.streamIndex, signal));
+  if (!reading.ok) throw notChunkable(reading.error);
+  const source = chunkableSource(reading.value, probe);
+  if (source.endUs - source.startUs <= MIN_CHUNKED_MS * 1000) {
+    throw notChunkable(`it is not longer than ${MIN_CHUNKED_MS / 1000} s`);
+  }
+  if (source.splitPoints.length === 0) throw notChunkable("a split at any frame would change timestamps");
+  return source;
+}
+
+/** Null when the host supports no range requests, identifies no versions, or serves another file now. */
+async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Promise<RangedSource | null> {
+  const { allowPrivate: allow, signal } = deps;
+  const { size } = await stat(path);
+  const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
+  signal.throwIfAborted();
+  const validator = piece?.validator ?? "";
+  if (piece?.sizeBytes !== size || validator === "" || validator.length > MAX_VALIDATOR_CHARS) return null;
+  return { from: "origin", sizeBytes: size, validator };
+}
+
+/** The cause is only logged: it may name the host of the operator's scratch storage, and clients can read the reason. */
+async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<RangedSource> {
+  return await scratchSource(path, deps).catch((error: unknown) => {
+    deps.signal.throwIfAborted();
+    if (isUnwanted(error)) throw error;
+    deps.log.warn("Source not copied to scratch storage", { error: messageOf(error) });
+    throw notChunkable("its source could not be copied to the scratch storage");
+  });
+}
