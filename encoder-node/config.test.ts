@@ -4,7 +4,7 @@ import { readConfig } from "./config.ts";
 const NEEDED = ["--url", "https://copra.example.com/", "--token", "n-1"];
 
 describe("readConfig", () => {
-  it("needs an address and a token, and has sensible defaults", () => {
+  it("requires a URL and a token, and has defaults for the rest", () => {
     expect(readConfig(NEEDED, {})).toEqual({
       url: "https://copra.example.com",
       token: "n-1",
@@ -14,17 +14,20 @@ describe("readConfig", () => {
       slots: { inspect: 32, encode: 1 },
       hw: "auto",
       isolation: process.platform === "linux" ? "required" : "best-effort",
+      logLevel: "info",
       maxSourceBytes: 100 * 2 ** 30,
       drainMs: 600_000,
     });
   });
 
-  it("takes the environment, and flags over it", () => {
+  it("reads the environment, and flags override it", () => {
     const env = { COPRA_URL: "http://10.0.0.1:8787", COPRA_NODE_TOKEN: "n-2", COPRA_NODE_WORK: "/var/copra" };
     expect(readConfig([], env)).toMatchObject({ url: "http://10.0.0.1:8787", token: "n-2", workFolder: "/var/copra" });
     expect(readConfig([], { ...env, COPRA_NODE_HW: "vaapi" }).hw).toBe("vaapi");
     expect(readConfig(["--hw", "off"], { ...env, COPRA_NODE_HW: "vaapi" }).hw).toBe("off");
     expect(() => readConfig([], { ...env, COPRA_NODE_HW: "gpu" })).toThrow("COPRA_NODE_HW");
+    expect(readConfig([], { ...env, LOG_LEVEL: "debug" }).logLevel).toBe("debug");
+    expect(readConfig(["--log-level", "warn"], { ...env, LOG_LEVEL: "debug" }).logLevel).toBe("warn");
     expect(readConfig([...NEEDED, "--slots", "3", "--name", "attic"], env)).toMatchObject({
       token: "n-1",
       name: "attic",
@@ -32,7 +35,7 @@ describe("readConfig", () => {
     });
   });
 
-  const refusals: [string[], RegExp][] = [
+  const invalid: [string[], RegExp][] = [
     [[], /--url.*\n.*token.*COPRA_NODE_TOKEN/],
     [["--url", "copra.example.com", "--token", "n"], /--url/],
     [["--url", "ftp://x", "--token", "n"], /--url/],
@@ -42,11 +45,12 @@ describe("readConfig", () => {
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
     [[...NEEDED, "--hw", "cuda"], /--hw .* auto, off, nvenc, qsv, vaapi, videotoolbox$/],
     [[...NEEDED, "--hw", ""], /--hw/],
+    [[...NEEDED, "--log-level", "verbose"], /--log-level .* debug, info, warn, error$/],
     [[...NEEDED, "--isolation", "some"], /--isolation .* required or best-effort$/],
     [["--url", "http://x", "--token-file", "/nonexistent/token"], /--token-file \/nonexistent\/token .*ENOENT/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
-  it.each(refusals)("refuses %j", (args, message) => {
+  it.each(invalid)("rejects %j", (args, message) => {
     expect(() => readConfig(args, {})).toThrow(message);
   });
 });

@@ -1,20 +1,23 @@
-// How this node was started: flags, with the environment behind them.
+// The configuration of a node, from flags and environment variables.
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import type { LogLevel } from "#shared/log.ts";
 import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
-import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/isolation-start.ts";
+import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
 import { readTokenFile } from "./token.ts";
 
-/** Transfers, which wait for the network; of those that have come a few at a time are looked at (node.ts). */
+/** Transfers mostly wait for the network. Only a few sources are probed at a time (node.ts). */
 const INSPECT_SLOTS = 32;
-/** A hello names all that runs (MAX_LEASES): transfers, encodes, and what they left to upload. */
+/** A node runs at most 64 leases (node.ts): transfers, encodes, and uploads. */
 const MAX_ENCODE_SLOTS = 60;
 
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+
 const Config = z.object({
-  url: z.url({ protocol: /^https?$/, error: "--url must be the http or https address of the control plane" }),
+  url: z.url({ protocol: /^https?$/, error: "--url must be the http or https URL of the control plane" }),
   token: z
-    .string("The node token is missing: give it in COPRA_NODE_TOKEN or by --token-file")
-    .min(1, "The node token is empty: give it in COPRA_NODE_TOKEN or by --token-file"),
+    .string("The node token is missing: set COPRA_NODE_TOKEN or use --token-file")
+    .min(1, "The node token is empty: set COPRA_NODE_TOKEN or use --token-file"),
   work: z.string(),
   name: z.string().max(64).optional(),
   "allow-private": z.enum(["none", "loopback", "all"], "--allow-private must be none, loopback or all"),
@@ -25,23 +28,25 @@ const Config = z.object({
     .max(MAX_ENCODE_SLOTS, `--slots must be ${MAX_ENCODE_SLOTS} or less`),
   hw: z.enum(HARDWARE_CHOICES, `--hw (COPRA_NODE_HW) must be one of ${HARDWARE_CHOICES.join(", ")}`),
   isolation: z.enum(ISOLATION_CHOICES, "--isolation (COPRA_NODE_ISOLATION) must be required or best-effort"),
+  "log-level": z.enum(LOG_LEVELS, `--log-level (LOG_LEVEL) must be one of ${LOG_LEVELS.join(", ")}`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
   "drain-seconds": z.coerce.number("--drain-seconds must be a number").min(0),
 });
 
 export const USAGE = `Usage: npm run node -- --url <control plane> --token-file <file> [options]
 
-  --url             address of the control plane, such as https://copra.example.workers.dev   (COPRA_URL)
-  --token-file      file with the node token, made by the operator; or the token itself in COPRA_NODE_TOKEN
+  --url             URL of the control plane, such as https://copra.example.workers.dev       (COPRA_URL)
+  --token-file      file with the node token that the operator created; or set COPRA_NODE_TOKEN to the token
   --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
-  --name            what this node is called; default: an id kept in its work folder
+  --name            name of this node                                (default: an id in the work folder)
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
-  --isolation       what runs ffmpeg: required (the whole sandbox, or no start) or best-effort (what works here, with a
-                    warning)                                (COPRA_NODE_ISOLATION, default required on Linux)
+  --isolation       sandbox of ffmpeg: required (do not start without the full sandbox) or best-effort (use what works,
+                    with a warning)                         (COPRA_NODE_ISOLATION, default required on Linux)
+  --log-level       debug, info, warn or error                                     (LOG_LEVEL, default info)
   --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
-  --drain-seconds   how long running work may go on after SIGTERM                              (default 600)`;
+  --drain-seconds   how long running work may continue after SIGTERM                           (default 600)`;
 
 export type NodeConfig = {
   url: string;
@@ -52,11 +57,12 @@ export type NodeConfig = {
   slots: { inspect: number; encode: number };
   hw: HardwareChoice;
   isolation: IsolationChoice;
+  logLevel: LogLevel;
   maxSourceBytes: number;
   drainMs: number;
 };
 
-/** Parses flags and environment. Throws a sentence that names what is wrong. */
+/** Parses flags and environment. Throws an error whose message names each invalid setting. */
 export function readConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): NodeConfig {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
@@ -71,6 +77,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "allow-private": text,
       slots: text,
       hw: text,
+      "log-level": text,
       "max-source-gib": text,
       "drain-seconds": text,
     },
@@ -84,6 +91,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     slots: 1,
     hw: env.COPRA_NODE_HW || "auto",
     isolation: env.COPRA_NODE_ISOLATION || (process.platform === "linux" ? "required" : "best-effort"),
+    "log-level": env.LOG_LEVEL || "info",
     "max-source-gib": 100,
     "drain-seconds": 600,
     ...values,
@@ -99,6 +107,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     slots: { inspect: INSPECT_SLOTS, encode: config.slots },
     hw: config.hw,
     isolation: config.isolation,
+    logLevel: config["log-level"],
     maxSourceBytes: config["max-source-gib"] * 2 ** 30,
     drainMs: config["drain-seconds"] * 1000,
   };

@@ -1,4 +1,4 @@
-// What keeps a node from starting, and how people are told.
+// Errors that prevent a node from starting, and their messages.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -34,43 +34,43 @@ async function start(argv: readonly string[], env: Record<string, string>): Prom
   return [code, out, err];
 }
 
-type Case = { argv?: string[]; env?: Record<string, string>; words: string };
+type Case = { argv?: string[]; env?: Record<string, string>; message: string };
 it.each<[string, Case]>([
-  ["an unknown option", { argv: ["--wrok", "a"], words: `Unknown option '--wrok'\n\n${USAGE}` }],
+  ["an unknown option", { argv: ["--wrok", "a"], message: `Unknown option '--wrok'\n\n${USAGE}` }],
   [
-    "no ffmpeg where it was said to be",
+    "an FFMPEG_PATH without a file",
     {
       env: { FFMPEG_PATH: at("none") },
-      words: `FFMPEG_PATH is set, but there is no file ${at("none")}. Point FFMPEG_PATH to a working ffmpeg, or unset it.`,
+      message: `FFMPEG_PATH is set, but there is no file ${at("none")}. Point FFMPEG_PATH to a working ffmpeg, or unset it.`,
     },
   ],
   [
     "an ffmpeg without encoders",
     {
       env: { FFMPEG_PATH: at("bare-ffmpeg") },
-      words: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: it was built without. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
+      message: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: it was built without. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
     },
   ],
   [
-    "a folder that another node has",
+    "a folder that another node uses",
     {
       argv: ["--work", at("held")],
-      words: `Another encoder node (process ${process.pid}) works in ${at("held")}. Stop it, or give this one a folder of its own by --work.`,
+      message: `Another encoder node (process ${process.pid}) uses the work folder ${at("held")}. Stop it, or choose another folder with --work.`,
     },
   ],
   [
-    "a file for a folder",
+    "a file in place of a folder",
     {
       argv: ["--work", at("file")],
-      words: `The work folder ${at("file")} cannot be used (EEXIST); give another by --work.`,
+      message: `The work folder ${at("file")} cannot be used (EEXIST); choose another one with --work.`,
     },
   ],
-])("tells of %s in plain words", async (_, { argv = ["--work", at("work")], env = {}, words }) => {
+])("exits with a message for %s", async (_, { argv = ["--work", at("work")], env = {}, message }) => {
   const [code, out, err] = await start(argv, env);
-  expect([code, err]).toEqual([1, `${words}\n`]);
+  expect([code, err]).toEqual([1, `${message}\n`]);
   expect(out).not.toMatch(/Crashed/);
 });
 
-it("says how it is used", async () => {
+it("prints its usage", async () => {
   expect(await start(["--help"], {})).toEqual([0, `${USAGE}\n`, ""]);
 });

@@ -1,33 +1,34 @@
-// The node: takes assignments from the hub as long as it has slots, and stops without losing work.
+// The node: accepts assignments from the hub while it has free slots, and stops without losing work.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Logger, messageOf } from "#shared/log.ts";
-import type { Capabilities } from "#shared/protocol/protocol.ts";
-import { limiter } from "./async/in-parallel.ts";
+import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import { Limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/build/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
-import { askScratch, askUploads } from "./link/asks.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
-import { openLink } from "./link/node-link.ts";
+import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
-import { guardedAgent } from "./source/fetch/address-guard.ts";
+import { requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { createProgressBoard } from "./task/progress.ts";
-import { createRangedSources } from "./task/ranged-sources.ts";
+import { RangedSources } from "./task/ranged-sources.ts";
 import { createSlots } from "./task/slots.ts";
-import { createSourceCache } from "./task/source-cache.ts";
+import { SourceCache } from "./task/source-cache.ts";
 import type { NodeDeps } from "./task/task-deps.ts";
-import { createUploadSlots, type UploadSlots } from "./task/upload-slots.ts";
-import { createLeases } from "./tasks/leases.ts";
-import { storageAddressRefusal } from "./upload/storage-failure.ts";
+import { UploadSlots } from "./task/upload-slots.ts";
+import { Leases } from "./tasks/leases.ts";
+import { storageAgent } from "./upload/storage-agent.ts";
 
-/** Tasks that upload after they gave their encoder back. */
-const UPLOAD_SLOTS = 8;
-/** Leases that a hello names at the most (NodeFrame). */
+/** Leases that this node runs at most, uploads included. */
 const MAX_RUNNING = 64;
-/** With less room than this on the disk no more work is taken before an upload has ended. */
-const UPLOAD_ROOM_BYTES = 4 * DISK_RESERVE_BYTES;
+/** Tasks that upload after they have given back their encode slot. */
+const UPLOAD_SLOTS = 8;
+/** With less free disk space, the node accepts no more work until an upload has ended. */
+const UPLOAD_DISK_BYTES = 4 * DISK_RESERVE_BYTES;
+/** Sources that are probed at the same time, by one ffprobe process each. */
+const PROBES = 4;
 
 export type NodeIdentity = { nodeId: string; session: string };
 export type NodeSetup = {
@@ -38,13 +39,10 @@ export type NodeSetup = {
   log: Logger;
 };
 
-/** Sources that are looked at, one process of ffprobe each, at the same time. */
-const PROBES = 4;
-
 export interface EncoderNode {
-  /** Takes nothing new and resolves when all that runs has ended. */
+  /** Accepts no new work, and resolves when all work has ended. */
   drain(): Promise<void>;
-  /** Stops what runs and hands it back. */
+  /** Stops all work and reports it as failed, so that other nodes do it. */
   handBack(): void;
 }
 
@@ -56,18 +54,23 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const deps = await nodeDeps(setup);
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
-  const leases = createLeases({
-    ...{ slots, uploads: uploadSlots(config), board, reports, log },
+  const leases = new Leases({
+    slots,
+    uploads: uploadSlots(config),
+    board,
+    reports,
+    log,
     send: (frame) => link.send(frame),
     taskDeps: (own) => {
       const { lease, token } = own.assignment;
-      const line = { controlPlane, lease, token, signal: own.signal };
+      const leaseLog = log.child({ lease });
+      const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog };
       return {
         ...deps,
         ...own,
-        log: log.child({ lease }),
-        askUploads: (files) => askUploads(line, files),
-        askScratch: (puts, gets) => askScratch(line, puts, gets),
+        log: leaseLog,
+        requestUploads: (files) => requestUploads(client, files),
+        requestScratch: (puts, gets) => requestScratch(client, puts, gets),
       };
     },
   });
@@ -87,44 +90,45 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     stopped ??= stop();
     return stopped;
   };
-  const logged = (what: string) => (error: unknown) => log.error(what, { error: messageOf(error) });
+  const logError = (message: string) => (error: unknown) => log.error(message, { error: messageOf(error) });
 
-  const link = openLink(
+  const link = new NodeLink(
     { url: config.url, token: config.token, log },
     {
       hello: () => ({ ...identity, capabilities, slots: slots.free(), running: leases.running() }),
-      assign: leases.start,
-      cancel: leases.cancel,
-      yield: leases.yield,
-      drain: () => void drain().catch(logged("Node not drained cleanly")),
-      welcome: (progressEveryMs) => board.every(progressEveryMs),
+      assign: (assignment) => leases.start(assignment),
+      cancel: (lease) => leases.cancel(lease),
+      yield: (lease) => leases.yield(lease),
+      drain: () => void drain().catch(logError("Drain failed")),
+      welcome: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
-  void reports.resume().catch(logged("Reports of an earlier process not sent"));
-  return { drain, handBack: leases.handBack };
+  void reports.resume().catch(logError("Spooled reports not sent"));
+  return { drain, handBack: () => leases.handBack() };
 }
 
-/** Tasks that only upload: they count with all others that a hello may name. */
+/** Tasks that only upload count towards the maximum number of leases. */
 function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
   const left = MAX_RUNNING - slots.inspect - slots.encode;
-  return createUploadSlots(Math.max(0, Math.min(UPLOAD_SLOTS, left)), async () => {
-    return (await freeBytes(workFolder)) >= UPLOAD_ROOM_BYTES;
+  return new UploadSlots(Math.max(0, Math.min(UPLOAD_SLOTS, left)), async () => {
+    return (await freeBytes(workFolder)) >= UPLOAD_DISK_BYTES;
   });
 }
 
-/** What the tasks share. What an earlier process left half-done is worth nothing; its finished reports are. */
+/** What the tasks share. Removes the files of an earlier process; its spooled reports stay. */
 async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
   const [sources, tasks, ranged] = [join(workFolder, "sources"), join(workFolder, "tasks"), join(workFolder, "ranged")];
   for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
+  const probes = new Limiter(PROBES);
   return {
     ...tools,
     capabilities,
-    sources: createSourceCache(sources),
-    probing: limiter(PROBES),
-    rangedSources: createRangedSources(ranged, allowPrivate),
+    sources: new SourceCache(sources),
+    withProbeSlot: (work) => probes.run(work),
+    rangedSources: new RangedSources(ranged, allowPrivate),
     workFolder: tasks,
-    storages: guardedAgent({ allow: allowPrivate, refuse: storageAddressRefusal }),
+    storages: storageAgent(allowPrivate),
     allowPrivate,
     maxSourceBytes,
     log,

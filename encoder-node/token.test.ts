@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readTokenFile, takeToken } from "./token.ts";
 
-it("takes the token from the launcher's descriptor, else the environment, and leaves none there", () => {
+it("reads the token from the launcher's descriptor or the environment, and removes both variables", () => {
   const folder = mkdtempSync(join(tmpdir(), "copra-token-"));
   const file = join(folder, "token");
   writeFileSync(file, "n-1\n");

@@ -1,14 +1,14 @@
-// The node token on its way to this process: never among what other processes can read of it.
+// Reads the node token from where other processes cannot read it.
 import { closeSync, readFileSync } from "node:fs";
 
 /**
- * Names the file descriptor from which a launcher lets the node read its token: the environment that a process is started with
- * stays readable in /proc for as long as it lives, whatever it deletes.
+ * The variable with the file descriptor from which the node reads its token. The environment with which a process starts stays
+ * readable in /proc, even after the process deletes a variable.
  */
 export const TOKEN_FD_VARIABLE = "COPRA_NODE_TOKEN_FD";
 const TOKEN_VARIABLE = "COPRA_NODE_TOKEN";
 
-/** Takes the token out of the environment, or from the launcher's descriptor. */
+/** Reads the token from the launcher's descriptor or the environment, and removes both variables. */
 export function takeToken(env: Record<string, string | undefined>): string | undefined {
   const fd = env[TOKEN_FD_VARIABLE];
   const token = fd === undefined ? env[TOKEN_VARIABLE] : readAndClose(Number(fd));
@@ -25,7 +25,7 @@ function readAndClose(fd: number): string {
   }
 }
 
-/** The token in a file. Throws a sentence that names the file. */
+/** Reads the token from a file. Throws an error whose message names the file. */
 export function readTokenFile(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
