@@ -1,17 +1,19 @@
-// What the tests of chunked films share: clips, and all tasks of a film as the control plane makes them, against a real ffmpeg
-// and a real scratch bucket.
+// Support for tests of chunked jobs: clips, and all tasks of a job as the control plane makes them, with ffmpeg and a scratch
+// bucket.
+
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as pathOf } from "node:path";
 import { expect } from "vitest";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import { unpackCuts } from "#shared/media/frame-index.ts";
-import { chooseCuts } from "#shared/plan/chunks/choose-split-points.ts";
-import { chunkGridMs } from "#shared/plan/chunks/chunkable.ts";
-import { Task, type TaskOf, type TaskResult } from "#shared/protocol/protocol.ts";
+import { unpackSplitPoints } from "#shared/media/frame-index.ts";
+import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
+import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import { Task, type TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
-import { sound } from "../tasks/audio.ts";
+import { encodeAudio } from "../tasks/audio.ts";
 import { chunk } from "../tasks/chunk/chunk.ts";
 import { encode } from "../tasks/encode/encode.ts";
 import { inspect } from "../tasks/inspect/inspect.ts";
@@ -22,16 +24,16 @@ import { startTestStorage, type TestStorage } from "./stream-storage.ts";
 import { startTestNode, type TestNode, tools } from "./task-deps.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -g 60 -pix_fmt yuv420p";
-const SOUND = "-f lavfi -i sine=d=70:r=48000";
+const AUDIO = "-f lavfi -i sine=d=70:r=48000";
 const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))',settb=1/90000";
 const CLIPS = {
-  "ntsc.mp4": `-f lavfi -i testsrc2=s=160x90:r=30000/1001:d=70 ${SOUND} ${X264} -bf 2 -c:a aac`,
-  "uneven.mkv": `-f lavfi -i testsrc2=s=160x90:r=20:d=70 ${SOUND} -vf ${UNEVEN} -fps_mode vfr ${X264} -c:a aac`,
-  "film.ts": `-f lavfi -i testsrc2=s=160x90:r=25:d=70 ${SOUND} ${X264} -c:a aac`,
+  "ntsc.mp4": `-f lavfi -i testsrc2=s=160x90:r=30000/1001:d=70 ${AUDIO} ${X264} -bf 2 -c:a aac`,
+  "uneven.mkv": `-f lavfi -i testsrc2=s=160x90:r=20:d=70 ${AUDIO} -vf ${UNEVEN} -fps_mode vfr ${X264} -c:a aac`,
+  "clip.ts": `-f lavfi -i testsrc2=s=160x90:r=25:d=70 ${AUDIO} ${X264} -c:a aac`,
 };
 export type Clip = keyof typeof CLIPS;
 
-export type Studio = {
+export type ChunkTestBed = {
   readonly folder: string;
   readonly bucket: ScratchBucket;
   readonly node: TestNode;
@@ -41,7 +43,7 @@ export type Studio = {
 };
 
 /** One node, a scratch bucket, and these clips on a server. */
-export async function openStudio(clips: readonly Clip[]): Promise<Studio> {
+export async function openChunkTestBed(clips: readonly Clip[]): Promise<ChunkTestBed> {
   const folder = await mkdtemp(pathOf(tmpdir(), "copra-chunked-"));
   for (const name of clips) {
     const argv = ["-v", "error", "-nostdin", ...CLIPS[name].split(" "), name];
@@ -53,7 +55,10 @@ export async function openStudio(clips: readonly Clip[]): Promise<Studio> {
     sendRange(await readFile(pathOf(folder, (request.url ?? "").slice(1))), request, response);
   });
   return {
-    ...{ folder, bucket, node, origin },
+    folder,
+    bucket,
+    node,
+    origin,
     async close() {
       closeServers();
       await node.close();
@@ -69,20 +74,20 @@ export const leaseOf = (job: string, task: string): string => `${job}.${task}.1`
 
 export type Outputs = { readonly result: TaskResult & { kind: "encode" | "join" }; readonly storage: TestStorage };
 
-/** Encodes all in one run. */
-export async function whole(studio: Studio, clip: Clip, outputs: OutputSpec[]): Promise<Outputs> {
+/** Encodes the outputs in one run. */
+export async function encodeWhole(testBed: ChunkTestBed, clip: Clip, outputs: OutputSpec[]): Promise<Outputs> {
   const storage = await startTestStorage();
   const lease = leaseOf(newJob(), "encode");
-  const { probe } = await inspected(studio, clip, lease, null);
-  const task = { kind: "encode" as const, sourceUrl: `${studio.origin}/${clip}`, probe, outputs };
-  const result = await encode(task, studio.node.depsOf(lease, task, storage));
+  const { probe } = await inspected(testBed, clip, lease, null);
+  const task = { kind: "encode" as const, sourceUrl: `${testBed.origin}/${clip}`, probe, outputs };
+  const result = await encode(task, testBed.node.depsOf(lease, task, storage));
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
   storage.close();
   return { result, storage };
 }
 
 async function inspected(
-  { node, bucket, origin }: Studio,
+  { node, bucket, origin }: ChunkTestBed,
   clip: Clip,
   lease: string,
   chunking: TaskOf<"inspect">["chunking"],
@@ -95,32 +100,32 @@ async function inspected(
 
 export type Chunked = {
   readonly job: string;
-  readonly ranged: Omit<TaskOf<"sound">, "kind">;
+  readonly ranged: Omit<TaskOf<"audio">, "kind">;
   readonly chunks: readonly TaskOf<"chunk">[];
 };
 
-/** What the control plane makes of a film: the tasks of its chunks. */
-export async function chunkTasks(studio: Studio, clip: Clip, outputs: OutputSpec[]): Promise<Chunked> {
+/** The tasks of a job's chunks, as the control plane makes them. */
+export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: OutputSpec[]): Promise<Chunked> {
   const job = newJob();
-  const { probe, chunking } = await inspected(studio, clip, leaseOf(job, "inspect"), { readOrigin: false });
-  if (!chunking?.ok) throw new Error(chunking?.why);
-  const film = { ...chunking, cuts: unpackCuts(chunking.cuts) };
-  const chosen = chooseCuts(film, { segmentMs: chunkGridMs(outputs) ?? 0, slots: 2, soundMs: 0 });
-  if (!chosen.ok) throw new Error(chosen.why);
-  const ranged = { sourceUrl: `${studio.origin}/${clip}`, source: chunking.source, probe, outputs };
-  const chunks = chosen.chunks.map((span) => ({ kind: "chunk" as const, ...ranged, chunk: span, encoder: null }));
+  const { probe, chunking } = await inspected(testBed, clip, leaseOf(job, "inspect"), { readOrigin: false });
+  if (!chunking?.ok) throw new Error(chunking?.reason);
+  const source = { ...chunking, splitPoints: unpackSplitPoints(chunking.splitPoints) };
+  const chosen = chooseSplitPoints(source, { segmentMs: chunkGridMs(outputs) ?? 0, slots: 2, audioMs: 0 });
+  if (!chosen.ok) throw new Error(chosen.error);
+  const ranged = { sourceUrl: `${testBed.origin}/${clip}`, source: chunking.source, probe, outputs };
+  const chunks = chosen.value.map((span) => ({ kind: "chunk" as const, ...ranged, chunk: span, encoder: null }));
   return { job, ranged, chunks };
 }
 
-/** Encodes it in chunks and joins them; `given` are what the join has of its own. */
-export async function inChunks(
-  studio: Studio,
+/** Encodes the outputs in chunks and joins them; `given` overrides deps of the join. */
+export async function encodeInChunks(
+  testBed: ChunkTestBed,
   clip: Clip,
   outputs: OutputSpec[],
   given: (storage: TestStorage) => Partial<TaskDeps> = () => ({}),
 ): Promise<Outputs> {
-  const { node, bucket, folder } = studio;
-  const { job, ranged, chunks } = await chunkTasks(studio, clip, outputs);
+  const { node, bucket, folder } = testBed;
+  const { job, ranged, chunks } = await chunkTasks(testBed, clip, outputs);
   expect(chunks.length).toBeGreaterThan(1);
   const storage = await startTestStorage();
   const made = await Promise.all(
@@ -131,11 +136,11 @@ export async function inChunks(
       return { range: task.chunk, tracks: result.tracks };
     }),
   );
-  const soundTask = { kind: "sound" as const, ...ranged };
-  const sounds = await sound(soundTask, node.depsOf(leaseOf(job, "sound"), soundTask, bucket));
-  if (sounds.kind !== "sound") throw new Error("Not the result of a sound");
-  const task = { kind: "join" as const, probe: ranged.probe, outputs, chunks: made, sound: sounds.tracks };
-  // As it travels.
+  const audioTask = { kind: "audio" as const, ...ranged };
+  const audio = await encodeAudio(audioTask, node.depsOf(leaseOf(job, "audio"), audioTask, bucket));
+  if (audio.kind !== "audio") throw new Error("Not the result of an audio task");
+  const task = { kind: "join" as const, probe: ranged.probe, outputs, chunks: made, audio: audio.tracks };
+  // Checks that the frame schema accepts it.
   Task.parse(task);
   const deps = node.depsOf(leaseOf(job, "join"), task, { ...bucket, ...storage, ...given(storage) });
   const result = await join(task, deps);

@@ -1,12 +1,13 @@
-// What tests of fetching share: a film, a server's way of sending it, and a fetch that compares.
+// Support for fetch tests: a clip, a response that serves it, and a fetch that compares the result with it.
 import { mkdtempSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Fetch, fetchSource } from "../source/fetch/fetch-source.ts";
+import type { Fetch } from "../source/fetch/fetch-options.ts";
+import { fetchSource } from "../source/fetch/fetch-source.ts";
 
-export const FILM = Buffer.from(Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 11));
+export const CLIP = Buffer.from(Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 11));
 export const VERSION: Record<string, string> = { etag: '"v1"' };
 
 export const folder = mkdtempSync(join(tmpdir(), "copra-fetch-"));
@@ -20,21 +21,21 @@ export async function fetchTo(
 ): Promise<{ sizeBytes: number; same: boolean }> {
   const destination = join(folder, "input");
   const signal = new AbortController().signal;
-  const limits = { allow: "loopback", maxBytes: 10_000_000, signal, patience: QUICK } as const;
+  const limits = { allow: "loopback", maxBytes: 10_000_000, signal, timeouts: QUICK } as const;
   const { sizeBytes } = await fetchSource({ url, destination, ...limits, ...options });
-  return { sizeBytes, same: (await readFile(destination)).equals(FILM) };
+  return { sizeBytes, same: (await readFile(destination)).equals(CLIP) };
 }
-export const WHOLE = { sizeBytes: FILM.length, same: true };
+export const WHOLE = { sizeBytes: CLIP.length, same: true };
 
-export type Part = { headers?: Record<string, string>; film?: Buffer; dropAfter?: number };
+export type SendOptions = { headers?: Record<string, string>; bytes?: Buffer; dropAfter?: number };
 
-/** Sends the film as a server that knows ranges does; the connection breaks after `dropAfter` bytes. */
-export function sendFilm(request: IncomingMessage, response: ServerResponse, part: Part = {}): void {
-  const { headers = VERSION, film = FILM, dropAfter = Number.POSITIVE_INFINITY } = part;
+/** Serves the clip with support for ranges. The connection breaks after `dropAfter` bytes. */
+export function sendClip(request: IncomingMessage, response: ServerResponse, options: SendOptions = {}): void {
+  const { headers = VERSION, bytes = CLIP, dropAfter = Number.POSITIVE_INFINITY } = options;
   const sameVersion = request.headers["if-range"] === (headers.etag ?? headers["last-modified"]);
   const from = sameVersion ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
-  const range = from > 0 ? { "content-range": `bytes ${from}-${film.length - 1}/${film.length}` } : {};
-  response.writeHead(from > 0 ? 206 : 200, { ...headers, ...range, "content-length": film.length - from });
-  if (dropAfter > film.length - from) return void response.end(film.subarray(from));
-  response.write(film.subarray(from, from + dropAfter), () => setTimeout(() => response.destroy(), 20));
+  const range = from > 0 ? { "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
+  response.writeHead(from > 0 ? 206 : 200, { ...headers, ...range, "content-length": bytes.length - from });
+  if (dropAfter > bytes.length - from) return void response.end(bytes.subarray(from));
+  response.write(bytes.subarray(from, from + dropAfter), () => setTimeout(() => response.destroy(), 20));
 }

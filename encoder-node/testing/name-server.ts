@@ -1,28 +1,28 @@
-// A name server (RFC 1035) whose answers a test chooses, and this process's look-ups led to it.
+// A name server (RFC 1035) with answers of a test, and a `dns.lookup` of this process that uses it.
 import { createSocket } from "node:dgram";
 import dns, { type LookupAddress } from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import ipaddr from "ipaddr.js";
 
-/** Addresses of a name; `asked` counts the look-ups of it before this one. */
-export type Answers = (name: string, asked: number) => readonly string[];
+/** The addresses of a name; `lookups` counts earlier look-ups of the name. */
+export type Answers = (name: string, lookups: number) => readonly string[];
 
 const [A, AAAA] = [1, 28];
 const HEADER_BYTES = 12;
 
-/** Has `dns.lookup` ask a server that answers so; `asked` holds the names of all look-ups, `close` undoes it. */
+/** Makes `dns.lookup` query a server with these answers. `lookups` holds the names of all look-ups; `close` restores `dns.lookup`. */
 export async function startNameServer(answers: Answers) {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const socket = createSocket("udp4").on("message", (query, { port, address }) => {
     const { name, type, end } = questionOf(query);
-    const addresses = answers(name, asked.filter((other) => other === name).length - 1);
+    const addresses = answers(name, lookups.filter((other) => other === name).length - 1);
     socket.send(replyTo(query.subarray(0, end), addressesOf(addresses, type), type), port, address);
   });
   await new Promise<void>((bound) => socket.bind(0, "127.0.0.1", bound));
   const resolver = new dns.promises.Resolver({ timeout: 5_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   const lookUp = async (name: string): Promise<LookupAddress[]> => {
-    asked.push(name.toLowerCase());
+    lookups.push(name.toLowerCase());
     const [four, six] = await Promise.all([
       resolver.resolve4(name).catch(() => []),
       resolver.resolve6(name).catch(() => []),
@@ -35,7 +35,7 @@ export async function startNameServer(answers: Answers) {
     replaceLookup(system);
     socket.close();
   };
-  return { asked, close };
+  return { lookups, close };
 }
 
 type Lookup = (
@@ -49,7 +49,7 @@ function replaceLookup(lookup: Lookup): void {
   syncBuiltinESMExports();
 }
 
-/** The only question of a query, and where it ends. */
+/** The first question of a query, and where it ends. */
 function questionOf(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -65,7 +65,7 @@ const addressesOf = (addresses: readonly string[], type: number): number[][] =>
     .filter((address) => type === (address.includes(":") ? AAAA : A))
     .map((address) => ipaddr.parse(address).toByteArray());
 
-/** No answer may be kept: with a time to live of 0 each look-up is one of its own. */
+/** With a TTL of 0, so that no answer is cached. */
 function replyTo(question: Buffer, addresses: readonly number[][], type: number): Buffer {
   const reply = Buffer.from(question);
   reply.writeUInt16BE(0x8180, 2);

@@ -1,4 +1,4 @@
-// Every way in which a client's address makes a node open a connection, in one shape for the tests of the guard.
+// All ways in which a client's URL makes a node open a connection, in one form for tests of the address guard.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,100 +6,100 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import type { UploadForm } from "#shared/protocol/protocol.ts";
+import type { UploadForm } from "#shared/protocol/uploads.ts";
 import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
 import { fetchSubtitles } from "../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../source/extras/fetch-watermarks.ts";
-import { guardedAgent } from "../source/fetch/address-guard.ts";
 import { fetchSource } from "../source/fetch/fetch-source.ts";
-import { rangeReader } from "../source/ranges/range-reader.ts";
-import { describePiece } from "../source/ranges/source-range.ts";
+import { describeSource } from "../source/ranges/describe-source.ts";
+import { HttpRangeReader } from "../source/ranges/range-reader.ts";
 import { bytesContent } from "../upload/content.ts";
 import { putPart } from "../upload/put-part.ts";
-import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { storageAgent } from "../upload/storage-agent.ts";
+import { silentLog } from "./silent-log.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 const { signal } = new AbortController();
-const patience = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
+const timeouts = { stallMs: 30_000, backoff: { firstMs: 1, maxMs: 1 } };
 
-/** Uses an address, and answers the words of the failure, if it failed. */
+/** Requests a URL, and returns the message of the failure, if it failed. */
 type Client = (url: string, allow: AllowPrivate, folder: string) => Promise<string | null>;
 
 async function upload(url: string, allow: AllowPrivate, form?: UploadForm): Promise<null> {
-  const agent = guardedAgent({ allow, refuse: storageAddressRefusal });
+  const agent = storageAgent(allow);
   const part = { url, headers: {}, offset: 0, sizeBytes: 1, ...(form ? { form } : {}) };
   const content = bytesContent(Buffer.from("x"));
-  const request = { content, part, agent, signal, onProgress: () => undefined };
+  const request = { content, part, agent, signal, log: silentLog, onProgress: () => undefined };
   try {
-    await putPart(request, { retries: 0, backoff: patience.backoff });
+    await putPart(request, { retries: 0, backoff: timeouts.backoff });
     return null;
   } finally {
     await agent.destroy();
   }
 }
 
-/** Those that read, which follow redirects, by their names. */
+/** Clients that read, and follow redirects, by name. */
 export const READERS: Readonly<Record<string, Client>> = {
   source: async (url, allow, folder) => {
-    await fetchSource({ url, destination: join(folder, "source"), allow, maxBytes: 1e6, signal, patience });
+    await fetchSource({ url, destination: join(folder, "source"), allow, maxBytes: 1e6, signal, timeouts });
     return null;
   },
   "description of a source": async (url, allow) => {
-    await describePiece({ url, allow, stallMs: patience.stallMs, signal });
+    await describeSource({ url, allow, stallMs: timeouts.stallMs, signal });
     return null;
   },
   "range of a source": async (url, allow) => {
-    const reader = rangeReader({ pieces: [{ url, sizeBytes: 9 }], allow, patience });
+    const reader = new HttpRangeReader({ pieces: [{ url, sizeBytes: 9 }], allow, timeouts });
     await reader.read({ start: 0, end: 8 }, async () => undefined, signal).finally(() => reader.close());
     return null;
   },
   watermark: async (url, allow, folder) => {
-    const [mark] = (await fetchWatermarks({ urls: [url], folder, ffprobe, allow, signal })).values();
-    return mark && "failure" in mark ? `${mark.failure.code}: ${mark.failure.message}` : null;
+    const [watermark] = (await fetchWatermarks({ urls: [url], folder, ffprobe, allow, signal })).values();
+    return watermark && !watermark.ok ? `${watermark.error.code}: ${watermark.error.message}` : null;
   },
   subtitles: async (url, allow, folder) => {
     const subtitles = [{ url, language: "en", name: "English", default: false }];
     const fetched = await fetchSubtitles({ subtitles, folder, name: "0", ffmpeg, allow, signal });
-    return "failure" in fetched ? `${fetched.failure.code}: ${fetched.failure.message}` : null;
+    return fetched.ok ? null : `${fetched.error.code}: ${fetched.error.message}`;
   },
 };
 
-/** Those that write: to signed addresses, and to upload forms. */
+/** Clients that write: to signed URLs, and to upload forms. */
 export const WRITERS: Readonly<Record<string, Client>> = {
   upload: (url, allow) => upload(url, allow),
   "upload form": (url, allow) =>
     upload(url, allow, { name: "file", fileName: "a", contentType: "text/plain", fields: [] }),
 };
 
-/** What a client says, whichever way it fails; null when it has got what it wanted. */
+/** The failure of a client, whether it throws or returns it; null when it succeeds. */
 export const outcome = (client: Client, url: string, allow: AllowPrivate, folder: string): Promise<string | null> =>
   client(url, allow, folder).catch((error: unknown) => {
     if (error instanceof AppError) return `${error.code}: ${error.message}`;
     throw error;
   });
 
-/** What every client says of an address that is refused. */
+/** Matches the failure of every client for an address that is not allowed. */
 export const REFUSED =
   /^(?:(?:input|storage)_address_not_allowed|(?:watermark|subtitle)_failed: The (?:watermark|subtitles `English`) from the host `[^`]*` cannot be used: the address is not a public one\.$)/;
 
 /**
- * A server at every address of this machine that counts who asks it, and redirects from `/<status>/<location in
- * base64url>`; also an empty folder.
+ * A server at every address of this machine that counts requests, and redirects from `/<status>/<location in base64url>`; also an
+ * empty folder.
  */
 export async function startTrap() {
   const folder = await mkdtemp(join(tmpdir(), "copra-trap-"));
-  const trap = { asked: 0, port: 0, folder };
+  const trap = { requests: 0, port: 0, folder };
   const server = createServer((request, response) => {
-    trap.asked++;
+    trap.requests++;
     const [, status, location] = /^\/(\d+)\/([\w-]+)$/.exec(request.url ?? "") ?? [];
     request.resume().once("end", () => {
       if (!status || !location) return response.end("something");
       response.writeHead(Number(status), { location: Buffer.from(location, "base64url").toString() }).end();
     });
   });
-  // What a proxy is asked for a tunnel by.
+  // The request for a tunnel through a proxy.
   server.on("connect", (_, socket) => {
-    trap.asked++;
+    trap.requests++;
     socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
   });
   await new Promise<void>((listening) => server.listen(0, listening));

@@ -1,13 +1,15 @@
-// Runs the tasks `inspect` and `encode` on a local source with real tools; what would be uploaded stays on disk.
+// Runs the tasks `inspect` and `encode` on a local source with real tools, and stores the uploads on disk.
+
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import type { OutputReport, UploadsRequest } from "#shared/protocol/protocol.ts";
-import { type Ask, specOf } from "#shared/testing/output-specs.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { encode } from "../tasks/encode/encode.ts";
 import { inspect } from "../tasks/inspect/inspect.ts";
@@ -19,38 +21,39 @@ export type ProcessedOutput =
   | { readonly ok: false; readonly failure: Failure };
 
 export type ProcessedSource = {
-  /** What the job would be told of the source. */
+  /** What the job would be reported of the source. */
   readonly probe: MediaProbe;
-  /** In the order of the asks. `files` are paths; of a stream its entry playlists. */
+  /** In the order of the requests. `files` are paths; for a stream, those of its entry playlists. */
   readonly outputs: readonly ProcessedOutput[];
 };
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 
-/** Inspects a source and makes outputs of it. Throws what `inspect` throws. Close servers (`closeServers`) afterwards. */
-export async function processSource(path: string, asks: readonly Ask[]): Promise<ProcessedSource> {
+/** Inspects a source and makes outputs of it. Throws what `inspect` throws. Call `closeServers` afterwards. */
+export async function processSource(path: string, asks: readonly OutputOptions[]): Promise<ProcessedSource> {
   const folder = await mkdtemp(join(dirname(path), "processed-"));
   const stored = join(folder, "stored");
   const { origin } = await serve((request, response) => {
-    // Uploads of an output that fails are broken off.
+    // Uploads of a failed output are aborted.
     void keep(request, join(stored, decodeURIComponent(request.url ?? "")))
       .then(() => response.end())
       .catch(() => response.destroy());
   });
   const node = startTestNode(folder);
   const uploadOf = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
-    ...{ output, file },
+    output,
+    file,
     parts: [{ url: `${origin}/${output}/${file}`, headers: {}, offset: 0, sizeBytes }],
   });
   const given: Partial<TaskDeps> = {
     capabilities: { ...ALL_SOFTWARE, ffmpegVersion: tools.ffmpeg.version, cpus: 1 },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
-    askUploads: async (files) => ({ uploads: files.map(uploadOf) }),
+    requestUploads: async (files) => ({ uploads: files.map(uploadOf) }),
   };
   try {
     const sourceUrl = `${origin}/source`;
-    const look = { kind: "inspect" as const, sourceUrl, chunking: null };
-    const inspected = await inspect(look, node.depsOf(LEASE.replace("encode", "inspect"), look, given));
+    const inspectTask = { kind: "inspect" as const, sourceUrl, chunking: null };
+    const inspected = await inspect(inspectTask, node.depsOf(LEASE.replace("encode", "inspect"), inspectTask, given));
     if (inspected.kind !== "inspect") throw new Error("Not the result of an inspection");
     const task = { kind: "encode" as const, sourceUrl, probe: inspected.probe, outputs: asks.map(specOf) };
     const encoded = await encode(task, node.depsOf(LEASE, task, given));

@@ -1,14 +1,14 @@
-// What tests of reading by ranges share: a server on loopback that does them, and misbehaves on demand.
+// Support for range tests: a server on loopback that supports ranges, and fails on demand.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { parseRange } from "#shared/network/byte-range.ts";
+import { parseRange } from "#shared/network/http-headers.ts";
 
 export type TestServer = {
   readonly origin: string;
   readonly seen: IncomingMessage[];
-  /** Bytes of bodies that were sent. */
+  /** Total bytes of sent bodies. */
   readonly sent: () => number;
-  /** From now on all connections are refused. */
+  /** From now on all connections fail. */
   die(): void;
 };
 
@@ -22,7 +22,7 @@ export function closeServers(): void {
   servers.clear();
 }
 
-export async function serve(answer: RequestListener): Promise<TestServer> {
+export async function serve(respond: RequestListener): Promise<TestServer> {
   const seen: IncomingMessage[] = [];
   let sent = 0;
   const server = createServer((request, response) => {
@@ -31,7 +31,7 @@ export async function serve(answer: RequestListener): Promise<TestServer> {
       sent += Number(response.getHeader("content-length") ?? 0);
     });
     response.on("error", () => undefined);
-    answer(request, response);
+    respond(request, response);
   });
   servers.add(server);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -46,17 +46,17 @@ export async function serve(answer: RequestListener): Promise<TestServer> {
   };
 }
 
-export type Part = { readonly etag?: string; readonly dropAfter?: number };
+export type RangeOptions = { readonly etag?: string; readonly dropAfter?: number };
 
-/** Sends the range that is asked for, as a storage does; the connection breaks after `dropAfter` bytes. */
+/** Sends the requested range, as a storage does. The connection breaks after `dropAfter` bytes. */
 export function sendRange(
   bytes: Uint8Array,
   request: IncomingMessage,
   response: ServerResponse,
-  { etag = '"v1"', dropAfter = Number.POSITIVE_INFINITY }: Part = {},
+  { etag = '"v1"', dropAfter = Number.POSITIVE_INFINITY }: RangeOptions = {},
 ): void {
-  const asked = request.headers["if-range"] ?? etag;
-  const range = asked === etag ? parseRange(request.headers.range, bytes.length) : null;
+  const version = request.headers["if-range"] ?? etag;
+  const range = version === etag ? parseRange(request.headers.range, bytes.length) : null;
   if (range === "beyond") {
     response.writeHead(416, { "content-range": `bytes */${bytes.length}` }).end();
     return;
@@ -70,6 +70,6 @@ export function sendRange(
   else response.write(body.subarray(0, dropAfter), () => setTimeout(() => response.destroy(), 10));
 }
 
-/** Bytes of which no two neighbours are alike, and no two blocks. */
+/** Bytes without repetition: neighbors and blocks differ. */
 export const noise = (length: number): Buffer =>
   Buffer.from(Uint8Array.from({ length }, (_, i) => (i * 2_654_435_761) >>> 11));

@@ -1,4 +1,4 @@
-// What the tests of chunked films share: a real S3 server with a scratch bucket, and deps of leases that sign for it.
+// Support for tests of chunked jobs: an S3 server with a scratch bucket, and signed URLs for it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { AwsClient } from "aws4fetch";
 import type { TaskDeps } from "../task/task-deps.ts";
 
-/** In a process of its own, as it shares its account with all of its process. */
+/** Runs in a process of its own, because s3rver has one account per process. */
 const SERVER = `
 const S3rver = require("@20minutes/s3rver");
 const server = new S3rver({ address: "127.0.0.1", port: 0, directory: process.argv[1], silent: true,
@@ -18,11 +18,11 @@ server.run().then(({ port }) => console.log(port));
 `;
 
 export type ScratchBucket = {
-  readonly askScratch: TaskDeps["askScratch"];
-  /** Names that were signed for reading, one list for each time. */
+  readonly requestScratch: TaskDeps["requestScratch"];
+  /** The names of each request for read URLs. */
   readonly read: (readonly string[])[];
-  /** Signatures from now on have expired already. */
-  expire(isOld: boolean): void;
+  /** Whether new signatures have expired already. */
+  expire(isExpired: boolean): void;
   get(name: string): Promise<Buffer | null>;
   put(name: string, bytes: Uint8Array): Promise<void>;
   names(): Promise<string[]>;
@@ -38,21 +38,25 @@ export async function startScratchBucket(): Promise<ScratchBucket> {
   const [port] = (await once(createInterface(server.stdout), "line")) as [string];
   const origin = `http://127.0.0.1:${port}/scratch`;
   const client = new AwsClient({
-    ...{ accessKeyId: "S3RVER", secretAccessKey: "S3RVER", region: "us-east-1", service: "s3", retries: 0 },
+    accessKeyId: "S3RVER",
+    secretAccessKey: "S3RVER",
+    region: "us-east-1",
+    service: "s3",
+    retries: 0,
   });
   const read: (readonly string[])[] = [];
-  let isOld = false;
+  let isExpired = false;
   const sign = async (name: string, method: string): Promise<string> => {
     const url = `${origin}/job/${name}?X-Amz-Expires=60`;
-    const datetime = isOld ? { datetime: "20200101T000000Z" } : {};
+    const datetime = isExpired ? { datetime: "20200101T000000Z" } : {};
     return (await client.sign(url, { method, aws: { signQuery: true, ...datetime } })).url;
   };
   return {
     read,
-    expire: (yes) => {
-      isOld = yes;
+    expire: (value) => {
+      isExpired = value;
     },
-    async askScratch(puts, gets) {
+    async requestScratch(puts, gets) {
       if (gets.length > 0) read.push(gets);
       const parts = puts.map(async ({ name, sizeBytes }) => {
         return { url: await sign(name, "PUT"), headers: {}, offset: 0, sizeBytes };

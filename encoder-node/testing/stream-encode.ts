@@ -1,4 +1,4 @@
-// What the tests of publishing share: a film that ffmpeg encodes as a stream, the way that it is planned.
+// Support for publishing tests: encodes a clip as a stream, as planned for a request.
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
@@ -6,7 +6,7 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import type { PublicationOptions } from "../publish/publication.ts";
+import type { PublicationOptions } from "../publish/publication-options.ts";
 import { probeFile } from "../source/probe/probe.ts";
 
 export const tools = await locateFfmpeg(process.env);
@@ -22,7 +22,7 @@ export type PlannedEncode = {
   readonly argv: readonly string[];
 };
 
-/** The stream that a request with these parameters makes of a source. */
+/** Plans the stream of a request with these parameters. */
 export async function planStream(source: string, params: Readonly<Record<string, unknown>>): Promise<PlannedEncode> {
   const spec = specOf({ format: "httpstream", params }, 0);
   const probe = await probeFile(tools.ffprobe, source);
@@ -34,10 +34,10 @@ export async function planStream(source: string, params: Readonly<Record<string,
     muxers: [],
     hardware: null,
   };
-  const { commands, failures: refusals } = planEncode({ source, probe, outputs: [spec], capabilities: can });
+  const { commands, failures } = planEncode({ source, probe, outputs: [spec], capabilities: can });
   const [command] = commands;
   const [run] = command?.runs ?? [];
   const planned: PlannedOutput | undefined = command?.outputs[0];
-  if (spec.type !== "httpstream" || !run || !planned?.stream) throw new Error(`No stream: ${JSON.stringify(refusals)}`);
+  if (spec.type !== "httpstream" || !run || !planned?.stream) throw new Error(`No stream: ${JSON.stringify(failures)}`);
   return { spec, planned: { ...planned, stream: planned.stream }, argv: run.argv };
 }

@@ -1,21 +1,21 @@
-// What the tests of publishing share: a storage on loopback that keeps what it is sent, and tickets for it.
+// Support for publishing tests: a storage on loopback, and tickets for it.
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import type { FileName, UploadTicket } from "#shared/protocol/protocol.ts";
+import type { FileName, UploadTicket } from "#shared/protocol/uploads.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 
-/** May answer in the storage's place; `count` is how many requests came so far. */
-export type Refuse = (name: string, answer: ServerResponse, count: number) => boolean;
+/** May respond in place of the storage; `count` is the number of requests so far. True when it handles the request. */
+export type Respond = (name: string, response: ServerResponse, count: number) => boolean;
 
 export type TestStorage = {
-  /** Objects in the order in which they were stored, by `<package>/<file>`; what is no stream's by `<output>.<file>`. */
+  /** Objects in the order in which they were stored, by `<package>/<file>` for streams, and by `<output>.<file>` for other files. */
   readonly objects: Map<string, Buffer>;
-  /** Names that were asked for, one list for each time. */
-  readonly asked: string[][];
+  /** The names of each request for uploads. */
+  readonly requested: string[][];
   readonly requests: () => number;
-  readonly askUploads: TaskDeps["askUploads"];
+  readonly requestUploads: TaskDeps["requestUploads"];
   /** Writes all objects below a folder. */
   save(folder: string): Promise<void>;
   close(): void;
@@ -23,32 +23,33 @@ export type TestStorage = {
 
 const nameOf = (output: number, file: FileName): string => (typeof file === "number" ? `${output}.${file}` : file);
 
-export async function startTestStorage(refuse: Refuse = () => false): Promise<TestStorage> {
+export async function startTestStorage(respond: Respond = () => false): Promise<TestStorage> {
   const objects = new Map<string, Buffer>();
-  const asked: string[][] = [];
+  const requested: string[][] = [];
   let requests = 0;
-  const take = async (request: IncomingMessage, answer: ServerResponse): Promise<void> => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const name = (request.url ?? "").slice(1);
     requests += 1;
-    if (refuse(name, answer, requests)) return;
+    if (respond(name, response, requests)) return;
     const body = Buffer.concat(await request.toArray().catch(() => []));
     if (body.length !== Number(request.headers["content-length"])) return;
     objects.set(name, body);
-    answer.setHeader("etag", `"${objects.size}"`).end();
+    response.setHeader("etag", `"${objects.size}"`).end();
   };
-  const server = createServer((request, answer) => void take(request, answer));
+  const server = createServer((request, response) => void receive(request, response));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     objects,
-    asked,
+    requested,
     requests: () => requests,
-    askUploads: async (files) => {
-      asked.push(files.map(({ file }) => String(file)));
+    requestUploads: async (files) => {
+      requested.push(files.map(({ file }) => String(file)));
       return {
         uploads: files.map(
           ({ output, file, sizeBytes }): UploadTicket => ({
-            ...{ output, file },
+            output,
+            file,
             parts: [{ url: `${origin}/${nameOf(output, file)}`, headers: {}, offset: 0, sizeBytes }],
           }),
         ),

@@ -1,55 +1,73 @@
-// Deps of one lease's work, for tests: real tools, and storages on loopback.
+// The deps of a task for tests: real tools, and storages on loopback.
 import { join } from "node:path";
-import { createLogger } from "#shared/log.ts";
-import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/encoders.ts";
-import { Assignment, type Capabilities, type Task, type TaskStage } from "#shared/protocol/protocol.ts";
+import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
+import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import type { TaskStage } from "#shared/protocol/frames.ts";
+import { Assignment, slotClassOf, Task } from "#shared/protocol/tasks.ts";
 import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
-import { guardedAgent } from "../source/fetch/address-guard.ts";
-import { createRangedSources, type RangedSources } from "../task/ranged-sources.ts";
-import { createSourceCache } from "../task/source-cache.ts";
+import { RangedSources } from "../task/ranged-sources.ts";
+import { SourceCache } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
-import { storageAddressRefusal } from "../upload/storage-failure.ts";
+import { storageAgent } from "../upload/storage-agent.ts";
+import { silentLog } from "./silent-log.ts";
 
 export const tools = await locateFfmpeg(process.env);
 
 const CAPABILITIES: Capabilities = {
-  ...{ ffmpegVersion: "n7", encoders: [...SOFTWARE_ENCODERS], cpus: 1, filters: [], muxers: [], hardware: null },
+  ffmpegVersion: "n7",
+  encoders: [...SOFTWARE_ENCODERS],
+  cpus: 1,
+  filters: [],
+  muxers: [],
+  hardware: null,
 };
 
-export type Told = { readonly stage: TaskStage; readonly fraction: number };
+export type ReportedProgress = { readonly stage: TaskStage; readonly fraction: number };
 export type TestNode = {
   readonly rangedSources: RangedSources;
-  /** `given` are what a test has of its own. */
+  /** `given` overrides members. */
   depsOf(
     lease: string,
     task: unknown,
-    given: Partial<TaskDeps>,
-  ): TaskDeps & { readonly told: Told[]; readonly task: Task };
+    given: Partial<TaskDeps> & { readonly round?: number },
+  ): TaskDeps & { readonly reported: ReportedProgress[]; readonly task: Task };
   close(): Promise<void>;
 };
 
 export function startTestNode(folder: string): TestNode {
-  const rangedSources = createRangedSources(join(folder, "ranged"), "loopback");
-  const sources = createSourceCache(join(folder, "sources"));
-  const storages = guardedAgent({ allow: "loopback", refuse: storageAddressRefusal });
+  const rangedSources = new RangedSources(join(folder, "ranged"), "loopback");
+  const sources = new SourceCache(join(folder, "sources"));
+  const storages = storageAgent("loopback");
   return {
     rangedSources,
     depsOf(lease, task, given) {
-      const told: Told[] = [];
-      const assignment = Assignment.parse({ lease, token: "t", jobId: lease.split(".")[0], task });
+      const reported: ReportedProgress[] = [];
+      const { round = 0, ...overrides } = given;
+      const parsed = Task.parse(task);
+      const fields = { kind: parsed.kind, slotClass: slotClassOf(parsed), round };
+      const assignment = Assignment.parse({ lease, token: "t", jobId: lease.split(".")[0], ...fields, task: parsed });
       return {
-        ...{ ...tools, capabilities: CAPABILITIES, sources, rangedSources, storages, told, assignment },
-        ...{ workFolder: join(folder, "tasks"), allowPrivate: "loopback", maxSourceBytes: 1e9, task: assignment.task },
-        log: createLogger({ write: () => undefined, now: Date.now, level: "error" }),
+        ...tools,
+        capabilities: CAPABILITIES,
+        sources,
+        rangedSources,
+        storages,
+        reported,
+        assignment,
+        task: assignment.task,
+        workFolder: join(folder, "tasks"),
+        allowPrivate: "loopback",
+        maxSourceBytes: 1e9,
+        log: silentLog,
         signal: new AbortController().signal,
-        turn: { over: new AbortController().signal, slow: () => undefined },
-        probing: (work) => work(),
-        progress: (stage, fraction) => void told.push({ stage, fraction }),
-        encoded: () => undefined,
+        yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
+        withProbeSlot: (work) => work(),
+        progress: (stage, fraction) => void reported.push({ stage, fraction }),
+        releaseSlot: () => undefined,
         report: async () => false,
-        askUploads: () => Promise.reject(new Error("nothing to upload")),
-        askScratch: () => Promise.reject(new Error("nothing to keep")),
-        ...given,
+        requestUploads: () => Promise.reject(new Error("no uploads")),
+        requestScratch: () => Promise.reject(new Error("no scratch storage")),
+        ...overrides,
       };
     },
     async close() {

@@ -53,6 +53,7 @@ const GIVEN = [
   /picture[_ ]timing/gi,
   /coded[_ ]picture/gi,
   /picture parameter set/gi,
+  /Picture size/g,
   // Fields of responses, which existing clients read.
   /cut_short|picture_over_sound_ms|refusals(?=:)/g,
 ];
