@@ -2,8 +2,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { jobOf } from "../env.ts";
-import { loadState } from "../job/state/job-store.ts";
+import { loadState } from "../job/persistence/job-store.ts";
+import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { type Audience, fill, ROUTES, type TestRoute } from "../testing/routes.ts";
 

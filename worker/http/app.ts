@@ -1,10 +1,10 @@
-// The HTTP surface: every route of the service, and the answer to what is none.
+// The HTTP API: all routes, and the responses for unknown routes and methods.
 import { Hono } from "hono";
-import type { Env } from "../env.ts";
+import type { Env } from "../bindings.ts";
 import { discardBody } from "./body/discard-body.ts";
-import { answerHeaders } from "./response-headers.ts";
+import { responseHeaders } from "./response-headers.ts";
 import { allowedMethods } from "./responses/allowed-methods.ts";
-import { onError, problem } from "./responses/problem.ts";
+import { errorResponse, onError } from "./responses/json-response.ts";
 import { admin } from "./routes/admin.ts";
 import { docs, home } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
@@ -15,7 +15,7 @@ import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
-  .use(answerHeaders)
+  .use(responseHeaders)
   .use(discardBody)
   .route("/", home)
   .route("/docs", docs)
@@ -34,8 +34,8 @@ const methodsAt = allowedMethods(app.routes);
 app.notFound((context) => {
   const { method, path } = context.req;
   const methods = methodsAt(path);
-  if (methods.length === 0) return problem(context, "route_not_found", `There is nothing at ${path}`);
+  if (methods.length === 0) return errorResponse(context, "route_not_found", `There is no resource at ${path}`);
   const allowed = methods.join(", ");
   context.header("allow", allowed);
-  return problem(context, "method_not_allowed", `${method} is not allowed here; allowed: ${allowed}`);
+  return errorResponse(context, "method_not_allowed", `${method} is not supported at this URL; allowed: ${allowed}`);
 });

@@ -1,14 +1,14 @@
-// Headers that every answer has, whatever it is.
+// Headers of all responses.
 import type { MiddlewareHandler } from "hono";
 
 /**
- * No answer is taken for another type than it says. What is of one client and one moment (all JSON but the document of the
- * API, which names its own time) is kept by no cache: it may hold keys.
+ * Browsers must not guess content types. Caches must not store JSON responses, which belong to one client and may contain
+ * keys, except those that set `cache-control` themselves, such as the OpenAPI document.
  */
-export const answerHeaders: MiddlewareHandler = async (context, next) => {
+export const responseHeaders: MiddlewareHandler = async (context, next) => {
   await next();
   const { headers, status } = context.res;
-  // A WebSocket is no document.
+  // Responses that open a WebSocket have no content.
   if (status === 101) return;
   context.header("x-content-type-options", "nosniff");
   const isJson = headers.get("content-type")?.startsWith("application/json") ?? false;

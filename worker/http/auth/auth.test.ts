@@ -1,8 +1,9 @@
 // What it costs to be refused, and when those who were let in no longer are.
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { PROTOCOL_VERSION } from "#shared/protocol/protocol.ts";
-import { hubOf, settingsOf } from "../../env.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { hubOf } from "../../rpc/hub.ts";
+import { settingsOf } from "../../settings.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";

@@ -1,18 +1,18 @@
-// A body that nobody reads costs the client its connection: the next request on it is lost (RFC 9112 §9.3).
+// Reads unread request bodies. Otherwise the connection would close and the next request on it would fail (RFC 9112 §9.3).
 import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
-/** The answer waits for it: long enough for what is on its way, too short to hold connections by sending slowly. */
-const PATIENCE_MS = 300;
+/** Delays the response: long enough for data in transit, too short for slow clients to hold connections. */
+const MAX_WAIT_MS = 300;
 
-/** Reads to its end what was left unread of the request's body, up to what a body may have. */
+/** Reads the rest of the request body, up to the maximum size of a body. */
 export const discardBody: MiddlewareHandler = async (context, next) => {
   await next();
   const { body, bodyUsed } = context.req.raw;
-  // Who expects to be told to go on has sent nothing yet, and waits for this answer (RFC 9110 §10.1.1).
+  // With `Expect: 100-continue`, the client has sent nothing yet and waits for this response (RFC 9110 §10.1.1).
   if (!body || bodyUsed || context.req.header("expect") !== undefined) return;
   const { promise: late, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), PATIENCE_MS);
+  const timer = setTimeout(() => resolve(null), MAX_WAIT_MS);
   const reader = body.getReader();
   try {
     for (let sizeBytes = 0; sizeBytes <= MAX_BODY_BYTES; ) {
@@ -21,10 +21,11 @@ export const discardBody: MiddlewareHandler = async (context, next) => {
       if (read.done) return;
       sizeBytes += read.value.byteLength;
     }
-    // It cannot be read to its end: the connection is lost, and the answer is not. Not awaited, the sender may be silent.
+    // The body is too long or too slow: the connection closes, but the client receives the response. Not awaited, because
+    // the client may send nothing more.
     void reader.cancel().catch(() => {});
   } catch {
-    // The sender is gone.
+    // The client has disconnected.
   } finally {
     clearTimeout(timer);
   }

@@ -1,21 +1,21 @@
-// Pieces of HTML that all sections of the page are made of. Values in the templates are escaped.
+// HTML elements for the sections of the page. Templates escape values.
 import { html } from "hono/html";
 import { printJson } from "./print-json.ts";
 
 export { html };
 export type Html = ReturnType<typeof html>;
 
-/** Text in which `backticks` mean code. */
+/** Text with code in `backticks`. */
 export const prose = (text: string): Html[] =>
   text.split("`").map((part, at) => (at % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 
 export const code = (text: string): Html => html`<code>${text}</code>`;
 
-/** Codes with commas between. */
+/** Code elements separated by commas. */
 export const codes = (texts: readonly (string | number)[]): Html[] =>
   texts.map((text, at) => html`${at > 0 ? ", " : ""}<code>${text}</code>`);
 
-/** A block of code; it scrolls by keyboard where it is too wide. */
+/** A code block that the keyboard can scroll if it is too wide. */
 export const block = (text: string, label: string): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>`;
 
@@ -23,7 +23,7 @@ export const json = (value: unknown, label: string): Html => block(printJson(val
 
 type Cell = string | number | Html | readonly Html[];
 
-/** A table whose first column names the rows. */
+/** A table whose first column contains the row headers. */
 export const table = (label: string, heads: readonly string[], rows: readonly (readonly Cell[])[]): Html => html`
 <div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
@@ -31,7 +31,7 @@ export const table = (label: string, heads: readonly string[], rows: readonly (r
   ([name = "", ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
 )}</tbody></table></div>`;
 
-/** A part of the page that can be linked to; `level` is that of its heading. */
+/** A section with an anchor; `level` is that of its heading. */
 export const section = (level: 2 | 3 | 4, id: string, title: string | Html, ...content: unknown[]): Html => {
   const anchor = html`<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
   const headings = {
@@ -42,5 +42,5 @@ export const section = (level: 2 | 3 | 4, id: string, title: string | Html, ...c
   return html`<section id="${id}">${headings[level]}${content}</section>\n`;
 };
 
-/** Where a code stands in the table of errors. */
+/** The anchor of an error code in the error table. */
 export const errorAnchor = (errorCode: string): string => `error-${errorCode}`;

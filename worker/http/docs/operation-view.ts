@@ -1,4 +1,4 @@
-// One operation of the document as people read it.
+// Renders one operation of the OpenAPI document.
 import type {
   ContentObject,
   OperationObject,
@@ -7,11 +7,11 @@ import type {
   ResponseObject,
 } from "../openapi/document-shape.ts";
 import { block, code, errorAnchor, type Html, html, json, prose, section, table } from "./markup.ts";
-import { fieldName, schemaLink, viewMeaning, viewType } from "./schema-view.ts";
+import { fieldName, schemaLink, viewDescription, viewType } from "./schema-view.ts";
 
 const ACCESS: Readonly<Record<string, string>> = { apiKey: "API key", adminToken: "admin token" };
 
-/** A section with all that an operation takes and answers. */
+/** A section with the parameters, the body and the responses of an operation. */
 export function viewOperation(path: string, method: string, operation: OperationObject): Html {
   const title = html`<span class="method ${method}">${method.toUpperCase()}</span> <span class="path">${path}</span>`;
   const [scheme = ""] = operation.security.flatMap((need) => Object.keys(need));
@@ -20,7 +20,7 @@ export function viewOperation(path: string, method: string, operation: Operation
     operation.operationId,
     title,
     html`<p><strong>${operation.summary}.</strong> ${prose(operation.description ?? "")} <span class="access">${
-      ACCESS[scheme] ? `Needs the ${ACCESS[scheme]}.` : "Open to anyone."
+      ACCESS[scheme] ? `Requires the ${ACCESS[scheme]}.` : "Public."
     }</span></p>`,
     operation.parameters ? viewParameters(operation.summary, operation.parameters) : "",
     operation.requestBody ? viewBody(operation.requestBody) : "",
@@ -31,12 +31,12 @@ export function viewOperation(path: string, method: string, operation: Operation
 const viewParameters = (summary: string, parameters: readonly ParameterObject[]): Html =>
   table(
     `Parameters: ${summary}`,
-    ["Parameter", "In", "Type", "Meaning"],
+    ["Parameter", "In", "Type", "Description"],
     parameters.map(({ name, in: place, schema, description, required }) => [
       fieldName(name, required),
       place,
       viewType(schema),
-      viewMeaning({ ...schema, description }),
+      viewDescription({ ...schema, description }),
     ]),
   );
 
@@ -52,11 +52,11 @@ function viewResponses(responses: OperationObject["responses"]): Html {
 }
 
 const viewSuccess = (status: string, { description, content = {} }: ResponseObject): Html =>
-  html`<p class="label">Answer ${code(status)}: ${prose(description)}${
+  html`<p class="label">Response ${code(status)}: ${prose(description)}${
     Object.keys(content).length > 0 ? html`, ${schemaOf(content)}` : ""
-  }</p>${examplesOf(content, `Answer ${status}`)}`;
+  }</p>${examplesOf(content, `Response ${status}`)}`;
 
-/** The codes of an error response, each linked to its place in the table of errors. */
+/** The codes of an error response, linked to the error table. */
 const codesOf = ({ "x-error-codes": names = [] }: ResponseObject): Html[] =>
   names.map((name, at) => html`${at > 0 ? ", " : ""}<a href="#${errorAnchor(name)}">${code(name)}</a>`);
 

@@ -1,4 +1,4 @@
-// The page for people: prose of our own, and tables out of the OpenAPI document and the tables of the code.
+// The documentation page: text, and tables from the OpenAPI document and from the tables of the code.
 import type { OpenApiDocument } from "../openapi/document-shape.ts";
 import { type Html, html } from "./markup.ts";
 import { memberNames } from "./schema-view.ts";
@@ -18,7 +18,7 @@ import { STYLE } from "./style.ts";
 const CONTENTS: Readonly<Record<string, string>> = {
   "getting-started": "Getting started",
   authentication: "Authentication",
-  "job-life": "The life of a job",
+  "job-life": "Job statuses",
   inputs: "Input",
   storages: "Storage",
   formats: "Formats",
@@ -31,11 +31,11 @@ const CONTENTS: Readonly<Record<string, string>> = {
   schemas: "Schemas",
 };
 
-/** A square of the page's own colour, so that browsers ask for no other. */
+/** An inline icon, so that browsers request no other. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Cpath d='M1 1v6l6-3z' fill='%230b6e5f'/%3E%3C/svg%3E";
 
-/** The whole page, in HTML. Addresses in its commands begin with `origin`. */
+/** The whole page in HTML. URLs in its commands start with `origin`. */
 export const docsPage = async (document: OpenApiDocument, origin: string): Promise<string> =>
   String(
     await html`<!doctype html>

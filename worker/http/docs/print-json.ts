@@ -1,8 +1,8 @@
-// JSON as people write it: what fits on a line stays on it.
+// Formats JSON compactly: values that fit on a line stay on one line.
 
 const LINE_CHARS = 108;
 
-/** `room` is what the line holds before the value. */
+/** `room` is the number of characters on the line before the value. */
 export function printJson(value: unknown, indent = "", room = indent.length): string {
   const line = oneLine(value);
   if (room + line.length <= LINE_CHARS || typeof value !== "object" || value === null) return line;

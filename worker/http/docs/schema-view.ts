@@ -1,4 +1,4 @@
-// A JSON Schema as people read it.
+// Renders a JSON Schema.
 import { isSchema, type JsonSchema } from "../openapi/json-schema.ts";
 import { code, codes, type Html, html, prose, section, table } from "./markup.ts";
 
@@ -7,21 +7,21 @@ export const schemaAnchor = (name: string): string => `schema-${name}`;
 
 export const schemaLink = (name: string): Html => html`<a href="#${schemaAnchor(name)}">${name}</a>`;
 
-/** The schema's description, then what is in it. */
+/** The description of the schema, then its fields. */
 const viewSchema = (name: string, schema: JsonSchema): Html =>
   html`${schema.description ? html`<p>${prose(schema.description)}.</p>` : ""}${viewInside(name, schema)}`;
 
-/** Its fields, or the schemas that it may be any of. */
+/** The fields of the schema, or the schemas of the union. */
 function viewInside(name: string, schema: JsonSchema): Html {
   const fields = fieldRows(schema, "");
-  const fieldTable = fields.length > 0 ? table(`Fields of ${name}`, ["Field", "Type", "Meaning"], fields) : "";
+  const fieldTable = fields.length > 0 ? table(`Fields of ${name}`, ["Field", "Type", "Description"], fields) : "";
   const choice = memberTypes(schema).length > 0 ? html`<p>One of: ${viewType(schema)}</p>` : "";
   return html`${choice}${fieldTable}`;
 }
 
 type Row = readonly [name: Html, type: Html, meaning: Html];
 
-/** The fields of an object, and below each those of objects inside it. */
+/** The fields of an object, each followed by the fields of nested objects. */
 function fieldRows(schema: JsonSchema, prefix: string): Row[] {
   const named = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     if (!isSchema(field)) return [];
@@ -31,7 +31,7 @@ function fieldRows(schema: JsonSchema, prefix: string): Row[] {
   });
   const patterned = Object.entries(schema.patternProperties ?? {}).flatMap(([pattern, field]) =>
     isSchema(field)
-      ? [[html`<code class="pattern">${pattern}</code>`, viewType(field), viewMeaning(field)] as const]
+      ? [[html`<code class="pattern">${pattern}</code>`, viewType(field), viewDescription(field)] as const]
       : [],
   );
   return [...named, ...patterned];
@@ -45,7 +45,7 @@ function innerRows(field: JsonSchema, path: string): Row[] {
 const fieldRow = (path: string, field: JsonSchema, isRequired: boolean): Row => [
   fieldName(path, isRequired),
   viewType(field),
-  viewMeaning(field),
+  viewDescription(field),
 ];
 
 export const fieldName = (name: string, isRequired: boolean): Html =>
@@ -54,10 +54,10 @@ export const fieldName = (name: string, isRequired: boolean): Html =>
 const memberTypes = ({ anyOf, oneOf }: JsonSchema): JsonSchema[] =>
   [...(anyOf ?? []), ...(oneOf ?? [])].filter(isSchema);
 
-/** So many values stand in place of a type; more go to the meaning. */
+/** Up to this many values are shown as the type; more are part of the description. */
 const FEW = 4;
 
-/** The type in words. */
+/** The type as text. */
 export function viewType(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) return schemaLink(nameOf(schema.$ref));
   const members = memberTypes(schema);
@@ -73,19 +73,19 @@ export function viewType(schema: JsonSchema): Html {
   return html`${type ?? "anything"}`;
 }
 
-/** The description, then default and limits. */
-export function viewMeaning({ description = "", default: preset, ...schema }: JsonSchema): Html {
-  const said = [
+/** The description, then the default and limits. */
+export function viewDescription({ description = "", default: preset, ...schema }: JsonSchema): Html {
+  const details = [
     preset === undefined || EMPTY.has(JSON.stringify(preset)) ? "" : `default \`${JSON.stringify(preset)}\``,
     range(schema.minimum, schema.maximum),
     schema.exclusiveMinimum === undefined ? "" : `more than ${schema.exclusiveMinimum}`,
     range(schema.minItems, schema.maxItems),
     schema.enum && schema.enum.length > FEW ? `one of ${schema.enum.map((value) => `\`${value}\``).join(", ")}` : "",
   ].filter((part) => part !== "" && !description.includes(part));
-  return html`${prose([description, said.join(", ")].filter((part) => part !== "").join(" — "))}`;
+  return html`${prose([description, details.join(", ")].filter((part) => part !== "").join(" — "))}`;
 }
 
-/** Defaults that mean nothing at all. */
+/** Defaults that are not worth mentioning. */
 const EMPTY: ReadonlySet<string> = new Set(['""', "[]", "{}"]);
 
 function range(least: number | undefined, most: number | undefined): string {
@@ -102,7 +102,7 @@ export const schemaSections = (schemas: Schemas, titled: Readonly<Record<string,
     section(3, schemaAnchor(name), title, viewSchema(name, schemas[name] ?? {})),
   );
 
-/** The schemas that a union is made of, folded up and titled by what tells them apart; a link to one unfolds it. */
+/** The schemas of a union, collapsed, with the distinguishing field as the title; links to them expand them. */
 export const foldedMembers = (schemas: Schemas, union: string): Html[] =>
   foldedSchemas(schemas, memberNames(schemas[union]), (schema) => {
     const tag = ["service", "type"].find((name) => schema.properties?.[name] !== undefined);
@@ -112,7 +112,7 @@ export const foldedMembers = (schemas: Schemas, union: string): Html[] =>
     return html`${code(`"${tag}": ${JSON.stringify(value.const)}`)} ${prose(meaning)}`;
   });
 
-/** Named schemas, folded up. */
+/** Named schemas, collapsed. */
 export const foldedSchemas = (
   schemas: Schemas,
   names: readonly string[],
@@ -124,6 +124,6 @@ export const foldedSchemas = (
 <div id="${schemaAnchor(name)}">${viewInside(name, schema)}</div></details>\n`;
   });
 
-/** The names of the schemas that a union is made of. */
+/** The names of the schemas of a union. */
 export const memberNames = (union: JsonSchema | undefined): string[] =>
   memberTypes(union ?? {}).flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)]));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sourceFacts } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
 import { parseDryRun, probeOf } from "./assumed-source.ts";
 
 const USUAL = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };

@@ -1,4 +1,4 @@
-// The source that a dry run assumes, by the query of POST /v2/jobs.
+// The source that a dry run assumes, from the query of POST /v2/jobs.
 import * as z from "zod";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { decimal } from "../query/decimal.ts";
@@ -14,46 +14,46 @@ const between = (least: number, most: number) => {
 const side = decimal(between(16, 16_384).int("must be a whole number of pixels"));
 
 export const DryRunSwitch = z.object({
-  dry_run: flag.default(false).describe("Answers the plan of the job; nothing is begun"),
+  dry_run: flag.default(false).describe("Return the plan of the job without creating it"),
 });
 export const AssumedSource = z.object({
-  width: side.default(1920).describe("With dry_run: width of the assumed source's coded picture"),
-  height: side.default(1080).describe("With dry_run: its height"),
+  width: side.default(1920).describe("With dry_run: the width of the assumed source, as coded"),
+  height: side.default(1080).describe("With dry_run: the height of the assumed source, as coded"),
   fps: decimal(between(1, 240))
     .default(30)
-    .describe("With dry_run: its frames per second; 29.97 and its like mean NTSC's rates"),
+    .describe("With dry_run: frames per second of the assumed source; 29.97 and similar values mean NTSC rates"),
   duration: decimal(between(0.1, 24 * 60 * 60))
     .default(60)
-    .describe("With dry_run: its seconds, a day at the most"),
+    .describe("With dry_run: seconds of the assumed source, at most a day"),
   rotation: z
     .enum(["0", "90", "180", "270"], "must be 0, 90, 180 or 270")
     .default("0")
     .transform(Number)
-    .describe("With dry_run: degrees clockwise that players turn its picture"),
-  audio: flag.default(true).describe("With dry_run: whether it has sound"),
+    .describe("With dry_run: the rotation of the assumed source in degrees clockwise"),
+  audio: flag.default(true).describe("With dry_run: whether the assumed source has audio"),
 });
 export type AssumedSource = z.infer<typeof AssumedSource>;
 
-/** The source to assume, or null when no dry run is asked for. Throws AppError(query_not_valid). */
+/** The source to assume; null without a dry run. Throws AppError(query_not_valid). */
 export function parseDryRun(query: Readonly<Record<string, string>>): AssumedSource | null {
   return parseQuery(DryRunSwitch, query).dry_run ? parseQuery(AssumedSource, query) : null;
 }
 
-/** What ffprobe would say of such a source, in H.264 and AAC; what nobody can assume, such as its size, is left out. */
+/** ffprobe's output for such a source in H.264 and AAC, without fields that cannot be assumed, such as the file size. */
 export function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
   const rate = rateOf(fps);
   const length = { duration: duration.toFixed(6) };
   const video = {
     ...{ index: 0, codec_type: "video", codec_name: "h264", width, height, pix_fmt: "yuv420p", ...length },
     ...{ r_frame_rate: rate, avg_frame_rate: rate, nb_frames: String(Math.round(duration * fps)) },
-    // The display matrix counts its angle the other way.
+    // The angle of the display matrix is counterclockwise.
     ...(rotation === 0 ? {} : { side_data_list: [{ side_data_type: "Display Matrix", rotation: -rotation }] }),
   };
-  const sound = { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, ...length };
-  return { streams: audio ? [video, sound] : [video], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length } };
+  const audioStream = { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, ...length };
+  return { streams: audio ? [video, audioStream] : [video], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length } };
 }
 
-/** Frames per second as a fraction; 29.97 and its like mean the rates of NTSC, which are thousandths slower. */
+/** Frames per second as a fraction; 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001. */
 function rateOf(fps: number): string {
   const whole = Math.round(fps * 1.001);
   const isNtsc = !Number.isInteger(fps) && Math.abs((whole * 1000) / 1001 - fps) < 0.01;

@@ -1,4 +1,5 @@
-// What POST /v2/jobs?dry_run=true answers: what would be made of a request for an assumed source. Pure.
+// The response of POST /v2/jobs?dry_run=true: the plan of a request for an assumed source. Pure.
+
 import { assertNever } from "#shared/errors.ts";
 import { printFormat } from "#shared/format/print-format.ts";
 import type { JobId } from "#shared/ids.ts";
@@ -7,47 +8,47 @@ import { objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
-import { imageFiles } from "#shared/plan/thumbnails/image-files.ts";
+import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
-import { pathClashes } from "#shared/request/outputs/unique-outputs.ts";
+import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { isWanted } from "../../job/decide/inspected.ts";
-import { publicUrlOf } from "../../storage/object-store.ts";
+import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { DryRunPlan, Rendition } from "../response-schemas.ts";
 import { type AssumedSource, probeOf } from "./assumed-source.ts";
 
-/** A request as it would begin a job, without its secrets. */
+/** A job request without its secrets. */
 export type DryRequest = {
   readonly input: InputSpec;
   readonly storage: StorageSpec;
   readonly outputs: readonly OutputSpec[];
 };
 
-/** Where the source would lie on a node. */
+/** The path of the source on a node. */
 const SOURCE_PATH = "/source";
-/** Stands for the job's id in addresses that hold it. */
+/** Replaces the id of the job in URLs that contain it. */
 const NO_ID = "00000000000000" as JobId;
 
-/** The plan of a job that is not begun. */
+/** The plan of a job that is not created. */
 export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedSource): DryRunPlan {
   const probe = probeOf(source);
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
-  const { commands, refusals } = planWithoutClashes(wanted, probe);
+  const { commands, failures } = planWithoutConflicts(wanted, probe);
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
   const planned = new Map(commands.flatMap(({ outputs }) => outputs).map((output) => [output.output, output]));
   return {
     dry_run: true,
     assumed_source: source,
-    input: shown({ ...input, url: shownSourceUrl(input) }),
-    storage: shown(storage),
+    input: viewFields({ ...input, url: shownSourceUrl(input) }),
+    storage: viewFields(storage),
     outputs: outputs.map((spec) => ({
       ...viewSpec(spec),
-      ...addressesOf(spec, storage, probe),
+      ...urlsOf(spec, storage, probe),
       ...renditionsOf(planned.get(spec.index)?.stream),
       ...(wanted.includes(spec) ? {} : { skipped: true }),
     })),
@@ -57,7 +58,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
         argv: [...argv],
       })),
     ),
-    refusals: refusals.map(({ output, failure }) => ({
+    refusals: failures.map(({ output, failure }) => ({
       key: keyOf(output),
       error: failure.message,
       error_code: failure.code,
@@ -65,16 +66,16 @@ export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedS
   };
 }
 
-/** The plan of all outputs that can be made, and why the others cannot: for the source, or for one before them. */
-function planWithoutClashes(wanted: readonly OutputSpec[], probe: MediaProbe): EncodePlan {
+/** The plan of all possible outputs, and why the others are not: because of the source, or of an earlier output. */
+function planWithoutConflicts(wanted: readonly OutputSpec[], probe: MediaProbe): EncodePlan {
   const planOf = (outputs: readonly OutputSpec[]): EncodePlan =>
-    planEncode({ source: SOURCE_PATH, probe, outputs, can: ALL_SOFTWARE });
+    planEncode({ source: SOURCE_PATH, probe, outputs, capabilities: ALL_SOFTWARE });
   const plan = planOf(wanted);
-  const possible = wanted.filter(({ index }) => !plan.refusals.some(({ output }) => output === index));
-  const clashes = pathClashes(possible);
-  if (clashes.length === 0) return plan;
-  const { commands } = planOf(possible.filter(({ index }) => !clashes.some(({ output }) => output === index)));
-  return { ...plan, commands, refusals: [...plan.refusals, ...clashes] };
+  const possible = wanted.filter(({ index }) => !plan.failures.some(({ output }) => output === index));
+  const conflicts = pathConflicts(possible);
+  if (conflicts.length === 0) return plan;
+  const { commands } = planOf(possible.filter(({ index }) => !conflicts.some(({ output }) => output === index)));
+  return { ...plan, commands, failures: [...plan.failures, ...conflicts] };
 }
 
 function viewSpec(output: OutputSpec) {
@@ -85,32 +86,32 @@ function viewSpec(output: OutputSpec) {
     format: output.type === "httpstream" ? format : printFormat(output),
     ...("path" in output ? { path: output.path } : {}),
     ...(condition === null ? {} : { condition }),
-    spec: shown(spec),
+    spec: viewFields(spec),
   };
 }
 
-/** The key of encrypted segments is never shown: that it is null here says where it is kept, not that it is automatic. */
+/** Omits the key of encrypted segments: null would mean automatic. */
 function withoutSecrets(output: OutputSpec) {
   if (output.type !== "httpstream" || !output.encryption) return output;
   return { ...output, encryption: { keyUri: output.encryption.keyUri } };
 }
 
-const publicAddress = (storage: StorageSpec, object: string): string =>
+const publicObjectUrl = (storage: StorageSpec, object: string): string =>
   publicUrl(publicUrlOf({ id: NO_ID, storage }, object));
 
-/** Where the output's files would lie. */
-function addressesOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
-  const at = (path: string, ordinal = 1): string => publicAddress(storage, objectName(path, ordinal));
+/** The URLs of the files of an output. */
+function urlsOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
+  const at = (path: string, ordinal = 1): string => publicObjectUrl(storage, objectName(path, ordinal));
   switch (output.type) {
     case "video":
       return { url: at(output.path) };
     case "image": {
-      const images = imageFiles(output, probe)?.images ?? 0;
+      const images = countImageFiles(output, probe)?.files ?? 0;
       const urls = Array.from({ length: images }, (_, index) => at(output.path, index + 1));
       return { urls: [...urls, ...(output.vtt ? [at(output.vtt.path)] : [])] };
     }
     case "httpstream":
-      return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: publicAddress(storage, path) })) };
+      return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: publicObjectUrl(storage, path) })) };
     default:
       return assertNever(output);
   }
@@ -120,25 +121,25 @@ function renditionsOf(stream: PlannedStream | undefined): { renditions?: Renditi
   if (!stream) return {};
   const tracks = new Map(stream.tracks.map((track) => [track.name, track]));
   const renditions = stream.variants.map(({ video, audio }) => {
-    const parts = [video, audio].flatMap((name) => (name === null ? [] : (tracks.get(name) ?? [])));
-    const picture = parts.flatMap((track) => track.picture ?? [])[0];
+    const members = [video, audio].flatMap((name) => (name === null ? [] : (tracks.get(name) ?? [])));
+    const videoTrack = members.flatMap((track) => track.video ?? [])[0];
     const packages = [
-      ...(parts.every(({ ts }) => ts !== null) ? ["hls" as const] : []),
-      ...(parts.every(({ fmp4 }) => fmp4 !== null) ? ["dash" as const] : []),
+      ...(members.every(({ ts }) => ts !== null) ? ["hls" as const] : []),
+      ...(members.every(({ fmp4 }) => fmp4 !== null) ? ["dash" as const] : []),
     ];
-    return { video, audio, ...(picture ? { ...picture.frame, fps: picture.fps } : {}), packages };
+    return { video, audio, ...(videoTrack ? { ...videoTrack.frame, fps: videoTrack.fps } : {}), packages };
   });
   return { renditions };
 }
 
-/** A specification in the API's spelling, its addresses without user, password and query. */
-const shown = (spec: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(spec).map(([name, value]) => [snakeCase(name), shownValue(value)]));
+/** A specification with the field names of the API, and URLs without user, password and query. */
+const viewFields = (spec: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(spec).map(([name, value]) => [snakeCase(name), viewValue(value)]));
 
-function shownValue(value: unknown): unknown {
+function viewValue(value: unknown): unknown {
   if (typeof value === "string") return /^https?:/i.test(value) ? publicUrl(value) : value;
   if (Array.isArray(value)) return value.map(shownValue);
-  return isObject(value) ? shown(value) : value;
+  return isObject(value) ? viewFields(value) : value;
 }
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

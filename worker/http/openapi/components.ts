@@ -1,4 +1,4 @@
-// The named schemas of the document: what clients send, what they are answered, what they are notified of.
+// The named schemas of the document: requests, responses and notifications.
 import * as z from "zod";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
@@ -12,45 +12,44 @@ import { HttpStreamParams } from "#shared/request/outputs/httpstream-params.ts";
 import { ImageParams } from "#shared/request/outputs/image-params.ts";
 import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
-import { DeliveryView } from "../../notify/outbox.ts";
-import * as answers from "../response-schemas.ts";
-import { NamedBody } from "../routes/admin.ts";
-import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
+import { DeliveryView } from "../../notify/delivery.ts";
+import { LimitsBody, NamedBody, ResealBody } from "../request-schemas.ts";
+import * as schemas from "../response-schemas.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
 
-/** Bodies of answers. */
-export const ANSWERS = {
+/** Bodies of schemas. */
+export const RESPONSES = {
   Job: JobView,
-  JobList: answers.JobList,
-  DryRunPlan: answers.DryRunPlan,
-  NotificationLog: answers.NotificationLog,
+  JobList: schemas.JobList,
+  DryRunPlan: schemas.DryRunPlan,
+  NotificationLog: schemas.NotificationLog,
   Delivery: DeliveryView,
-  JobMetadata: answers.JobMetadata,
-  KeyMetadata: answers.KeyMetadata,
-  Health: answers.Health,
-  NewAccount: answers.NewAccount,
-  AccountList: answers.AccountList,
-  NewKey: answers.NewKey,
-  KeyList: answers.KeyList,
-  NewNodeToken: answers.NewNodeToken,
-  NodeTokenList: answers.NodeTokenList,
-  Revoked: answers.Revoked,
-  AccountLimits: answers.AccountLimits,
-  RotatedSecret: answers.RotatedSecret,
-  Resealed: answers.Resealed,
-  Error: answers.ErrorBody,
+  JobMetadata: schemas.JobMetadata,
+  KeyMetadata: schemas.KeyMetadata,
+  Health: schemas.Health,
+  NewAccount: schemas.NewAccount,
+  AccountList: schemas.AccountList,
+  NewKey: schemas.NewKey,
+  KeyList: schemas.KeyList,
+  NewNodeToken: schemas.NewNodeToken,
+  NodeTokenList: schemas.NodeTokenList,
+  Revoked: schemas.Revoked,
+  AccountLimits: schemas.AccountLimits,
+  RotatedSecret: schemas.RotatedSecret,
+  Resealed: schemas.Resealed,
+  Error: schemas.ErrorBody,
 } as const satisfies Record<string, z.ZodType>;
 
 /** Bodies of notifications. */
 export const PAYLOADS = { InputPayload, OutputPayload, JobPayload } as const satisfies Record<string, z.ZodType>;
 
-/** Bodies of requests; that of a job has a parser of its own, which reports what is wrong section by section. */
+/** Bodies of requests. Job requests have a separate parser, which reports errors section by section. */
 export type RequestName = "JobRequest" | "Named" | "Limits" | "Reseal";
-export type AnswerName = keyof typeof ANSWERS;
+export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
-const PARTS = {
+const NESTED = {
   Input: InputView,
   Output: OutputView,
   PlaylistUrl,
@@ -61,32 +60,32 @@ const PARTS = {
 };
 
 const requests = () => ({
-  Settings: SettingsBody.describe("Of the job as a whole"),
-  InputRequest: InputBody.describe("Where the source comes from"),
+  Settings: SettingsBody.describe("Settings of the job"),
+  InputRequest: InputBody.describe("The source"),
   ...members("Input", InputBody.options),
-  Storage: StorageBody.describe("Where the outputs go"),
+  Storage: StorageBody.describe("Where to store the outputs"),
   ...members("Storage", StorageBody.options),
   VideoParams,
   ImageParams,
   HttpStreamParams,
   FormatHash,
-  Notification: NotificationBody.describe("Who is told of the job's events, and how"),
+  Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
-  Named: NamedBody.describe("What a new account or token is called"),
-  Limits: LimitsBody.describe("What an account may have"),
-  Reseal: ResealBody.describe("Where to go on"),
+  Named: NamedBody.describe("The name of a new account or token"),
+  Limits: LimitsBody.describe("The limits of an account"),
+  Reseal: ResealBody.describe("Where to continue"),
 });
 
-/** All of them as JSON Schema, requests first. */
+/** All schemas as JSON Schema, requests first. */
 export function componentSchemas(): Record<string, JsonSchema> {
   return {
     JobRequest: JOB_REQUEST,
     Outputs: OUTPUTS,
-    ...jsonSchemas({ ...requests(), ...ANSWERS, ...PARTS, ...PAYLOADS }),
+    ...jsonSchemas({ ...requests(), ...RESPONSES, ...NESTED, ...PAYLOADS }),
   };
 }
 
-/** Names for the members of a union: after the `service` or `type` that tells them apart, or `Url`. */
+/** Names for the members of a union: the `service` or `type` that distinguishes them, or `Url`. */
 function members(prefix: string, options: readonly z.core.$ZodType[]): Record<string, z.ZodType> {
   const named = options.filter((option) => option instanceof z.ZodObject);
   return Object.fromEntries(named.map((option) => [prefix + capitalized(tagOf(option)), option]));

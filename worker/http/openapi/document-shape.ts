@@ -1,4 +1,4 @@
-// As much of OpenAPI 3.1 as the document uses.
+// The subset of OpenAPI 3.1 that the document uses.
 import type { JsonSchema } from "./json-schema.ts";
 
 export type OpenApiDocument = {
@@ -15,7 +15,7 @@ export type OpenApiDocument = {
   };
 };
 
-/** By path and method. */
+/** Operations by path and method. */
 export type Paths = Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
 
 export type OperationObject = {
@@ -46,11 +46,11 @@ export type ResponseObject = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   readonly content?: ContentObject;
-  /** What `error_code` can be. */
+  /** Possible values of `error_code`. */
   readonly "x-error-codes"?: readonly string[];
 };
 
-/** By media type. */
+/** Content by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
 export type MediaTypeObject = {

@@ -1,4 +1,4 @@
-// The OpenAPI document: made once, of the tables and schemas that the service works with.
+// The OpenAPI document, created once from the tables and schemas of the service.
 import { componentSchemas } from "./components.ts";
 import type { OpenApiDocument } from "./document-shape.ts";
 import { TAGS } from "./operation.ts";
@@ -7,8 +7,8 @@ import { viewPaths } from "./paths.ts";
 import { viewWebhooks } from "./webhooks.ts";
 
 export const SECURITY_SCHEMES = {
-  apiKey: { type: "http", scheme: "basic", description: "The API key as the user name, an empty password." },
-  adminToken: { type: "http", scheme: "bearer", description: "The operator's token." },
+  apiKey: { type: "http", scheme: "basic", description: "The API key as the user name, with an empty password." },
+  adminToken: { type: "http", scheme: "bearer", description: "The token of the operator." },
 } as const;
 
 function makeDocument(): OpenApiDocument {
@@ -18,10 +18,10 @@ function makeDocument(): OpenApiDocument {
       title: "Copra",
       version: "2",
       description:
-        "A media encoding service. A job names an input, the outputs to make of it, a storage for them, and whom to tell. " +
-        "Outputs that fail leave the others good.",
+        "A media encoding service. A job has an input, outputs, a storage for the outputs, and a notification. " +
+        "An output that fails does not affect the others.",
     },
-    externalDocs: { description: "The same for people", url: "/docs" },
+    externalDocs: { description: "Documentation", url: "/docs" },
     servers: [{ url: "/" }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: viewPaths(OPERATIONS),
@@ -32,7 +32,7 @@ function makeDocument(): OpenApiDocument {
 
 let made: OpenApiDocument | null = null;
 
-/** The document, the same for everyone. */
+/** The document, which is the same for all clients. */
 export function openApiDocument(): OpenApiDocument {
   made ??= makeDocument();
   return made;

@@ -1,6 +1,6 @@
-// The body of POST /v2/jobs as JSON Schema: its sections are zod's, and property names of `outputs` are a grammar.
+// The body of POST /v2/jobs as JSON Schema: its sections come from zod; the property names of `outputs` have a grammar.
 import { CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
-import { MAX_FORMAT_CHARS } from "#shared/format/split-format.ts";
+import { MAX_FORMAT_CHARS } from "#shared/format/grammar/split-format.ts";
 import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";
 import { type JsonSchema, schemaRef } from "./json-schema.ts";
 
@@ -8,13 +8,13 @@ const ref = (name: string, description: string): JsonSchema => ({ description, $
 
 export const JOB_REQUEST: JsonSchema = {
   type: "object",
-  description: "What to make of which input, where to store it, and whom to tell",
+  description: "A job: its input, outputs, storage and notification",
   properties: {
     input: ref("InputRequest", "The media file"),
-    storage: ref("Storage", "Where the outputs go"),
-    outputs: ref("Outputs", "What to make"),
-    notification: ref("Notification", "Who is told of the job's events"),
-    settings: ref("Settings", "Of the job as a whole"),
+    storage: ref("Storage", "Where to store the outputs"),
+    outputs: ref("Outputs", "The outputs to create"),
+    notification: ref("Notification", "Where to send the events of the job"),
+    settings: ref("Settings", "Settings of the job"),
   },
   required: ["input", "storage", "outputs", "notification"],
 };
@@ -33,18 +33,18 @@ const oneOrMany = (name: string, description: string): JsonSchema => ({
 export const OUTPUTS: JsonSchema = {
   type: "object",
   description:
-    `Each property is one output, named by its format, or an array of outputs of that format; ${MAX_OUTPUTS} outputs in all. ` +
-    "Keys must differ, and no two outputs may write the same object, unless each of them has an `if`: then the first " +
-    "whose condition holds is made, and a later one whose condition holds too fails with `output_path_not_unique`.",
+    `Each property is an output, or an array of outputs, with its format as the name; at most ${MAX_OUTPUTS} outputs in total. ` +
+    "Keys must be unique. Two outputs must not write the same object, unless both have an `if`: then the first one whose " +
+    "condition is true is created, and a later one whose condition is also true fails with `output_path_not_unique`.",
   minProperties: 1,
   maxProperties: MAX_OUTPUTS,
   propertyNames: {
     type: "string",
     maxLength: MAX_FORMAT_CHARS,
     description:
-      "A format: `container:video:audio:options` for files with a picture, `container:audio:options` for sound alone, " +
-      "`container:size` for images, or `httpstream`. Specs in a segment are joined by `_`, options by `,`; " +
-      "segments at the end may be left out, an empty one means defaults. Upper and lower case are the same.",
+      "A format: `container:video:audio:options` for files with video, `container:audio:options` for audio files, " +
+      "`container:size` for images, or `httpstream`. Separate the specs of a segment by `_`, and options by `,`. " +
+      "Trailing segments are optional; an empty segment means defaults. Formats are case-insensitive.",
     examples: [
       "mp4:720p",
       "webm:vp9_1080p_2000k:opus_96k",
@@ -56,7 +56,7 @@ export const OUTPUTS: JsonSchema = {
   },
   patternProperties: {
     "^httpstream$": oneOrMany("HttpStreamParams", "HLS, DASH or both"),
-    [`^(?:${namesOf(false)})(?::|$)`]: oneOrMany("VideoParams", "A file of picture and sound, or of either"),
-    [`^(?:${namesOf(true)})(?::|$)`]: oneOrMany("ImageParams", "Images out of the picture"),
+    [`^(?:${namesOf(false)})(?::|$)`]: oneOrMany("VideoParams", "A file with video and audio, or with one of them"),
+    [`^(?:${namesOf(true)})(?::|$)`]: oneOrMany("ImageParams", "Images from the video"),
   },
 };

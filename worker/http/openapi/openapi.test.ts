@@ -7,7 +7,7 @@ import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/j
 import { app } from "../app.ts";
 import { NamedBody } from "../routes/admin.ts";
 import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
-import { ANSWERS, type AnswerName } from "./components.ts";
+import { RESPONSES, type ResponseName } from "./components.ts";
 import { openApiDocument } from "./document.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -74,7 +74,7 @@ describe("examples", () => {
     ),
   );
   it.each(answers)("of the answer to %s are of the schema %s", (_, name, example) => {
-    expect(ANSWERS[name].parse(example)).toEqual(example);
+    expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
   const BODIES = { Named: NamedBody, Limits: LimitsBody, Reseal: ResealBody };
@@ -102,7 +102,7 @@ describe("real answers", () => {
     await send(`/v2/jobs/${job}`, { method: "DELETE", headers: basic(account.key) });
   });
 
-  const rows: [method: string, path: string, name: AnswerName][] = [
+  const rows: [method: string, path: string, name: ResponseName][] = [
     ["POST", "/v2/jobs", "Job"],
     ["POST", "/v2/jobs?dry_run=true", "DryRunPlan"],
     ["GET", "/v2/jobs", "JobList"],
@@ -127,6 +127,6 @@ describe("real answers", () => {
       ...(method === "POST" ? { body: isAdmin ? { name: "test" } : jobBody() } : {}),
     });
     // Parsing drops what the schema does not name.
-    expect(ANSWERS[name].parse(body)).toEqual(body);
+    expect(RESPONSES[name].parse(body)).toEqual(body);
   });
 });

@@ -1,18 +1,18 @@
-// One operation of the API as the tables in operations/ state it.
+// The type of the operations in operations/.
 import * as z from "zod";
 import type { ERRORS } from "#shared/errors.ts";
-import type { AnswerName, RequestName } from "./components.ts";
+import type { RequestName, ResponseName } from "./components.ts";
 
-/** Who may ask: anyone, clients by API key, the operator by the admin token. */
+/** Who may call it: anyone, clients with an API key, or the operator with the admin token. */
 export type Access = "anyone" | "client" | "operator";
 
 export const TAGS = {
-  Jobs: "Create jobs, read them, end them.",
-  Metadata: "What ffprobe says of the input and of each output.",
-  Notifications: "The log of what clients were told.",
-  Storage: "The service's own storage, for trying things out.",
+  Jobs: "Create, read and cancel jobs.",
+  Metadata: "ffprobe's data about the input and the outputs.",
+  Notifications: "The log of notifications.",
+  Storage: "The built-in storage, for tests.",
   Service: "The service itself.",
-  Administration: "Accounts, API keys and node tokens; for the operator.",
+  Administration: "Accounts, API keys and node tokens, for the operator.",
 } as const;
 export type Tag = keyof typeof TAGS;
 
@@ -25,12 +25,12 @@ export type Parameter = {
   readonly example?: string | number | boolean;
 };
 
-/** A body: JSON of a named schema, or another media type. */
+/** A body: JSON with a named schema, or another media type. */
 export type Content =
-  | { readonly json: AnswerName; readonly example: unknown }
+  | { readonly json: ResponseName; readonly example: unknown }
   | { readonly mediaType: string; readonly example?: string };
 
-/** `summary` says what the example shows. */
+/** `summary` describes the example. */
 export type Example = { readonly summary: string; readonly value: unknown };
 
 export type Success = {
@@ -41,9 +41,9 @@ export type Success = {
 
 export type Operation = {
   readonly method: "get" | "head" | "post" | "delete";
-  /** As the routes have it: `/v2/jobs/:id`. */
+  /** The path as in the routes: `/v2/jobs/:id`. */
   readonly path: string;
-  /** The name that programs made from the document call it by. */
+  /** The operation id, which generated clients use as the method name. */
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
@@ -52,7 +52,7 @@ export type Operation = {
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly json: RequestName; readonly examples: Readonly<Record<string, Example>> };
   readonly answers: readonly Success[];
-  /** Beside those that all operations of its access have. */
+  /** Error codes besides those of all operations with the same access. */
   readonly codes: readonly (keyof typeof ERRORS)[];
 };
 
@@ -65,7 +65,7 @@ export const pathParameter = (name: string, description: string, example: string
   example,
 });
 
-/** The parameters of a query, with the descriptions that its schema has. */
+/** Query parameters, with the descriptions of the schema. */
 export const queryParameters = ({ shape }: z.ZodObject): Parameter[] =>
   Object.entries(shape).flatMap(([name, schema]) =>
     schema instanceof z.ZodType

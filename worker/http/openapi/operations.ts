@@ -1,4 +1,4 @@
-// All public operations, in the order in which people read them.
+// All public operations, in the order of the documentation.
 import type { Operation } from "./operation.ts";
 import { ADMIN_OPERATIONS } from "./operations/admin.ts";
 import { JOB_OPERATIONS } from "./operations/jobs.ts";

@@ -1,4 +1,4 @@
-// The tables of operations as OpenAPI's `paths`.
+// Converts the operations to the `paths` of OpenAPI.
 import { ERRORS } from "#shared/errors.ts";
 import type {
   ContentObject,
@@ -8,20 +8,20 @@ import type {
   Paths,
   ResponseObject,
 } from "./document-shape.ts";
-import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { type JsonSchema, jsonSchema, schemaRef } from "./json-schema.ts";
 import type { Access, Content, Operation, Parameter } from "./operation.ts";
 
 type Code = keyof typeof ERRORS;
 
-/** Codes that all operations of an access can answer. */
+/** Error codes of all operations with the same access. */
 export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   anyone: ["internal_error", "service_unavailable"],
   client: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
   operator: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
 };
 
-/** Names of the document's security schemes; none: anyone may ask. */
+/** Names of security schemes of the document; none: public. */
 const SECURITY: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
   client: ["apiKey"],
@@ -48,6 +48,7 @@ function viewOperation({
   access,
   parameters,
   body,
+  responses: declared,
   ...rest
 }: Operation): OperationObject {
   return {
@@ -60,7 +61,7 @@ function viewOperation({
     ...(body
       ? { requestBody: { required: true, content: jsonContent({ $ref: schemaRef(body.json) }, body.examples) } }
       : {}),
-    responses: { ...successes(rest), ...failures(rest, access) },
+    responses: { ...successes({ declared }), ...failures(rest, access) },
   };
 }
 
@@ -75,19 +76,20 @@ const jsonContent = (schema: JsonSchema, examples: Readonly<Record<string, Examp
 
 type Responses = Record<string, ResponseObject>;
 
-function successes({ answers }: Pick<Operation, "answers">): Responses {
-  const views = answers.map(({ status, description, content }) => {
+function successes({ declared }: { readonly declared: Operation["responses"] }): Responses {
+  const views = declared.map(({ status, description, content }) => {
     return [String(status), { description, ...(content ? { content: viewContent(content) } : {}) }] as const;
   });
   return Object.fromEntries(views);
 }
 
 function viewContent(content: Content): ContentObject {
-  if ("json" in content) return jsonContent({ $ref: schemaRef(content.json) }, { answer: { value: content.example } });
+  if ("json" in content)
+    return jsonContent({ $ref: schemaRef(content.json) }, { response: { value: content.example } });
   return { [content.mediaType]: { ...(content.example === undefined ? {} : { example: content.example }) } };
 }
 
-/** One response for each HTTP status that the operation's codes have. */
+/** One response for each HTTP status of the error codes. */
 function failures({ codes, method }: Pick<Operation, "codes" | "method">, access: Access): Responses {
   const byStatus = new Map<number, Code[]>();
   for (const code of [...codes, ...COMMON_CODES[access]]) {
@@ -109,10 +111,10 @@ const FAILURE_HEADERS: ReadonlyMap<number, string> = new Map([
 function viewFailure(status: number, codes: readonly Code[], method: Operation["method"]): ResponseObject {
   const header = FAILURE_HEADERS.get(status);
   return {
-    description: codes.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join("\n"),
+    description: codes.map((code) => `- \`${code}\`: ${ERROR_DESCRIPTIONS[code]}`).join("\n"),
     "x-error-codes": codes,
     ...(header ? { headers: { [header]: { schema: { type: "string" } } } } : {}),
-    // Answers to HEAD have no body.
+    // Responses to HEAD have no body.
     ...(method === "head" ? {} : { content: { "application/json": { schema: { $ref: schemaRef("Error") } } } }),
   };
 }

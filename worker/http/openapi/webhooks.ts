@@ -1,37 +1,38 @@
-// What clients are notified of, as OpenAPI's `webhooks`: one for each event.
+// The notifications as `webhooks` of OpenAPI: one per event.
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/job/notification.ts";
 import type { PayloadName } from "./components.ts";
 import type { OpenApiDocument, WebhookObject } from "./document-shape.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
 import { schemaRef } from "./json-schema.ts";
 
-export const EVENT_MEANINGS: Readonly<Record<NotificationEvent, { payload: PayloadName; summary: string }>> = {
+export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: PayloadName; summary: string }>> = {
   "input.transferred": { payload: "InputPayload", summary: "The input was fetched and probed" },
-  "input.failed": { payload: "InputPayload", summary: "The input could not be fetched, or is no media file" },
-  "output.completed": { payload: "OutputPayload", summary: "An output was made and uploaded" },
-  "output.failed": { payload: "OutputPayload", summary: "An output could not be made or uploaded" },
-  "job.completed": { payload: "JobPayload", summary: "All outputs were made, or skipped" },
-  "job.failed": { payload: "JobPayload", summary: "The job ended, and something of it failed" },
-  "job.aborted": { payload: "JobPayload", summary: "A client cancelled the job" },
+  "input.failed": { payload: "InputPayload", summary: "The input could not be fetched, or is not a media file" },
+  "output.completed": { payload: "OutputPayload", summary: "An output was created and uploaded" },
+  "output.failed": { payload: "OutputPayload", summary: "An output could not be created or uploaded" },
+  "job.completed": { payload: "JobPayload", summary: "All outputs were created or skipped" },
+  "job.failed": { payload: "JobPayload", summary: "The job ended, and the input or at least one output failed" },
+  "job.aborted": { payload: "JobPayload", summary: "A client canceled the job" },
 };
 
-/** Of every notification by HTTP (Standard Webhooks). */
+/** Headers of all notifications by HTTP (Standard Webhooks). */
 export const SIGNATURE_HEADERS: Readonly<Record<string, string>> = {
-  "webhook-id": "Stable over retries: tells duplicates",
-  "webhook-timestamp": "When this attempt was sent, in seconds since 1970",
-  "webhook-signature": "`v1,` and the Base64 of HMAC-SHA-256 over `<id>.<timestamp>.<body>`, with the account's secret",
+  "webhook-id": "The id of the notification, the same for all attempts: identifies duplicates",
+  "webhook-timestamp": "The time of this attempt, in seconds since 1970",
+  "webhook-signature":
+    "`v1,` and the Base64 of the HMAC-SHA-256 of `<id>.<timestamp>.<body>` with the secret of the account",
 };
 
 export const viewWebhooks = (): OpenApiDocument["webhooks"] =>
   Object.fromEntries(NOTIFICATION_EVENTS.map((event) => [event, viewWebhook(event)]));
 
 function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
-  const { payload, summary } = EVENT_MEANINGS[event];
+  const { payload, summary } = EVENT_DESCRIPTIONS[event];
   const example = PAYLOAD_EXAMPLES[event];
   return {
     post: {
       summary,
-      description: ALWAYS_SENT.has(event) ? "Always sent." : "Sent if the job's notification has `events: true`.",
+      description: ALWAYS_SENT.has(event) ? "Always sent." : "Sent if the notification of the job has `events: true`.",
       security: [],
       parameters: Object.entries(SIGNATURE_HEADERS).map(([name, description]) => ({
         ...{ name, in: "header", description, required: true, schema: { type: "string" } },
@@ -44,8 +45,8 @@ function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
       },
       responses: {
         "2XX": { description: "Delivered" },
-        "410": { description: "Not delivered, and never to be tried again" },
-        default: { description: "Not delivered; tried again later" },
+        "410": { description: "Not delivered; never retried" },
+        default: { description: "Not delivered; retried later" },
       },
     },
   };

@@ -1,5 +1,5 @@
 import * as z from "zod";
 
-/** A number of a query, in decimal digits: JavaScript by itself also reads `0x10`, `1e1` and nothing at all as numbers. */
+/** A number in decimal digits in a query; JavaScript would also accept `0x10`, `1e1` and an empty string. */
 export const decimal = (number: z.ZodCoercedNumber) =>
   z.preprocess((text) => (typeof text === "string" && !/^\d+(?:\.\d+)?$/.test(text) ? Number.NaN : text), number);

@@ -1,4 +1,4 @@
-// The query of GET /v2/jobs: which jobs, how many, from where on.
+// The query of GET /v2/jobs: filter and page.
 
 import * as z from "zod";
 import { JOB_STATUSES } from "#shared/job/job-status.ts";
@@ -15,15 +15,15 @@ export const ListParameters = strictObject({
   status: z
     .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(", ")}`)
     .optional()
-    .describe("Only jobs of this status"),
+    .describe("Only jobs with this status"),
   limit: decimal(z.coerce.number(LIMIT_RULE).int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LIMIT, LIMIT_RULE))
     .default(DEFAULT_LIMIT)
-    .describe("How many jobs a page has at most"),
+    .describe("Maximum jobs per page"),
   cursor: z
     .string()
-    .regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, "must be the next_cursor of an earlier answer")
+    .regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, "must be the `next_cursor` of a previous response")
     .optional()
-    .describe("The `next_cursor` of the page before"),
+    .describe("The `next_cursor` of the previous page"),
 });
 
 export type ListQuery = { status: string | null; limit: number; after: Place | null };
@@ -35,5 +35,5 @@ export function parseListQuery(query: Record<string, string>): ListQuery {
   return { status, limit, after: createdAt && id ? { createdAt: Number(createdAt), id } : null };
 }
 
-/** Where the next page begins; clients hand it back as it is. */
+/** The start of the next page; clients send it back unchanged. */
 export const cursorOf = ({ createdAt, id }: Place): string => `${createdAt}-${id}`;

@@ -1,6 +1,6 @@
-// Answers that are the same for everyone, and that clients and caches may keep for a while.
+// Responses that are the same for all clients, and that clients and caches may store.
 import type { Context } from "hono";
-import { hex } from "../../hex.ts";
+import { hex } from "../../crypto/bytes.ts";
 
 export type FixedPage = {
   readonly body: string;
@@ -8,7 +8,7 @@ export type FixedPage = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Short enough that a new version of the service is soon seen. */
+/** Short, so that clients soon receive the pages of a new version. */
 const MAX_AGE_SECONDS = 300;
 
 export async function fixedPage(body: string, headers: Readonly<Record<string, string>>): Promise<FixedPage> {
@@ -21,8 +21,8 @@ export async function fixedPage(body: string, headers: Readonly<Record<string, s
   return { body, etag: `"${hex(digest).slice(0, 32)}"`, headers: { ...kept, ...headers } };
 }
 
-/** The page, or 304 for those who have it (RFC 9110 §13.1.2; compression on the way makes validators weak). */
-export function answerPage(context: Context, { body, etag, headers }: FixedPage): Response {
+/** The page, or 304 if the client has it (RFC 9110 §13.1.2; compression by proxies makes validators weak). */
+export function pageResponse(context: Context, { body, etag, headers }: FixedPage): Response {
   const known = (context.req.header("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   if (known.includes(etag) || known.includes("*")) return context.body(null, 304, { ...headers, etag });
   return context.body(body, 200, { ...headers, etag });

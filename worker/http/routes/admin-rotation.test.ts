@@ -1,8 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { accountOf, jobOf, settingsOf } from "../../env.ts";
 import { openJobSecrets, sealJobSecrets } from "../../job/secrets/job-secrets.ts";
 import { signatureHeaders } from "../../notify/signature.ts";
+import { accountOf } from "../../rpc/account.ts";
+import { jobOf } from "../../rpc/job.ts";
+import { settingsOf } from "../../settings.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 

@@ -1,43 +1,28 @@
-// What the operator changes without anyone noticing: an account's limit, its webhook secret, the key that secrets are sealed with.
+// /v2/admin: limits and webhook secrets of accounts, and the keys that encrypt stored secrets.
 import { Hono } from "hono";
-import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
-import { strictObject } from "#shared/strict-object.ts";
+import type { Env } from "../../bindings.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { reseal, seal } from "../../crypto/sealed-secret.ts";
 import { accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { jobsAfter } from "../../db/jobs.ts";
-import { accountOf, type Env, jobOf, log, settingsOf } from "../../env.ts";
+import { log } from "../../log.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
-import { randomBytes } from "../../random-bytes.ts";
-import { reseal, seal } from "../../storage/sealed-secret.ts";
+import { accountOf } from "../../rpc/account.ts";
+import { jobOf } from "../../rpc/job.ts";
+import { settingsOf } from "../../settings.ts";
 import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { LimitsBody, ResealBody } from "../request-schemas.ts";
 import type { AccountLimits, Resealed, RotatedSecret } from "../response-schemas.ts";
-import { answer } from "../responses/problem.ts";
+import { jsonResponse } from "../responses/json-response.ts";
 
-export const LimitsBody = strictObject({
-  max_unfinished_jobs: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .nullable()
-    .describe("Jobs that have not ended which the account may have; null: as the service's MAX_UNFINISHED_JOBS says"),
-});
-
-export const ResealBody = strictObject({
-  cursor: z
-    .string()
-    .max(40)
-    .nullable()
-    .exactOptional()
-    .describe("Where to go on: `next_cursor` of the answer before; null or absent: from the beginning"),
-});
-
-/** How long the secret before signs beside the new one. */
+/** How long notifications also have a signature with the previous secret. */
 const OVERLAP_MS = 24 * 60 * 60_000;
-/** Jobs or accounts that one request seals again: an invocation may ask so many objects and more (Workers limits). */
+/** Jobs or accounts that one request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
 const AT_A_TIME = 20;
 
@@ -46,7 +31,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     const { max_unfinished_jobs } = await readBody(context.req, LimitsBody, "request_not_valid");
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     await changeAccount(context.env.DB, account.id, { maxUnfinishedJobs: max_unfinished_jobs });
-    return answer(context, { account_id: account.id, max_unfinished_jobs } satisfies AccountLimits);
+    return jsonResponse(context, { account_id: account.id, max_unfinished_jobs } satisfies AccountLimits);
   })
   .post("/accounts/:id/rotate-secret", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
@@ -59,7 +44,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     });
     await tellObject(context.env, account.id);
     const until = contractDate(previousUntil);
-    return answer(context, {
+    return jsonResponse(context, {
       account_id: account.id,
       webhook_secret: webhookSecret,
       previous_until: until,
@@ -72,7 +57,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
       throw new AppError("request_not_valid", "`cursor`: must be the `next_cursor` of an answer");
     }
     const page = what === "jobs" ? await resealJobs(context.env, after) : await resealAccounts(context.env, after);
-    return answer(context, page satisfies Resealed);
+    return jsonResponse(context, page satisfies Resealed);
   });
 
 export async function knownAccount(db: D1Database, id: string): Promise<Account> {
@@ -114,7 +99,7 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
     page.filter(({ checkAt }) => checkAt !== null),
     async ({ id }) => {
       const resealed = await jobOf(env, id).reseal();
-      if (!resealed.ok) throw new AppError(resealed.code, resealed.message);
+      if (!resealed.ok) throw AppError.from(resealed.error);
       return resealed.value;
     },
   );
@@ -122,7 +107,7 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
   return { ...done, next_cursor: last ? `jobs:${last.id}` : null };
 }
 
-/** Seals some again, a few at a time; one that fails is named and does not keep the others. */
+/** Encrypts secrets again, a few at a time; lists those that fail and continues with the others. */
 async function eachOf<Item extends { id: string }>(
   items: readonly Item[],
   resealOne: (item: Item) => Promise<boolean>,
@@ -134,8 +119,8 @@ async function eachOf<Item extends { id: string }>(
       try {
         if (await resealOne(item)) resealed += 1;
       } catch (error) {
-        failed.push({ id: item.id, message: error instanceof AppError ? error.message : "It cannot be opened" });
-        log.warn("A secret cannot be sealed again", { id: item.id, error: messageOf(error) });
+        failed.push({ id: item.id, message: error instanceof AppError ? error.message : "Cannot be decrypted" });
+        log.warn("Secret not resealed", { id: item.id, error: messageOf(error) });
       }
     });
     await Promise.all(some);

@@ -1,11 +1,12 @@
-// What the operator does: accounts with their API keys, and node tokens. Secrets are shown once, when they are made.
+// /v2/admin: accounts with their API keys, and node tokens. Responses contain secrets only once, on creation.
 
 import { Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job/job-view.ts";
-import { text } from "#shared/request/parse-section.ts";
-import { strictObject } from "#shared/strict-object.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { digestNew } from "../../crypto/peppers.ts";
+import { seal } from "../../crypto/sealed-secret.ts";
 import { listAccounts } from "../../db/accounts.ts";
 import {
   type CredentialView,
@@ -18,13 +19,12 @@ import {
   revokeKey,
   revokeNodeToken,
 } from "../../db/credentials.ts";
-import { digestNew } from "../../db/peppers.ts";
-import { hubOf, settingsOf } from "../../env.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
-import { randomBytes } from "../../random-bytes.ts";
-import { seal } from "../../storage/sealed-secret.ts";
+import { hubOf } from "../../rpc/hub.ts";
+import { settingsOf } from "../../settings.ts";
 import { type AdminEnv, adminAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { NamedBody } from "../request-schemas.ts";
 import type {
   AccountList,
   KeyList,
@@ -34,12 +34,8 @@ import type {
   NodeTokenList,
   Revoked,
 } from "../response-schemas.ts";
-import { answer } from "../responses/problem.ts";
+import { jsonResponse } from "../responses/json-response.ts";
 import { knownAccount, rotation } from "./admin-rotation.ts";
-
-export const NamedBody = strictObject({
-  name: text(100).describe("For the operator's eyes: 1 to 100 characters"),
-});
 
 const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) => ({
   id,
@@ -61,56 +57,56 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     const account = { id, name, sealedWebhookSecret, createdAt: Date.now() };
     await insertAccount(context.env.DB, account, await digestNew(apiKey, peppers));
     const made: NewAccount = { account_id: id, api_key: apiKey, webhook_secret: webhookSecret };
-    return answer(context, made, 201);
+    return jsonResponse(context, made, 201);
   })
   .get("/accounts", async (context) => {
     const accounts = await listAccounts(context.env.DB);
     const views = accounts.map(({ id, name, createdAt, maxUnfinishedJobs }) => {
       return { id, name, created_at: contractDate(createdAt), max_unfinished_jobs: maxUnfinishedJobs };
     });
-    return answer(context, { accounts: views } satisfies AccountList);
+    return jsonResponse(context, { accounts: views } satisfies AccountList);
   })
   .post("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
     const key = await digestNew(apiKey, settingsOf(context.env).peppers);
     await insertKey(context.env.DB, account.id, key, Date.now());
-    return answer(context, { id: credentialId(key.digest), api_key: apiKey } satisfies NewKey, 201);
+    return jsonResponse(context, { id: credentialId(key.digest), api_key: apiKey } satisfies NewKey, 201);
   })
   .get("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const keys = (await listKeys(context.env.DB, account.id)).map(viewCredential);
-    return answer(context, { keys } satisfies KeyList);
+    return jsonResponse(context, { keys } satisfies KeyList);
   })
   .delete("/keys/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeKey(context.env.DB, id, Date.now())))
-      throw new AppError("credential_not_found", "There is no API key with this id");
-    return answer(context, { id, revoked: true } satisfies Revoked);
+      throw new AppError("credential_not_found", "The API key does not exist");
+    return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   })
   .post("/node-tokens", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const token = newNodeToken(randomBytes);
     const made = await digestNew(token, settingsOf(context.env).peppers);
     await insertNodeToken(context.env.DB, { ...made, name, createdAt: Date.now() });
-    return answer(context, { id: credentialId(made.digest), node_token: token } satisfies NewNodeToken, 201);
+    return jsonResponse(context, { id: credentialId(made.digest), node_token: token } satisfies NewNodeToken, 201);
   })
   .get("/node-tokens", async (context) => {
     const tokens = await listNodeTokens(context.env.DB);
     const views = tokens.map((token) => ({ ...viewCredential(token), name: token.name }));
-    return answer(context, { node_tokens: views } satisfies NodeTokenList);
+    return jsonResponse(context, { node_tokens: views } satisfies NodeTokenList);
   })
   .delete("/node-tokens/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
     if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
-      throw new AppError("credential_not_found", "There is no node token with this id");
+      throw new AppError("credential_not_found", "The node token does not exist");
     }
-    // Whoever gets no answer because the hub gives none revokes it once more, and the open sockets with it.
+    // If the hub does not respond, the request fails and the operator repeats it, which also closes the open sockets.
     await hubOf(context.env).revokeToken(id);
-    return answer(context, { id, revoked: true } satisfies Revoked);
+    return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   });
 
 function credentialIdOf(text: string): string {
   if (/^[0-9a-f]{12}$/.test(text)) return text;
-  throw new AppError("credential_not_found", "The id of a key or token has 12 hexadecimal digits");
+  throw new AppError("credential_not_found", "The id of a key or token must have 12 hexadecimal digits");
 }

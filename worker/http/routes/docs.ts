@@ -1,26 +1,27 @@
-// GET /docs: the interface, for people; and the way there from /. Open to anyone.
+// GET /docs: the documentation page, and the redirect from /. Public.
 import { Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { type Env, settingsOf } from "../../env.ts";
+import type { Env } from "../../bindings.ts";
+import { settingsOf } from "../../settings.ts";
 import { docsPage } from "../docs/page.ts";
 import { STYLE_TEXT } from "../docs/style.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { answerPage, type FixedPage, fixedPage } from "../responses/fixed-page.ts";
+import { type FixedPage, fixedPage, pageResponse } from "../responses/fixed-page.ts";
 
-/** The page names the address that it is asked by; nearly always that is the same one. */
+/** The page contains the origin of the request, which is nearly always the same. */
 let last: { origin: string; page: Promise<FixedPage> } | null = null;
 
 export const docs = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
   const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
   if (last?.origin !== origin) last = { origin, page: makePage(origin) };
-  return answerPage(context, await last.page);
+  return pageResponse(context, await last.page);
 });
 
-/** Browsers are shown the way to the page; programs are told that nothing is here. */
+/** Redirects browsers to the page; other clients receive an error. */
 export const home = new Hono<{ Bindings: Env }>().get("/", (context) => {
   context.header("vary", "Accept");
   if (context.req.header("accept")?.includes("text/html")) return context.redirect("/docs");
-  throw new AppError("route_not_found", "There is nothing at /; the documentation is at /docs");
+  throw new AppError("route_not_found", "There is no resource at /; the documentation is at /docs");
 });
 
 async function makePage(origin: string): Promise<FixedPage> {
@@ -30,7 +31,7 @@ async function makePage(origin: string): Promise<FixedPage> {
   });
 }
 
-/** The page may show its own style and icon, and do nothing else. */
+/** Allows only the inline style and the icon of the page. */
 async function policy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE_TEXT));
   const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));

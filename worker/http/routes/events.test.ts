@@ -2,8 +2,8 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
-import { jobOf } from "../../env.ts";
-import { loadState } from "../../job/state/job-store.ts";
+import { loadState } from "../../job/persistence/job-store.ts";
+import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 
 let own: Record<string, string>;

@@ -3,9 +3,10 @@ import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
 import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
-import { jobOf, settingsOf } from "../../env.ts";
-import { loadState } from "../../job/state/job-store.ts";
-import { isLeaseToken, mayBeLease } from "../../lease-token.ts";
+import { isLeaseToken, mayBeLease } from "../../crypto/lease-token.ts";
+import { loadState } from "../../job/persistence/job-store.ts";
+import { jobOf } from "../../rpc/job.ts";
+import { settingsOf } from "../../settings.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
 
@@ -49,7 +50,7 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
         outputs: [{ status: "failed", output: 0, failure: { code: "node_lost", message: "m" } }],
       },
     },
-    { result: { kind: "sound", tracks: [] } },
+    { result: { kind: "audio", tracks: [] } },
   ],
   fail: [{ failure: { code: "input_not_media", message: "m" } }],
 };

@@ -1,38 +1,34 @@
-// What nodes ask for: their socket, and the reports on their leases.
+// The routes of nodes: the WebSocket, and reports on leases.
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
-import {
-  CompleteReport,
-  FailReport,
-  type LeaseProof,
-  OutputsReport,
-  ScratchRequest,
-  UploadsRequest,
-} from "#shared/protocol/protocol.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
+import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
+import { ScratchRequest } from "#shared/protocol/scratch.ts";
+import { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { err } from "#shared/result.ts";
+import { isLeaseToken } from "../../crypto/lease-token.ts";
 import { isNodeTokenGood } from "../../db/credentials.ts";
-import { TOKEN_HEADER } from "../../dispatch/node-hub.ts";
-import { hubOf, jobOf } from "../../env.ts";
-import { type Answer, REFUSED } from "../../job/job-answer.ts";
-import type { JobObject } from "../../job/job-object.ts";
-import { mayBeLease } from "../../lease-token.ts";
+import { hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
+import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
+import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { answer, isPassing, problem } from "../responses/problem.ts";
+import { errorResponse, isPassing, jsonResponse } from "../responses/json-response.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
   .use(nodeAuth)
   .get("/connect", async (context) => {
     if (context.req.header("upgrade")?.toLowerCase() !== "websocket") {
-      throw new AppError("report_not_valid", "This address is for WebSocket connections of encoder nodes");
+      throw new AppError("report_not_valid", "This URL accepts only WebSocket connections of encoder nodes");
     }
     const hub = hubOf(context.env);
     const token = context.get("tokenId");
     const request = new Request(context.req.raw);
     request.headers.set(TOKEN_HEADER, token);
     const answered = await hub.fetch(request);
-    // It may have been revoked after it was checked, and the hub have closed the token's sockets before this one came.
+    // The token may have been revoked after the check, and the hub may have closed its sockets before this one connected.
     if (!(await isNodeTokenGood(context.env.DB, token))) await hub.revokeToken(token);
     return answered;
   })
@@ -54,8 +50,8 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
       try {
         return await job.complete(lease, body);
       } catch (error) {
-        // A fault of ours that this node can bring about: the hub counts them.
-        if (!isPassing(error)) await hubOf(context.env).faulted(lease);
+        // The node may cause this internal error: the hub counts them.
+        if (!isPassing(error)) await hubOf(context.env).reportFailed(lease);
         throw error;
       }
     });
@@ -65,16 +61,16 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     return report(context, body, (job, lease) => job.fail(lease, body));
   });
 
-/** Hands a report to the job that the lease names, if there can be such a job. */
+/** Sends a report to the job of the lease, if such a job may exist. */
 async function report<Value>(
   context: Context<NodeEnv, "/leases/:lease/:verb">,
   { token }: Pick<LeaseProof, "token">,
-  tell: (job: DurableObjectStub<JobObject>, lease: LeaseId) => Promise<Answer<Value>>,
+  send: (job: JobStub, lease: LeaseId) => Promise<JobResult<Value>>,
 ): Promise<Response> {
   const lease = context.req.param("lease") as LeaseId;
   const named = parseLeaseId(lease);
-  if (!named) throw new AppError("report_not_valid", "The path holds no lease id");
-  const isKnown = await mayBeLease({ lease, token }, context.env);
-  const told = isKnown ? await tell(jobOf(context.env, named.job), lease) : REFUSED.superseded;
-  return told.ok ? answer(context, told.value ?? {}) : problem(context, told.code, told.message);
+  if (!named) throw new AppError("report_not_valid", "The path does not contain a valid lease id");
+  const isKnown = isLeaseToken({ lease, token }, settingsOf(context.env).sealingKeys);
+  const result = isKnown ? await send(jobOf(context.env, named.job), lease) : err(LEASE_SUPERSEDED);
+  return result.ok ? jsonResponse(context, result.value ?? {}) : errorResponse(context, told.error.code, told.error.message);
 }

@@ -1,8 +1,8 @@
-// GET /v2/openapi.json: the interface, for programs. Open to anyone, from any site.
+// GET /v2/openapi.json: the OpenAPI document. Public, for any origin.
 import { Hono } from "hono";
-import type { Env } from "../../env.ts";
+import type { Env } from "../../bindings.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { answerPage, type FixedPage, fixedPage } from "../responses/fixed-page.ts";
+import { type FixedPage, fixedPage, pageResponse } from "../responses/fixed-page.ts";
 
 let page: Promise<FixedPage> | null = null;
 
@@ -11,5 +11,5 @@ export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", a
     "content-type": "application/json; charset=utf-8",
     "access-control-allow-origin": "*",
   });
-  return answerPage(context, await page);
+  return pageResponse(context, await page);
 });

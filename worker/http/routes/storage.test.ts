@@ -1,13 +1,15 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { leaseId, newJobId } from "#shared/ids.ts";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
-import { jobOf, settingsOf } from "../../env.ts";
-import { randomBytes } from "../../random-bytes.ts";
-import { signGrant, verifyGrant } from "../../storage/builtin/builtin-signature.ts";
-import { type FileToStore, openStore, publicUrlOf } from "../../storage/object-store.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { parseSealingKeys } from "../../crypto/sealed-secret.ts";
+import { jobOf } from "../../rpc/job.ts";
+import { settingsOf } from "../../settings.ts";
+import { signPut, verifyPut } from "../../storage/builtin/builtin-signature.ts";
+import type { FileToStore } from "../../storage/object-store.ts";
+import { openStore, publicUrlOf } from "../../storage/open-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
-import { parseSealingKeys } from "../../storage/sealed-secret.ts";
 import { isUploadGone } from "../../storage/upload-gone.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
@@ -215,8 +217,7 @@ describe("uploads to the service's own storage", () => {
       ...{ object: { jobId, path: "v/a.mp4" }, sizeBytes: 1, contentType: "video/mp4" },
       cacheControl: null,
     };
-    const url =
-      origin + (await signGrant({ ...grant, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
+    const url = origin + (await signPut({ ...grant, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
     expect((await put({ url, headers: {}, offset: 0, sizeBytes: 1 })).status).toBe(403);
   });
 
@@ -231,12 +232,12 @@ describe("uploads to the service's own storage", () => {
       expiresAt: 9,
       holder: { lease: leaseId(object.jobId, "encode", 2), output: 3 },
     };
-    const url = new URL(origin + (await signGrant(grant, keys)));
-    expect(await verifyGrant(url, keys, 8)).toEqual(grant);
-    expect(await verifyGrant(url, keys, 9)).toBeNull();
+    const url = new URL(origin + (await signPut(grant, keys)));
+    expect(await verifyPut(url, keys, 8)).toEqual(grant);
+    expect(await verifyPut(url, keys, 9)).toBeNull();
     const fresh = parseSealingKeys(`n1:${btoa("n".repeat(32))}`);
-    expect(await verifyGrant(url, [...fresh, ...keys], 8)).toEqual(grant);
-    expect(await verifyGrant(url, fresh, 8)).toBeNull();
+    expect(await verifyPut(url, [...fresh, ...keys], 8)).toEqual(grant);
+    expect(await verifyPut(url, fresh, 8)).toBeNull();
   });
 });
 

@@ -5,11 +5,11 @@ export const authentication = (): Html =>
     2,
     "authentication",
     "Authentication",
-    html`<p>Requests of clients carry the API key as the user name of HTTP Basic authentication, with an empty password:
-<code>Authorization: Basic base64("&lt;key&gt;:")</code>, which is what <code>curl -u "$API_KEY:"</code> sends. A key sees
-only the jobs of its own account; all others are answered with 404, as jobs that never were.</p>
-<p>Operations under <code>/v2/admin</code> carry the operator's token: <code>Authorization: Bearer &lt;token&gt;</code>. A
-missing or wrong credential is answered with 401.</p>
-<p>The rate of a key's requests is limited. Beyond it they are answered with 429, and <code>Retry-After</code> says how
-many seconds to wait.</p>`,
+    html`<p>Clients send the API key as the user name of HTTP Basic authentication, with an empty password:
+<code>Authorization: Basic base64("&lt;key&gt;:")</code>, which is what <code>curl -u "$API_KEY:"</code> sends. A key
+gives access only to the jobs of its account. For jobs of other accounts, the response is 404.</p>
+<p>Operations under <code>/v2/admin</code> require the token of the operator: <code>Authorization: Bearer &lt;token&gt;</code>.
+Without valid credentials, the response is 401.</p>
+<p>Each key has a rate limit. Beyond it, the response is 429, and <code>Retry-After</code> is the number of seconds to
+wait.</p>`,
   );

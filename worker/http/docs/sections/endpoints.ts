@@ -1,4 +1,4 @@
-// Every operation of the document, then the schemas that no other section shows.
+// All operations of the document, then the schemas that no other section shows.
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { code, type Html, html, prose, section } from "../markup.ts";
 import { viewOperation } from "../operation-view.ts";
@@ -9,8 +9,8 @@ export const endpoints = ({ paths, tags }: OpenApiDocument): Html =>
     2,
     "endpoints",
     "Endpoints",
-    html`<p>Answers are JSON unless something else is said. A slash at the end of a path changes nothing. A method that a path
-does not have is answered with 405.</p>`,
+    html`<p>Responses are JSON unless stated otherwise. Trailing slashes are ignored. For a method that a path does not support,
+the response is 405.</p>`,
     tags.map(
       ({ name, description }) =>
         html`<h3 class="tag" id="tag-${name}">${name}</h3><p>${description}</p>${Object.entries(paths).flatMap(

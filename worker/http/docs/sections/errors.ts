@@ -1,7 +1,7 @@
-// The table of errors.
+// The error table.
 import { ERRORS, type ErrorTraits } from "#shared/errors.ts";
-import { ERROR_MEANINGS } from "../../openapi/error-meanings.ts";
-import { ANSWER_EXAMPLES } from "../../openapi/examples/answers.ts";
+import { ERROR_DESCRIPTIONS } from "../../openapi/error-descriptions.ts";
+import { RESPONSE_EXAMPLES } from "../../openapi/examples/responses.ts";
 import { code, errorAnchor, type Html, html, json, prose, section, table } from "../markup.ts";
 
 type Entry = readonly [code: keyof typeof ERRORS, traits: ErrorTraits];
@@ -12,36 +12,37 @@ export const errors = (): Html =>
     2,
     "errors",
     "Errors",
-    html`<p>A request that cannot be served is answered with a JSON body. <code>message</code> is one sentence for people and may
-change; <code>error_code</code> is for programs and does not.</p>`,
-    json(ANSWER_EXAMPLES.Error, "An error"),
+    html`<p>Error responses have a JSON body. <code>message</code> is one sentence for people and may change;
+<code>error_code</code> is for programs and does not change.</p>`,
+    json(RESPONSE_EXAMPLES.Error, "An error"),
     section(
       3,
       "request-errors",
-      "Answers to requests",
+      "Error responses",
       table(
-        "Errors that answer requests",
-        ["error_code", "HTTP", "Meaning"],
+        "Error codes of responses",
+        ["error_code", "HTTP", "Description"],
         ENTRIES.filter(([, { http }]) => http !== null).map(([name, { http }]) => [
           anchored(name),
           String(http),
-          prose(ERROR_MEANINGS[name]),
+          prose(ERROR_DESCRIPTIONS[name]),
         ]),
       ),
     ),
     section(
       3,
       "status-errors",
-      "Failures of the work",
-      html`<p>These are no answers to requests: an input or output that failed carries them as <code>error_code</code>, with
-<code>error</code> beside it. What may pass by itself was tried again before it failed.</p>`,
+      "Failed inputs and outputs",
+      html`<p>A failed input or output has one of these codes as <code>error_code</code>, and one sentence as <code>error</code>.
+Errors that may be temporary are retried before the input or output fails.</p>`,
       table(
         "Errors of inputs and outputs",
-        ["error_code", "Tried again", "Meaning"],
+        ["error_code", "Retried", "Description"],
         [
-          [code("input_http_<status>"), "by its status", prose("The input's server answered with this HTTP status.")],
+          [code("input_http_<status>"), "depends on the status", prose("The server of the input responded with this HTTP status.")],
           ...ENTRIES.filter(([, { http }]) => http === null).map(
-            ([name, { retryable }]) => [anchored(name), retryable ? "yes" : "no", prose(ERROR_MEANINGS[name])] as const,
+            ([name, { retryable }]) =>
+              [anchored(name), retryable ? "yes" : "no", prose(ERROR_DESCRIPTIONS[name])] as const,
           ),
         ],
       ),

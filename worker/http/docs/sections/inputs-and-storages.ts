@@ -1,4 +1,4 @@
-// Where sources come from and results go: one folded table for each service.
+// Inputs and storages: one collapsed table per service.
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { type Html, html, section } from "../markup.ts";
 import { foldedMembers } from "../schema-view.ts";
@@ -10,8 +10,8 @@ export const inputs = (schemas: Schemas): Html =>
     2,
     "inputs",
     "Input",
-    html`<p>An address with http or https, or an object in a bucket. Addresses that lead into private networks are refused,
-at every redirect, unless the operator allows them.</p>`,
+    html`<p>An http or https URL, or an object in a bucket. URLs and redirects that lead to private networks are errors, unless the
+operator allows them.</p>`,
     foldedMembers(schemas, "InputRequest"),
   );
 
@@ -20,8 +20,8 @@ export const storages = (schemas: Schemas): Html =>
     2,
     "storages",
     "Storage",
-    html`<p>Outputs are uploaded by signed requests for single objects. Encoder nodes never see the keys of a storage; they are
-sealed when the job is created, shown never again, and deleted with the job, seven days after its end. The address of
-an output in answers is that of the object; whether it can be read there is the bucket's to say.</p>`,
+    html`<p>Nodes upload outputs with signed requests for single objects and never receive the credentials of a storage. The service
+encrypts credentials when it creates the job, never returns them, and deletes them with the job, seven days after its end.
+The URL of an output in responses is that of the object. The configuration of the bucket determines who can read it.</p>`,
     foldedMembers(schemas, "Storage"),
   );

@@ -1,4 +1,5 @@
-import { ANSWER_EXAMPLES } from "../../openapi/examples/answers.ts";
+// Metadata of inputs and outputs.
+import { RESPONSE_EXAMPLES } from "../../openapi/examples/responses.ts";
 import { type Html, html, json, section } from "../markup.ts";
 
 export const metadata = (): Html =>
@@ -6,10 +7,10 @@ export const metadata = (): Html =>
     2,
     "metadata",
     "Metadata",
-    html`<p>What ffprobe says of the input and of every finished output, complete: <code>format</code> is the file,
-<code>streams</code> its tracks. <a href="#getJobMetadata">All of a job</a> can be read at once, or
-<a href="#getKeyMetadata">that of one key</a>: <code>input</code> and <code>source</code> both name the input. An HTTP stream has
-that of all its tracks under <code>hls</code> and <code>dash</code>, with the address of the playlist or manifest as file name, and
-with the key of encrypted segments if the service made it. Images have none, nor have outputs that failed or were skipped.</p>`,
-    json(ANSWER_EXAMPLES.KeyMetadata, "Metadata of one output"),
+    html`<p>The complete data of ffprobe about the input and each finished output: <code>format</code> describes the file,
+<code>streams</code> its tracks. Read the metadata <a href="#getJobMetadata">of a whole job</a> or
+<a href="#getKeyMetadata">for one key</a>; the keys <code>input</code> and <code>source</code> mean the input. An HTTP stream has
+the metadata of all tracks in <code>hls</code> and <code>dash</code>, with the URL of the playlist or manifest as the file name,
+and with the encryption key if the service created it. Images, failed outputs and skipped outputs have no metadata.</p>`,
+    json(RESPONSE_EXAMPLES.KeyMetadata, "Metadata of one output"),
   );

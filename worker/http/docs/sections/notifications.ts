@@ -1,8 +1,8 @@
-// Events, their delivery, and how a receiver knows that they are real.
+// Events, their delivery, and their signatures.
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, retryDelays } from "#shared/job/notification.ts";
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { PAYLOAD_EXAMPLES } from "../../openapi/examples/payloads.ts";
-import { EVENT_MEANINGS, SIGNATURE_HEADERS } from "../../openapi/webhooks.ts";
+import { EVENT_DESCRIPTIONS, SIGNATURE_HEADERS } from "../../openapi/webhooks.ts";
 import { block, code, type Html, html, json, prose, section, table } from "../markup.ts";
 import { foldedMembers, schemaLink } from "../schema-view.ts";
 import { VERIFY_IN_NODE, VERIFY_IN_PYTHON } from "../verify-samples.ts";
@@ -12,18 +12,18 @@ export const notifications = ({ components: { schemas } }: OpenApiDocument): Htm
     2,
     "notifications",
     "Notifications",
-    html`<p>Every event exists once, is delivered at least once, and the events of a job go out in their order. The body is
-JSON. With <code>metadata: true</code> it carries the metadata of what it speaks of. A body that is too large for its way
-goes without metadata and, if that is not enough, without lists of <code>urls</code>; reading the job gives them all.</p>`,
+    html`<p>Each event is delivered at least once, and the events of a job are sent in order. The body is JSON. With
+<code>metadata: true</code>, it includes the metadata of the input or the outputs. A body that would be too large omits the
+metadata and, if necessary, the lists of <code>urls</code>; read the job to get them.</p>`,
     foldedMembers(schemas, "Notification"),
     table(
       "Events",
-      ["Event", "When", "Sent", "Body"],
+      ["Event", "Description", "Sent", "Body"],
       NOTIFICATION_EVENTS.map((event) => [
         code(event),
-        EVENT_MEANINGS[event].summary,
+        EVENT_DESCRIPTIONS[event].summary,
         ALWAYS_SENT.has(event) ? "always" : html`with ${code("events: true")}`,
-        schemaLink(EVENT_MEANINGS[event].payload),
+        schemaLink(EVENT_DESCRIPTIONS[event].payload),
       ]),
     ),
     json(PAYLOAD_EXAMPLES["job.completed"], "A notification"),
@@ -32,25 +32,26 @@ goes without metadata and, if that is not enough, without lists of <code>urls</c
   );
 
 const delivery =
-  (): Html => html`<p>Any 2xx within 15 seconds means delivered. Redirects are not followed, and 410 means never
-again. Otherwise the same bytes are sent again after ${retryDelays("job.completed").map(span).join(", ")}; events before the
-end are given up after ${retryDelays("output.completed").length} retries, so that they do not hold up the one that counts.
-<a href="#listNotifications">The log</a> says what became of each, and <a href="#replayNotification">replay</a> sends one
-again while the job is kept, for seven days after its end.</p>`;
+  (): Html => html`<p>A response with any status 2xx within 15 seconds means that the event is delivered. Redirects are
+not followed. After a status 410, the event is never sent again. Otherwise the same bytes are sent again after
+${retryDelays("job.completed").map(span).join(", ")}; events before the end of the job have only
+${retryDelays("output.completed").length} retries, so that they do not delay the final event.
+The <a href="#listNotifications">log</a> contains the result of each event. <a href="#replayNotification">Replay</a> sends an
+event again while the job is kept, for seven days after its end.</p>`;
 
-/** A time in its largest whole unit. */
+/** A duration in its largest whole unit. */
 function span(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds} s`;
   return seconds < 3600 ? `${seconds / 60} min` : `${seconds / 3600} h`;
 }
 
-const signatures = (): Html => html`<p>Notifications by HTTP are signed as
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a> says, with the <code>whsec_…</code> secret that came with the
-account; any of its libraries verifies them. By hand, over the bytes of the body as they came:</p>
+const signatures = (): Html => html`<p>Notifications by HTTP are signed according to
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>, with the <code>whsec_…</code> secret of the account. Use any of
+its libraries to verify them, or the following code, with the unchanged bytes of the body:</p>
 ${table(
   "Headers of a notification",
-  ["Header", "Meaning"],
+  ["Header", "Description"],
   Object.entries(SIGNATURE_HEADERS).map(([name, meaning]) => [code(name), prose(meaning)]),
 )}
 ${block(VERIFY_IN_NODE, "Verify a signature in JavaScript")}${block(VERIFY_IN_PYTHON, "Verify a signature in Python")}`;

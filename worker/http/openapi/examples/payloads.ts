@@ -1,12 +1,13 @@
-// Notifications as clients receive them, made by the code that makes the real ones.
+// Examples of notifications, created by the code that creates real ones.
 import type { JobView } from "#shared/job/job-view.ts";
 import { inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/job/notification.ts";
 import type { NotificationPayload } from "#shared/job/notification-payload.ts";
-import { ABORTED_JOB, COMPLETED_JOB, METADATA, RUNNING_JOB, STARTING_JOB } from "./answers.ts";
+import { ABORTED_JOB, COMPLETED_JOB, METADATA, RUNNING_JOB, STARTING_JOB } from "./responses.ts";
 
-const INPUT_ERROR = { error: "The source answered with HTTP 404", error_code: "input_http_404" };
+const INPUT_ERROR = { error: "The server of the input responded with HTTP 404", error_code: "input_http_404" };
 const OUTPUT_ERROR = {
-  error: "The storage refused the upload: the key may not write there",
+  error:
+    "The storage rejected the upload (HTTP 403, AccessDenied): the credentials have no permission to write there; check their permissions.",
   error_code: "storage_denied",
 };
 const OUTPUT = { key: "mp4:240p", type: "video", format: "mp4:240p" } as const;
@@ -19,7 +20,7 @@ const FAILED_JOB: JobView = {
   outputs: [FAILED, ...COMPLETED_JOB.outputs.slice(1)],
 };
 
-const ADDRESS = COMPLETED_JOB.outputs[0]?.url ?? "";
+const URL_240P = COMPLETED_JOB.outputs[0]?.url ?? "";
 
 export const PAYLOAD_EXAMPLES: Readonly<Record<NotificationEvent, NotificationPayload>> = {
   "input.transferred": inputPayload("input.transferred", RUNNING_JOB, { input: METADATA, outputs: [] }),
@@ -27,7 +28,7 @@ export const PAYLOAD_EXAMPLES: Readonly<Record<NotificationEvent, NotificationPa
   "output.completed": outputPayload(
     "output.completed",
     RUNNING_JOB,
-    { ...OUTPUT, url: ADDRESS, status: "video.encoded" },
+    { ...OUTPUT, url: URL_240P, status: "video.encoded" },
     METADATA,
     "50%",
   ),

@@ -1,20 +1,20 @@
 // /v2/admin.
-import type { AnswerName } from "../components.ts";
-import { ANSWER_EXAMPLES } from "../examples/answers.ts";
+import type { ResponseName } from "../components.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter, type Success } from "../operation.ts";
 
 const admin = { tag: "Administration", access: "operator" } as const;
 
-const success = (status: number, description: string, json: AnswerName): Success => ({
+const success = (status: number, description: string, json: ResponseName): Success => ({
   status,
   description,
-  content: { json, example: ANSWER_EXAMPLES[json] },
+  content: { json, example: RESPONSE_EXAMPLES[json] },
 });
 const named = (summary: string, name: string) =>
   ({ json: "Named", examples: { named: { summary, value: { name } } } }) as const;
 
-const ACCOUNT = pathParameter("id", "The account's id", ANSWER_EXAMPLES.NewAccount.account_id);
-const credential = (what: string) => pathParameter("id", `The ${what}'s id`, ANSWER_EXAMPLES.Revoked.id);
+const ACCOUNT = pathParameter("id", "The id of the account", RESPONSE_EXAMPLES.NewAccount.account_id);
+const credential = (what: string) => pathParameter("id", `The id of the ${what}`, RESPONSE_EXAMPLES.Revoked.id);
 
 export const ADMIN_OPERATIONS: readonly Operation[] = [
   {
@@ -24,7 +24,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     id: "createAccount",
     summary: "Create an account",
     body: named("An account", "me"),
-    answers: [success(201, "The account with its first API key", "NewAccount")],
+    responses: [success(201, "The account and its first API key", "NewAccount")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
   {
@@ -33,7 +33,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/accounts",
     id: "listAccounts",
     summary: "List accounts",
-    answers: [success(200, "The accounts", "AccountList")],
+    responses: [success(200, "The accounts", "AccountList")],
     codes: [],
   },
   {
@@ -41,10 +41,13 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/v2/admin/accounts/:id/limits",
     id: "setAccountLimits",
-    summary: "Set an account's limits",
+    summary: "Set the limits of an account",
     parameters: [ACCOUNT],
-    body: { json: "Limits", examples: { limits: { summary: "A hundred", value: { max_unfinished_jobs: 100 } } } },
-    answers: [success(200, "The limits", "AccountLimits")],
+    body: {
+      json: "Limits",
+      examples: { limits: { summary: "A limit of 100 jobs", value: { max_unfinished_jobs: 100 } } },
+    },
+    responses: [success(200, "The limits", "AccountLimits")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large", "account_not_found"],
   },
   {
@@ -52,11 +55,12 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/v2/admin/accounts/:id/rotate-secret",
     id: "rotateWebhookSecret",
-    summary: "Change an account's webhook secret",
+    summary: "Rotate the webhook secret of an account",
     description:
-      "For 24 hours notifications carry a signature of the old one too. Rotated again meanwhile, only the last two.",
+      "For 24 hours, notifications also have a signature with the previous secret. After another rotation within this time, " +
+      "they have signatures with the last two secrets.",
     parameters: [ACCOUNT],
-    answers: [success(200, "The new secret", "RotatedSecret")],
+    responses: [success(200, "The new secret", "RotatedSecret")],
     codes: ["account_not_found"],
   },
   {
@@ -64,12 +68,12 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/v2/admin/reseal",
     id: "reseal",
-    summary: "Seal stored secrets with the newest key",
+    summary: "Encrypt stored secrets with the newest key",
     description:
-      "A part of accounts and jobs at a time: repeat it with `next_cursor` until that is null. Then keys that are no longer the " +
-      "first of SEALING_KEYS seal nothing any more, but for what is in `failed`.",
-    body: { json: "Reseal", examples: { first: { summary: "The first part", value: {} } } },
-    answers: [success(200, "What was done", "Resealed")],
+      "Each request processes some accounts and jobs: repeat it with `next_cursor` until `next_cursor` is null. Then only the " +
+      "first of SEALING_KEYS is in use, except for what `failed` lists.",
+    body: { json: "Reseal", examples: { first: { summary: "The first request", value: {} } } },
+    responses: [success(200, "The result", "Resealed")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
   {
@@ -77,9 +81,9 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/v2/admin/accounts/:id/keys",
     id: "createKey",
-    summary: "Create another API key of an account",
+    summary: "Create another API key for an account",
     parameters: [ACCOUNT],
-    answers: [success(201, "The key", "NewKey")],
+    responses: [success(201, "The key", "NewKey")],
     codes: ["account_not_found"],
   },
   {
@@ -87,9 +91,9 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     method: "get",
     path: "/v2/admin/accounts/:id/keys",
     id: "listKeys",
-    summary: "List an account's API keys",
+    summary: "List the API keys of an account",
     parameters: [ACCOUNT],
-    answers: [success(200, "The keys, without their secrets", "KeyList")],
+    responses: [success(200, "The keys, without their secrets", "KeyList")],
     codes: ["account_not_found"],
   },
   {
@@ -99,7 +103,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     id: "revokeKey",
     summary: "Revoke an API key",
     parameters: [credential("key")],
-    answers: [success(200, "The key opens nothing any more", "Revoked")],
+    responses: [success(200, "The key is revoked", "Revoked")],
     codes: ["credential_not_found"],
   },
   {
@@ -109,7 +113,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     id: "createNodeToken",
     summary: "Create a node token",
     body: named("A token for one or more nodes", "rack"),
-    answers: [success(201, "The token", "NewNodeToken")],
+    responses: [success(201, "The token", "NewNodeToken")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
   {
@@ -118,7 +122,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/node-tokens",
     id: "listNodeTokens",
     summary: "List node tokens",
-    answers: [success(200, "The tokens, without their secrets", "NodeTokenList")],
+    responses: [success(200, "The tokens, without their secrets", "NodeTokenList")],
     codes: [],
   },
   {
@@ -128,7 +132,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     id: "revokeNodeToken",
     summary: "Revoke a node token",
     parameters: [credential("token")],
-    answers: [success(200, "The token opens nothing any more", "Revoked")],
+    responses: [success(200, "The token is revoked", "Revoked")],
     codes: ["credential_not_found"],
   },
 ];

@@ -2,18 +2,18 @@
 import * as z from "zod";
 import { AssumedSource, DryRunSwitch } from "../../dry-run/assumed-source.ts";
 import { ListParameters } from "../../query/list-query.ts";
-import { ABORTED_JOB, ANSWER_EXAMPLES, JOB_ID, RUNNING_JOB, STARTING_JOB } from "../examples/answers.ts";
 import { JOB_REQUESTS } from "../examples/job-requests.ts";
+import { ABORTED_JOB, JOB_ID, RESPONSE_EXAMPLES, RUNNING_JOB, STARTING_JOB } from "../examples/responses.ts";
 import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
 
-export const ID = pathParameter("id", "The job's id", JOB_ID);
+export const ID = pathParameter("id", "The id of the job", JOB_ID);
 
 const IDEMPOTENCY_KEY: Parameter = {
   in: "header",
   name: "Idempotency-Key",
   description:
-    "Makes it safe to send the request again: for 24 hours the same key with the same body is the same job, and the same " +
-    "key with another body is refused. 1 to 255 visible ASCII characters.",
+    "Makes retries safe: for 24 hours, the same key with the same body returns the same job, and the same key with another " +
+    "body is an error. 1 to 255 visible ASCII characters.",
   schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
   required: false,
 };
@@ -28,17 +28,17 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "createJob",
     summary: "Create a job",
     description:
-      "The body is JSON whatever its content type says. Sections are checked in the order input, storage, outputs, " +
-      "notification, settings; the first mistake is answered. With `dry_run=true` nothing is begun: the answer says what " +
-      "would be made of a source that the other parameters of the query describe.",
+      "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
+      "notification, settings; the response reports the first error. With `dry_run=true`, no job is created: the response " +
+      "is the plan for a source that the other query parameters describe.",
     parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...queryParameters(AssumedSource)],
     body: { json: "JobRequest", examples: JOB_REQUESTS },
     answers: [
-      { status: 201, description: "The job, just begun", content: { json: "Job", example: STARTING_JOB } },
+      { status: 201, description: "The new job", content: { json: "Job", example: STARTING_JOB } },
       {
         status: 200,
         description: "The plan, with `dry_run=true`",
-        content: { json: "DryRunPlan", example: ANSWER_EXAMPLES.DryRunPlan },
+        content: { json: "DryRunPlan", example: RESPONSE_EXAMPLES.DryRunPlan },
       },
     ],
     codes: [
@@ -57,9 +57,11 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs",
     id: "listJobs",
     summary: "List jobs",
-    description: "The account's own jobs, newest first, page by page.",
+    description: "The jobs of the account, newest first, in pages.",
     parameters: queryParameters(ListParameters),
-    answers: [{ status: 200, description: "A page", content: { json: "JobList", example: ANSWER_EXAMPLES.JobList } }],
+    answers: [
+      { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
+    ],
     codes: ["query_not_valid"],
   },
   {
@@ -69,7 +71,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "getJob",
     summary: "Read a job",
     parameters: [ID],
-    answers: [{ status: 200, description: "The job", content: { json: "Job", example: ANSWER_EXAMPLES.Job } }],
+    answers: [{ status: 200, description: "The job", content: { json: "Job", example: RESPONSE_EXAMPLES.Job } }],
     codes: ["job_not_found"],
   },
   {
@@ -78,9 +80,9 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs/:id",
     id: "cancelJob",
     summary: "Cancel a job",
-    description: "Ends it at once. Finished outputs stay, the others become `aborted`.",
+    description: "Ends the job immediately. Finished outputs remain; the others become `aborted`.",
     parameters: [ID],
-    answers: [{ status: 200, description: "The job, ended", content: { json: "Job", example: ABORTED_JOB } }],
+    answers: [{ status: 200, description: "The canceled job", content: { json: "Job", example: ABORTED_JOB } }],
     codes: ["job_not_found", "job_state_conflict"],
   },
   {
@@ -89,9 +91,10 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs/:id/retry",
     id: "retryJob",
     summary: "Retry a job",
-    description: "Begins an ended job anew for what it did not finish. Finished and skipped outputs stay as they are.",
+    description:
+      "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged.",
     parameters: [ID],
-    answers: [{ status: 200, description: "The job, begun anew", content: { json: "Job", example: STARTING_JOB } }],
+    answers: [{ status: 200, description: "The restarted job", content: { json: "Job", example: STARTING_JOB } }],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
   {
@@ -101,9 +104,9 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "followJob",
     summary: "Follow a job",
     description:
-      "Server-sent events: `job` with the whole job at once and after each change, then `end` with the same, and the " +
-      "stream closes. A stream that closes without `end` was cut off: connect again, the first event is always the " +
-      "whole present. A comment every 15 seconds keeps idle connections open.",
+      "Server-sent events: `job` with the complete job immediately and after each change, then `end` with the same data, " +
+      "after which the stream closes. If a stream closes without `end`, connect again: the first event always has the " +
+      "complete current state. A comment every 15 seconds keeps idle connections open.",
     parameters: [ID],
     answers: [
       {

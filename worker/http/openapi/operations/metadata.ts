@@ -1,5 +1,5 @@
 // /v2/metadata/jobs.
-import { ANSWER_EXAMPLES } from "../examples/answers.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
@@ -12,13 +12,13 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
     path: "/v2/metadata/jobs/:id",
     id: "getJobMetadata",
     summary: "Read all metadata of a job",
-    description: "Known so far: empty at first. Images, failed and skipped outputs have none.",
+    description: "The metadata known so far, empty at first. Images, failed outputs and skipped outputs have none.",
     parameters: [ID],
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The metadata",
-        content: { json: "JobMetadata", example: ANSWER_EXAMPLES.JobMetadata },
+        content: { json: "JobMetadata", example: RESPONSE_EXAMPLES.JobMetadata },
       },
     ],
     codes: ["job_not_found", "metadata_not_found"],
@@ -29,12 +29,12 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
     path: "/v2/metadata/jobs/:id/:key",
     id: "getKeyMetadata",
     summary: "Read the metadata of the input or of one output",
-    parameters: [ID, pathParameter("key", "An output's key, or `input` or `source`", "mp4:240p")],
-    answers: [
+    parameters: [ID, pathParameter("key", "The key of an output, or `input` or `source`", "mp4:240p")],
+    responses: [
       {
         status: 200,
         description: "The metadata",
-        content: { json: "KeyMetadata", example: ANSWER_EXAMPLES.KeyMetadata },
+        content: { json: "KeyMetadata", example: RESPONSE_EXAMPLES.KeyMetadata },
       },
     ],
     codes: ["job_not_found", "metadata_not_found"],

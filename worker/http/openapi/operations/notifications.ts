@@ -1,5 +1,5 @@
 // /v2/jobs/:id/notifications: the log, and replay.
-import { ANSWER_EXAMPLES } from "../examples/answers.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
@@ -13,11 +13,11 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     id: "listNotifications",
     summary: "Read the log of notifications",
     parameters: [ID],
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The log",
-        content: { json: "NotificationLog", example: ANSWER_EXAMPLES.NotificationLog },
+        content: { json: "NotificationLog", example: RESPONSE_EXAMPLES.NotificationLog },
       },
     ],
     codes: ["job_not_found", "notification_not_found"],
@@ -29,14 +29,14 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     id: "replayNotification",
     summary: "Send a notification again",
     description:
-      "The same bytes under the same id. The schedule of attempts begins anew, and the log counts on. " +
-      "Once a minute for each notification.",
-    parameters: [ID, pathParameter("nid", "The notification's id", ANSWER_EXAMPLES.Delivery.id)],
-    answers: [
+      "Sends the same bytes with the same id. Restarts the schedule of attempts; the log continues to count them. " +
+      "At most once per minute for each notification.",
+    parameters: [ID, pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id)],
+    responses: [
       {
         status: 200,
-        description: "The notification, due",
-        content: { json: "Delivery", example: ANSWER_EXAMPLES.Delivery },
+        description: "The notification, which is due",
+        content: { json: "Delivery", example: RESPONSE_EXAMPLES.Delivery },
       },
     ],
     codes: ["job_not_found", "notification_not_found"],

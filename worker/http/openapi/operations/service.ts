@@ -1,6 +1,6 @@
-// The service itself, and its own storage.
+// The service itself, and the built-in storage.
 import * as z from "zod";
-import { ANSWER_EXAMPLES, JOB_ID } from "../examples/answers.ts";
+import { JOB_ID, RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, type Parameter, pathParameter } from "../operation.ts";
 
 const service = { tag: "Service", access: "anyone", codes: [] } as const;
@@ -8,7 +8,7 @@ const service = { tag: "Service", access: "anyone", codes: [] } as const;
 const RANGE: Parameter = {
   in: "header",
   name: "Range",
-  description: "One range of bytes",
+  description: "A single byte range",
   schema: z.string(),
   required: false,
   example: "bytes=0-1023",
@@ -19,8 +19,12 @@ const object = {
   tag: "Storage",
   access: "anyone",
   parameters: [
-    pathParameter("job", "The job's id", JOB_ID),
-    pathParameter("path", "The object's name, as the output's `path` gave it; it may hold slashes", "film.mp4"),
+    pathParameter("job", "The id of the job", JOB_ID),
+    pathParameter(
+      "path",
+      "The name of the object, as in the `path` of the output; it may contain slashes",
+      "video.mp4",
+    ),
   ],
 } as const satisfies Partial<Operation>;
 
@@ -30,8 +34,14 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     method: "get",
     path: "/v2/health",
     id: "health",
-    summary: "Whether the service works",
-    answers: [{ status: 200, description: "It does", content: { json: "Health", example: ANSWER_EXAMPLES.Health } }],
+    summary: "Check the health of the service",
+    answers: [
+      {
+        status: 200,
+        description: "The service is healthy",
+        content: { json: "Health", example: RESPONSE_EXAMPLES.Health },
+      },
+    ],
   },
   {
     ...service,
@@ -46,20 +56,21 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     method: "get",
     path: "/docs",
     id: "docs",
-    summary: "This document for people",
-    answers: [{ status: 200, description: "A page", content: { mediaType: "text/html" } }],
+    summary: "The documentation",
+    answers: [{ status: 200, description: "An HTML page", content: { mediaType: "text/html" } }],
   },
   {
     ...object,
     method: "get",
     id: "getObject",
-    summary: "Fetch an object of the service's own storage",
-    description: "Outputs of jobs with the storage `coconut` lie here for 24 hours, for anyone who knows the address.",
+    summary: "Read an object of the built-in storage",
+    description:
+      "Outputs of jobs with the storage `coconut` are available here for 24 hours to anyone who knows the URL.",
     parameters: [...object.parameters, RANGE],
     answers: [
       { status: 200, description: "The object", content: { mediaType: "*/*" } },
-      { status: 206, description: "The range of it that was asked for", content: { mediaType: "*/*" } },
-      { status: 304, description: "It is as the client's copy", content: null },
+      { status: 206, description: "The requested range", content: { mediaType: "*/*" } },
+      { status: 304, description: "The copy of the client is current", content: null },
     ],
     codes: ["object_not_found", "precondition_failed", "range_not_satisfiable"],
   },
@@ -67,8 +78,8 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ...object,
     method: "head",
     id: "headObject",
-    summary: "Ask for an object's size and type",
-    answers: [{ status: 200, description: "Headers alone", content: null }],
+    summary: "Read the size and type of an object",
+    answers: [{ status: 200, description: "Headers only", content: null }],
     codes: ["object_not_found"],
   },
 ];

@@ -1,13 +1,13 @@
-// Answers as clients get them.
+// Examples of responses.
 import type * as z from "zod";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { ANSWERS } from "../components.ts";
+import type { RESPONSES } from "../components.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
-const FOLDER = "https://my-bucket.s3.eu-west-1.amazonaws.com/film";
+const FOLDER = "https://my-bucket.s3.eu-west-1.amazonaws.com/video";
 
 export const STARTING_JOB: JobView = {
   id: JOB_ID,
@@ -45,7 +45,7 @@ export const COMPLETED_JOB: JobView = {
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
     {
       ...{ key: "jpg:320x", type: "image", format: "jpg:320x" },
-      urls: [1, 2, 3, 4, 5].map((ordinal) => `${FOLDER}/picture-0${ordinal}.jpg`),
+      urls: [1, 2, 3, 4, 5].map((ordinal) => `${FOLDER}/image-0${ordinal}.jpg`),
       status: "image.created",
     },
   ],
@@ -62,7 +62,7 @@ export const ABORTED_JOB: JobView = {
       : {
           ...output,
           status: output.type === "image" ? "image.aborted" : "video.aborted",
-          error: "The job was cancelled",
+          error: "The job was canceled",
           error_code: "cancelled",
         },
   ),
@@ -82,7 +82,7 @@ export const METADATA: MediaProbe = {
   },
 };
 
-/** Of a stream whose key the service made. */
+/** Metadata of a stream whose key the service created. */
 const STREAM_METADATA: HttpStreamMetadata = {
   hls: {
     streams: [{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 1280, height: 720 }],
@@ -90,7 +90,7 @@ const STREAM_METADATA: HttpStreamMetadata = {
     encryption: {
       method: "AES-128",
       key: "5d41402abc4b2a76b9719d911017c592",
-      key_uri: "https://keys.example.com/film",
+      key_uri: "https://keys.example.com/video",
     },
   },
   dash: {
@@ -99,22 +99,22 @@ const STREAM_METADATA: HttpStreamMetadata = {
   },
 };
 
-type Answers = { readonly [Name in keyof typeof ANSWERS]: z.infer<(typeof ANSWERS)[Name]> };
+type Responses = { readonly [Name in keyof typeof RESPONSES]: z.infer<(typeof RESPONSES)[Name]> };
 const KEY = { pepper: null, id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
-/** One of each kind. */
-export const ANSWER_EXAMPLES: Answers = {
+/** One example of each response. */
+export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },
-    input: { kind: "url", url: "https://media.example.com/film.mov" },
+    input: { kind: "url", url: "https://media.example.com/video.mov" },
     storage: { kind: "s3", bucket: "my-bucket", region: "eu-west-1" },
     outputs: [
       {
-        ...{ key: "mp4:240p", type: "video", format: "mp4:0x240_500k", path: "film/240p.mp4" },
+        ...{ key: "mp4:240p", type: "video", format: "mp4:0x240_500k", path: "video/240p.mp4" },
         url: `${FOLDER}/240p.mp4`,
         spec: { container: "mp4", video: { codec: "h264" }, audio: { codec: "aac" } },
       },
@@ -128,7 +128,7 @@ export const ANSWER_EXAMPLES: Answers = {
           { video: "720p", audio: "audio-128k", width: 1280, height: 720, fps: 30, packages: ["hls", "dash"] },
           { video: null, audio: "audio-64k", packages: ["hls", "dash"] },
         ],
-        spec: { hls: { path: "film/hls" }, dash: { path: "film/dash", hls_fmp4: false }, segment_duration_ms: 6000 },
+        spec: { hls: { path: "video/hls" }, dash: { path: "video/dash", hls_fmp4: false }, segment_duration_ms: 6000 },
       },
     ],
     commands: [{ outputs: ["mp4:240p", "httpstream"], argv: ["-y", "-nostdin", "-i", "file:/source"] }],

@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import { basic, newAccount } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
-import { onError } from "./problem.ts";
+import { onError } from "./json-response.ts";
 
 const SECRET = "inner words";
 

@@ -1,8 +1,8 @@
 /**
- * Remembers texts for a while, in the memory of one isolate: others know nothing of them, and a restart forgets them all.
- * When it is full the oldest entry goes, so that nobody can fill the isolate.
+ * A set of texts that expire, in the memory of one isolate. A full set drops its oldest entry, so that clients cannot exhaust
+ * the memory.
  */
-export class ShortMemory {
+export class ExpiringSet {
   readonly #until = new Map<string, number>();
   readonly #keepMs: number;
   readonly #maxEntries: number;
@@ -12,9 +12,9 @@ export class ShortMemory {
     this.#maxEntries = maxEntries;
   }
 
-  /** Remembers `text` from `now` (ms since 1970) on. */
+  /** Adds `text` at `now` (ms since 1970). */
   add(text: string, now: number): void {
-    // Deleted first, so that the order of the map is the order of the times.
+    // Deleted first, so that the order of the map is the order of expiry.
     this.#until.delete(text);
     this.#until.set(text, now + this.#keepMs);
     const oldest = this.#until.keys().next();
