@@ -7,8 +7,14 @@ import { planEncode } from "./plan-encode.ts";
 const source = (seconds: number, formatName: string): MediaProbe => ({
   streams: [
     {
-      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 1920, height: 1080 },
-      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: `${seconds}.000000` },
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1920,
+      height: 1080,
+      r_frame_rate: "25/1",
+      avg_frame_rate: "25/1",
+      duration: `${seconds}.000000`,
     },
     { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, duration: `${seconds}.0` },
   ],

@@ -85,7 +85,13 @@ test("a chunk is the normal command with a preroll, trimmed, with each video tra
 });
 
 const track = (output: number, name: string, frames: number, firstUs: number, encoder: string) => ({
-  ...{ output, track: name, file: `${output}-${name}.mp4`, frames, firstUs, encoder, inHardware: false },
+  output,
+  track: name,
+  file: `${output}-${name}.mp4`,
+  frames,
+  firstUs,
+  encoder,
+  inHardware: false,
 });
 
 test("mean bitrates are the chunk's, peaks are the video's", () => {

@@ -169,7 +169,10 @@ test("outputs state their files, tracks and least length, in the order of the co
     { output: 4, files: ["4.mp4"], expectedDurationMs: 60_000, tracks: ["video", "audio"], encoder: "libx264" },
     { output: 3, files: ["3.mp4"], expectedDurationMs: 50_000, tracks: ["video"], encoder: "libx264" },
     {
-      ...{ output: 0, files: ["0-00001.jpg", "0-00002.jpg"], expectedDurationMs: null, tracks: ["video"] },
+      output: 0,
+      files: ["0-00001.jpg", "0-00002.jpg"],
+      expectedDurationMs: null,
+      tracks: ["video"],
       sourceNeededUntilMs: 37_500,
     },
     { output: 2, files: ["2.mp4"], expectedDurationMs: 60_000, tracks: ["audio"], encoder: "aac" },

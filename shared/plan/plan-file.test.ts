@@ -7,8 +7,13 @@ import { planEncode } from "./plan-encode.ts";
 
 const BT709 = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
 const VIDEO = {
-  ...{ codec_type: "video", codec_name: "h264", width: 1280, height: 720, ...BT709 },
-  ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1" },
+  codec_type: "video",
+  codec_name: "h264",
+  width: 1280,
+  height: 720,
+  ...BT709,
+  r_frame_rate: "25/1",
+  avg_frame_rate: "25/1",
 };
 const STEREO = { codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" };
 

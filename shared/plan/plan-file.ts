@@ -1,6 +1,6 @@
 // Plans one file of tracks: video, audio, or both, each encoded or copied.
 import type { VideoOutput } from "../job/output-spec.ts";
-import { type Undecodable, undecodableFailure } from "../media/choose-streams.ts";
+import { undecodableFailure } from "../media/choose-streams.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "./command/muxers.ts";
@@ -15,6 +15,13 @@ import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
 import { isExact, lastEnd, lengthOf } from "./source/output-length.ts";
+import {
+  audioTrack,
+  isUndecodableAudio,
+  requiredUndecodable,
+  startsBeyondEnd,
+  undecodableAudioNote,
+} from "./source/output-tracks.ts";
 import { sourceFailure } from "./source/source-failures.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
 import type { Track } from "./source/track-length.ts";
@@ -45,13 +52,6 @@ export function planFile(
   if (plannedAudio && !plannedAudio.ok) return plannedAudio;
   const tracks = { video, audio, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio?.value ?? null };
   return ok(assemble(spec, trim, tracks, source));
-}
-
-/** Why a track that the output requires cannot be decoded. A copy needs no decoding, except of encrypted streams. */
-function requiredUndecodable({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
-  const [requested, track] = video ? [video, source.video] : [audio, source.audio];
-  const reason = track?.undecodable ?? null;
-  return requested?.codec === "copy" && reason?.code !== "input_encrypted" ? null : reason;
 }
 
 /** `encoded` is null for a copy; `argv` is from `-c:v` on. */
@@ -171,32 +171,8 @@ const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
 const lengthArguments = ({ startMs, endMs }: Trim): string[] =>
   endMs === null ? [] : ["-t", seconds(endMs - startMs)];
 
-const startsBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
-  startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
-
-/**
- * The audio that goes into the output. Next to video, audio that cannot be decoded or is entirely outside of the trim counts as
- * missing.
- */
-export function audioTrack(
-  spec: Pick<VideoOutput, "video" | "audio">,
-  trim: Trim,
-  { audio }: SourceTracks,
-): AudioTrack | null {
-  const isOutside =
-    audio !== null && ((trim.endMs !== null && audio.startMs >= trim.endMs) || startsBeyondEnd(trim, audio));
-  return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
-}
-
-/** Whether the requested audio cannot be decoded. A copy needs no decoding, except of encrypted streams. */
-const isUndecodableAudio = ({ audio }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
-  !!track?.undecodable && (audio?.codec !== "copy" || track.undecodable.code === "input_encrypted");
-
 /** What the owner of an output with video should know about its audio. */
 const noteOf = (spec: VideoOutput, { audio }: SourceTracks): Pick<PlannedOutput, "note"> =>
   spec.video && spec.audio && audio?.undecodable && isUndecodableAudio(spec, audio)
     ? { note: undecodableAudioNote(audio.undecodable) }
     : {};
-
-/** The note of an output that has no audio because the audio cannot be decoded. */
-export const undecodableAudioNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

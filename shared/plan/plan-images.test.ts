@@ -10,9 +10,18 @@ import { planEncode } from "./plan-encode.ts";
 const source = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaProbe => ({
   streams: [
     {
-      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 640, height: 360, pix_fmt: "yuv420p" },
-      ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" },
-      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: String(seconds) },
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 640,
+      height: 360,
+      pix_fmt: "yuv420p",
+      color_space: "bt709",
+      color_primaries: "bt709",
+      color_transfer: "bt709",
+      r_frame_rate: "25/1",
+      avg_frame_rate: "25/1",
+      duration: String(seconds),
     },
   ],
   format: { format_name: formatName, duration: String(seconds) },

@@ -5,13 +5,25 @@ import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planEncode } from "./plan-encode.ts";
 
 const video = (width: number, height: number, more: object = {}) => ({
-  ...{ codec_type: "video", codec_name: "h264", width, height, r_frame_rate: "25/1", avg_frame_rate: "25/1" },
-  ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709", duration: "60.000000" },
+  codec_type: "video",
+  codec_name: "h264",
+  width,
+  height,
+  r_frame_rate: "25/1",
+  avg_frame_rate: "25/1",
+  color_space: "bt709",
+  color_primaries: "bt709",
+  color_transfer: "bt709",
+  duration: "60.000000",
   ...more,
 });
 const SLOW = { r_frame_rate: "1/7", avg_frame_rate: "1/7" };
 const AUDIO = {
-  ...{ codec_type: "audio", codec_name: "aac", channels: 2, channel_layout: "stereo", sample_rate: "48000" },
+  codec_type: "audio",
+  codec_name: "aac",
+  channels: 2,
+  channel_layout: "stereo",
+  sample_rate: "48000",
   duration: "60.000000",
 };
 const SURROUND = { ...AUDIO, channels: 6, channel_layout: "5.1" };
@@ -145,15 +157,25 @@ test("the whole command: each track encoded once, written for both packages by t
     ].join(""),
   );
   expect(output).toEqual({
-    ...{ output: 0, files: [], expectedDurationMs: 60_000, tracks: ["video", "audio"], encoder: "libx264, libx265" },
+    output: 0,
+    files: [],
+    expectedDurationMs: 60_000,
+    tracks: ["video", "audio"],
+    encoder: "libx264, libx265",
     stream: {
       tracks: [
         {
-          ...{ name: "240p", kind: "video", fmp4: "0-240p.mp4", ts: "0-240p.m3u8" },
+          name: "240p",
+          kind: "video",
+          fmp4: "0-240p.mp4",
+          ts: "0-240p.m3u8",
           video: { frame: { width: 426, height: 240 }, fps: 25 },
         },
         {
-          ...{ name: "480p-hevc", kind: "video", fmp4: "0-480p-hevc.mp4", ts: null },
+          name: "480p-hevc",
+          kind: "video",
+          fmp4: "0-480p-hevc.mp4",
+          ts: null,
           video: { frame: { width: 854, height: 480 }, fps: 25 },
         },
         { name: "audio-96k", kind: "audio", fmp4: "0-audio-96k.mp4", ts: "0-audio-96k.m3u8", video: null },

@@ -1,7 +1,5 @@
 // Plans a video track: its encoder, frame size, timing, filters and options.
 
-import type { Failure } from "../errors.ts";
-import type { FrameSize } from "../format/format-spec.ts";
 import type { VideoOutput } from "../job/output-spec.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type ChunkVideo, chunkVideo, type VideoSpan } from "./chunks/chunk-video.ts";
@@ -9,10 +7,10 @@ import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Filter } from "./command/filter-graph.ts";
 import { quoted } from "./command/filter-text.ts";
 import { chooseVideoEncoder, encoderFailure, type VideoEncoder } from "./encoders/choose-encoder.ts";
+import { dnxhdFailure, h263Size } from "./encoders/codec-frame-sizes.ts";
 import { type HardwareDevice, uploadFilters } from "./encoders/hardware.ts";
 import { chooseHardware, type HardwareEncoding, hardwareArguments } from "./encoders/hardware-encoders.ts";
 import { levelFailure } from "./encoders/levels.ts";
-import { isTooSmallForDnxhr } from "./encoders/mastering-profiles.ts";
 import type { EncodedVideo, VideoEncodeOptions } from "./encoders/video-encode-options.ts";
 import { pixelFormatOf, videoArguments } from "./encoders/video-encoders.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
@@ -66,7 +64,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const target = { pixelFormat, step: 2, onlyBt709: video.codec === "dnxhd" } as const;
   const planned = planVideoFilters({ ...output, size: video.size }, track, target, capabilities);
   if (!planned.ok) return planned;
-  const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video, frame);
+  const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);
   const { held, chunk, chunkOptions } = heldAndChunk(request, video, timing);
   const { activeArea } = planned.value;
@@ -183,32 +181,4 @@ function inHardware(hardware: HardwareEncoding, options: EncodeOptions): Encodin
     encoder,
     device,
   };
-}
-
-/** The frame sizes of H.263 (ITU-T H.263 table 4): sub-QCIF, QCIF, CIF, 4CIF, 16CIF. */
-const H263_SIZES: readonly Size[] = [
-  { width: 128, height: 96 },
-  { width: 176, height: 144 },
-  { width: 352, height: 288 },
-  { width: 704, height: 576 },
-  { width: 1408, height: 1152 },
-];
-
-/** The largest size that players of 3gp know (3GPP TS 26.234 requires QCIF). */
-const CIF: Size = { width: 352, height: 288 };
-
-/**
- * The smallest size of H.263 that holds this one, else its largest; the video is fitted into it. At most CIF if no size is
- * requested.
- */
-function h263Size({ width, height }: Size, requested: FrameSize): Size {
-  const isRequested = requested.width !== null || requested.height !== null;
-  const sizes = isRequested ? H263_SIZES : H263_SIZES.filter((size) => size.width <= CIF.width);
-  return sizes.find((size) => size.width >= width && size.height >= height) ?? sizes.at(-1) ?? CIF;
-}
-
-function dnxhdFailure({ codec }: EncodedVideo, frame: Size): Failure | null {
-  if (codec !== "dnxhd" || !isTooSmallForDnxhr(frame)) return null;
-  const message = `DNxHD needs at least 256x120 pixels, this would be ${frame.width}x${frame.height}.`;
-  return { code: "output_size_not_possible", message };
 }

@@ -3,7 +3,7 @@ import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { VideoTrack } from "./source/source-tracks.ts";
 
-/** An output that ends before this share of the longest one says nothing about the whole command. */
+/** An output that ends before this share of the longest one does not represent the whole command. */
 const MIN_SHARE = 0.9;
 
 /**

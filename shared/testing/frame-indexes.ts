@@ -1,34 +1,44 @@
-// What tests of planning chunks share: a ledger of frames at given times, and the probe that goes with it.
+// Frame indexes with frames at given times, and matching probes, for tests of chunks.
 import type { FrameIndex } from "../media/frame-index.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 
-/** Frames at these times, in seconds, in ticks of 1/90000 s; each has so many bytes, and every fiftieth is a keyframe. */
+/** Frames at these times, in seconds, with ticks of 1/90000 s. `bytes` is the size of a frame; every 50th is a keyframe. */
 export function frameIndexOf(times: readonly number[], bytes: (index: number) => number = () => 100): FrameIndex {
   const ticks = Float64Array.from(times, (time) => Math.round(time * 90_000));
   return {
-    ...{ timeBase: { num: 1, den: 90_000 }, ticks, startUs: 0 },
+    timeBase: { num: 1, den: 90_000 },
+    ticks,
+    startUs: 0,
     endTicks: (ticks.at(-1) ?? 0) + (ticks.at(-1) ?? 0) - (ticks.at(-2) ?? 0),
     bytes: Uint32Array.from(times, (_, index) => bytes(index)),
     keyframes: Uint32Array.from(times.keys()).filter((index) => index % 50 === 0),
   };
 }
 
-/** Times of frames at a rate. */
+/** The times of frames at a constant rate. */
 export const evenly = (fps: number, seconds: number, startSeconds = 0): number[] =>
   Array.from({ length: Math.round(fps * seconds) }, (_, index) => startSeconds + index / fps);
 
-/** A picture of this rate (`varying` when it has none), and sound. */
+/** A source with audio and with video of this rate, which is `varying` for a variable rate. */
 export function probeOf(rate: string, format: Partial<MediaProbe["format"]> = {}): MediaProbe {
-  const rates = {
-    r_frame_rate: rate === "varying" ? "90000/1" : rate,
-    avg_frame_rate: rate === "varying" ? "30/1" : rate,
-  };
-  const colours = { color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" };
   return {
     streams: [
-      { ...{ index: 0, codec_type: "video", codec_name: "h264", width: 640, height: 360 }, ...rates, ...colours },
       {
-        ...{ index: 1, codec_type: "audio", codec_name: "aac" },
+        index: 0,
+        codec_type: "video",
+        codec_name: "h264",
+        width: 640,
+        height: 360,
+        r_frame_rate: rate === "varying" ? "90000/1" : rate,
+        avg_frame_rate: rate === "varying" ? "30/1" : rate,
+        color_space: "bt709",
+        color_primaries: "bt709",
+        color_transfer: "bt709",
+      },
+      {
+        index: 1,
+        codec_type: "audio",
+        codec_name: "aac",
         channels: 2,
         channel_layout: "stereo",
         sample_rate: "48000",

@@ -1,4 +1,4 @@
-// What the tests of planning and encoding share: an output as a request would have it, from its format.
+// Makes output specifications from formats, for tests of planning and encoding.
 import type { OutputSpec } from "../job/output-spec.ts";
 import { parseOutputs } from "../request/outputs/outputs-section.ts";
 
@@ -7,11 +7,11 @@ export type OutputOptions = {
   number?: number;
   square?: boolean;
   durationMs?: number | null;
-  /** Further parameters, as a request has them. */
+  /** Further parameters, in the notation of requests. */
   params?: Readonly<Record<string, unknown>>;
 };
 
-/** The specification of one output. Throws the parser's words for one that cannot be. */
+/** The specification of one output. Throws an error with the parser's message for invalid options. */
 export function specOf(
   { format, number, square, durationMs = null, params = {} }: OutputOptions,
   index: number,

@@ -29,7 +29,11 @@ test("chunks are multiples of segments, also if there is no multiple within the 
 test("the work is limited for any video, fleet and limits", () => {
   const number = fc.double({ min: 1, max: 1e18, noNaN: true });
   const anyOptions = fc.record({
-    ...{ lengthMs: number, leastMs: number, mostMs: number, segmentMs: number, audioMs: number },
+    lengthMs: number,
+    leastMs: number,
+    mostMs: number,
+    segmentMs: number,
+    audioMs: number,
     slots: fc.integer({ min: 1, max: 2 ** 31 }),
   });
   fc.assert(

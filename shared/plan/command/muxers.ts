@@ -62,7 +62,7 @@ export function fileArguments(format: FileFormat, file: string): string[] {
 
 function movFlags({ fragmented, video }: FileFormat): string[] {
   if (!fragmented) return ["-movflags", "+faststart"];
-  // The header waits for the first fragment, so that its edit lists can tell how late the first sample of each track is.
+  // The header waits for the first fragment, so that its edit lists can state how late the first sample of each track is.
   const common = "+empty_moov+default_base_moof+delay_moov";
   return video ? ["-movflags", `+frag_keyframe${common}`] : ["-movflags", common, "-frag_duration", AUDIO_FRAGMENT_US];
 }

@@ -18,7 +18,7 @@ export type PlannedInput = {
 };
 
 /**
- * Value of `-max_pixels`: a decoder rejects larger frames, whatever the file's header says. Above the planner's own limit
+ * Value of `-max_pixels`: a decoder rejects larger frames, whatever the file's header states. Above the planner's own limit
  * (`source/frame-size.ts`), because decoders count the borders that they add.
  */
 export const MAX_DECODED_PIXELS = 40_000_000;

@@ -42,11 +42,6 @@ const DNXHR: Readonly<Record<number, MasteringProfile>> = {
   5: dnxhr("hqx", "yuv422p10le"),
 };
 
-/** The smallest frame of ffmpeg's DNxHR encoder, in pixels. */
-const DNXHR_MIN = { width: 256, height: 120 };
-export const isTooSmallForDnxhr = ({ width, height }: Size): boolean =>
-  width < DNXHR_MIN.width || height < DNXHR_MIN.height;
-
 /** Mbit/s of low bandwidth, standard and high quality, by size and frame rate (SMPTE ST 2019-1; 8 bits). */
 const DNXHD_MBPS: Readonly<Record<string, Readonly<Record<number, readonly [number, number, number]>>>> = {
   "1920x1080": { 24: [36, 115, 175], 25: [36, 120, 185], 30: [45, 145, 220], 50: [75, 240, 365], 60: [90, 290, 440] },

@@ -12,11 +12,16 @@ const HD: Omit<ProbedStream, "index"> = {
   pix_fmt: "yuv420p",
   width: 1920,
   height: 1080,
-  ...{ color_space: "bt709", color_primaries: "bt709", color_transfer: "bt709" },
+  color_space: "bt709",
+  color_primaries: "bt709",
+  color_transfer: "bt709",
 };
 const UNTAGGED = { color_space: "unknown", color_primaries: undefined, color_transfer: "unknown" };
 const HDR = {
-  ...{ pix_fmt: "yuv420p10le", color_space: "bt2020nc", color_primaries: "bt2020", color_transfer: "smpte2084" },
+  pix_fmt: "yuv420p10le",
+  color_space: "bt2020nc",
+  color_primaries: "bt2020",
+  color_transfer: "smpte2084",
 };
 const SIDEWAYS = { side_data_list: [{ rotation: -90 }] };
 const GRADED = { side_data_list: [{ max_luminance: "40000000/10000" }, { max_content: 600 }] };
@@ -25,7 +30,11 @@ const VIDEO: TargetFormat = { pixelFormat: "yuv420p", step: 2 };
 const IMAGE: TargetFormat = { pixelFormat: "gbrp", step: 1 };
 const PLAIN: VideoFilterOptions = {
   size: { width: null, height: 240 },
-  ...{ fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null },
+  fit: "pad",
+  transpose: null,
+  vflip: false,
+  hflip: false,
+  watermark: null,
 };
 const watermark = { url: "https://a.example/logo.png", position: "bottomright" } as const;
 const box = (width: number, height: number) => ({ size: { width, height } });

@@ -1,4 +1,4 @@
-// How long an output is, as far as its source tells.
+// How long an output is, as far as its source states it.
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 

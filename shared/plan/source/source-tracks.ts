@@ -98,7 +98,7 @@ const audioTrack = (stream: ProbedStream, probe: MediaProbe, originUs: number): 
   sampleRateHz: fraction(stream.sample_rate),
 });
 
-/** In Matroska, only the track's length may tell how long the last frame is shown, because packets need no duration. */
+/** In Matroska, only the track's length may show how long the last frame is shown, because packets need no duration. */
 function lastFrameOf(
   { packets, ...stream }: ProbedStream,
   track: Track,
