@@ -1,5 +1,5 @@
-// Compares the cost of the default ladder of a stream in one ffmpeg process with one plain ffmpeg command per rendition.
-// `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
+// Compares the cost of the default ladder of a stream in one ffmpeg process with one plain ffmpeg command per
+// rendition. `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,7 +1,7 @@
-// Kills processes during ultrafast jobs: `node local/bootstrap.mjs bench/ultrafast-kills.ts [runs]`. Each run kills a node,
-// and every third run also the control plane, at another time of the job. The job must complete, its output must equal that
-// of a run without kills, and the scratch bucket must be empty afterwards. Prints a line for each run, and fails when one
-// of these does not hold.
+// Kills processes during ultrafast jobs: `node local/bootstrap.mjs bench/ultrafast-kills.ts [runs]`. Each run kills a
+// node, and every third run also the control plane, at another time of the job. The job must complete, its output must
+// equal that of a run without kills, and the scratch bucket must be empty afterwards. Prints a line for each run, and
+// fails when one of these does not hold.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

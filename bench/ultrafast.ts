@@ -1,6 +1,7 @@
 // Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
-// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size]`, for example
-// `0.2 1,2,4,6 180 320x180`, prints a row for each run: first one node without chunks, then chunks over so many nodes.
+// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size]`, for
+// example `0.2 1,2,4,6 180 320x180`, prints a row for each run: first one node without chunks, then chunks over so many
+// nodes.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

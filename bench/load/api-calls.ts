@@ -25,7 +25,9 @@ export const basic = (key = "") => ({ authorization: basicAuth(key) });
 
 type RequestOptions = { readonly headers: Readonly<Record<string, string>>; readonly body?: object };
 
-/** Repeats a request until there is a response, as a good client does. Throws on responses from 400 to 499 except 429. */
+/**
+ * Repeats a request until there is a response, as a good client does. Throws on responses from 400 to 499 except 429.
+ */
 export async function call(
   url: string,
   { headers, body }: RequestOptions,

@@ -1,4 +1,5 @@
-// Records the events of every job and lease that clients and simulated nodes see, and the violations of promises in them.
+// Records the events of every job and lease that clients and simulated nodes see, and the violations of promises in
+// them.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { PostResult } from "../../encoder-node/link/control-plane.ts";
@@ -10,7 +11,9 @@ export class Observations {
   readonly violations: string[] = [];
   /** By job id. Times are those of performance.now(). */
   readonly jobs = new Map<string, { postedAt: number; acceptedAt: number }>();
-  /** Times from the POST of a job to its first assignment, and from the report of a task to the assignment of the next. */
+  /**
+   * Times from the POST of a job to its first assignment, and from the report of a task to the assignment of the next.
+   */
   readonly firstAssignMs: number[] = [];
   readonly nextAssignMs: number[] = [];
   readonly welcomed = new Map<string, number>();

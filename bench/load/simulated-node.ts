@@ -77,9 +77,9 @@ export function startSimulatedNode(
   }
 
   async function encode({ lease, token: proof }: Assignment, { outputs }: TaskOf<"encode">): Promise<TaskResult> {
-    const asked = { output: 0, file: 1, sizeBytes: CONTENT.length };
+    const upload = { output: 0, file: 1, sizeBytes: CONTENT.length };
     const answer = await requestUploads({ controlPlane, lease, token: proof, signal: closed.signal, log }, [
-      ...outputs.map((_, output) => ({ ...asked, output })),
+      ...outputs.map((_, output) => ({ ...upload, output })),
     ]);
     if ("failure" in answer) throw new Error(answer.failure.message);
     const files = await Promise.all(
@@ -159,6 +159,6 @@ const INSPECTED: TaskResult = { kind: "inspect", probe: PROBE };
 async function put({ url, headers }: { url: string; headers: Record<string, string> }): Promise<string> {
   const response = await fetch(url, { method: "PUT", headers, body: CONTENT });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`The storage answered ${response.status}`);
+  if (!response.ok) throw new Error(`The storage responded with ${response.status}`);
   return response.headers.get("etag") ?? "";
 }

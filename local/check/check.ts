@@ -1,5 +1,5 @@
-// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, and broken links.
-// `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, and
+// broken links. `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// npm run fix [-- path …]: formats files, applies biome's safe fixes, and wraps comments that are longer than 120 columns.
+// npm run fix [-- path …]: formats files, applies biome's safe fixes, and wraps comments that are longer than 120
+// columns.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

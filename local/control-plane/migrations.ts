@@ -1,5 +1,5 @@
-// Migrates the database, with the same table of applied migrations as `wrangler d1 migrations apply`, so that either can
-// continue where the other stopped.
+// Migrates the database, with the same table of applied migrations as `wrangler d1 migrations apply`, so that either
+// can continue where the other stopped.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";

@@ -17,7 +17,9 @@ const NOT_RETURNED = new Set(["connection", "content-encoding", "keep-alive", "t
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Carries out one request of the Worker and returns redirects as they are. Bodies are small, so they are not streamed. */
+/**
+ * Carries out one request of the Worker and returns redirects as they are. Bodies are small, so they are not streamed.
+ */
 export function guardedOutbound(allow: AllowPrivate): (request: Request) => Promise<Response> {
   const refuse = (host: string): AppError =>
     new AppError(

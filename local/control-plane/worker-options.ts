@@ -17,7 +17,10 @@ export type Bindings = Readonly<Record<string, string>>;
 
 const Variables = z.record(z.string(), z.json());
 
-/** Bundles the Worker; its requests may reach the addresses that `allow` permits. Throws esbuild's error when the code does not build. */
+/**
+ * Bundles the Worker; its requests may reach the addresses that `allow` permits. Throws esbuild's error when the code
+ * does not build.
+ */
 export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Promise<V4WorkerOptions> {
   const { name } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions: stated, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);

@@ -17,7 +17,10 @@ const TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
 };
 
-/** Serves GET and HEAD, and responds 405 to other methods. Rejects when the file cannot be read, not when the client leaves. */
+/**
+ * Serves GET and HEAD, and responds 405 to other methods. Rejects when the file cannot be read, not when the client
+ * leaves.
+ */
 export async function sendFile(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.writeHead(405, { allow: "GET, HEAD" }).end();

@@ -27,13 +27,13 @@ async function frontOf(listener: RequestListener): Promise<{ port: number; origi
 /** Sends `text` on a new connection; returns all that it receives until the connection is closed. */
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
-  let answered = "";
+  let received = "";
   socket.on("data", (data) => {
-    answered += data;
+    received += data;
   });
   socket.write(text);
   await once(socket, "close");
-  return answered;
+  return received;
 }
 
 const echo: RequestListener = async (request, response) => {
@@ -74,16 +74,16 @@ it.each<[string, string, number]>([
     seen.push(request.url);
     response.end();
   });
-  const answered = await exchange(port, text);
-  expect(answered.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
+  const received = await exchange(port, text);
+  expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
   expect(seen).toEqual([]);
 });
 
 it("sends an early response at once and does not wait for the rest of the body", async () => {
   const { port } = await frontOf((_, response) => response.writeHead(401, { "content-length": 2 }).end("no"));
   const begun = Date.now();
-  const answered = await exchange(port, `${POST}Content-Length: 1000000\r\n\r\nabc`);
-  expect(answered).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
+  const received = await exchange(port, `${POST}Content-Length: 1000000\r\n\r\nabc`);
+  expect(received).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
   expect(Date.now() - begun).toBeLessThan(4000);
   // The next connection works.
   expect(await exchange(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 401 /);

@@ -3,7 +3,9 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
 
-/** The header that proves to the Worker that a request came through the front server (control-plane/worker-options.ts). */
+/**
+ * The header that proves to the Worker that a request came through the front server (control-plane/worker-options.ts).
+ */
 export const FRONT_HEADER = "copra-front";
 
 /** Headers that may appear once: of two, servers take the first, the last or both (RFC 9110 §5.3). */
@@ -54,7 +56,9 @@ export function requestHeadError({ target, rawHeaders }: Head): string | null {
   return null;
 }
 
-/** The headers to forward to the Worker, in the form of `rawHeaders`, with the client's address and the front's secret. */
+/**
+ * The headers to forward to the Worker, in the form of `rawHeaders`, with the client's address and the front's secret.
+ */
 export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, secret: string): string[] {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);

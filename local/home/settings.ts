@@ -37,7 +37,10 @@ export type StackSettings = {
   readonly nodes: number;
 };
 
-/** The settings in `env`; unset and empty variables have their defaults. Throws a message that names the wrong variables. */
+/**
+ * The settings in `env`; unset and empty variables have their defaults. Throws a message that names the wrong
+ * variables.
+ */
 export function readSettings(env: Env): StackSettings {
   const given = Object.keys(ALLOWED).map((name) => [name, env[name]?.trim() || undefined] as const);
   const parsed = Environment.safeParse(Object.fromEntries(given));

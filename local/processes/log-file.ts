@@ -10,8 +10,8 @@ export const olderLog = (path: string): string => `${path}.old`;
 
 /**
  * Copies and empties a log that is larger than `maxBytes`. Processes that have it open for appending go on in the empty
- * file; what they write between the copy and the truncation, a few ms, is lost. On a full disk there is no copy, and the
- * older file is deleted too. Throws the system's other errors.
+ * file; what they write between the copy and the truncation, a few ms, is lost. On a full disk there is no copy, and
+ * the older file is deleted too. Throws the system's other errors.
  */
 export function capLog(path: string, maxBytes = MAX_BYTES): void {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -7,7 +7,8 @@ const CHECK_MS = 1000;
 
 /**
  * Calls `act` once when the process named by `PARENT_VARIABLE` is no longer the parent of this one. The system gives an
- * orphan a new parent, so a reused pid cannot be mistaken for it; and unlike a pipe this also works for programs of others.
+ * orphan a new parent, so a reused pid cannot be mistaken for it; and unlike a pipe this also works for programs of
+ * others.
  */
 export function whenParentExits(act: () => void): void {
   const parent = Number(process.env[PARENT_VARIABLE]);

@@ -15,8 +15,8 @@ export const writeProcessRecord = (home: string, children: readonly number[]): v
 export const removeProcessRecord = (home: string): void => rmSync(fileIn(home), { force: true });
 
 /**
- * URL of the module that each child of a stack loads first. It puts the home folder on the child's command line: pids are
- * reused, so a recorded pid alone does not prove that the process is still ours.
+ * URL of the module that each child of a stack loads first. It puts the home folder on the child's command line: pids
+ * are reused, so a recorded pid alone does not prove that the process is still ours.
  */
 export function exitModuleFor(home: string): string {
   const module = new URL("./exit-with-parent.ts", import.meta.url);

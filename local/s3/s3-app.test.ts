@@ -85,28 +85,28 @@ describe("signatures", () => {
   it("lets pages of any origin read, also in ranges", async () => {
     await fetch(await presign("/segment.m4s", {}), { method: "PUT", body: "0123456789" });
     const origin = "http://player.test";
-    const asked = { origin, "access-control-request-method": "GET", "access-control-request-headers": "range" };
-    const preflight = await fetch(`${base}/segment.m4s`, { method: "OPTIONS", headers: asked });
+    const headers = { origin, "access-control-request-method": "GET", "access-control-request-headers": "range" };
+    const preflight = await fetch(`${base}/segment.m4s`, { method: "OPTIONS", headers });
     expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
     const got = await fetch(`${base}/segment.m4s`, { headers: { origin, range: "bytes=2-4" } });
     expect([got.headers.get("access-control-allow-origin"), await got.text()]).toEqual(["*", "234"]);
   });
 
   it("requires a signature to read a private bucket", async () => {
-    const address = `${base.replace(/copra$/, "hidden")}/a`;
-    expect((await client.fetch(address, { method: "PUT", body: "x" })).status).toBe(200);
-    expect(await (await client.fetch(address)).text()).toBe("x");
-    expect(await codeOf(await fetch(address))).toBe("403 AccessDenied");
+    const url = `${base.replace(/copra$/, "hidden")}/a`;
+    expect((await client.fetch(url, { method: "PUT", body: "x" })).status).toBe(200);
+    expect(await (await client.fetch(url)).text()).toBe("x");
+    expect(await codeOf(await fetch(url))).toBe("403 AccessDenied");
   });
 
   it("rejects writes, deletions and lists without a signature", async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       fetch(`${base}/x`, { method: "PUT", body: "x" }),
       fetch(`${base}/x`, { method: "DELETE" }),
       fetch(base),
       fetch(`${base}/`),
     ]);
-    expect(await Promise.all(answers.map(codeOf))).toEqual(Array(4).fill("403 AccessDenied"));
+    expect(await Promise.all(responses.map(codeOf))).toEqual(Array(4).fill("403 AccessDenied"));
   });
 });
 
@@ -126,11 +126,11 @@ describe("multipart uploads", () => {
   it("can be aborted with a signature, and accept no part afterwards", async () => {
     const uploadId = await begin("never");
     expect((await putPart("never", uploadId, 1, "x")).status).toBe(200);
-    const address = `${base}/never?uploadId=${uploadId}`;
+    const url = `${base}/never?uploadId=${uploadId}`;
     const stranger = clientWith({ ...credentials, secretAccessKey: "wrong" });
-    expect((await stranger.fetch(address, { method: "DELETE" })).status).toBe(403);
-    expect((await client.fetch(address, { method: "DELETE" })).status).toBe(204);
-    expect(await codeOf(await client.fetch(address, { method: "DELETE" }))).toBe("404 NoSuchUpload");
+    expect((await stranger.fetch(url, { method: "DELETE" })).status).toBe(403);
+    expect((await client.fetch(url, { method: "DELETE" })).status).toBe(204);
+    expect(await codeOf(await client.fetch(url, { method: "DELETE" }))).toBe("404 NoSuchUpload");
     expect(await codeOf(await putPart("never", uploadId, 1, "x"))).toBe("404 NoSuchUpload");
     expect((await fetch(`${base}/never`)).status).toBe(404);
   });

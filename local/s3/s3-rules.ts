@@ -20,7 +20,9 @@ export const requireSignature =
     return next();
   };
 
-/** AbortMultipartUpload, which s3rver lacks: it checks the signature and then responds that the method is not allowed. */
+/**
+ * AbortMultipartUpload, which s3rver lacks: it checks the signature and then responds that the method is not allowed.
+ */
 export const abortUploads =
   (store: S3rver.Store): S3rver.Middleware =>
   async (context, next) => {

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const CHECK_EVERY_MS = 100;
 
-/** Below the range from which systems take ports for outgoing connections, so that no connection takes one in between. */
+/**
+ * Below the range from which systems take ports for outgoing connections, so that no connection takes one in between.
+ */
 const FREE_FROM = 20_000;
 const FREE_TO = 32_000;
 

@@ -1,5 +1,5 @@
-// Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes, each in a process that is
-// restarted when it exits.
+// Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes, each in a process that
+// is restarted when it exits.
 import { mkdirSync } from "node:fs";
 import { BUCKET, origin, S3_REGION } from "../home/constants.ts";
 import { loadSecrets } from "../home/secrets.ts";
@@ -18,7 +18,9 @@ export interface Stack {
   describe(): StackFile;
   /** The secret that the account's webhooks are signed with. */
   readonly webhookSecret: string;
-  /** Restarts the control plane or the nodes, so that they run the current files. Nodes finish their tasks, for a while. */
+  /**
+   * Restarts the control plane or the nodes, so that they run the current files. Nodes finish their tasks, for a while.
+   */
   restart(part: StackPart): void;
   /** Stops all processes in order. Nodes may finish their tasks for `drainMs`. */
   stop(drainMs?: number): Promise<void>;
