@@ -1,7 +1,11 @@
-import { expect, it } from "vitest";
-import { partsRunning } from "./reload.ts";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { partsRunning, restartOnSave } from "./reload.ts";
+import type { StackPart } from "./stack.ts";
 
-it.each<[string, string[]]>([
+it.each<[string, StackPart[]]>([
   ["worker/http/app.ts", ["control plane"]],
   ["shared/plan/plan-encode.ts", ["control plane", "nodes"]],
   ["encoder-node/tasks/join/join.ts", ["nodes"]],
@@ -14,4 +18,38 @@ it.each<[string, string[]]>([
   ["worker/http/app.ts~", []],
 ])("saving %s restarts %j", (path, parts) => {
   expect(partsRunning(path)).toEqual(parts);
+});
+
+const root = mkdtempSync(join(tmpdir(), "copra-reload-"));
+const save = (path: string, text: string): void => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+let stop: (() => void) | undefined;
+afterEach(() => {
+  stop?.();
+  rmSync(root, { recursive: true, force: true });
+});
+
+it("restarts a part once its saved files can be loaded, and says why while they cannot", async () => {
+  for (const file of ["migrations/1.sql", "local/front/a.ts", "local/control-plane/a.ts", "shared/a.ts"])
+    save(file, "");
+  save("worker/index.ts", 'import "./app.ts"; import "cloudflare:workers";');
+  save("worker/app.ts", "");
+  save("encoder-node/main.ts", "");
+  const restarted: StackPart[] = [];
+  const messages: string[] = [];
+  stop = restartOnSave({
+    root,
+    restart: (part) => restarted.push(part),
+    notify: (message) => messages.push(message),
+  });
+  save("worker/app.ts", "const unfinished = ;");
+  await expect
+    .poll(() => messages.at(-1), { timeout: 10_000 })
+    .toMatch(/control plane cannot load it[^]*worker\/app\.ts:1:/);
+  expect(restarted).toEqual([]);
+  save("worker/app.ts", "const finished = 1;");
+  await expect.poll(() => restarted, { timeout: 10_000 }).toEqual(["control plane"]);
+  expect(messages.at(-1)).toBe("worker/app.ts saved: restarting the control plane.");
 });

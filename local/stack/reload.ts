@@ -33,10 +33,10 @@ export function partsRunning(path: string): readonly StackPart[] {
 }
 
 /** Why the files of a part cannot be loaded; null when they can. Types are not checked. */
-async function loadError(part: StackPart): Promise<string | null> {
+async function loadError(part: StackPart, root: string): Promise<string | null> {
   try {
     await build({
-      entryPoints: [join(ROOT, ENTRIES[part])],
+      entryPoints: [join(root, ENTRIES[part])],
       bundle: true,
       write: false,
       format: "esm",
@@ -55,10 +55,12 @@ export type ReloadOptions = {
   readonly restart: (part: StackPart) => void;
   /** Gets messages for people. */
   readonly notify: (message: string) => void;
+  /** The folder with the sources; the repository unless given. */
+  readonly root?: string;
 };
 
 /** Watches the sources until the returned function is called. Files that cannot be loaded restart nothing. */
-export function restartOnSave({ restart, notify }: ReloadOptions): () => void {
+export function restartOnSave({ restart, notify, root = ROOT }: ReloadOptions): () => void {
   const saved = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -66,7 +68,7 @@ export function restartOnSave({ restart, notify }: ReloadOptions): () => void {
     const paths = [...saved];
     saved.clear();
     for (const part of new Set(paths.flatMap(partsRunning))) {
-      const error = await loadError(part);
+      const error = await loadError(part, root);
       if (error === null) restart(part);
       notify(
         error === null
@@ -77,7 +79,7 @@ export function restartOnSave({ restart, notify }: ReloadOptions): () => void {
   }
 
   const watchers = Object.keys(PARTS_BY_FOLDER).map((folder) =>
-    watch(join(ROOT, folder), { recursive: true }, (_event, name) => {
+    watch(join(root, folder), { recursive: true }, (_event, name) => {
       const path = `${folder}/${name}`;
       if (partsRunning(path).length === 0) return;
       saved.add(path);
