@@ -47,7 +47,7 @@ it("restarts a part once its saved files can be loaded, and says why while they 
   save("worker/app.ts", "const unfinished = ;");
   await expect
     .poll(() => messages.at(-1), { timeout: 10_000 })
-    .toMatch(/control plane cannot load it[^]*worker\/app\.ts:1:/);
+    .toMatch(/control plane cannot load it.*worker\/app\.ts:1:/s);
   expect(restarted).toEqual([]);
   save("worker/app.ts", "const finished = 1;");
   await expect.poll(() => restarted, { timeout: 10_000 }).toEqual(["control plane"]);
