@@ -48,7 +48,7 @@ it.each<[string, Case]>([
     "an ffmpeg without encoders",
     {
       env: { FFMPEG_PATH: at("bare-ffmpeg") },
-      message: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: it was built without. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
+      message: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: not built in. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
     },
   ],
   [

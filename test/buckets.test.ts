@@ -70,7 +70,7 @@ it("a source in a private bucket is encoded, and shown without its signature", a
 });
 
 it.each<[string, object, string, RegExp]>([
-  ["with a wrong secret", wrongSecret, "input_http_403", /access is refused; check the input's credentials/],
+  ["with a wrong secret", wrongSecret, "input_http_403", /access is denied; check the input's credentials/],
   ["that is not there", { key: "nowhere.mp4" }, "input_http_404", /no such file; check the URL, or the bucket and key/],
   ["in no bucket", { bucket: "nowhere" }, "input_http_404", /no such file/],
 ])("a source %s fails the input with a sentence", async (_, changes, code, words) => {

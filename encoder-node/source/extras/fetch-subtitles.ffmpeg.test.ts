@@ -93,7 +93,7 @@ it.each([
 
 it.each([
   ["/nine-mb", 3, "with it, the stream's subtitles are more than 20 MB"],
-  ["/long", 3, "too many cues, or large styles, are shown for too long"],
+  ["/long", 3, "it has too many cues, or large styles, that are shown for too long"],
 ])("limits the total size of a stream's subtitles: %s", async (path, most, why) => {
   expect(await fetchAll(Array.from({ length: most - 1 }, () => path))).toHaveProperty("value.length", most - 1);
   expect(await fetchAll(Array.from({ length: most }, () => path))).toMatchObject({

@@ -161,7 +161,7 @@ it("fails when a server sends nothing", async () => {
 });
 
 describe("a source that is slow for long", () => {
-  const SLOW = { ...QUICK, slow: { bytesPerSecond: 1e9, windowMs: 5, budgetMs: 20 } };
+  const SLOW = { ...QUICK, slow: { bytesPerSecond: 1e6, windowMs: 5, budgetMs: 20 } };
   /** Half of the clip at once, the rest slowly. */
   const dripping = (headers: Record<string, string>) =>
     serve((request, response) => {

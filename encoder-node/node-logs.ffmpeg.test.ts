@@ -1,0 +1,131 @@
+// The log of a node that encodes one task for a scripted control plane.
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { WebSocketServer } from "ws";
+import { createLogger, type LogLevel } from "#shared/log.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { startNode } from "./node.ts";
+import { probeFile } from "./source/probe/probe.ts";
+import { ffmpeg, tools } from "./testing/stream-encode.ts";
+
+const NODE_TOKEN = "n-nodetokensecret";
+const LEASE_TOKEN = "leasetokensecret";
+const SIGNATURE = "signaturesecret";
+const PASSWORD = "passwordsecret";
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-logs-"));
+  const options = "-f lavfi -i testsrc2=s=160x90:r=25:d=1 -c:v libx264 -preset ultrafast clip.mp4";
+  expect(await ffmpeg(folder, options)).toEqual({ ok: true });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A control plane, a source and a storage in one. `completed` resolves with the node's last report. */
+async function startControlPlane() {
+  const completed = Promise.withResolvers<string>();
+  const clip = await readFile(join(folder, "clip.mp4"));
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const path = request.url ?? "";
+    if (path.startsWith("/clip.mp4")) return response.end(clip);
+    if (path.endsWith("/uploads")) {
+      const { files }: UploadsRequest = JSON.parse(body.toString());
+      const url = `${origin}/bucket/out.mp4?X-Amz-Signature=${SIGNATURE}`;
+      const parts = (sizeBytes: number) => [{ url, headers: {}, offset: 0, sizeBytes }];
+      const uploads = files.map(({ output, file, sizeBytes }) => ({ output, file, parts: parts(sizeBytes) }));
+      return response.end(JSON.stringify({ uploads }));
+    }
+    response.end("{}");
+    if (/\/(complete|fail)$/.test(path)) completed.resolve(body.toString());
+  });
+  const sockets = new WebSocketServer({ server });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const task = {
+    kind: "encode",
+    sourceUrl: `http://user:${PASSWORD}@127.0.0.1:${port}/clip.mp4?X-Amz-Signature=${SIGNATURE}`,
+    probe: await probeFile(tools.ffprobe, join(folder, "clip.mp4")),
+    outputs: [specOf({ format: "mp4:64x" }, 0)],
+  };
+  const assigned = { kind: "encode", slotClass: "encode", round: 0 };
+  const assignment = { lease: LEASE, token: LEASE_TOKEN, jobId: "AAAAAAAAAAAAAA", ...assigned, task };
+  sockets.on("connection", (socket) => {
+    socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
+    socket.send(JSON.stringify({ type: "assign", assignment }));
+  });
+  const close = async (): Promise<void> => {
+    for (const client of sockets.clients) client.terminate();
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return { origin, completed: completed.promise, close };
+}
+
+/** The log lines of a node at this level. */
+async function logOf(level: LogLevel): Promise<string[]> {
+  const lines: string[] = [];
+  const controlPlane = await startControlPlane();
+  const node = await startNode({
+    config: {
+      url: controlPlane.origin,
+      token: NODE_TOKEN,
+      workFolder: join(folder, `work-${level}`),
+      name: null,
+      allowPrivate: "loopback",
+      slots: { inspect: 1, encode: 1 },
+      hw: "off",
+      isolation: "best-effort",
+      logLevel: level,
+      maxSourceBytes: 1e9,
+      drainMs: 0,
+    },
+    identity: { nodeId: "n", session: "s" },
+    capabilities: { ffmpegVersion: "7", encoders: ["libx264"], cpus: 1, filters: [], muxers: [], hardware: null },
+    tools,
+    log: createLogger({ write: (line) => lines.push(line), now: Date.now, level }),
+  });
+  expect(JSON.parse(await controlPlane.completed)).toMatchObject({ result: { outputs: [{ status: "made" }] } });
+  await node.drain();
+  await controlPlane.close();
+  return lines;
+}
+
+const DEBUG_MESSAGES = [
+  "Frame received",
+  "Frame sent",
+  "Lease started",
+  "Encode planned",
+  "ffmpeg started",
+  "ffmpeg exited",
+  "Uploads signed",
+  "Upload part stored",
+  "Report sent",
+];
+
+it("has lines about frames, leases, plans, runs, uploads and reports at debug, and no secrets", async () => {
+  const lines = await logOf("debug");
+  const messages = lines.map((line): string => JSON.parse(line).message);
+  expect(messages).toEqual(expect.arrayContaining(DEBUG_MESSAGES));
+  const text = lines.join("\n");
+  expect(text).toMatch(/"message":"ffmpeg started".*"argv":"[^"]*-i /);
+  expect(text).toMatch(/"message":"Upload part stored".*"url":"http:\/\/127\.0\.0\.1:\d+\/bucket\/out\.mp4\?…"/);
+  for (const secret of [NODE_TOKEN, LEASE_TOKEN, SIGNATURE, PASSWORD]) expect(text).not.toContain(secret);
+});
+
+it("has no debug lines at info", async () => {
+  const lines = await logOf("info");
+  const messages = lines.map((line): string => JSON.parse(line).message);
+  expect(messages).toContain("Task done");
+  expect(messages.filter((message) => DEBUG_MESSAGES.includes(message))).toEqual([]);
+});
