@@ -10,10 +10,10 @@ function lines() {
 describe("a log line", () => {
   it("is one object in JSON with time, level and message", () => {
     const { log, read } = lines();
-    log.debug("Not said");
-    log.child({ lease: "l" }).warn("Said", { count: 2, none: null });
+    log.debug("Not logged");
+    log.child({ lease: "l" }).warn("Logged", { count: 2, none: null });
     expect(read()).toEqual([
-      { time: "1970-01-01T00:00:00.000Z", level: "warn", message: "Said", node: "a", lease: "l", count: 2, none: null },
+      { time: "1970-01-01T00:00:00.000Z", level: "warn", message: "Logged", node: "a", lease: "l", count: 2, none: null },
     ]);
   });
 
@@ -43,7 +43,7 @@ describe("a log line", () => {
     expect(read()[0].long).toMatch(/^\/v2|^https:/);
   });
 
-  it("tells of a crash where it happened, without secrets", () => {
+  it("logs a crash with its location and without secrets", () => {
     const { log, read } = lines();
     logCrash(log, new TypeError("Cannot fetch https://me:pass@host/?key=secret"));
     logCrash(log, "words");

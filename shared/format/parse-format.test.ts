@@ -65,7 +65,7 @@ describe("parseFormat", () => {
     ["mp4:::pix_fmt=yuv422p_vprofile=high422,level=41", { pixelFormat: "yuv422p", profile: "high422", level: 41 }],
     ["mp4:500k::2pass", { rate: mean(500), twoPass: true }],
     ["mp4:copy", { codec: "copy" }],
-  ])("reads the picture of %s", (text, video) => {
+  ])("reads the video of %s", (text, video) => {
     expect(parsed(text)).toEqual({ ...mp4, video: { ...h264, ...video } });
   });
 

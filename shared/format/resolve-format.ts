@@ -23,7 +23,7 @@ import { AUTOMATIC_RESOLUTION, MAX_ANIMATED_WIDTH } from "./presets.ts";
 import { resolveAudio } from "./resolve-audio.ts";
 import { resolveVideo } from "./resolve-video.ts";
 
-/** Completes a format. Throws FormatError, whose message says what is allowed. */
+/** Completes a format. Throws FormatError, whose message states what is allowed. */
 export function resolveFormat({ container, asked }: SplitFormat): FormatSpec {
   return isImageContainer(container) ? resolveImage(container, asked) : resolveTracks(container, asked);
 }

@@ -3,7 +3,7 @@ import { ERRORS, errorTraits, isErrorCode } from "../errors.ts";
 import { INPUT_STATUSES, type InputMove, moveInput } from "./job-status.ts";
 import { moveOutput, OUTPUT_PHASES, OUTPUT_STATUS, type OutputMove } from "./output-status.ts";
 
-it("moves an input only as its table says", () => {
+it("allows only the transitions of the table for an input", () => {
   const moves: InputMove[] = ["transfer", "transferred", "fail", "retry"];
   expect(
     INPUT_STATUSES.map((from) => `${from}: ${moves.map((move) => moveInput(from, move) ?? "-").join(" ")}`),
@@ -17,7 +17,7 @@ it("moves an input only as its table says", () => {
   `);
 });
 
-it("moves an output only as its table says", () => {
+it("allows only the transitions of the table for an output", () => {
   const moves: OutputMove[] = ["queue", "start", "package", "requeue", "finish", "fail", "skip", "abort", "retry"];
   const rows = OUTPUT_PHASES.map((from) => `${from}: ${moves.map((move) => moveOutput(from, move) ?? "-").join(" ")}`);
   expect([moves.join(" "), ...rows]).toMatchInlineSnapshot(`

@@ -32,14 +32,14 @@ const rows: [name: string, streams: ProbedStream[], video: number | undefined, a
 ];
 
 describe("of several streams everything takes", () => {
-  it.each(rows)("%s", (_, several, picture, sound) => {
+  it.each(rows)("%s", (_, several, videoIndex, audioIndex) => {
     const streams = several.map((stream, index) => ({ ...stream, index }));
     const probe = { streams, format: { duration: "10" } };
     const tracks = chooseTracks(probe);
-    expect([chosenVideo(streams)?.index, chosenAudio(streams)?.index]).toEqual([picture, sound]);
-    expect([tracks.video?.streamIndex, tracks.audio?.streamIndex]).toEqual([picture, sound]);
-    const width = picture === undefined ? undefined : streams[picture]?.width;
-    const channels = sound === undefined ? undefined : streams[sound]?.channels;
+    expect([chosenVideo(streams)?.index, chosenAudio(streams)?.index]).toEqual([videoIndex, audioIndex]);
+    expect([tracks.video?.streamIndex, tracks.audio?.streamIndex]).toEqual([videoIndex, audioIndex]);
+    const width = videoIndex === undefined ? undefined : streams[videoIndex]?.width;
+    const channels = audioIndex === undefined ? undefined : streams[audioIndex]?.channels;
     expect([sourceFacts(probe).video?.codedWidth, sourceFacts(probe).audio?.channels]).toEqual([width, channels]);
     expect([inputVariables(probe)("input.width"), inputVariables(probe)("input.channels")]).toEqual([width, channels]);
   });
@@ -75,7 +75,7 @@ it.each<[string, ProbedStream, string | null]>([
   ],
   ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
   ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
-])("tells what cannot be decoded by its probe: %s", (_, stream, why) => {
+])("detects what cannot be decoded from the probe: %s", (_, stream, why) => {
   const reason = undecodable(stream)?.reason ?? null;
   expect(reason).toEqual(why === null ? null : expect.stringContaining(why));
 });

@@ -46,8 +46,8 @@ const OTHERS: OutputOptions[] = [
 
 const outputs = [...VIDEOS, ...OTHERS].map(specOf);
 const probe = probeOf("30000/1001");
-const film = chunkableSource(frameIndexOf(evenly(30000 / 1001, 90)), probe);
-const cuts = [30, 60].flatMap((second) => film.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
+const source = chunkableSource(frameIndexOf(evenly(30000 / 1001, 90)), probe);
+const splitPoints = [30, 60].flatMap((second) => source.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
 const chunked = ["mp4:500k", "mkv:hevc_360p_25fps:mp3", "webm:240p"].map((format, at) => specOf({ format }, at));
 const stream = specOf({ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:360p", "mp4:x"] } }, 3);
 const both = [...chunked, stream];
@@ -61,14 +61,14 @@ test.each<[string, readonly { readonly argv: readonly string[] }[]]>([
   ],
   [
     "chunks",
-    chunkSpans(film, cuts).flatMap(
+    chunkSpans(source, splitPoints).flatMap(
       (chunk) =>
         planChunk({ ...common, source: "http://127.0.0.1:1/a", loopbackOptions: SERVED, outputs: both, chunk }).command
           ?.runs ?? [],
     ),
   ],
   [
-    "sound",
+    "audio",
     planAudio({ ...common, source: "http://127.0.0.1:1/a", loopbackOptions: SERVED, outputs: both }).command?.runs ??
       [],
   ],

@@ -28,7 +28,7 @@ const probe = (streams: ProbedStream[], format: MediaProbe["format"] = { duratio
 const matrix = (rotation: number) => video({ side_data_list: [{ side_data_type: "Display Matrix", rotation }] });
 
 describe("sourceFacts", () => {
-  it("finds picture, sound and duration", () => {
+  it("finds video, audio and duration", () => {
     expect(sourceFacts(probe([audio, video()]))).toEqual({
       durationMs: 10500,
       audio: { sampleRateHz: 48000, channels: 2 },
@@ -44,14 +44,14 @@ describe("sourceFacts", () => {
     });
   });
 
-  it("takes no cover art for a film, and no silence for sound", () => {
+  it("ignores cover art and missing audio", () => {
     expect(sourceFacts(probe([video({ disposition: { attached_pic: 1 } }), audio])).video).toBeNull();
     expect(sourceFacts(probe([video()])).audio).toBeNull();
     expect(sourceFacts(probe([video({ width: 0 })])).video).toBeNull();
   });
 
   const sizes: [string, ProbedStream, [number, number, number]][] = [
-    ["upright", video(), [1920, 1080, 0]],
+    ["not rotated", video(), [1920, 1080, 0]],
     ["turned", matrix(-90), [1080, 1920, 90]],
     ["wide pixels", video({ width: 720, height: 576, sample_aspect_ratio: "64:45" }), [1024, 576, 0]],
     ["wide pixels, turned", { ...matrix(90), width: 720, height: 576, sample_aspect_ratio: "64:45" }, [576, 1024, 270]],
@@ -108,12 +108,12 @@ describe("contractMetadata", () => {
       duration: "10.5",
       filename: "/tmp/input.bin",
     });
-    expect(contractMetadata(input, "http://host/film.mp4")).toEqual({
+    expect(contractMetadata(input, "http://host/video.mp4")).toEqual({
       streams: [
         { ...input.streams[0], codec_time_base: "1001/60000", tags: { language: "und", rotate: "90" } },
         { ...audio, codec_time_base: "1/48000", max_bit_rate: "128000" },
       ],
-      format: { duration: "10.5", filename: "http://host/film.mp4" },
+      format: { duration: "10.5", filename: "http://host/video.mp4" },
     });
   });
 });

@@ -23,7 +23,7 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { storage: undefined },
     "storage_not_valid",
-    '`storage` is missing; it must be an object that says where to store the outputs; for a test, use `"storage":{"service":"coconut"}`',
+    '`storage` is missing; it must be an object that describes where to store the outputs; for a test, use `"storage":{"service":"coconut"}`',
   ],
   [
     { storage: { service: "s3", region: "us-east-1", credentials } },
@@ -83,7 +83,7 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { storage: undefined, ...{ storages: { service: "s3", bucket: "videos", region: "us-east-1", credentials } } },
     "storage_not_valid",
-    '`storage` is missing; it must be an object that says where to store the outputs; for a test, use `"storage":{"service":"coconut"}` (the body has `storages` instead)',
+    '`storage` is missing; it must be an object that describes where to store the outputs; for a test, use `"storage":{"service":"coconut"}` (the body has `storages` instead)',
   ],
   [
     {

@@ -5,18 +5,18 @@ const keys = { access_key_id: "AKID", secret_access_key: "secret" };
 const watermark = { url: "https://media.example.com/logo.png", position: "topleft" };
 
 const STORAGES: readonly unknown[] = [
-  { service: "s3", bucket: "films", region: "eu-west-1", path: "/a", acl: "public-read", credentials: keys },
+  { service: "s3", bucket: "videos", region: "eu-west-1", path: "/a", acl: "public-read", credentials: keys },
   {
     service: "s3other",
-    bucket: "films",
+    bucket: "videos",
     endpoint: "https://s3.example.com",
     force_path_style: true,
     credentials: keys,
   },
-  { service: "gcs", bucket: "films", credentials: keys },
-  { service: "dospaces", bucket: "films", region: "nyc3", credentials: keys },
-  { service: "wasabi", bucket: "films", region: "eu-central-1", credentials: keys },
-  { service: "azure", container: "films", credentials: { account: "films", api_key: "c2VjcmV0" } },
+  { service: "gcs", bucket: "videos", credentials: keys },
+  { service: "dospaces", bucket: "videos", region: "nyc3", credentials: keys },
+  { service: "wasabi", bucket: "videos", region: "eu-central-1", credentials: keys },
+  { service: "azure", container: "videos", credentials: { account: "videos", api_key: "c2VjcmV0" } },
   { service: "coconut" },
   { url: "https://user:password@upload.example.com/in?token=1" },
 ];
@@ -25,8 +25,8 @@ const OUTPUTS: readonly unknown[] = [
   {
     "mp4:720p": { path: "/720p.mp4", if: "{{ input.width }} >= 1280 and not {{ input.is_audio_only }}" },
     "webm:vp9_x360:opus_96k": [{ key: "small", path: "small.webm", duration: 10.5, offset: 3, fit: "crop" }],
-    "mp4:x:64k": { path: "sound.mp4" },
-    mp3: { path: "sound.mp3" },
+    "mp4:x:64k": { path: "audio.mp4" },
+    mp3: { path: "audio.mp3" },
     "avi:240p": { path: "a.avi", format: { resolution: "0x240", video_bitrate: "500k" }, watermark, hflip: true },
   },
   {
@@ -56,8 +56,8 @@ const section = (...values: readonly unknown[]) => fc.constantFrom(...values);
 
 const completeBody = fc.record({
   input: section(
-    { url: "https://user:password@media.example.com:8443/film.mp4?signature=1" },
-    { service: "s3", bucket: "films", region: "eu-west-1", key: "in/film.mp4", credentials: keys },
+    { url: "https://user:password@media.example.com:8443/video.mp4?signature=1" },
+    { service: "s3", bucket: "videos", region: "eu-west-1", key: "in/video.mp4", credentials: keys },
   ),
   storage: section(...STORAGES),
   outputs: section(...OUTPUTS),
@@ -66,7 +66,7 @@ const completeBody = fc.record({
     {
       type: "sns",
       region: "eu-west-1",
-      topic_arn: "arn:aws:sns:eu-west-1:123456789012:films",
+      topic_arn: "arn:aws:sns:eu-west-1:123456789012:videos",
       credentials: keys,
     },
   ),

@@ -62,10 +62,10 @@ export const formatTexts: fc.Arbitrary<string> = fc
     fc.integer({ min: 1, max: 4 }),
   )
   .map(([name, video, audio, options, length]) => {
-    const soundOnly = TRACK_CONTAINERS.some(
+    const audioOnly = TRACK_CONTAINERS.some(
       (known) => known === name && TRACK_CONTAINER_TRAITS[known].video.length === 0,
     );
-    return [name, ...(soundOnly ? [] : [video]), audio, options].slice(0, length).join(":");
+    return [name, ...(audioOnly ? [] : [video]), audio, options].slice(0, length).join(":");
   });
 
 // ── Formats that can be made ─────────────────────────────────────────────────────────────────────────────────────────
@@ -136,7 +136,7 @@ function audioOf(container: VideoFormat["container"]): fc.Arbitrary<AudioTrackSp
 
 function tracksOf(container: VideoFormat["container"]): fc.Arbitrary<VideoFormat> {
   const { video, fragments } = TRACK_CONTAINER_TRAITS[container];
-  const pictures = fc.oneof(
+  const videoTracks = fc.oneof(
     among(video.length > 0 ? video : (["h264"] as const)).chain(videoOf),
     fc.constant(COPIED_VIDEO),
   );
@@ -144,7 +144,7 @@ function tracksOf(container: VideoFormat["container"]): fc.Arbitrary<VideoFormat
     .record({
       type: fc.constant("video" as const),
       container: fc.constant(container),
-      video: video.length > 0 ? maybe(pictures) : fc.constant(null),
+      video: video.length > 0 ? maybe(videoTracks) : fc.constant(null),
       audio: maybe(fc.oneof({ weight: 5, arbitrary: audioOf(container) }, fc.constant(COPIED_AUDIO))),
       keepsMetadata: fc.boolean(),
       fragmented: fragments ? fc.boolean() : fc.constant(false),

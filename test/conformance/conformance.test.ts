@@ -1,4 +1,4 @@
-// Every row of the contract, and what proves it. The table is docs/conformance.md.
+// Checks every row of the contract, and that docs/conformance.md lists the checks.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,16 +31,16 @@ afterAll(async () => {
   rmSync(world?.folder ?? "", { recursive: true, force: true });
 });
 
-it("has a proof for every row of the contract", async () => {
+it("has a check for every row of the contract", async () => {
   expect(rows.length).toBeGreaterThan(140);
   expect(rows.filter((row) => proofOf(row) === null).map(({ id }) => id)).toEqual([]);
   const lines = rows.map((row) => `| ${row.heading} | ${row.name} | ${proofOf(row)?.by} |`);
   const table = [
-    "# What the contract promises, and what proves it",
+    "# Conformance",
     "",
-    "Made and checked by test/conformance (`npm test`).",
+    "Every row of the contract, and the check that proves it. test/conformance generates and checks this table.",
     "",
-    "| part of the contract | row | proven by |",
+    "| Section of the contract | Row | Proven by |",
     "|---|---|---|",
     ...lines,
     "",

@@ -1,4 +1,4 @@
-// The rows that the service promises: the tables, endpoints and events of docs/contract.txt and docs/api-v2.md.
+// The rows of the contract: tables, endpoints and events in docs/contract.txt and docs/api-v2.md.
 import { readFileSync } from "node:fs";
 
 export type Row = {
@@ -6,14 +6,14 @@ export type Row = {
   readonly id: string;
   readonly heading: string;
   readonly name: string;
-  /** The cells by their column's title; empty for what stands in no table. */
+  /** The cells by column title; empty for rows that are not from a table. */
   readonly cells: Readonly<Record<string, string>>;
 };
 
 const read = (name: string): string[] =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");
 
-/** Every row, in the order of the documents. */
+/** All rows, in the order of the documents. */
 export function promisedRows(): Row[] {
   const contract = read("contract.txt");
   const api = read("api-v2.md");
@@ -35,7 +35,7 @@ const cellsOf = (line: string): string[] =>
 
 const isRule = (line: string | undefined): boolean => /^\|[ |:-]+$/.test(line ?? "");
 
-/** The rows of all tables: a line of dashes makes the line before it a table's header. */
+/** The rows of all tables: the line before a line of dashes is the header of a table. */
 function tableRows(lines: readonly string[]): Row[] {
   const rows: Row[] = [];
   let heading = "";
@@ -52,14 +52,14 @@ function tableRows(lines: readonly string[]): Row[] {
   return rows;
 }
 
-/** The endpoints have a heading each. */
+/** The endpoints, each of which has a heading. */
 const endpointRows = (lines: readonly string[]): Row[] =>
   lines.flatMap((line) => {
     const endpoint = /^### ((?:GET|POST) \/v2\S*)/.exec(line)?.[1];
     return endpoint ? [row("Endpoints", endpoint)] : [];
   });
 
-/** The error codes of api-v2 §2, of which some share a line. */
+/** The error codes of api-v2 §2, some of which share a line. */
 const errorRows = (lines: readonly string[]): Row[] =>
   tableRows(lines)
     .filter(({ heading }) => heading === "2. Error codes")

@@ -1,14 +1,14 @@
-// For each error code a request that is answered with it.
+// For each error code, a request that causes it.
 import type { Answer, TestStack } from "../stack.ts";
 
-type Ask = (stack: TestStack, doneJob: string) => Promise<Answer>;
+type ErrorRequest = (stack: TestStack, doneJob: string) => Promise<Answer>;
 
-/** A valid body but for `changes`. */
+/** A request with a valid body except for `changes`. */
 const post =
-  (changes: object, headers?: Record<string, string>): Ask =>
+  (changes: object, headers?: Record<string, string>): ErrorRequest =>
   ({ request, storage }) => {
     const body = {
-      input: { url: "https://media.example.com/film.mp4" },
+      input: { url: "https://media.example.com/video.mp4" },
       storage,
       outputs: { "mp4:240p": { path: "a.mp4" } },
       notification: { type: "http", url: "https://example.com/hook" },
@@ -17,23 +17,23 @@ const post =
     return request("POST", "/jobs", body, headers);
   };
 const get =
-  (path: string, headers?: Record<string, string>): Ask =>
+  (path: string, headers?: Record<string, string>): ErrorRequest =>
   ({ request }) =>
     request("GET", path, undefined, headers);
 
 const withStorage =
-  (changes: object): Ask =>
+  (changes: object): ErrorRequest =>
   (stack, id) =>
     post({ storage: { ...stack.storage, ...changes } })(stack, id);
 
 const manyOutputs = Array.from({ length: 31 }, (_, index) => ({ path: `${index}.mp4` }));
 
-export const ERROR_REQUESTS: ReadonlyMap<string, Ask> = new Map<string, Ask>([
+export const ERROR_REQUESTS: ReadonlyMap<string, ErrorRequest> = new Map<string, ErrorRequest>([
   ["storage_credentials_not_valid", withStorage({ credentials: { access_key_id: "only half" } })],
   ["storage_service_not_valid", withStorage({ service: "floppy" })],
   ["storage_not_valid", withStorage({ bucket: undefined })],
   ["input_not_valid", ({ request }) => request("POST", "/jobs", {})],
-  ["input_url_not_valid", post({ input: { url: "gopher://example.com/film.mp4" } })],
+  ["input_url_not_valid", post({ input: { url: "gopher://example.com/video.mp4" } })],
   ["output_not_valid", post({ outputs: { "mp4:240p": "a.mp4" } })],
   ["outputs_not_valid", post({ outputs: {} })],
   ["output_format_not_valid", post({ outputs: { "mp4:soon": { path: "a.mp4" } } })],
@@ -53,7 +53,7 @@ export const ERROR_REQUESTS: ReadonlyMap<string, Ask> = new Map<string, Ask>([
   ["output_path_not_unique", post({ outputs: { "mp4:240p": [{ path: "a.mp4" }, { path: "a.mp4" }] } })],
   ["notification_not_valid", post({ notification: { type: "pigeon" } })],
   ["settings_not_valid", post({ settings: { ultrafast: "very" } })],
-  ["json_not_valid", ({ request }) => request("POST", "/jobs", "no JSON")],
+  ["json_not_valid", ({ request }) => request("POST", "/jobs", "not JSON")],
   ["outputs_out_of_range", post({ outputs: { "mp4:240p": manyOutputs } })],
   ["body_too_large", post({ input: { url: `https://example.com/${"a".repeat(2 ** 20)}` } })],
   ["authentication_failed", get("/jobs", { authorization: `Basic ${btoa("k-nobody:")}` })],

@@ -1,4 +1,4 @@
-// What a real stack answers when all that the contract names is asked of it.
+// Runs jobs and requests for all rows of the contract on a real stack, and collects the results.
 import { join } from "node:path";
 import { JobView } from "../../local/demo/api-client.ts";
 import { makeClip, tagged } from "../media.ts";
@@ -7,27 +7,27 @@ import type { WebhookReceiver } from "../services/webhook-receiver.ts";
 import type { Answer, TestStack } from "../stack.ts";
 import { ERROR_REQUESTS } from "./error-requests.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: evidence is looked at as a client would
+// biome-ignore lint/suspicious/noExplicitAny: the checks read the results as a client would
 type Json = any;
 
 export type Evidence = {
   readonly stack: TestStack;
-  /** The answer to the creation of a job, and the job when it had ended. */
+  /** The response to the creation of a job, and the job after its end. */
   readonly created: Answer;
   readonly done: Json;
-  /** A job whose input was not there, and one whose storage denied the upload. */
+  /** A job whose input does not exist, and a job whose storage denied the upload. */
   readonly inputFailed: Json;
   readonly outputFailed: Json;
   readonly metadata: Answer;
   readonly inputMetadata: Answer;
   readonly outputMetadata: Answer;
-  /** What lies at the addresses of the finished stream, in their order. */
+  /** The content of the URLs of the finished stream, in their order. */
   readonly playlists: readonly string[];
-  /** Every status that a client following the jobs has seen. */
+  /** All statuses that a client saw while following the jobs. */
   readonly seen: ReadonlySet<string>;
   /** Webhook payloads by event, the last of each. */
   readonly events: ReadonlyMap<string, Json>;
-  /** Answers to requests that must fail, by error code. */
+  /** Responses to requests that must fail, by error code. */
   readonly errors: ReadonlyMap<string, Answer>;
 };
 
@@ -35,7 +35,7 @@ export type World = { folder: string; stack: TestStack; sources: SourceServer; w
 
 const NEVER = "{{ input.width }} > 10000";
 
-/** Outputs of every type; what cannot be made of a film of 3 s and 640x360 is skipped. */
+/** Outputs of all types; those that a source of 3 s and 640x360 does not allow are skipped. */
 const OUTPUTS = {
   "mp4:240p": { path: "/all/240p.mp4" },
   "mp4:x120::quality=3": [{ key: "trailer:short", path: "all/trailer.mp4", duration: 1 }],
@@ -68,7 +68,7 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     await followed;
     return [created, (await stack.request("GET", `/jobs/${id}`)).body];
   };
-  // Slow enough for the transfer to be seen.
+  // Slow enough for the client to see the transfer.
   sources.delay(1500);
   const [created, done] = await run({ input: { url }, outputs: OUTPUTS });
   sources.delay(0);
@@ -76,7 +76,7 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
   const [, outputFailed] = await run({ input: { url }, outputs: OUTPUTS, storage: deniedStorage(stack.storage) });
   await run({ input: { url }, outputs: OUTPUTS }, (id) => stack.request("DELETE", `/jobs/${id}`));
   const errors = new Map<string, Answer>();
-  for (const [code, ask] of ERROR_REQUESTS) errors.set(code, await ask(stack, done.id));
+  for (const [code, send] of ERROR_REQUESTS) errors.set(code, await send(stack, done.id));
   await webhooks.waitFor(({ body }) => body?.event === "job.aborted");
   return {
     stack,
@@ -104,7 +104,7 @@ async function playlistsOf({ outputs }: Json): Promise<string[]> {
   return Promise.all(urls.map(async ({ url }: Json) => (await fetch(url)).text()));
 }
 
-/** Follows a job to its end by its events stream and notes every status on the way. */
+/** Follows the events of a job until its end and records all statuses. */
 async function followStatuses(stack: TestStack, id: string, seen: Set<string>): Promise<void> {
   const authorization = `Basic ${btoa(`${stack.apiKey}:`)}`;
   const response = await fetch(`${stack.api}/jobs/${id}/events`, { headers: { authorization } });

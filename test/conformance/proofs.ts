@@ -1,23 +1,23 @@
-// What proves each promised row: a check on the evidence of a real run, or a named test elsewhere.
+// The check of each row of the contract: on the results of a real run, or in another test.
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Row } from "./contract-tables.ts";
 import type { Evidence } from "./evidence.ts";
 
 export type Proof = {
-  /** In words, for the table. */
+  /** The description for the table. */
   readonly by: string;
   check(evidence: Evidence): void;
 };
 
-/** The proof of a row, or null when nobody thought of one. */
+/** The check of a row; null if there is none. */
 export function proofOf(row: Row): Proof | null {
   return (PROOFS.get(row.heading) ?? (() => null))(row);
 }
 
 const live = (by: string, check: Proof["check"]): Proof => ({ by, check });
 
-/** A test of another file; that it passes is shown where it runs. */
+/** A test in another file, which runs separately. */
 function testNamed(file: string, title: string): Proof {
   return {
     by: `${file}: “${title}”`,
@@ -40,14 +40,14 @@ const TYPES = new Map<string, RegExp>([
   ["string (address of the file)", /^http:\/\/127\.0\.0\.1:\d+\/\S+\.mp4$/],
 ]);
 
-/** Checks that a value is of the type that the contract's table gives it. */
+/** Checks that a value has the type in the table of the contract. */
 function ofType(type: string, value: unknown): void {
   const pattern = TYPES.get(type);
   if (pattern) expect(value).toEqual(expect.stringMatching(pattern));
   else if (type === "integer") expect(value).toSatisfy(Number.isInteger);
   else {
     const named = /^object of (integer flags \(0 or 1\)|strings)(?:: |; container tags that occur: )(.*)$/.exec(type);
-    expect(named, `a type that the tests know, not "${type}"`).not.toBeNull();
+    expect(named, `unknown type "${type}"`).not.toBeNull();
     const members = (named?.[2] ?? "").split(", ");
     const member = named?.[1] === "strings" ? expect.stringMatching(/./) : expect.toBeOneOf([0, 1]);
     expect(value).toMatchObject(Object.fromEntries(members.map((name) => [name, member])));
@@ -64,11 +64,11 @@ const probes = ({ metadata }: Evidence): Probe[] => {
   return [input, ...outputs.flatMap((output) => Object.values(output)).filter((probe) => "streams" in probe)];
 };
 
-/** A field that streams of some kind have, in the input's metadata and in every output's. */
+/** A field of streams of one kind, in the metadata of the input and of each output. */
 const streamField =
   (kind: "video" | "audio" | null) =>
   ({ name, cells }: Row): Proof =>
-    live("metadata of an H.264 and AAC input and of two outputs made of it", (evidence) => {
+    live("the metadata of an H.264 and AAC input and of two outputs", (evidence) => {
       expect(probes(evidence)).toHaveLength(3);
       for (const { streams } of probes(evidence)) {
         const some = streams.filter(({ codec_type }) => kind === null || codec_type === kind);
@@ -78,7 +78,7 @@ const streamField =
     });
 
 const formatField = ({ name, cells }: Row): Proof =>
-  live("metadata of an mp4 input with tags and of two outputs made of it", (evidence) => {
+  live("the metadata of an mp4 input with tags and of two outputs", (evidence) => {
     for (const { format } of probes(evidence)) ofType(cells.Type ?? "", format[name]);
   });
 
@@ -194,10 +194,10 @@ const fieldsOf =
 const ROUTE_TESTS = "worker/http/routes/jobs.test.ts";
 const accepted: Proof["check"] = (evidence) => expect(evidence.created.status).toBe(201);
 
-/** All of these were in the body of the job that completed; each is missed when it is not there or wrong. */
+/** The body of the completed job has all of these; requests without one, or with an invalid one, are rejected. */
 const requestField = ({ name }: Row): Proof =>
   live(
-    `the body of a job that completed, and ${ROUTE_TESTS}: “refuses %s with %s, and stores nothing” for \`${name}\``,
+    `the body of a completed job, and ${ROUTE_TESTS}: “rejects %s with %s, and stores nothing” for \`${name}\``,
     (evidence) => {
       accepted(evidence);
       expect(readFileSync(new URL(`../../${ROUTE_TESTS}`, import.meta.url), "utf8")).toContain(name);
@@ -222,7 +222,7 @@ const outputParameters = new Map<string, Proof["check"]>([
 // ── statuses, errors, events, endpoints ────────────────────────────────────────────────────────────────────────────
 
 const status = ({ name }: Row): Proof =>
-  live("seen by a client that followed a job's events", ({ seen }) => expect([...seen]).toContain(name));
+  live("a client that followed the events of a job", ({ seen }) => expect([...seen]).toContain(name));
 
 const ERROR_BODY = {
   message: expect.stringMatching(/\w/),
@@ -233,12 +233,12 @@ const ERROR_BODY = {
 const errorField = ({ name }: Row): Proof =>
   name.includes("_not_valid")
     ? errorCode(name, "400")
-    : live(`\`${name}\` in the answers to all requests that must fail`, ({ errors }) => {
+    : live(`\`${name}\` in the responses to all requests that must fail`, ({ errors }) => {
         for (const { body } of errors.values()) expect(body).toEqual(ERROR_BODY);
       });
 
 const errorCode = (code: string, http: string): Proof =>
-  live(`a request that is answered with ${http} and this code`, ({ errors }) => {
+  live(`a request whose response has the status ${http} and this code`, ({ errors }) => {
     expect(errors.get(code), `a request for ${code}`).toMatchObject({
       status: Number(http),
       body: { error_code: code },
@@ -246,14 +246,14 @@ const errorCode = (code: string, http: string): Proof =>
     expect(errors.get(code)?.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-/** Codes that a healthy service does not answer with. */
+/** Codes that a healthy service does not return. */
 const ELSEWHERE = new Map<string, Proof>([
-  ["internal_error", testNamed("worker/http/responses/problem.test.ts", "an error of our own")],
-  ["service_unavailable", testNamed("worker/http/responses/problem.test.ts", "an overloaded object")],
+  ["internal_error", testNamed("worker/http/responses/json-response.test.ts", "an error of our own")],
+  ["service_unavailable", testNamed("worker/http/responses/json-response.test.ts", "an overloaded object")],
   [
     "rate_limited",
     testNamed(
-      "worker/http/responses/problem.test.ts",
+      "worker/http/responses/json-response.test.ts",
       "too many requests with one key are answered with 429, and those of another key are not",
     ),
   ],
@@ -268,13 +268,13 @@ const ELSEWHERE = new Map<string, Proof>([
     "sealing_key_missing",
     testNamed(
       "worker/http/routes/admin-rotation.test.ts",
-      "can be removed once everything was sealed again; before that an account says what is missing",
+      "can be removed once everything was sealed again; before that an account reports what is missing",
     ),
   ],
 ]);
 
 const event = ({ name }: Row): Proof =>
-  live("a webhook that arrived", ({ events }) => {
+  live("a received webhook", ({ events }) => {
     expect(events.get(name)).toMatchObject({
       job_id: expect.stringMatching(/^\w{14}$/),
       event: name,
@@ -317,14 +317,14 @@ const endpoints = new Map<string, Proof["check"]>([
 ]);
 
 const PROOFS = new Map<string, (row: Row) => Proof | null>([
-  ["Job (as returned by the service)", fieldsOf("a job when it was created and when it had completed", jobFields)],
-  ["Output (as returned inside a job)", fieldsOf("the outputs of a job that completed", outputFields)],
+  ["Job (as returned by the service)", fieldsOf("a job after its creation and after its completion", jobFields)],
+  ["Output (as returned inside a job)", fieldsOf("the outputs of a completed job", outputFields)],
   ["Job creation request", requestField],
   ["settings", requestField],
   ["input", requestField],
   ["storage", requestField],
   ["notification", requestField],
-  ["outputs", fieldsOf("the outputs of a job that completed", outputParameters)],
+  ["outputs", fieldsOf("the outputs of a completed job", outputParameters)],
   ["Stream fields (all streams)", streamField(null)],
   ["Additional fields of video streams", streamField("video")],
   ["Additional fields of audio streams", streamField("audio")],

@@ -27,7 +27,7 @@ const named = (route: TestRoute): [string, TestRoute] => [`${route.method} ${rou
 const post = (key: string, body: unknown, headers: Record<string, string> = {}) =>
   send("/v2/jobs", { method: "POST", body, headers: { ...basic(key), ...headers } });
 
-/** An answer with all that could tell one from another. */
+/** A response with everything that could distinguish two of them. */
 async function ask(method: string, path: string, headers: Record<string, string>) {
   const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers }));
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
@@ -39,10 +39,10 @@ async function ask(method: string, path: string, headers: Record<string, string>
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
-  const [granted] = await jobOf(env, inspected).claim("node", "session", "inspect", 1);
-  if (!granted) throw new Error("Nothing to inspect");
-  await jobOf(env, inspected).complete(granted.lease, {
-    token: granted.token,
+  const [claimed] = await jobOf(env, inspected).claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
+  if (!claimed) throw new Error("Nothing to inspect");
+  await jobOf(env, inspected).complete(claimed.lease, {
+    token: claimed.token,
     result: { kind: "inspect", probe: PROBE },
   });
   await jobOf(env, ended).cancel();

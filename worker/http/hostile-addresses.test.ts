@@ -11,22 +11,22 @@ const bucket = { service: "s3other", bucket: "bucket", credentials: keys };
 
 /** A job that nothing is wrong with. */
 const BODY = {
-  input: { url: "https://media.example.com/film.mp4" },
+  input: { url: "https://media.example.com/video.mp4" },
   storage: { ...bucket, endpoint: "https://s3.example.com" },
   outputs: { "mp4:240p": { path: "/a.mp4" } },
   notification: { type: "http", url: "https://hooks.example.com/" },
 };
 
-/** The fields that hold an address, with the error that names them, and a body in which one says so. */
+/** The fields that contain a URL, with the error code and a body for each. */
 const FIELDS: readonly (readonly [field: string, code: string, changes: (url: string) => object])[] = [
   ["input.url", "input_url_not_valid", (url) => ({ input: { url } })],
-  ["input.endpoint", "input_not_valid", (url) => ({ input: { ...bucket, key: "film.mp4", endpoint: url } })],
+  ["input.endpoint", "input_not_valid", (url) => ({ input: { ...bucket, key: "video.mp4", endpoint: url } })],
   ["storage.endpoint", "storage_not_valid", (url) => ({ storage: { ...bucket, endpoint: url } })],
   ["storage.endpoint", "storage_not_valid", (url) => ({ storage: { ...bucket, service: "r2", endpoint: url } })],
   [
     "storage.endpoint",
     "storage_not_valid",
-    (url) => ({ storage: { service: "azure", container: "films", credentials: azureKeys, endpoint: url } }),
+    (url) => ({ storage: { service: "azure", container: "videos", credentials: azureKeys, endpoint: url } }),
   ],
   ["storage.url", "storage_not_valid", (url) => ({ storage: { url } })],
   ["notification.url", "notification_not_valid", (url) => ({ notification: { type: "http", url } })],

@@ -19,7 +19,7 @@ describe("a bucket", () => {
     [{ ...s3, region: "cn-north-1" }, "https://s3.cn-north-1.amazonaws.com.cn", "cn-north-1", "host"],
     [{ ...s3, region: "eusc-de-east-1" }, "https://s3.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1", "host"],
     [{ ...s3, bucket: "videos.example.com" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
-    [{ ...s3, bucket: "Films_1" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
+    [{ ...s3, bucket: "Videos_1" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
     [{ service: "gcs", bucket: "videos", credentials }, "https://storage.googleapis.com", "auto", "path"],
     [{ ...s3, service: "dospaces", region: "nyc3" }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],
     [{ service: "dospaces", bucket: "videos", credentials }, "https://nyc3.digitaloceanspaces.com", "nyc3", "host"],

@@ -34,4 +34,4 @@ export function parseStorage(value: unknown, allow: AllowPrivate): Result<Parsed
 }
 
 const MISSING =
-  '`storage` is missing; it must be an object that says where to store the outputs; for a test, use `"storage":{"service":"coconut"}`';
+  '`storage` is missing; it must be an object that describes where to store the outputs; for a test, use `"storage":{"service":"coconut"}`';

@@ -79,7 +79,7 @@ it("a network that sends unknown keys is refused before the database is asked, a
     const answer = await app.request(path, { headers }, tight);
     return [answer.status, answer.headers.get("retry-after")];
   };
-  // What was good a moment ago stays so for those who share the network.
+  // Credentials that were valid recently remain usable from a shared network.
   expect(await ask(from("2001:db8:1:2::1", basic(key)))).toEqual([200, null]);
   for (let at = 0; at < 5; at++) await ask(from(`2001:db8:1:2::${at}`, basic(unknownKey(at))));
   const asked = statements.length;
@@ -162,9 +162,9 @@ it("a revoked node token closes its nodes' sockets and takes no report, and leav
   other.socket.close();
 });
 
-/** A node's socket that has said hello. */
+/** The socket of a node that has sent hello. */
 async function connect(token: string, nodeId: string) {
-  // What a node says of itself in the header that the Worker sets means nothing.
+  // The Worker overwrites the header if a node sends it.
   const headers = { ...bearer(token), upgrade: "websocket", "copra-node-token-id": "of another" };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
   const socket = response.webSocket;
@@ -182,25 +182,21 @@ const HOW = "send the API key as the user name of HTTP Basic authentication, as 
 const pair = (text: string) => ({ authorization: `Basic ${btoa(text)}` });
 it.each<[string, Record<string, string>, string]>([
   ["nothing", {}, `The API key is missing; ${HOW}`],
-  ["a bearer token", bearer(`k-${UNKNOWN}`), `Bearer is not taken here; ${HOW}`],
+  ["a bearer token", bearer(`k-${UNKNOWN}`), `Bearer tokens are not supported here; ${HOW}`],
   [
     "the bare key",
     { authorization: `k-${UNKNOWN}` },
-    `The Authorization header is no HTTP Basic authentication; ${HOW}`,
+    `The Authorization header is not valid HTTP Basic authentication; ${HOW}`,
   ],
-  [
-    "the key as password",
-    pair(`user:k-${UNKNOWN}`),
-    `The API key is in the password; it goes into the user name: ${HOW}`,
-  ],
-  ["a node token", pair(`n-${UNKNOWN}:`), `This is the token of a node; ${HOW}`],
+  ["the key as password", pair(`user:k-${UNKNOWN}`), `The API key is in the password; ${HOW}`],
+  ["a node token", pair(`n-${UNKNOWN}:`), `The user name is a node token; ${HOW}`],
   ["another name", pair("me:secret"), `The user name is no API key, which begins with \`k-\`; ${HOW}`],
   [
     "an unknown key",
     pair(`k-${UNKNOWN}:`),
-    "This API key is not known; it may have been revoked, or belong to another service",
+    "The API key is unknown; it may have been revoked, or belong to another service",
   ],
-])("a client that sends %s is told what to do", async (_, headers, message) => {
+])("a client that sends %s receives instructions", async (_, headers, message) => {
   const { status, body } = await send("/v2/jobs", { headers });
   expect([status, body]).toEqual([401, { message, error_code: "authentication_failed", status: "error" }]);
 });

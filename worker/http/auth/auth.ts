@@ -12,7 +12,7 @@ import { apiKeys, nodeTokens } from "../../db/schema.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { apiKeyError, basicPair } from "./api-key-error.ts";
-import { findCredential, checkAdminToken } from "./failed-attempts.ts";
+import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
 export type NodeEnv = { Bindings: Env; Variables: { tokenId: string } };

@@ -62,7 +62,7 @@ describe("GET /", () => {
     expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept"]);
   });
 
-  it.each(["*/*", "application/json"])("tells programs that ask for %s that nothing is there", async (accept) => {
+  it.each(["*/*", "application/json"])("returns an error to programs that accept %s", async (accept) => {
     expect(await send("/", { headers: { accept } })).toMatchObject({
       status: 404,
       body: { error_code: "route_not_found" },

@@ -49,8 +49,18 @@ export function probeOf({ width, height, fps, duration, rotation, audio }: Assum
     // The angle of the display matrix is counterclockwise.
     ...(rotation === 0 ? {} : { side_data_list: [{ side_data_type: "Display Matrix", rotation: -rotation }] }),
   };
-  const audioStream = { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, ...length };
-  return { streams: audio ? [video, audioStream] : [video], format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length } };
+  const audioStream = {
+    index: 1,
+    codec_type: "audio",
+    codec_name: "aac",
+    sample_rate: "48000",
+    channels: 2,
+    ...length,
+  };
+  return {
+    streams: audio ? [video, audioStream] : [video],
+    format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", ...length },
+  };
 }
 
 /** Frames per second as a fraction; 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001. */

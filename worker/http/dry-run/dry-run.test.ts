@@ -14,7 +14,7 @@ const dryRun = (query: string, changes: Record<string, unknown> = {}, headers: R
     body: jobBody({ storage: NOWHERE, ...changes }),
     headers: { ...own, ...headers },
   });
-/** 240 lines of a picture of 16:9, and of 9:16. */
+/** Frames of 240 lines with the aspect ratios 16:9 and 9:16. */
 const [WIDE, TALL] = [/scale=42\d:240/, /scale=13\d:240/];
 const count = async (table: string) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
@@ -28,7 +28,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(body).toMatchObject({
       dry_run: true,
       assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },
-      input: { url: "https://media.example.com/film.mp4" },
+      input: { url: "https://media.example.com/video.mp4" },
       storage: { kind: "s3", bucket: "bucket", region: "us-east-1", endpoint: "http://127.0.0.1:9" },
       outputs: [
         {
@@ -63,40 +63,40 @@ describe("POST /v2/jobs?dry_run=true", () => {
   });
 
   it("plans for the source that the query describes", async () => {
-    const upright = await dryRun("&width=1080&height=1920&fps=25&duration=7.5");
-    expect(upright.body.assumed_source).toMatchObject({ width: 1080, height: 1920, fps: 25, duration: 7.5 });
-    expect(upright.body.commands[0].argv.join(" ")).toMatch(TALL);
+    const portrait = await dryRun("&width=1080&height=1920&fps=25&duration=7.5");
+    expect(portrait.body.assumed_source).toMatchObject({ width: 1080, height: 1920, fps: 25, duration: 7.5 });
+    expect(portrait.body.commands[0].argv.join(" ")).toMatch(TALL);
     const turned = await dryRun("&rotation=90&audio=false");
     expect(turned.body.commands[0].argv.join(" ")).toMatch(TALL);
     expect(turned.body.commands[0].argv).not.toContain("aac");
   });
 
-  it("says which outputs would be skipped, and which refused", async () => {
+  it("reports which outputs would be skipped, and which are not possible", async () => {
     const outputs = {
       "mp4:240p": [
         { key: "small", path: "a.mp4", if: "{{ input.width }} < 1000" },
         { key: "large", path: "b.mp4", if: "{{ input.width }} >= 1000 AND {{ input.duration }} = 60" },
       ],
-      "mp4:x:64k": { key: "sound", path: "c.mp4" },
+      "mp4:x:64k": { key: "audio", path: "c.mp4" },
     };
     const { body } = await dryRun("&audio=false", { outputs });
     const views: { key: string; condition?: string; skipped?: boolean }[] = body.outputs;
     expect(views.map(({ key, skipped, condition }) => [key, skipped, condition])).toEqual([
       ["small", true, "{{ input.width }} < 1000"],
       ["large", undefined, "{{ input.width }} >= 1000 AND {{ input.duration }} = 60"],
-      ["sound", undefined, undefined],
+      ["audio", undefined, undefined],
     ]);
     expect(DryRunPlan.strict().parse(body)).toEqual(body);
     expect(body.commands.map(({ outputs }: { outputs: string[] }) => outputs)).toEqual([["large"]]);
     expect(body.refusals).toEqual([
-      { key: "sound", error: expect.stringMatching(/audio/), error_code: "input_has_no_audio" },
+      { key: "audio", error: expect.stringMatching(/audio/), error_code: "input_has_no_audio" },
     ]);
     const nothing = await dryRun("", { outputs: { "mp4:240p": { path: "a", if: "false" } } });
     expect(nothing.body).toMatchObject({ commands: [], refusals: [], outputs: [{ skipped: true }] });
   });
 
   it("shows which of the outputs that share a path is made", async () => {
-    const at = (width: number) => ({ path: "film.mp4", if: `{{ input.width }} >= ${width}` });
+    const at = (width: number) => ({ path: "video.mp4", if: `{{ input.width }} >= ${width}` });
     const { body } = await dryRun("", { outputs: { "mp4:240p": at(100), "mp4:480p": at(200), "mp4:720p": at(9000) } });
     expect(body.commands.map(({ outputs }: { outputs: string[] }) => outputs)).toEqual([["mp4:240p"]]);
     expect(body.outputs.map(({ skipped }: { skipped?: boolean }) => skipped)).toEqual([undefined, undefined, true]);
@@ -104,7 +104,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
       {
         key: "mp4:480p",
         error: expect.stringMatching(
-          /^The output would write `film.mp4` as the output `mp4:240p` does: the `if` of both/,
+          /^The output would write `video.mp4` as the output `mp4:240p` does: the conditions of both/,
         ),
         error_code: "output_path_not_unique",
       },
@@ -113,13 +113,13 @@ describe("POST /v2/jobs?dry_run=true", () => {
 
   it("shows a stream with its renditions, and in which of its packages each is", async () => {
     const stream = {
-      ...{ path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
+      ...{ path: "video", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
       variants: ["mp4:x:64k", "mp4:240p", "mp4:hevc_720p"],
       encryption: { key_uri: "https://keys.example.com/7" },
     };
     const { body } = await dryRun("", { outputs: { httpstream: stream } });
     expect(DryRunPlan.strict().parse(body)).toEqual(body);
-    const at = "http://127.0.0.1:9/bucket/film";
+    const at = "http://127.0.0.1:9/bucket/video";
     const [output] = body.outputs;
     expect(output).toMatchObject({
       ...{ key: "httpstream", type: "httpstream", format: "httpstream" },
@@ -145,7 +145,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
 
   it("shows no secret", async () => {
     const { status, body } = await dryRun("", {
-      input: { url: "https://user:hunter2@media.example.com/film.mp4?signature=hunter2" },
+      input: { url: "https://user:hunter2@media.example.com/video.mp4?signature=hunter2" },
       outputs: {
         "mp4:240p": {
           path: "a.mp4",
@@ -163,7 +163,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     });
     expect(status).toBe(200);
     const text = JSON.stringify(body);
-    expect(text).toContain("https://media.example.com/film.mp4");
+    expect(text).toContain("https://media.example.com/video.mp4");
     expect(text).toContain("https://example.com/w.png");
     expect(text).toContain("https://example.com/key");
     expect(text).toContain("http://127.0.0.1:9/bucket/hls/master.m3u8");

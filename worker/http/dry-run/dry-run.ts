@@ -138,7 +138,7 @@ const viewFields = (spec: object): Record<string, unknown> =>
 
 function viewValue(value: unknown): unknown {
   if (typeof value === "string") return /^https?:/i.test(value) ? publicUrl(value) : value;
-  if (Array.isArray(value)) return value.map(shownValue);
+  if (Array.isArray(value)) return value.map(viewValue);
   return isObject(value) ? viewFields(value) : value;
 }
 

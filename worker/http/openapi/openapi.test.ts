@@ -5,8 +5,7 @@ import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
-import { NamedBody } from "../routes/admin.ts";
-import { LimitsBody, ResealBody } from "../routes/admin-rotation.ts";
+import { LimitsBody, NamedBody, ResealBody } from "../request-schemas.ts";
 import { RESPONSES, type ResponseName } from "./components.ts";
 import { openApiDocument } from "./document.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
@@ -14,7 +13,7 @@ import { OPERATIONS } from "./operations.ts";
 import { COMMON_CODES, templatePath } from "./paths.ts";
 
 describe("GET /v2/openapi.json", () => {
-  it("answers the document to anyone, and 304 to those who have it", async () => {
+  it("responses the document to anyone, and 304 to those who have it", async () => {
     const { status, headers, body } = await send("/v2/openapi.json");
     expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
     expect(headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
@@ -35,14 +34,14 @@ describe("the document", () => {
   /** For nodes alone, by signed or secret addresses; and the way from / to /docs. */
   const PRIVATE = [/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/$/];
   const served = app.routes
-    // Middleware, and answers to methods that a path does not have.
+    // Middleware, and responses to methods that a path does not have.
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => `${method} ${templatePath(path.replace(/\{.*?\}/g, ""))}`)
     .filter((route) => !PRIVATE.some((pattern) => pattern.test(route)));
 
   it("names every public route, and no other", () => {
     const named = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${templatePath(path)}`);
-    // Hono answers HEAD by the routes of GET.
+    // Hono responses HEAD by the routes of GET.
     const asServed = named.map((route) => route.replace(/^HEAD /, "GET "));
     expect([...new Set(asServed)].sort()).toEqual([...new Set(served)].sort());
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
@@ -55,7 +54,7 @@ describe("the document", () => {
     expect(missing).toEqual([]);
   });
 
-  it("names every code that answers a request, with its HTTP status", () => {
+  it("names every code that responses a request, with its HTTP status", () => {
     /** Of nodes' reports, and of requests that no operation takes. */
     const elsewhere = [
       ...["report_not_valid", "lease_superseded", "upload_not_allowed", "upload_gone"],
@@ -68,12 +67,12 @@ describe("the document", () => {
 });
 
 describe("examples", () => {
-  const answers = OPERATIONS.flatMap(({ id, answers }) =>
-    answers.flatMap(({ content }) =>
+  const responses = OPERATIONS.flatMap(({ id, responses }) =>
+    responses.flatMap(({ content }) =>
       content && "json" in content ? [[id, content.json, content.example] as const] : [],
     ),
   );
-  it.each(answers)("of the answer to %s are of the schema %s", (_, name, example) => {
+  it.each(responses)("of the answer to %s are of the schema %s", (_, name, example) => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
@@ -93,7 +92,7 @@ describe("examples", () => {
   });
 });
 
-describe("real answers", () => {
+describe("real responses", () => {
   let account: Awaited<ReturnType<typeof newAccount>>;
   let job: string;
   beforeAll(async () => {

@@ -51,7 +51,7 @@ export type Operation = {
   readonly access: Access;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly json: RequestName; readonly examples: Readonly<Record<string, Example>> };
-  readonly answers: readonly Success[];
+  readonly responses: readonly Success[];
   /** Error codes besides those of all operations with the same access. */
   readonly codes: readonly (keyof typeof ERRORS)[];
 };

@@ -7,5 +7,8 @@ export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Reco
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = issue?.path.join(".");
-  throw new AppError("query_not_valid", `The query ${name ? `parameter \`${name}\` ` : ""}${issue?.message ?? "is not valid"}`);
+  throw new AppError(
+    "query_not_valid",
+    `The query ${name ? `parameter \`${name}\` ` : ""}${issue?.message ?? "is not valid"}`,
+  );
 }

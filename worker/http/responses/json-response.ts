@@ -9,7 +9,12 @@ import type { ErrorBody } from "../response-schemas.ts";
 
 /** A JSON response with the content type of the contract. */
 export function jsonResponse(context: Context, body: unknown, status: ContentfulStatusCode = 200): Response {
-  return context.body(JSON.stringify(body), status, { "content-type": "application/json; charset=utf-8" });
+  return jsonText(context, JSON.stringify(body), status);
+}
+
+/** A response whose body is JSON already. */
+export function jsonText(context: Context, body: string, status: ContentfulStatusCode = 200): Response {
+  return context.body(body, status, { "content-type": "application/json; charset=utf-8" });
 }
 
 /** Seconds until a retry: the period of the rate limit (wrangler.toml), or a short time. */

@@ -122,7 +122,7 @@ describe("a sealing key that is changed", () => {
     return failed;
   };
 
-  it("can be removed once everything was sealed again; before that an account says what is missing", async () => {
+  it("can be removed once everything was sealed again; before that an account reports what is missing", async () => {
     const { key } = await newAccount();
     const lacking = await post({ SEALING_KEYS: next }, key);
     expect([lacking.status, lacking.body.error_code]).toEqual([503, "sealing_key_missing"]);

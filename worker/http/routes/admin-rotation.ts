@@ -42,7 +42,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
       sealedPreviousSecret: account.sealedWebhookSecret,
       previousUntil,
     });
-    await tellObject(context.env, account.id);
+    await notifyObject(context.env, account.id);
     const until = contractDate(previousUntil);
     return jsonResponse(context, {
       account_id: account.id,
@@ -69,7 +69,7 @@ export async function knownAccount(db: D1Database, id: string): Promise<Account>
 const sealedFor = ({ id }: Account): string => `account:${id}`;
 
 /** It reads the secrets again within a minute even when this call is lost. */
-async function tellObject(env: Env, account: string): Promise<void> {
+async function notifyObject(env: Env, account: string): Promise<void> {
   try {
     await accountOf(env, account).forgetSecrets();
   } catch (error) {

@@ -49,7 +49,7 @@ describe("/v2/admin", () => {
     }
   });
 
-  const refusals: [string, string, unknown, number, string][] = [
+  const rejected: [string, string, unknown, number, string][] = [
     ["POST", "/accounts", undefined, 400, "json_not_valid"],
     ["POST", "/accounts/nobody/keys", undefined, 404, "account_not_found"],
     ["GET", "/accounts/nobody/keys", undefined, 404, "account_not_found"],
@@ -57,7 +57,7 @@ describe("/v2/admin", () => {
     ["DELETE", "/keys/%25", undefined, 404, "credential_not_found"],
     ["DELETE", "/node-tokens/000000000000", undefined, 404, "credential_not_found"],
   ];
-  it.each(refusals)("%s %s %j is refused", async (method, path, body, status, code) => {
+  it.each(rejected)("%s %s %j is rejected", async (method, path, body, status, code) => {
     const refused = await admin(method, path, body);
     expect([refused.status, refused.body.error_code]).toEqual([status, code]);
   });

@@ -49,13 +49,13 @@ async function listen(id: string) {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
-  const [assignment] = await jobOf(env, id).claim("node", "s-node", slotClass, 1);
+  const [assignment] = await jobOf(env, id).claim({ nodeId: "node", session: "s-node", slotClass, max: 1 });
   if (!assignment) throw new Error(`Nothing to ${slotClass}`);
   return { lease: assignment.lease, token: assignment.token };
 }
 
 describe("GET /v2/jobs/:id/events", () => {
-  it("tells each change of a job as it happens, then its end", async () => {
+  it("sends each change of a job, then its end", async () => {
     const id = await newJob();
     const job = jobOf(env, id);
     const stream = await listen(id);
@@ -104,7 +104,7 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(heard.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it("tells how a job ended even when its object is gone", async () => {
+  it("sends the end of a job even when its object is gone", async () => {
     const id = await newJob();
     await cancel(id);
     const byObject = await listen(id);
@@ -127,7 +127,7 @@ describe("GET /v2/jobs/:id/events", () => {
     ]);
   });
 
-  it("follows a job that was begun anew", async () => {
+  it("follows a restarted job", async () => {
     const id = await newJob();
     await cancel(id);
     await send(`/v2/jobs/${id}/retry`, { method: "POST", headers: own });

@@ -42,11 +42,11 @@ describe("POST /v2/jobs", () => {
   });
 
   const video = { path: "a.mp4" };
-  const refusals: [string, string, Record<string, unknown>, RegExp][] = [
+  const rejected: [string, string, Record<string, unknown>, RegExp][] = [
     ["no input", "input_not_valid", { input: undefined }, /^The job 'input' is not a valid object\.$/],
     ["an input that is no object", "input_not_valid", { input: "http://x" }, /'input'/],
     ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
-    ["an input that is no url", "input_url_not_valid", { input: { url: "film.mp4" } }, /input\.url/],
+    ["an input that is no url", "input_url_not_valid", { input: { url: "video.mp4" } }, /input\.url/],
     ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
     [
       "an input at a private address",
@@ -122,7 +122,7 @@ describe("POST /v2/jobs", () => {
       /mp4:240p\.duration/,
     ],
     [
-      "an endless cut",
+      "an infinite duration",
       "output_param_not_valid",
       { outputs: { "mp4:240p": { ...video, duration: 1e306 } } },
       /duration.*604800/,
@@ -131,13 +131,13 @@ describe("POST /v2/jobs", () => {
     ["a key that objects have", "output_param_not_valid", { outputs: { mp4: { ...video, key: "__proto__" } } }, /key/],
     ["no path", "output_param_not_valid", { outputs: { "mp4:240p": {} } }, /mp4:240p\.path/],
     [
-      "several pictures without a counter",
+      "several images without a counter",
       "output_param_not_valid",
       { outputs: { "jpg:100x": { path: "t.jpg", number: 3 } } },
       /path.*%02d/,
     ],
     [
-      "too many pictures",
+      "too many images",
       "output_param_not_valid",
       { outputs: { "jpg:100x": { path: "%03d.jpg", number: 101 } } },
       /number.*100/,
@@ -176,7 +176,7 @@ describe("POST /v2/jobs", () => {
     ],
     ["odd settings", "settings_not_valid", { settings: { ultrafast: "yes" } }, /settings\.ultrafast/],
   ];
-  it.each(refusals)("refuses %s with %s, and stores nothing", async (_, code, changes, message) => {
+  it.each(rejected)("rejects %s with %s, and stores nothing", async (_, code, changes, message) => {
     const before = await countJobs();
     const { status, body } = await post(jobBody(changes));
     expect({ status, ...body }).toEqual({ status: "error", error_code: code, message: expect.stringMatching(message) });
@@ -216,7 +216,7 @@ describe("POST /v2/jobs", () => {
 
   it("keeps the secrets of storage and input out of the database", async () => {
     const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
-    const input = { service: "s3", bucket: "films", region: "eu-west-1", key: "a.mp4", credentials };
+    const input = { service: "s3", bucket: "videos", region: "eu-west-1", key: "a.mp4", credentials };
     expect((await post(jobBody({ input }))).status).toBe(201);
     const dump = JSON.stringify(
       await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))),
@@ -323,7 +323,7 @@ describe("DELETE /v2/jobs/:id", () => {
 });
 
 describe("POST /v2/jobs/:id/retry", () => {
-  it("begins an ended job anew, and says so at once", async () => {
+  it("restarts an ended job, and returns the new status", async () => {
     const { body: job } = await post(jobBody());
     const own = basic(account.key);
     const ask = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });

@@ -70,7 +70,9 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return jsonResponse(context, JSON.parse(row.view));
     const viewed = await jobOf(context.env, row.id).view();
-    return viewed.ok ? jsonResponse(context, viewed.value) : errorResponse(context, viewed.error.code, viewed.error.message);
+    return viewed.ok
+      ? jsonResponse(context, viewed.value)
+      : errorResponse(context, viewed.error.code, viewed.error.message);
   })
   .delete("/:id", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
@@ -84,7 +86,9 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return eventStream(endedEvents(row.view));
     const followed = await jobOf(context.env, row.id).events();
-    return followed.ok ? eventStream(followed.value) : errorResponse(context, followed.error.code, followed.error.message);
+    return followed.ok
+      ? eventStream(followed.value)
+      : errorResponse(context, followed.error.code, followed.error.message);
   })
   .post("/:id/retry", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
@@ -139,7 +143,10 @@ async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<
   const key = context.req.header("idempotency-key");
   if (key === undefined) return { id, createdAt };
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new AppError("idempotency_key_not_valid", "The Idempotency-Key must consist of 1 to 255 visible ASCII characters");
+    throw new AppError(
+      "idempotency_key_not_valid",
+      "The Idempotency-Key must consist of 1 to 255 visible ASCII characters",
+    );
   }
   const accountId = context.get("account").id;
   const { peppers } = settingsOf(context.env);

@@ -32,9 +32,9 @@ async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease> {
-  const [granted] = await jobOf(env, id).claim("node", "session", slotClass, 1);
-  if (!granted) throw new Error(`Nothing to ${slotClass}`);
-  return { lease: granted.lease, token: granted.token };
+  const [claimed] = await jobOf(env, id).claim({ nodeId: "node", session: "session", slotClass, max: 1 });
+  if (!claimed) throw new Error(`Nothing to ${slotClass}`);
+  return { lease: claimed.lease, token: claimed.token };
 }
 
 /** What each verb asks for; the token is added. */

@@ -72,5 +72,7 @@ async function report<Value>(
   if (!named) throw new AppError("report_not_valid", "The path does not contain a valid lease id");
   const isKnown = isLeaseToken({ lease, token }, settingsOf(context.env).sealingKeys);
   const result = isKnown ? await send(jobOf(context.env, named.job), lease) : err(LEASE_SUPERSEDED);
-  return result.ok ? jsonResponse(context, result.value ?? {}) : errorResponse(context, told.error.code, told.error.message);
+  return result.ok
+    ? jsonResponse(context, result.value ?? {})
+    : errorResponse(context, result.error.code, result.error.message);
 }

@@ -10,7 +10,7 @@ import { signPut, verifyPut } from "../../storage/builtin/builtin-signature.ts";
 import type { FileToStore } from "../../storage/object-store.ts";
 import { openStore, publicUrlOf } from "../../storage/open-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
-import { isUploadGone } from "../../storage/upload-gone.ts";
+import { isUploadGone } from "../../storage/storage-errors.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
@@ -34,10 +34,10 @@ async function folder() {
   const job = await newSpec(BUILTIN);
   const stub = jobOf(env, job.id);
   await stub.create(job);
-  const [inspect] = await stub.claim("node", "session", "inspect", 1);
+  const [inspect] = await stub.claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   await stub.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await stub.claim("node", "session", "encode", 1);
+  const [encode] = await stub.claim({ nodeId: "node", session: "session", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("Nothing to encode");
   const { lease, token } = encode;
   const opened = openStore(job, null, env);
@@ -140,7 +140,7 @@ describe("uploads to the service's own storage", () => {
     expect(isUploadGone(failure)).toBe(true);
   });
 
-  it("of an upload that was given up are told so", async () => {
+  it("of a canceled upload receive an error", async () => {
     const { store } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = (await store.begin(large)) ?? "";
@@ -196,7 +196,7 @@ describe("uploads to the service's own storage", () => {
       "another node has the task",
       async ({ stub, lease, token }) => {
         await stub.fail(lease, { token, failure: { code: "node_lost", message: "m" } });
-        const [other] = await vi.waitFor(() => stub.claim("other", "session", "encode", 1));
+        const [other] = await vi.waitFor(() => stub.claim({ nodeId: "other", session: "session", slotClass: "encode", max: 1 }));
         expect(other?.lease).not.toBe(lease);
       },
     ],
@@ -213,17 +213,17 @@ describe("uploads to the service's own storage", () => {
 
   it("are refused to an address of an earlier version, which names no lease", async () => {
     const { id: jobId } = await folder();
-    const grant = {
+    const upload = {
       ...{ object: { jobId, path: "v/a.mp4" }, sizeBytes: 1, contentType: "video/mp4" },
       cacheControl: null,
     };
-    const url = origin + (await signPut({ ...grant, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
+    const url = origin + (await signPut({ ...upload, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
     expect((await put({ url, headers: {}, offset: 0, sizeBytes: 1 })).status).toBe(403);
   });
 
   it("are refused when their time is over, or their key is gone", async () => {
     const object = { jobId: (await folder()).id, path: "a.mp4" };
-    const grant = {
+    const upload = {
       object,
       sizeBytes: 1,
       contentType: "video/mp4",
@@ -232,11 +232,11 @@ describe("uploads to the service's own storage", () => {
       expiresAt: 9,
       holder: { lease: leaseId(object.jobId, "encode", 2), output: 3 },
     };
-    const url = new URL(origin + (await signPut(grant, keys)));
-    expect(await verifyPut(url, keys, 8)).toEqual(grant);
+    const url = new URL(origin + (await signPut(upload, keys)));
+    expect(await verifyPut(url, keys, 8)).toEqual(upload);
     expect(await verifyPut(url, keys, 9)).toBeNull();
     const fresh = parseSealingKeys(`n1:${btoa("n".repeat(32))}`);
-    expect(await verifyPut(url, [...fresh, ...keys], 8)).toEqual(grant);
+    expect(await verifyPut(url, [...fresh, ...keys], 8)).toEqual(upload);
     expect(await verifyPut(url, fresh, 8)).toBeNull();
   });
 });

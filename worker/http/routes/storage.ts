@@ -7,11 +7,11 @@ import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { answerTo } from "../../storage/builtin/builtin-answer.ts";
+import { responseTo } from "../../storage/builtin/builtin-answer.ts";
 import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin/builtin-objects.ts";
 import { verifyPut } from "../../storage/builtin/builtin-signature.ts";
-import { takeUpload } from "../../storage/builtin/builtin-store.ts";
-import { UploadGone } from "../../storage/upload-gone.ts";
+import { storeUpload } from "../../storage/builtin/builtin-store.ts";
+import { UploadGone } from "../../storage/storage-errors.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 
 type StorageEnv = { Bindings: Env };
@@ -37,7 +37,7 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
   const isHead = context.req.method === "HEAD";
   const planned = isHead
     ? { status: 200 as const }
-    : answerTo(context.req.raw.headers, { sizeBytes, etag, uploadedAt });
+    : responseTo(context.req.raw.headers, { sizeBytes, etag, uploadedAt });
   switch (planned.status) {
     case 304:
       allowCaching(context, found);
@@ -84,8 +84,7 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
   const upload = await verifyPut(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
   if (!bucket || !upload)
     throw new AppError("upload_not_allowed", "The URL is not signed for an upload, or the signature has expired");
-  // URLs without a lease are from an earlier version; the node requests a new URL after this error.
-  if (!upload.holder || !(await jobOf(context.env, upload.object.jobId).mayStore(upload.holder))) {
+  if (!(await jobOf(context.env, upload.object.jobId).mayStore(upload.holder))) {
     throw new AppError("upload_not_allowed", "The lease that the URL is signed for has ended");
   }
   // Rejects bodies without a length, because their size is unknown.
@@ -93,16 +92,12 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
     throw new AppError("upload_not_allowed", `The URL is signed for a body of ${upload.sizeBytes} bytes`);
   }
   try {
-    context.header("etag", `"${await takeUpload(bucket, upload, context.req.raw.body)}"`);
+    context.header("etag", `"${await storeUpload(bucket, upload, context.req.raw.body)}"`);
     return jsonResponse(context, {});
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error instanceof UploadGone) return errorResponse(context, "upload_gone", error.message);
     log.warn("Upload not stored", { job: upload.object.jobId, error: messageOf(error) });
-    return errorResponse(
-      context,
-      "service_unavailable",
-      "The upload could not be stored; try again later",
-    );
+    return errorResponse(context, "service_unavailable", "The upload could not be stored; try again later");
   }
 }

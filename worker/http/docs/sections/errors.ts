@@ -39,7 +39,11 @@ Errors that may be temporary are retried before the input or output fails.</p>`,
         "Errors of inputs and outputs",
         ["error_code", "Retried", "Description"],
         [
-          [code("input_http_<status>"), "depends on the status", prose("The server of the input responded with this HTTP status.")],
+          [
+            code("input_http_<status>"),
+            "depends on the status",
+            prose("The server of the input responded with this HTTP status."),
+          ],
           ...ENTRIES.filter(([, { http }]) => http === null).map(
             ([name, { retryable }]) =>
               [anchored(name), retryable ? "yes" : "no", prose(ERROR_DESCRIPTIONS[name])] as const,

@@ -98,7 +98,8 @@ const aliases = (container: Container): string[] =>
 const names = (container: Container): Html =>
   html`${code(container)}${aliases(container).length > 0 ? html` (${codes(aliases(container))})` : ""}`;
 
-const containers = (): Html => html`<p>The supported codecs of each container; the first is the default. Aliases of containers are in
+const containers =
+  (): Html => html`<p>The supported codecs of each container; the first is the default. Aliases of containers are in
 parentheses.</p>
 ${table(
   "Containers of video and audio",

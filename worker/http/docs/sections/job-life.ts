@@ -61,11 +61,7 @@ const life = (title: string, moves: Moves, descriptions: Readonly<Record<string,
       ["Status", "Description", "Next"],
       [...moves.keys()].map((status) => {
         const next = nextOf(moves, status);
-        return [
-          code(status),
-          prose(descriptions[status] ?? ""),
-          next.length > 0 ? codes(next.map(stateOf)) : "none",
-        ];
+        return [code(status), prose(descriptions[status] ?? ""), next.length > 0 ? codes(next.map(stateOf)) : "none"];
       }),
     ),
   );

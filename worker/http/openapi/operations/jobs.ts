@@ -33,7 +33,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       "is the plan for a source that the other query parameters describe.",
     parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...queryParameters(AssumedSource)],
     body: { json: "JobRequest", examples: JOB_REQUESTS },
-    answers: [
+    responses: [
       { status: 201, description: "The new job", content: { json: "Job", example: STARTING_JOB } },
       {
         status: 200,
@@ -59,7 +59,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "List jobs",
     description: "The jobs of the account, newest first, in pages.",
     parameters: queryParameters(ListParameters),
-    answers: [
+    responses: [
       { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
     ],
     codes: ["query_not_valid"],
@@ -71,7 +71,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "getJob",
     summary: "Read a job",
     parameters: [ID],
-    answers: [{ status: 200, description: "The job", content: { json: "Job", example: RESPONSE_EXAMPLES.Job } }],
+    responses: [{ status: 200, description: "The job", content: { json: "Job", example: RESPONSE_EXAMPLES.Job } }],
     codes: ["job_not_found"],
   },
   {
@@ -82,7 +82,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Cancel a job",
     description: "Ends the job immediately. Finished outputs remain; the others become `aborted`.",
     parameters: [ID],
-    answers: [{ status: 200, description: "The canceled job", content: { json: "Job", example: ABORTED_JOB } }],
+    responses: [{ status: 200, description: "The canceled job", content: { json: "Job", example: ABORTED_JOB } }],
     codes: ["job_not_found", "job_state_conflict"],
   },
   {
@@ -94,7 +94,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     description:
       "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged.",
     parameters: [ID],
-    answers: [{ status: 200, description: "The restarted job", content: { json: "Job", example: STARTING_JOB } }],
+    responses: [{ status: 200, description: "The restarted job", content: { json: "Job", example: STARTING_JOB } }],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
   {
@@ -108,7 +108,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       "after which the stream closes. If a stream closes without `end`, connect again: the first event always has the " +
       "complete current state. A comment every 15 seconds keeps idle connections open.",
     parameters: [ID],
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The stream",

@@ -35,7 +35,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/v2/health",
     id: "health",
     summary: "Check the health of the service",
-    answers: [
+    responses: [
       {
         status: 200,
         description: "The service is healthy",
@@ -49,7 +49,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/v2/openapi.json",
     id: "openapi",
     summary: "This document",
-    answers: [{ status: 200, description: "OpenAPI 3.1", content: { mediaType: "application/json" } }],
+    responses: [{ status: 200, description: "OpenAPI 3.1", content: { mediaType: "application/json" } }],
   },
   {
     ...service,
@@ -57,7 +57,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/docs",
     id: "docs",
     summary: "The documentation",
-    answers: [{ status: 200, description: "An HTML page", content: { mediaType: "text/html" } }],
+    responses: [{ status: 200, description: "An HTML page", content: { mediaType: "text/html" } }],
   },
   {
     ...object,
@@ -67,7 +67,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     description:
       "Outputs of jobs with the storage `coconut` are available here for 24 hours to anyone who knows the URL.",
     parameters: [...object.parameters, RANGE],
-    answers: [
+    responses: [
       { status: 200, description: "The object", content: { mediaType: "*/*" } },
       { status: 206, description: "The requested range", content: { mediaType: "*/*" } },
       { status: 304, description: "The copy of the client is current", content: null },
@@ -79,7 +79,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     method: "head",
     id: "headObject",
     summary: "Read the size and type of an object",
-    answers: [{ status: 200, description: "Headers only", content: null }],
+    responses: [{ status: 200, description: "Headers only", content: null }],
     codes: ["object_not_found"],
   },
 ];
