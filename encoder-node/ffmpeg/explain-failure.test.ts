@@ -118,7 +118,7 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "[magicyuv @ 0x55] Codec (magicyuv) not on whitelist 'h264'\n[vist#0:0/magicyuv @ 0x55] [dec:magicyuv @ 0x55] Error while opening decoder: Invalid argument\n",
     "exit",
     "input_codec_not_supported",
-    "The input uses the codec magicyuv, which is not supported; convert it to a common one such as H.264, ProRes, AAC or PCM first, or leave that stream out.",
+    "The input uses the codec magicyuv, which is not supported; convert it to a common codec such as H.264, ProRes, AAC or PCM, or remove the stream.",
   ],
   [
     "another failure of an input with a stream whose decoder is not allowed and not needed",
@@ -132,21 +132,21 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "Error while decoding stream #0:0: Invalid data found\nCannot determine format of input stream 0:0 after EOF\nError marking filters as finished\n",
     "exit",
     "encoding_failed",
-    "The input's video or audio cannot be decoded; the file may be damaged, so export it again.",
+    "The video or audio of the input cannot be decoded; the file may be damaged, so export it again.",
   ],
   [
     "video without a frame, in ffmpeg 7's message",
     "Cannot determine format of input 0:0 after EOF\n[vf#0:0 @ 0x5] Task finished with error code: -1094995529 (Invalid data found)\n[vost#0:0/libx264 @ 0x5] Could not open encoder before EOF\n",
     "exit",
     "encoding_failed",
-    "The input's video cannot be decoded; the file may be damaged, so export it again.",
+    "The video of the input cannot be decoded; the file may be damaged, so export it again.",
   ],
   [
     "audio of which nothing can be decoded",
     "[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Decode error rate 1 exceeds maximum 0.666667\n[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Task finished with error code: -1145393733\n",
     "exit",
     "encoding_failed",
-    "The input's audio cannot be decoded; the file may be damaged, so export it again.",
+    "The audio of the input cannot be decoded; the file may be damaged, so export it again.",
   ],
   ...[
     "Decoder (codec none) not found for input stream #0:0",
@@ -164,7 +164,7 @@ test.each<[string, string, Reason, ErrorCode, string]>([
 });
 
 test.each<[Partial<CommandFailure>, ErrorCode, RegExp]>([
-  [{ reason: "exit", exitCode: 69 }, "encoding_failed", /^Most of the input's video or audio cannot be decoded/],
+  [{ reason: "exit", exitCode: 69 }, "encoding_failed", /^Most of the video or audio of the input cannot be decoded/],
   [{ reason: "frames" }, "encoding_failed", /far more frames than its header declares/],
   [{ reason: "time" }, "encoding_failed", /far longer than the input's duration allows/],
   [{ reason: "file" }, "encoding_failed", /file far larger than its duration allows/],

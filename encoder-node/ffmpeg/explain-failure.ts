@@ -44,7 +44,7 @@ const PATTERNS: readonly Pattern[] = [
     stderr: UNFILLED_AUDIO_GAP,
     code: "node_failed",
     message:
-      "The input's audio has a gap so long that filling it with silence needs more memory than one run may use; " +
+      "The audio of the input has a gap so long that filling it with silence needs more memory than one run may use; " +
       "remove the gap, or use a node with more memory",
   },
   {
@@ -68,13 +68,13 @@ const PATTERNS: readonly Pattern[] = [
     code: "input_codec_not_supported",
     message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },
-  { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The input's video") },
-  { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The input's audio") },
+  { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The video of the input") },
+  { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The audio of the input") },
   {
     // ffmpeg 5 and 6 name the stream only by its number.
     stderr: UNDECODED,
     code: "encoding_failed",
-    message: damaged("The input's video or audio"),
+    message: damaged("The video or audio of the input"),
   },
   {
     // Only for the input as a whole: ffmpeg also reports "Invalid data" for single frames that it cannot decode.
@@ -120,7 +120,7 @@ export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "o
       return signalFailure(exit.signal);
     case "exit": {
       if (exit.exitCode === MOSTLY_UNDECODED) {
-        return { code: "encoding_failed", message: `${damaged("Most of the input's video or audio")}.` };
+        return { code: "encoding_failed", message: `${damaged("Most of the video or audio of the input")}.` };
       }
       const line = lastErrorLine(stderrTail) ?? `exit code ${exit.exitCode ?? "unknown"}`;
       return { code: "encoding_failed", message: `The encode failed: ${line}.` };
