@@ -16,7 +16,9 @@ import { takeToken } from "./token.ts";
 const logSink: LogSink = { write: (line) => console.log(line), now: Date.now, level: "info" };
 const log = createLogger(logSink);
 
-/** The id is stored in the work folder, so that it stays the same after a restart. The session is new with each start. */
+/**
+ * The id is stored in the work folder, so that it stays the same after a restart. The session is new with each start.
+ */
 async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity> {
   const session = randomUUID();
   if (name) return { nodeId: name, session };

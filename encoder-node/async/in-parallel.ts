@@ -1,8 +1,8 @@
 // Runs asynchronous work on many items, a limited number at a time.
 
 /**
- * Calls `work` for each item, at most `limit` at a time, and returns the results in the order of the items. Rejects with the
- * first error, while other calls may still run.
+ * Calls `work` for each item, at most `limit` at a time, and returns the results in the order of the items. Rejects
+ * with the first error, while other calls may still run.
  */
 export async function mapLimited<Item, Value>(
   items: readonly Item[],
@@ -19,8 +19,8 @@ export async function mapLimited<Item, Value>(
 }
 
 /**
- * Like `mapLimited`, but the first error aborts the signal that the other calls have, and the function rejects after all calls
- * have ended.
+ * Like `mapLimited`, but the first error aborts the signal that the other calls have, and the function rejects after
+ * all calls have ended.
  */
 export async function mapLimitedOrAbort<Item, Value>(
   items: readonly Item[],

@@ -2,8 +2,8 @@
 import { untilAborted } from "./until-aborted.ts";
 
 /**
- * A value and its signature. A signature that has never worked is wrong, not expired. The first one may have waited for long, so
- * `mayHaveExpired` is true from the beginning there.
+ * A value and its signature. A signature that has never worked is wrong, not expired. The first one may have waited for
+ * long, so `mayHaveExpired` is true from the beginning there.
  */
 export type Signed<Value> = { readonly value: Value; mayHaveExpired: boolean };
 
@@ -23,9 +23,9 @@ export class Renewable<Value> {
   }
 
   /**
-   * Call this after a storage rejected `used`. True when there is another value to try, false when a new signature would not
-   * help. Concurrent callers share one renewal. Throws what `sign` throws. An abort rejects at once with the signal's reason and
-   * leaves the renewal to the other callers.
+   * Call this after a storage rejected `used`. True when there is another value to try, false when a new signature
+   * would not help. Concurrent callers share one renewal. Throws what `sign` throws. An abort rejects at once with the
+   * signal's reason and leaves the renewal to the other callers.
    */
   async renew(used: Signed<Value>, signal: AbortSignal): Promise<boolean> {
     if (this.#latest !== used) return true;

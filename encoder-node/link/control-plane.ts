@@ -23,7 +23,10 @@ export interface ControlPlane {
 
 const RESPONSE_TIMEOUT_MS = 60_000;
 
-/** Distinguishes the control plane from gateways and captive portals in front of it, whose error bodies have another form. */
+/**
+ * Distinguishes the control plane from gateways and captive portals in front of it, whose error bodies have another
+ * form.
+ */
 const ErrorBody = z.object({ error_code: z.string() });
 const FINAL_STATUSES: Readonly<Record<number, "superseded" | "rejected">> = {
   404: "superseded",

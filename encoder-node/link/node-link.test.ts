@@ -13,7 +13,9 @@ const ASSIGN = {
     lease: "AAAAAAAAAAAAAA.inspect.1",
     token: "t",
     jobId: "AAAAAAAAAAAAAA",
-    ...{ kind: "inspect", slotClass: "inspect", round: 0 },
+    kind: "inspect",
+    slotClass: "inspect",
+    round: 0,
     task: { kind: "inspect", sourceUrl: "http://127.0.0.1/", chunking: null },
   },
 };

@@ -30,7 +30,10 @@ afterEach(async () => {
 const fromGateway = (status: number) => ({ status, body: "<html>Please log in</html>" });
 type Answer = number | ReturnType<typeof fromGateway>;
 
-/** A control plane that responds with these in turn and repeats the last: a status, or a status with a body. 0 breaks the connection. */
+/**
+ * A control plane that responds with these in turn and repeats the last: a status, or a status with a body. 0 breaks
+ * the connection.
+ */
 async function controlPlane(...answers: Answer[]) {
   const received: { path: string; authorization: string | undefined; body: string }[] = [];
   const server = createServer(async (request, response) => {

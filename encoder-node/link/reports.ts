@@ -66,7 +66,9 @@ export function openReports(folder: string, controlPlane: ControlPlane, log: Log
   };
 }
 
-/** Sends a report until the control plane accepts or rejects it. A result that is rejected ends the lease as a failure. */
+/**
+ * Sends a report until the control plane accepts or rejects it. A result that is rejected ends the lease as a failure.
+ */
 function createDelivery(controlPlane: ControlPlane, log: Logger): (report: Report) => Promise<boolean> {
   return async function deliver(report): Promise<boolean> {
     const { lease, verb } = report;

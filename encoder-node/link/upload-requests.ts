@@ -51,8 +51,8 @@ export async function requestUploads(
 }
 
 /**
- * Requests URLs for any number of scratch objects; the first failure is the answer for all. Throws AppError `lease_superseded`,
- * `node_failed` or `cancelled`.
+ * Requests URLs for any number of scratch objects; the first failure is the answer for all. Throws AppError
+ * `lease_superseded`, `node_failed` or `cancelled`.
  */
 export async function requestScratch(
   client: LeaseClient,

@@ -1,5 +1,5 @@
-// The metadata of a whole package, in ffprobe's form: from ffprobe's data on the first bytes of each track, and from the measured
-// segments. Pure.
+// The metadata of a whole package, in ffprobe's form: from ffprobe's data on the first bytes of each track, and from
+// the measured segments. Pure.
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
@@ -14,8 +14,8 @@ const FORMATS = {
 
 /**
  * HLS has the tracks of each variant in turn, as ffprobe lists those of a playlist whose segments hold video and audio
- * together, so audio that several variants share is listed with each of them; DASH has each track once. Each stream's tag
- * `variant_bitrate` is the bandwidth of its variant, or in DASH of its representation, as the playlist declares it.
+ * together, so audio that several variants share is listed with each of them; DASH has each track once. Each stream's
+ * tag `variant_bitrate` is the bandwidth of its variant, or in DASH of its representation, as the playlist declares it.
  */
 export function packageProbe(
   kind: keyof typeof FORMATS,

@@ -49,7 +49,10 @@ const storage = async (respond?: Respond): Promise<TestStorage> => {
 type Run = { publication: Publication; workFolder: string; encode(): Promise<CommandResult> };
 type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & { speed?: number };
 
-/** Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that there is something to follow. */
+/**
+ * Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that there is something to
+ * follow.
+ */
 async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
   const workFolder = await mkdtemp(join(folder, "work-"));
   const deps = {

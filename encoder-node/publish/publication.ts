@@ -22,15 +22,15 @@ export interface Publication {
   /** Aborts when the publication cannot succeed any more: encoding for it can stop. */
   readonly broken: AbortSignal;
   /**
-   * Reads the remaining segments after ffmpeg has succeeded. When the tracks are not as planned, stops and rejects with AppError
-   * `encoding_failed`. Ignores failures of the storage.
+   * Reads the remaining segments after ffmpeg has succeeded. When the tracks are not as planned, stops and rejects with
+   * AppError `encoding_failed`. Ignores failures of the storage.
    */
   check(): Promise<void>;
   /** Bytes that are not stored yet. */
   waitingBytes(): number;
   /**
-   * Stores the remaining files, with the files that players open last, and returns those. `onBytes` receives how many of the
-   * waiting bytes are stored. Rejects when the work is no longer needed.
+   * Stores the remaining files, with the files that players open last, and returns those. `onBytes` receives how many
+   * of the waiting bytes are stored. Rejects when the work is no longer needed.
    */
   finish(onBytes: (storedBytes: number) => void): Promise<Result<Published>>;
   /** Stops at once, and resolves when all uploads have ended. */

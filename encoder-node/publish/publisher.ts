@@ -1,5 +1,5 @@
-// Publishes the streams of a task, that is, packages and uploads them while ffmpeg encodes them. Each run of ffmpeg starts new
-// publications, each in a folder of its own.
+// Publishes the streams of a task, that is, packages and uploads them while ffmpeg encodes them. Each run of ffmpeg
+// starts new publications, each in a folder of its own.
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";

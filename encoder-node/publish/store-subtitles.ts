@@ -14,7 +14,10 @@ import type { StreamStorage } from "./stream-storage.ts";
 
 type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder" | "tracks">;
 
-/** Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept them. */
+/**
+ * Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept
+ * them.
+ */
 export async function storeSubtitles(
   files: readonly SubtitleFile[],
   packages: readonly TextPackage[],

@@ -66,8 +66,8 @@ export class StreamStorage {
   }
 
   /**
-   * Resolves when all files are stored (null) or an upload has failed. `onBytes` receives how many of the waiting bytes are
-   * stored. Rejects when the lease or the work is no longer needed.
+   * Resolves when all files are stored (null) or an upload has failed. `onBytes` receives how many of the waiting bytes
+   * are stored. Rejects when the lease or the work is no longer needed.
    */
   async settled(onBytes?: (storedBytes: number) => void): Promise<Failure | null> {
     let stored = 0;

@@ -5,8 +5,8 @@ import { type FetchTo, type HeldSource, YIELDED } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
 /**
- * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws what `fetchSource` throws, and
- * AppError `turn_over` when the source is slow and other tasks wait; what has arrived is kept.
+ * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws what `fetchSource`
+ * throws, and AppError `turn_over` when the source is slow and other tasks wait; what has arrived is kept.
  */
 export async function acquireSource(url: string, deps: TaskDeps): Promise<HeldSource> {
   const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes, yielding } = deps;

@@ -11,9 +11,9 @@ const Holder = z.object({ pid: z.int().min(1), startedAt: z.string() });
 type Holder = z.infer<typeof Holder>;
 
 /**
- * Locks the folder, which must exist, for this process until it ends. A lock whose process has ended is taken over. Processes
- * are recognized on one machine only: containers that share a folder do not see each other.
- * Throws a message for people when another process holds the lock, or when a stale lock cannot be removed.
+ * Locks the folder, which must exist, for this process until it ends. A lock whose process has ended is taken over.
+ * Processes are recognized on one machine only: containers that share a folder do not see each other. Throws a message
+ * for people when another process holds the lock, or when a stale lock cannot be removed.
  */
 export async function lockFolder(folder: string): Promise<void> {
   const lock = join(folder, "node.lock");
@@ -27,7 +27,9 @@ export async function lockFolder(folder: string): Promise<void> {
   process.once("exit", () => rmSync(lock, { force: true }));
 }
 
-/** Creates the lock by a hard link, which is atomic and never replaces a file; by a copy on file systems without links. */
+/**
+ * Creates the lock by a hard link, which is atomic and never replaces a file; by a copy on file systems without links.
+ */
 async function tryLock(own: string, lock: string): Promise<boolean> {
   try {
     await link(own, lock).catch((error: unknown) => (isExisting(error) ? Promise.reject(error) : copy(own, lock)));
@@ -37,6 +39,8 @@ async function tryLock(own: string, lock: string): Promise<boolean> {
     throw error;
   }
 }
+
+const OTHER_FOLDER = "choose another folder with --work.";
 
 const copy = (own: string, lock: string): Promise<void> => copyFile(own, lock, constants.COPYFILE_EXCL);
 const isExisting = (error: unknown): boolean => errorCode(error) === "EEXIST";
@@ -58,13 +62,15 @@ async function clearStale(lock: string, aside: string, folder: string): Promise<
   }
 }
 
-/** Without this, a lock that cannot be moved, such as another user's in a folder like /tmp, would be retried forever. */
+/**
+ * Without this, a lock that cannot be moved, such as another user's in a folder like /tmp, would be retried forever.
+ */
 function throwUnlessMissing(error: unknown, lock: string): void {
   const code = errorCode(error);
   if (code === "ENOENT") return;
-  throw new Error(
-    `${lock} is the lock of an encoder node that has ended, and cannot be removed (${code ?? messageOf(error)}). Delete the file, or choose another folder with --work.`,
-  );
+  const cause = code ?? messageOf(error);
+  const problem = `${lock} is the lock of an encoder node that has ended, and cannot be removed (${cause}).`;
+  throw new Error(`${problem} Delete the file, or ${OTHER_FOLDER}`);
 }
 
 /** Empty when the file does not exist. */
@@ -73,9 +79,8 @@ const readText = (file: string): Promise<string> => readFile(file, "utf8").catch
 function throwIfHeld(text: string, folder: string): void {
   const holder = parseHolder(text);
   if (!holder || startTime(holder.pid) !== holder.startedAt) return;
-  throw new Error(
-    `Another encoder node (process ${holder.pid}) uses the work folder ${folder}. Stop it, or choose another folder with --work.`,
-  );
+  const problem = `Another encoder node (process ${holder.pid}) uses the work folder ${folder}.`;
+  throw new Error(`${problem} Stop it, or ${OTHER_FOLDER}`);
 }
 
 /** Null for a file that a power failure truncated. */
@@ -97,8 +102,8 @@ function startTime(pid: number): string | null {
 }
 
 function startByProc(pid: number): string | null {
-  // proc(5): the second field is the name in parentheses, which may contain spaces; the third is the state; the 22nd is the start
-  // time in ticks since boot.
+  // proc(5): the second field is the name in parentheses, which may contain spaces; the third is the state; the 22nd is
+  // the start time in ticks since boot.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)/s, "").trim().split(" ");
   if (fields[0] === "Z") return null;
   return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;

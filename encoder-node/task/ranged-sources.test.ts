@@ -40,8 +40,11 @@ afterAll(async () => {
 });
 
 const TASK = {
-  ...{ kind: "audio", sourceUrl: "http://127.0.0.1:9/", source: { from: "scratch", pieces: PIECES } },
-  ...{ probe: { streams: [], format: {} }, outputs: [] },
+  kind: "audio",
+  sourceUrl: "http://127.0.0.1:9/",
+  source: { from: "scratch", pieces: PIECES },
+  probe: { streams: [], format: {} },
+  outputs: [],
 } as const;
 const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK) => {
   const deps = node.depsOf(`${job.repeat(14)}.audio.${lease}`, task, {

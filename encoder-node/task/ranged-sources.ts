@@ -1,4 +1,5 @@
-// Sources that are read by ranges: one block cache for all tasks of this node that read the same source, one proxy for all.
+// Sources that are read by ranges: one block cache for all tasks of this node that read the same source, one proxy for
+// all.
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { type HeldCache, SharedBlockCaches } from "../source/ranges/block-cache-sharing.ts";
@@ -11,7 +12,10 @@ export type LocateSource = () => Promise<readonly SourcePiece[]>;
 export class RangedSources {
   readonly #allow: AllowPrivate;
   readonly #caches: SharedBlockCaches;
-  /** By key: the leases that may request URLs now. The cache outlives a lease, and a lease that has ended cannot request URLs. */
+  /**
+   * By key: the leases that may request URLs now. The cache outlives a lease, and a lease that has ended cannot request
+   * URLs.
+   */
   readonly #locators = new Map<string, Set<LocateSource>>();
   #proxy: Promise<RangeProxy> | null = null;
 
@@ -22,8 +26,8 @@ export class RangedSources {
   }
 
   /**
-   * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate` is called
-   * again when its URLs have expired.
+   * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
+   * is called again when its URLs have expired.
    */
   async open(key: string, locate: LocateSource): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));

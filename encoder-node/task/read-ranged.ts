@@ -17,8 +17,8 @@ export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
 type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl">;
 
 /**
- * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails, and that failure is
- * thrown: what ffmpeg made of an incomplete source is useless.
+ * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails, and that
+ * failure is thrown: what ffmpeg made of an incomplete source is useless.
  */
 export async function withRangedSource<Value>(
   task: RangedTask,

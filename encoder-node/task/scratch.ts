@@ -24,8 +24,9 @@ export function scratchName(lease: LeaseId, file: string): string {
 export type ScratchFile = { readonly name: string; readonly content: Content };
 
 /**
- * Stores files; `onBytes` receives the number of bytes sent of all files. Throws AppError `node_failed` when a file cannot be
- * stored: the bucket is the operator's, so no client's storage is to blame. An abort rejects with the signal's reason.
+ * Stores files; `onBytes` receives the number of bytes sent of all files. Throws AppError `node_failed` when a file
+ * cannot be stored: the bucket is the operator's, so no client's storage is to blame. An abort rejects with the
+ * signal's reason.
  */
 export async function putScratch(
   files: readonly ScratchFile[],

@@ -61,8 +61,8 @@ export class SourceCache {
   }
 
   /**
-   * Returns the source that `key` names (a part of a file name), and fetches it if necessary; concurrent callers share one fetch.
-   * Rejects with the error of the fetch, or when `signal` aborts.
+   * Returns the source that `key` names (a part of a file name), and fetches it if necessary; concurrent callers share
+   * one fetch. Rejects with the error of the fetch, or when `signal` aborts.
    */
   async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
     const { signal, onProgress = () => undefined, onSlow = () => undefined } = options;

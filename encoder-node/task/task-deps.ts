@@ -52,6 +52,9 @@ export interface TaskDeps extends NodeDeps {
   /** Reports outputs that have ended while the task continues; false when `complete` must include them. */
   report(outputs: OutputReport[]): Promise<boolean>;
   readonly requestUploads: RequestUploads;
-  /** Requests URLs to write and read objects of the job in the scratch bucket, in the order of the request; else like `requestUploads`. */
+  /**
+   * Requests URLs to write and read objects of the job in the scratch bucket, in the order of the request; else like
+   * `requestUploads`.
+   */
   requestScratch(puts: readonly ScratchPut[], gets: readonly string[]): Promise<ScratchAnswer>;
 }

@@ -17,8 +17,8 @@ export class UploadSlots {
   }
 
   /**
-   * Resolves when a slot is free, with a function that releases it. Until then a task keeps its encode slot, so that a node with
-   * slow storages accepts no more work than its disk holds. Rejects when `signal` aborts.
+   * Resolves when a slot is free, with a function that releases it. Until then a task keeps its encode slot, so that a
+   * node with slow storages accepts no more work than its disk holds. Rejects when `signal` aborts.
    */
   async acquire(signal: AbortSignal): Promise<() => void> {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
-// The task `audio`: encode what a chunked job does not encode in chunks, and store it in the scratch bucket for the join.
+// The task `audio`: encode what a chunked job does not encode in chunks, and store it in the scratch bucket for the
+// join.
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/plan-audio.ts";

@@ -137,7 +137,9 @@ async function runLease(
   }
 }
 
-/** A function that gives back the slot of a lease, once, and notifies the hub about it and about leases that have ended. */
+/**
+ * A function that gives back the slot of a lease, once, and notifies the hub about it and about leases that have ended.
+ */
 function slotReturn(slotClass: SlotClass, { slots, send }: LeasesDeps): (released: LeaseId[]) => void {
   let isHeld = true;
   return (released) => {

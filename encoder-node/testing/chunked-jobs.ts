@@ -1,5 +1,5 @@
-// Support for tests of chunked jobs: clips, and all tasks of a job as the control plane makes them, with ffmpeg and a scratch
-// bucket.
+// Support for tests of chunked jobs: clips, and all tasks of a job as the control plane makes them, with ffmpeg and a
+// scratch bucket.
 
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

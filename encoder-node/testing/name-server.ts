@@ -10,7 +10,10 @@ export type Answers = (name: string, lookups: number) => readonly string[];
 const [A, AAAA] = [1, 28];
 const HEADER_BYTES = 12;
 
-/** Makes `dns.lookup` query a server with these answers. `lookups` holds the names of all look-ups; `close` restores `dns.lookup`. */
+/**
+ * Makes `dns.lookup` query a server with these answers. `lookups` holds the names of all look-ups; `close` restores
+ * `dns.lookup`.
+ */
 export async function startNameServer(answers: Answers) {
   const lookups: string[] = [];
   const socket = createSocket("udp4").on("message", (query, { port, address }) => {

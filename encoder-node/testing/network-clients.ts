@@ -83,8 +83,8 @@ export const REFUSED =
   /^(?:(?:input|storage)_address_not_allowed|(?:watermark|subtitle)_failed: The (?:watermark|subtitles `English`) from the host `[^`]*` cannot be used: the address is not a public one\.$)/;
 
 /**
- * A server at every address of this machine that counts requests, and redirects from `/<status>/<location in base64url>`; also an
- * empty folder.
+ * A server at every address of this machine that counts requests, and redirects from `/<status>/<location in
+ * base64url>`; also an empty folder.
  */
 export async function startTrap() {
   const folder = await mkdtemp(join(tmpdir(), "copra-trap-"));

@@ -10,7 +10,10 @@ import type { TaskDeps } from "../task/task-deps.ts";
 export type Respond = (name: string, response: ServerResponse, count: number) => boolean;
 
 export type TestStorage = {
-  /** Objects in the order in which they were stored, by `<package>/<file>` for streams, and by `<output>.<file>` for other files. */
+  /**
+   * Objects in the order in which they were stored, by `<package>/<file>` for streams, and by `<output>.<file>` for
+   * other files.
+   */
   readonly objects: Map<string, Buffer>;
   /** The names of each request for uploads. */
   readonly requested: string[][];

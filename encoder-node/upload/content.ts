@@ -29,7 +29,9 @@ export async function fileContent(path: string): Promise<Content> {
   return rangeContent(path, 0, found.size);
 }
 
-/** A byte range of a file that may still grow after it. Reading throws AppError `node_failed` when the file is shorter. */
+/**
+ * A byte range of a file that may still grow after it. Reading throws AppError `node_failed` when the file is shorter.
+ */
 export function rangeContent(path: string, start: number, sizeBytes: number): Content {
   return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
 }

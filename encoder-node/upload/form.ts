@@ -1,4 +1,5 @@
-// Uploads by form: the multipart/form-data body around a file (RFC 7578), and what a receiver's error status means. Pure.
+// Uploads by form: the multipart/form-data body around a file (RFC 7578), and what a receiver's error status means.
+// Pure.
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { isPassingStatus } from "#shared/network/storage-failure.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
@@ -7,8 +8,8 @@ import type { UploadForm } from "#shared/protocol/uploads.ts";
 export type FormFrame = { readonly head: Buffer; readonly tail: Buffer; readonly contentType: string };
 
 /**
- * Frames a file. The plain fields precede it, so that a receiver that reads the body as a stream has them before the file. The
- * boundary must not occur in the file or the fields: use random characters.
+ * Frames a file. The plain fields precede it, so that a receiver that reads the body as a stream has them before the
+ * file. The boundary must not occur in the file or the fields: use random characters.
  */
 export function formFrame({ name, fileName, contentType, fields }: UploadForm, boundary: string): FormFrame {
   const head = [
@@ -31,10 +32,20 @@ export function formFrame({ name, fileName, contentType, fields }: UploadForm, b
   };
 }
 
+/** The body: the frame around the bytes of the file. */
+export async function* framed({ head, tail }: FormFrame, range: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield head;
+  yield* range;
+  yield tail;
+}
+
 /** Escapes a name as browsers do (HTML Standard, multipart/form-data encoding algorithm). */
 const quote = (text: string): string => text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 
-/** The failure that a receiver's status means: any HTTP status but success. Redirects are failures, they are not followed. */
+/**
+ * The failure that a receiver's status means: any HTTP status but success. Redirects are failures, they are not
+ * followed.
+ */
 export function formFailure(status: number): AppError {
   const [code, advice] = explainStatus(status);
   return new AppError(code, `The upload URL responded with HTTP ${status}; ${advice}.`);

@@ -42,10 +42,8 @@ export const isLongEnough = (endMs: number, expectedMs: number | null): boolean 
 
 export function tooShort(endMs: number, expectedMs: number): AppError {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
-  return new AppError(
-    "encoding_failed",
-    `The result ends at ${seconds(endMs)} s instead of ${seconds(expectedMs)} s; the source may be damaged or truncated`,
-  );
+  const ends = `The result ends at ${seconds(endMs)} s instead of ${seconds(expectedMs)} s`;
+  return new AppError("encoding_failed", `${ends}; the source may be damaged or truncated`);
 }
 
 export const missingTrack = (kind: TrackKind): AppError =>

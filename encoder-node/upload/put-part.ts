@@ -3,14 +3,15 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
-import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
+import { backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
 import { connectionFailureOf, storageUnreachable } from "#shared/network/storage-connection.ts";
 import { isPassingStatus, storageRejection } from "#shared/network/storage-failure.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { Content } from "./content.ts";
-import { type FormFrame, formFailure, formFrame } from "./form.ts";
+import { formFailure, formFrame, framed } from "./form.ts";
+import { FORM_RETRIES, NO_HOST_RETRIES, RETRIES, type RetryPolicy } from "./retry-policy.ts";
 
 export type PartUpload = {
   readonly content: Content;
@@ -20,31 +21,6 @@ export type PartUpload = {
   readonly log: Logger;
   /** Bytes of this part that were handed to the network in the current attempt. */
   readonly onProgress: (bytesSent: number) => void;
-};
-
-/** How often and after which delay a part is sent again, and how long one attempt may take. */
-export type RetryPolicy = {
-  readonly retries: number;
-  readonly backoff: BackoffPolicy;
-  /** The time limit of one attempt: a base, and more for each KiB. */
-  readonly limit: { readonly baseMs: number; readonly msPerKib: number };
-};
-/**
- * A storage that is too slow would occupy its slot forever. 1 MiB a minute is also the minimum rate of a source
- * (source/fetch/source-timeouts.ts). The base is for slow responses and small files.
- */
-const LIMIT: RetryPolicy["limit"] = { baseMs: 10 * 60_000, msPerKib: 60_000 / 1024 };
-/** About five minutes: an upload holds no encoder, and waiting costs less than encoding the outputs again. */
-const RETRIES: RetryPolicy = { retries: 24, backoff: { firstMs: 500, maxMs: 30_000 }, limit: LIMIT };
-/** A few seconds: the receiver of a form may have it already, and gets the whole file with each attempt. */
-const FORM_RETRIES: RetryPolicy = { ...RETRIES, retries: 2 };
-/**
- * A host that refuses connections or does not resolve is a wrong `storage` far more often than a host that restarts. The upload
- * gives up after 13 s at most, 6 s on average.
- */
-const NO_HOST_RETRIES: Pick<RetryPolicy, "retries" | "backoff"> = {
-  retries: 5,
-  backoff: { firstMs: 500, maxMs: 5000 },
 };
 
 /** The storage did not accept a part despite all retries. Other files would fail too, for now. */
@@ -66,12 +42,12 @@ const ERROR_BODY_BYTES = 16 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Sends one part and returns the ETag that the storage sent (empty when it sent none). Network errors and the statuses that
- * storage-failure.ts calls passing are retried 24 times, forms twice, unless `policy` overrides that; an unreachable host
- * 5 times. Redirects are failures, they are not followed. A form whose receiver does not respond in time is not sent again: it
- * may have arrived.
- * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`, and the
- * errors of the agent. An abort rejects with the signal's reason.
+ * Sends one part and returns the ETag that the storage sent (empty when it sent none). Network errors and the statuses
+ * that storage-failure.ts calls passing are retried 24 times, forms twice, unless `policy` overrides that; an
+ * unreachable host 5 times. Redirects are failures, they are not followed. A form whose receiver does not respond in
+ * time is not sent again: it may have arrived.
+ * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`,
+ * and the errors of the agent. An abort rejects with the signal's reason.
  */
 export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> = {}): Promise<string> {
   const { signal, part, log } = upload;
@@ -115,11 +91,11 @@ async function withTimeLimit<Value>(
   }
 }
 
-const tooSlow = (limitMs: number): AppError =>
-  new AppError(
-    "storage_unreachable",
-    `The storage did not accept a file, or a range of one, within ${Math.ceil(limitMs / 60_000)} min; use a faster storage.`,
-  );
+function tooSlow(limitMs: number): AppError {
+  const minutes = Math.ceil(limitMs / 60_000);
+  const message = `The storage did not accept a file, or a range of one, within ${minutes} min; use a faster storage.`;
+  return new AppError("storage_unreachable", message);
+}
 
 /** `isHostMissing`: the host refused the connection, or does not resolve. */
 type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; isHostMissing?: boolean; error: AppError };
@@ -163,12 +139,6 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
 }
 
 type Bytes = AsyncIterable<Uint8Array>;
-
-async function* framed({ head, tail }: FormFrame, range: Bytes): AsyncGenerator<Uint8Array> {
-  yield head;
-  yield* range;
-  yield tail;
-}
 
 async function* withProgress(range: Bytes, onProgress: PartUpload["onProgress"]): AsyncGenerator<Uint8Array> {
   let sent = 0;

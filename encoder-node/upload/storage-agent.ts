@@ -4,7 +4,10 @@ import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { guardedAgent } from "../source/fetch/address-guard.ts";
 
-/** Requests to other addresses fail with AppError `storage_address_not_allowed`. Share one agent, so that uploads share connections. */
+/**
+ * Requests to other addresses fail with AppError `storage_address_not_allowed`. Share one agent, so that uploads share
+ * connections.
+ */
 export const storageAgent = (allow: AllowPrivate): Agent =>
   guardedAgent({
     allow,

@@ -7,9 +7,13 @@ import type { UploadPart, UploadsAnswer, UploadsRequest, UploadTicket } from "#s
 import { mapLimitedOrAbort } from "../async/in-parallel.ts";
 import { Renewable } from "../async/renewable.ts";
 import type { Content } from "./content.ts";
-import { putPart, type RetryPolicy } from "./put-part.ts";
+import { putPart } from "./put-part.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
-/** Requests signed uploads from the control plane, with retries. Throws AppError `lease_superseded`, `node_failed` or `cancelled`. */
+/**
+ * Requests signed uploads from the control plane, with retries. Throws AppError `lease_superseded`, `node_failed` or
+ * `cancelled`.
+ */
 export type RequestUploads = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
 
 /** What every upload of a task has in common. */
@@ -37,10 +41,11 @@ export type Upload = {
 const PARALLEL_PARTS = 4;
 
 /**
- * Uploads the parts, up to 4 at a time, and returns the ETag of each part in the ticket's order. When the storage rejects a
- * signature as it rejects an expired one, the upload requests new signatures; parts that are stored are not sent again.
- * Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts, and AppError
- * `node_failed` when the content does not have the length of the ticket. An abort rejects with the signal's reason.
+ * Uploads the parts, up to 4 at a time, and returns the ETag of each part in the ticket's order. When the storage
+ * rejects a signature as it rejects an expired one, the upload requests new signatures; parts that are stored are not
+ * sent again. Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts, and
+ * AppError `node_failed` when the content does not have the length of the ticket. An abort rejects with the signal's
+ * reason.
  */
 export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
   const { content, ticket, agent, signal, log, retryPolicy } = upload;
@@ -68,7 +73,10 @@ export async function uploadContent(upload: Upload): Promise<{ etags: string[]; 
   return { etags, sizeBytes };
 }
 
-/** Requests a ticket for one file. Throws AppError with the control plane's reason when it signs none, and as `requestUploads` does. */
+/**
+ * Requests a ticket for one file. Throws AppError with the control plane's reason when it signs none, and as
+ * `requestUploads` does.
+ */
 export async function requestTicket(
   file: UploadsRequest["files"][number],
   requestUploads: RequestUploads,

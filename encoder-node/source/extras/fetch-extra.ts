@@ -19,8 +19,9 @@ export type Extra = {
 export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
 
 /**
- * Fetches the file and calls `check`, which throws AppError `input_not_media`, or one whose message completes `cannot be used: `.
- * Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for errors of this machine.
+ * Fetches the file and calls `check`, which throws AppError `input_not_media`, or one whose message completes `cannot
+ * be used: `. Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for errors
+ * of this machine.
  */
 export async function fetchExtra(
   extra: Extra,

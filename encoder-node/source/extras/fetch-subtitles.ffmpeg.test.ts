@@ -53,7 +53,11 @@ const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`
 const fetchAll = (paths: readonly string[], { language = "de", allow = "loopback" as "loopback" | "none" } = {}) =>
   fetchSubtitles({
     subtitles: paths.map((path) => ({ url: `http://${host()}${path}`, language, name: "Deutsch", default: false })),
-    ...{ folder, name: "0-subtitles", ffmpeg, allow, signal: new AbortController().signal },
+    folder,
+    name: "0-subtitles",
+    ffmpeg,
+    allow,
+    signal: new AbortController().signal,
   });
 
 it.each([

@@ -48,7 +48,10 @@ const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`
 const fetchAll = (paths: readonly string[], allow: "none" | "loopback"): Promise<Watermarks> =>
   fetchWatermarks({
     urls: paths.map((path) => `http://user:secret@${host()}${path}`),
-    ...{ folder, ffprobe, allow, signal: new AbortController().signal },
+    folder,
+    ffprobe,
+    allow,
+    signal: new AbortController().signal,
   });
 
 it("fetches each watermark once, and explains why a file cannot be used", async () => {

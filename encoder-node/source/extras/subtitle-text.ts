@@ -59,8 +59,8 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Languages whose 8-bit text is in Windows-1252, which holds all of Latin-1 (Encoding Standard §4.2). Bytes alone cannot
- * distinguish it from Cyrillic or Chinese encodings.
+ * Languages whose 8-bit text is in Windows-1252, which holds all of Latin-1 (Encoding Standard §4.2). Bytes alone
+ * cannot distinguish it from Cyrillic or Chinese encodings.
  */
 const WESTERN_LANGUAGES = new Set(
   "af ca da de en es eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sq sv".split(" "),

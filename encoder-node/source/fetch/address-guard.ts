@@ -20,14 +20,17 @@ export type Guard = {
   /** The error for a host that is not allowed. */
   readonly refuse: (host: string) => AppError;
   readonly resolve?: ResolveAll;
-  /** Called for each reset connection, idle ones too: undici takes a reset for the end of a body that ends with its connection. */
+  /**
+   * Called for each reset connection, idle ones too: undici takes a reset for the end of a body that ends with its
+   * connection.
+   */
   readonly onReset?: () => void;
 };
 
 /**
- * An agent that connects to allowed addresses only. The name is resolved once, its addresses are checked, and the socket connects
- * to the checked addresses: there is no second look-up that could return others (DNS rebinding). Other addresses fail with the
- * guard's AppError. The agent does not follow redirects.
+ * An agent that connects to allowed addresses only. The name is resolved once, its addresses are checked, and the
+ * socket connects to the checked addresses: there is no second look-up that could return others (DNS rebinding). Other
+ * addresses fail with the guard's AppError. The agent does not follow redirects.
  */
 export function guardedAgent(guard: Guard): Agent {
   const connect = buildConnector({

@@ -5,7 +5,10 @@ import type { SourceTimeouts } from "./source-timeouts.ts";
 
 export type Fetch = {
   readonly url: string;
-  /** The file to write. Its content is discarded, unless `resume` describes it. After a failure it holds what has arrived. */
+  /**
+   * The file to write. Its content is discarded, unless `resume` describes it. After a failure it holds what has
+   * arrived.
+   */
   readonly destination: string;
   /** The state of an earlier fetch of the file. It is kept up to date, so that a later fetch can resume. */
   readonly resume?: ResumeState | undefined;

@@ -5,10 +5,10 @@ import { diskFailure } from "./source-disk.ts";
 import { SourceTransfer } from "./source-transfer.ts";
 
 /**
- * Downloads a source and returns its size, which is checked against the size that the server sent.
- * Throws AppError: `input_http_<status>`, `input_unreachable`, `input_timeout` (silent or too slow), `input_too_large`,
- * `input_address_not_allowed`, `node_failed` (the disk fails or is too small), `node_busy` (other sources occupy the disk). An
- * abort rejects with the signal's reason.
+ * Downloads a source and returns its size, which is checked against the size that the server sent. Throws AppError:
+ * `input_http_<status>`, `input_unreachable`, `input_timeout` (silent or too slow), `input_too_large`,
+ * `input_address_not_allowed`, `node_failed` (the disk fails or is too small), `node_busy` (other sources occupy the
+ * disk). An abort rejects with the signal's reason.
  */
 export async function fetchSource(fetch: Fetch): Promise<{ sizeBytes: number }> {
   fetch.signal.throwIfAborted();

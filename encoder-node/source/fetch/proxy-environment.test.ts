@@ -13,7 +13,9 @@ it("the address guard ignores proxies in the environment", async () => {
   const env = {
     ...process.env,
     ...Object.fromEntries(proxies.map((name) => [name, setting])),
-    ...{ NODE_USE_ENV_PROXY: "1", NO_PROXY: "", no_proxy: "" },
+    NODE_USE_ENV_PROXY: "1",
+    NO_PROXY: "",
+    no_proxy: "",
   };
   const urls = [`http://127.0.0.1:${server.port}/`, "http://10.0.0.1/", "https://10.0.0.1/", "http://nosuch.invalid/"];
   const clients = new URL("../../testing/network-clients.ts", import.meta.url).href;

@@ -12,7 +12,9 @@ export type ResponseReading =
 export type KnownFile = {
   readonly received: number;
   readonly totalBytes: number | null;
-  /** Identifies the version of the file: a strong ETag or a Last-Modified date. Null: ranges cannot be combined safely. */
+  /**
+   * Identifies the version of the file: a strong ETag or a Last-Modified date. Null: ranges cannot be combined safely.
+   */
   readonly validator: string | null;
 };
 

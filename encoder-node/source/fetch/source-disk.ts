@@ -15,8 +15,9 @@ const usableBytes: FreeSpace = async (folder) => (await freeBytes(folder)) - DIS
 /** The disk space of one source. */
 export interface DiskShare {
   /**
-   * Reserves `bytes` that are still to be written, in place of the earlier reservation. Throws AppError `node_busy` when other
-   * sources occupy or reserve too much of the disk, and `node_failed` when there is too little space even without them.
+   * Reserves `bytes` that are still to be written, in place of the earlier reservation. Throws AppError `node_busy`
+   * when other sources occupy or reserve too much of the disk, and `node_failed` when there is too little space even
+   * without them.
    */
   reserve(bytes: number): Promise<void>;
   /** Ends the reservation. What is written stays. */

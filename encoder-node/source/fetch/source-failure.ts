@@ -3,7 +3,9 @@ import type { IncomingHttpHeaders } from "undici/types/header.js";
 import { AppError } from "#shared/errors.ts";
 import { retryAfterMs } from "#shared/network/http-headers.ts";
 
-/** A failure for which retries with the same URL are useless. Another attempt of the task, with a new URL, may succeed. */
+/**
+ * A failure for which retries with the same URL are useless. Another attempt of the task, with a new URL, may succeed.
+ */
 export class FinalFailure extends AppError {}
 
 /** An HTTP error status. */
@@ -21,7 +23,10 @@ const NAME_ERRORS = new Set(["ENOTFOUND", "EAI_NODATA", "EAI_NONAME"]);
 const TIMEOUTS = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 const NO_WAY = new Set(["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"]);
 
-/** Converts an error of a connection or transfer to AppError. Returns an AppError, or an AppError among the causes, unchanged. */
+/**
+ * Converts an error of a connection or transfer to AppError. Returns an AppError, or an AppError among the causes,
+ * unchanged.
+ */
 export function connectionFailure(error: unknown, host: string): AppError {
   const known = causes(error).find((cause) => cause instanceof AppError);
   if (known) return known;
@@ -78,11 +83,10 @@ const EXPIRED: ReadonlySet<string> = new Set(["input_http_400", "input_http_401"
 export const mayHaveExpired = ({ code }: AppError): boolean => EXPIRED.has(code);
 
 /** A server that sent a part of a file, and then rejected the next request. */
-export const refusedMidway = ({ statusCode, host }: ErrorResponse): FinalFailure =>
-  new FinalFailure(
-    "input_unreachable",
-    `The host \`${host}\` of the input sent a part of the file and then responded with HTTP ${statusCode}; if the URL is signed, let it expire later.`,
-  );
+export function refusedMidway({ statusCode, host }: ErrorResponse): FinalFailure {
+  const problem = `The host \`${host}\` of the input sent a part of the file and then responded with HTTP ${statusCode}`;
+  return new FinalFailure("input_unreachable", `${problem}; if the URL is signed, let it expire later.`);
+}
 
 /** A source below the minimum rate. Its progress does not restore the retries. */
 export class SlowSource extends AppError {}
@@ -93,11 +97,11 @@ export const tooSlow = (host: string, { bytes, windowMs }: { bytes: number; wind
   );
 
 /** A source that exceeds the time limit. */
-export const tooLong = (host: string, limitMs: number): FinalFailure =>
-  new FinalFailure(
-    "input_timeout",
-    `The host \`${host}\` of the input did not send the whole file within ${limitMs / 3_600_000} hours; use a faster host.`,
-  );
+export function tooLong(host: string, limitMs: number): FinalFailure {
+  const hours = limitMs / 3_600_000;
+  const message = `The host \`${host}\` of the input did not send the whole file within ${hours} hours; use a faster host.`;
+  return new FinalFailure("input_timeout", message);
+}
 
 function hint(status: number): string {
   if (status === 401 || status === 403) return "access is denied; check the input's credentials or the URL's signature";

@@ -22,9 +22,9 @@ const REDIRECT_BODY_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the response after all redirects, whatever its status. User and password in the URL become a Basic Authorization
- * header, which is sent to the URL's own origin only, and not any more after a redirect to another origin.
- * Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
+ * Returns the response after all redirects, whatever its status. User and password in the URL become a Basic
+ * Authorization header, which is sent to the URL's own origin only, and not any more after a redirect to another
+ * origin. Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
  */
 export async function requestSource(source: SourceRequest): Promise<SourceResponse> {
   let url = allowedUrl(source.url, source.allow);

@@ -19,8 +19,8 @@ export type MinimumRate = { readonly bytes: number; readonly windowMs: number };
 
 export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
 /**
- * About 140 kbit/s: a slower source would occupy its slot forever. Each of several transfers that share a slow connection is
- * faster than that.
+ * About 140 kbit/s: a slower source would occupy its slot forever. Each of several transfers that share a slow
+ * connection is faster than that.
  */
 const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
@@ -48,7 +48,10 @@ export function pauseMs(failure: AppError, failures: number, { backoff }: Source
   return Math.max(backoffMs(failures, backoff, Math.random), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
 }
 
-/** Watches one response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they are too few. */
+/**
+ * Watches one response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they
+ * are too few.
+ */
 export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: string): (bytes: number) => void {
   let since = performance.now();
   let inWindow = 0;
@@ -61,7 +64,10 @@ export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: 
   };
 }
 
-/** Watches how long a file is slow. Call the result for all bytes that arrive: it calls `onSlow` in each slow window above the budget. */
+/**
+ * Watches how long a file is slow. Call the result for all bytes that arrive: it calls `onSlow` in each slow window
+ * above the budget.
+ */
 export function watchSlow({ slow = SLOW }: SourceTimeouts, onSlow: () => void): (bytes: number) => void {
   const { bytesPerSecond, windowMs, budgetMs } = slow;
   let [since, inWindow, slowMs] = [performance.now(), 0, 0];
@@ -78,8 +84,8 @@ export function watchSlow({ slow = SLOW }: SourceTimeouts, onSlow: () => void): 
 }
 
 /**
- * Watches the time limit of a file on which `spentMs` were spent before. The result throws AppError `input_timeout`, without
- * retries, after the limit.
+ * Watches the time limit of a file on which `spentMs` were spent before. The result throws AppError `input_timeout`,
+ * without retries, after the limit.
  */
 export function watchTime({ limitMs = LIMIT_MS }: SourceTimeouts, spentMs = 0): (host: string) => void {
   const since = performance.now() - spentMs;

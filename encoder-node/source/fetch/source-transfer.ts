@@ -181,7 +181,7 @@ export class SourceTransfer {
   }
 }
 
-/** Whether only the end of the connection marks the end of the body (RFC 9112 §6.3). undici checks all other bodies. */
+/** Whether only the connection's end marks the end of the body (RFC 9112 §6.3). undici checks all other bodies. */
 const endsByClosing = ({ headers }: SourceResponse): boolean =>
   headers["content-length"] === undefined && headers["transfer-encoding"] === undefined;
 

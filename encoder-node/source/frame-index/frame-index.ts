@@ -43,9 +43,10 @@ const HEAD_ENTRIES = [
 ].join(":");
 
 /**
- * Returns the frames of a video track, or the reason why it is uncertain which frames a decoder returns and when they are shown.
- * Reads the whole file, and takes about as long as that. Throws AppError `node_failed` when ffprobe does not start, stalls for
- * 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that fails.
+ * Returns the frames of a video track, or the reason why it is uncertain which frames a decoder returns and when they
+ * are shown. Reads the whole file, and takes about as long as that. Throws AppError `node_failed` when ffprobe does not
+ * start, stalls for 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that
+ * fails.
  */
 export async function readFrameIndex(
   ffprobe: Tool,

@@ -27,7 +27,10 @@ export type Sample = {
 
 /** Maximum distance of decoding order and presentation order: a DPB holds 16 frames (H.264 A.3.1 h, H.265 A.4.2). */
 const MAX_REORDER = 16;
-/** ffmpeg's `-dts_delta_threshold`, and how far timestamps may go back (ffmpeg_demux.c, ts_discontinuity_detect). In seconds. */
+/**
+ * ffmpeg's `-dts_delta_threshold`, and how far timestamps may go back (ffmpeg_demux.c, ts_discontinuity_detect). In
+ * seconds.
+ */
 const DISCONTINUITY_SECONDS = 10;
 const DISCONTINUITY_BACK_SECONDS = 0.1;
 /** How much earlier than its declared end a track may end. In seconds. */

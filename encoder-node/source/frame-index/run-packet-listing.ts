@@ -36,9 +36,9 @@ const LISTING_TIMEOUT_MS = 7_200_000;
 export type PacketListing = { readonly ffprobe: Tool; readonly source: ProbeInput; readonly argv: readonly string[] };
 
 /**
- * Runs ffprobe and passes its output to `onText` until that returns false. Returns false then, and when ffprobe reports errors in
- * the file or crashes. Throws AppError `node_failed` when ffprobe does not start, stalls for 60 s or takes two hours; rejects with
- * the signal's reason.
+ * Runs ffprobe and passes its output to `onText` until that returns false. Returns false then, and when ffprobe reports
+ * errors in the file or crashes. Throws AppError `node_failed` when ffprobe does not start, stalls for 60 s or takes
+ * two hours; rejects with the signal's reason.
  */
 export async function runPacketListing(
   { ffprobe, source, argv }: PacketListing,

@@ -11,10 +11,10 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Plans name streams by ffprobe's index, and that ffprobe may be of another version or on another node. ffmpeg 7 lists the still
- * image of an animated AVIF as a stream of its own, before the video; earlier versions do not know it. Throws AppError
- * `node_failed` when an index would select a stream of another kind, or when the number of videos differs: another node may read
- * the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
+ * Plans name streams by ffprobe's index, and that ffprobe may be of another version or on another node. ffmpeg 7 lists
+ * the still image of an animated AVIF as a stream of its own, before the video; earlier versions do not know it. Throws
+ * AppError `node_failed` when an index would select a stream of another kind, or when the number of videos differs:
+ * another node may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
  */
 export async function checkStreams(ffmpeg: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<void> {
   const listed = await listStreams(ffmpeg, path, signal);
@@ -23,11 +23,9 @@ export async function checkStreams(ffmpeg: Tool, path: string, probe: MediaProbe
   const probed = probe.streams.map(({ codec_type }) => kindOf(codec_type ?? ""));
   const videos = (kinds: readonly Kind[]): number => kinds.filter((kind) => kind === "video").length;
   if (probed.every((kind, at) => kind === listed[at]) && videos(probed) === videos(listed)) return;
-  throw new AppError(
-    "node_failed",
-    `The node's ffmpeg (${ffmpeg.version}) finds other streams in the input (${kindList(listed)}) than its inspection ` +
-      `did (${kindList(probed)}); a node whose ffmpeg and ffprobe are of one version can encode it.`,
-  );
+  const kinds = `other streams in the input (${kindList(listed)}) than its inspection did (${kindList(probed)})`;
+  const advice = "a node whose ffmpeg and ffprobe are of one version can encode it";
+  throw new AppError("node_failed", `The node's ffmpeg (${ffmpeg.version}) finds ${kinds}; ${advice}.`);
 }
 
 type Kind = "video" | "audio" | "other";

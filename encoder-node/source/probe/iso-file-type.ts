@@ -5,14 +5,18 @@ import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/b
 export type IsoFileType = {
   /** Major brand (ISO/IEC 14496-12 §4.3), such as `isom` or `heic`; null for files of another kind. */
   readonly brand: string | null;
-  /** Kinds of tracks with an encrypted sample entry (`encv`, `enca`), which ffprobe shows under their own codec's name. */
+  /**
+   * Kinds of tracks with an encrypted sample entry (`encv`, `enca`), which ffprobe shows under their own codec's name.
+   */
   readonly encrypted: ReadonlySet<"video" | "audio">;
 };
 
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
 /** The path to the sample entries of all tracks. */
 const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/** Maximum number of boxes that are read at one level: fragmented files have thousands of fragments after their header. */
+/**
+ * Maximum number of boxes that are read at one level: fragmented files have thousands of fragments after their header.
+ */
 const MAX_BOXES = 500;
 /** `stsd` starts with version, flags and the number of entries; the entries are boxes. */
 const STSD_HEADER_BYTES = 8;

@@ -1,4 +1,5 @@
-// Adds to a probe when the packets of the used streams start and end, and whether the file is shorter than its header declares.
+// Adds to a probe when the packets of the used streams start and end, and whether the file is shorter than its header
+// declares.
 import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStream } from "#shared/media/media-probe.ts";
 import { timelineStartUs } from "#shared/media/timeline-start.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
@@ -19,9 +20,9 @@ const TAIL_SECONDS = 15;
 const HEAD_SECONDS = 1;
 
 /**
- * Returns the probe with `packets` in the streams that are used. Of a long file with an index only the start and the end are read,
- * of other files all packets; nothing is decoded. Streams without readable packets stay unchanged. Throws as `runPacketListing`
- * does.
+ * Returns the probe with `packets` in the streams that are used. Of a long file with an index only the start and the
+ * end are read, of other files all packets; nothing is decoded. Streams without readable packets stay unchanged. Throws
+ * as `runPacketListing` does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,

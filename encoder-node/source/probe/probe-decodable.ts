@@ -7,7 +7,10 @@ import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
 import { probeFile } from "./probe.ts";
 
-/** Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of them, or nothing. */
+/**
+ * Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of
+ * them, or nothing.
+ */
 const HEIF_BRANDS: ReadonlySet<string> = new Set([
   "heic",
   "heix",
@@ -22,8 +25,8 @@ const HEIF_BRANDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted` when the
- * stream that would be used is encrypted. Encrypted audio beside a video is only marked as such.
+ * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted`
+ * when the stream that would be used is encrypted. Encrypted audio beside a video is only marked as such.
  */
 export async function probeDecodable(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
   const fileType = await readIsoFileType(path);

@@ -6,15 +6,15 @@ import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
 
 /**
- * After the end of any file. Without an end ffprobe reads uninitialized memory, and may stop at the first packet, depending on its
- * other arguments.
+ * After the end of any file. Without an end ffprobe reads uninitialized memory, and may stop at the first packet,
+ * depending on its other arguments.
  */
 export const ALL_MS = 1e11;
 
 /**
- * Returns the end of the last packet in a range of a local file, in ms; null without readable packets. AVI has no presentation
- * timestamps. The duration of an MP4 file is too short when the last frame comes long after its predecessors: it adds up decoding
- * timestamps, which trail behind with B-frames. Throws as `runPacketListing` does.
+ * Returns the end of the last packet in a range of a local file, in ms; null without readable packets. AVI has no
+ * presentation timestamps. The duration of an MP4 file is too short when the last frame comes long after its
+ * predecessors: it adds up decoding timestamps, which trail behind with B-frames. Throws as `runPacketListing` does.
  */
 export async function lastPacketEndMs(
   ffprobe: Tool,

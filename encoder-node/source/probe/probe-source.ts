@@ -8,8 +8,8 @@ import { probeDecodable } from "./probe-decodable.ts";
 import { runFfprobe } from "./run-ffprobe.ts";
 
 /**
- * Codecs whose frames may contain a rotation: phones write it into the EXIF data of a JPEG, some cameras into messages in H.264
- * and HEVC. ffmpeg applies it; ffprobe reports it for frames only.
+ * Codecs whose frames may contain a rotation: phones write it into the EXIF data of a JPEG, some cameras into messages
+ * in H.264 and HEVC. ffmpeg applies it; ffprobe reports it for frames only.
  */
 const ROTATION_CODECS = new Set(["mjpeg", "h264", "hevc"]);
 
@@ -20,8 +20,8 @@ const Frames = z.object({
 });
 
 /**
- * Probes a source like `probeDecodable`, and reads when its packets start and end (`withPacketTimes`). A rotation that only the
- * first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms.
+ * Probes a source like `probeDecodable`, and reads when its packets start and end (`withPacketTimes`). A rotation that
+ * only the first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms.
  */
 export async function probeSource(
   ffprobe: Tool,

@@ -6,9 +6,9 @@ import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**
- * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, and AppError `input_not_media` when the file has
- * neither video nor audio, frames that are too large to decode, or more streams than a report can hold. `demuxer` is for files of
- * a known format: very small ones may be taken for other formats.
+ * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, and AppError `input_not_media` when the
+ * file has neither video nor audio, frames that are too large to decode, or more streams than a report can hold.
+ * `demuxer` is for files of a known format: very small ones may be taken for other formats.
  */
 export async function probeFile(
   ffprobe: Tool,

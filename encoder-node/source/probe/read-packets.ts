@@ -39,7 +39,10 @@ export async function readPackets(
 }
 
 const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|flags=([^|]*)/;
-/** Half a tick of the coarsest clock in use (milliseconds): a packet that starts earlier by less starts with the timeline. */
+/**
+ * Half a tick of the coarsest clock in use (milliseconds): a packet that starts earlier by less starts with the
+ * timeline.
+ */
 const ROUNDING_SECONDS = 0.0005;
 
 function addPacket(line: string, startSeconds: number, streams: Map<number, StreamPackets>): void {

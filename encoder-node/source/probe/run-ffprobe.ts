@@ -35,9 +35,9 @@ export type FfprobeOutput = { readonly stdout: string; readonly stderr: string }
 
 /**
  * Runs ffprobe. Throws AppError `input_codec_not_supported` when a stream has a codec whose decoder is not allowed;
- * `input_not_media` when ffprobe cannot read the file, crashes, or computes for 30 s; and `node_failed` when ffprobe does not
- * start or takes longer than 60 s: the file may be harmless on a less busy node, so the job may try another. An abort rejects
- * with the signal's reason.
+ * `input_not_media` when ffprobe cannot read the file, crashes, or computes for 30 s; and `node_failed` when ffprobe
+ * does not start or takes longer than 60 s: the file may be harmless on a less busy node, so the job may try another.
+ * An abort rejects with the signal's reason.
  */
 export async function runFfprobe(run: FfprobeRun): Promise<FfprobeOutput> {
   try {

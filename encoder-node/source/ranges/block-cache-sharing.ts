@@ -1,4 +1,5 @@
-// Shares one block cache among all tasks of this node that read a source, and keeps it for a while for the tasks that follow.
+// Shares one block cache among all tasks of this node that read a source, and keeps it for a while for the tasks that
+// follow.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BlockCache, type BlockCacheOptions } from "./block-cache.ts";
@@ -30,8 +31,8 @@ export class SharedBlockCaches {
   }
 
   /**
-   * Returns the cache of a source. `key` identifies the version that is read; `source` is used only when there is no cache yet.
-   * Throws AppError `node_failed`.
+   * Returns the cache of a source. `key` identifies the version that is read; `source` is used only when there is no
+   * cache yet. Throws AppError `node_failed`.
    */
   async acquire(key: string, source: RangeSource): Promise<HeldCache> {
     const entry = this.#entries.get(key) ?? this.#open(key, source);

@@ -8,7 +8,10 @@ import { checkDiskSpace, diskFailure, type FreeSpace, writeAt } from "../fetch/s
 import type { RangeReader } from "./range-reader.ts";
 
 export type BlockCacheOptions = {
-  /** The file to create, with its folder. Its length is that of the source; it occupies as much of the disk as has been read. */
+  /**
+   * The file to create, with its folder. Its length is that of the source; it occupies as much of the disk as has been
+   * read.
+   */
   readonly path: string;
   /** Closed with the cache. */
   readonly source: RangeReader;
@@ -22,8 +25,8 @@ export type BlockCacheOptions = {
 /** A reader with a position. After some sequential reads it fetches blocks ahead. */
 export interface BlockReader {
   /**
-   * Fills `into` from `position`, at most to the end of a block, and returns the number of bytes; 0 at the end. Throws AppError
-   * as `RangeReader.read` does, and `node_failed` for errors of the disk.
+   * Fills `into` from `position`, at most to the end of a block, and returns the number of bytes; 0 at the end. Throws
+   * AppError as `RangeReader.read` does, and `node_failed` for errors of the disk.
    */
   read(into: Buffer, position: number): Promise<number>;
 }
@@ -32,8 +35,9 @@ export interface BlockReader {
 const BLOCK_BYTES = 1024 * 1024;
 const PARALLEL = 6;
 /**
- * Maximum number of blocks ahead, and how many sequential blocks must have been read for each: blocks after the end of a chunk or
- * of the file's header are fetched in vain. Four blocks in flight are 4 MB per round trip, and encoders need less in a second.
+ * Maximum number of blocks ahead, and how many sequential blocks must have been read for each: blocks after the end of
+ * a chunk or of the file's header are fetched in vain. Four blocks in flight are 4 MB per round trip, and encoders need
+ * less in a second.
  */
 const MAX_AHEAD = 3;
 const SEQUENTIAL_PER_AHEAD = 2;

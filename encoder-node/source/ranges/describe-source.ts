@@ -15,8 +15,8 @@ export type DescribeRequest = {
 };
 
 /**
- * Requests the first byte of a file, once. Null when its server supports no ranges, sends no size, or identifies no version: then
- * the file must be fetched as a whole. Throws AppError as `fetchSource` does.
+ * Requests the first byte of a file, once. Null when its server supports no ranges, sends no size, or identifies no
+ * version: then the file must be fetched as a whole. Throws AppError as `fetchSource` does.
  */
 export async function describeSource(request: DescribeRequest): Promise<SourcePiece | null> {
   const agent = guardedAgent({ allow: request.allow, refuse: addressNotAllowed });

@@ -13,9 +13,10 @@ import type { BlockCache } from "./block-cache.ts";
 /**
  * Options of ffmpeg and ffprobe before an input that is the URL of a `RangeInput`.
  *
- * No option makes ffmpeg fail when its input breaks off: ffmpeg 7.0 exits with 0 and a short result, for mp4, mkv and MPEG-TS
- * alike. Only the global `-xerror` does, which also fails for each damaged frame that ffmpeg would otherwise conceal. So the
- * response of a failed input never ends, and `RangeInput.failed` aborts instead. For the same reason there is no `-rw_timeout`.
+ * No option makes ffmpeg fail when its input breaks off: ffmpeg 7.0 exits with 0 and a short result, for mp4, mkv and
+ * MPEG-TS alike. Only the global `-xerror` does, which also fails for each damaged frame that ffmpeg would otherwise
+ * conceal. So the response of a failed input never ends, and `RangeInput.failed` aborts instead. For the same reason
+ * there is no `-rw_timeout`.
  */
 export const RANGE_INPUT_OPTIONS: readonly string[] = [
   ...["-protocol_whitelist", "http,tcp", "-format_whitelist", ALLOWED_DEMUXERS],
@@ -32,8 +33,8 @@ export type RangeInput = {
   /** The network in which the URL is served. */
   readonly network: LoopbackNetwork;
   /**
-   * Aborts, with an AppError as its reason, when requested bytes cannot be read. The response then stalls, so the run must be
-   * killed, and its results are void.
+   * Aborts, with an AppError as its reason, when requested bytes cannot be read. The response then stalls, so the run
+   * must be killed, and its results are void.
    */
   readonly failed: AbortSignal;
   /** Ends the URL and its connections. */

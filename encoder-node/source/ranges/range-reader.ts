@@ -33,9 +33,9 @@ export type WriteBytes = (bytes: Buffer, position: number) => Promise<void>;
 export interface RangeReader {
   readonly sizeBytes: number;
   /**
-   * Reads the bytes of a range in order. Throws AppError like `fetchSource`: `input_http_<status>`, `input_unreachable` (also
-   * when the source has changed), `input_timeout`, `input_address_not_allowed`; and what `write` throws. An abort rejects with
-   * the signal's reason.
+   * Reads the bytes of a range in order. Throws AppError like `fetchSource`: `input_http_<status>`, `input_unreachable`
+   * (also when the source has changed), `input_timeout`, `input_address_not_allowed`; and what `write` throws. An abort
+   * rejects with the signal's reason.
    */
   read(range: ByteRange, write: WriteBytes, signal: AbortSignal): Promise<void>;
   /** Closes all connections. */

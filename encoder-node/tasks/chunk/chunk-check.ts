@@ -31,7 +31,9 @@ export async function checkChunkTracks(tracks: readonly ChunkTrack[], folder: st
   return encoded;
 }
 
-/** The difference of the first frame's timestamp from the planned one in µs, beyond the rounding to the track's ticks. */
+/**
+ * The difference of the first frame's timestamp from the planned one in µs, beyond the rounding to the track's ticks.
+ */
 export function timestampErrorUs(
   { start, timescale }: Pick<ChunkFacts, "start" | "timescale">,
   firstUs: number,

@@ -50,8 +50,9 @@ type Command = NonNullable<ChunkPlan["command"]>;
 type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly encoder: string };
 
 /**
- * Encodes a chunk. Retries in software when the hardware encoder fails, unless other chunks of the job were encoded with it; and
- * once with more preroll when the frames are not as planned. `required` is the encoder of the other chunks, if there are any.
+ * Encodes a chunk. Retries in software when the hardware encoder fails, unless other chunks of the job were encoded
+ * with it; and once with more preroll when the frames are not as planned. `required` is the encoder of the other
+ * chunks, if there are any.
  */
 async function encodeChunk(
   request: Request,

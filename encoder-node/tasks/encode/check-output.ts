@@ -81,8 +81,8 @@ function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void
 }
 
 /**
- * Images after the end of a truncated source would all show its last frame. So the source must have video packets up to the
- * timestamp of the last image, within the tolerance.
+ * Images after the end of a truncated source would all show its last frame. So the source must have video packets up to
+ * the timestamp of the last image, within the tolerance.
  */
 async function checkSource(
   untilMs: number | null,
@@ -101,15 +101,13 @@ async function checkSource(
     const endMs = await lastPacketEndMs(ffprobe, source, { ...range, streamIndex }, signal);
     if (endMs !== null && endMs >= neededMs) return;
   }
-  throw new AppError(
-    "encoding_failed",
-    `The input's video ends before ${(untilMs / 1000).toFixed(2)} s, the timestamp of an image; it may be damaged or truncated`,
-  );
+  const ends = `The input's video ends before ${(untilMs / 1000).toFixed(2)} s, the timestamp of an image`;
+  throw new AppError("encoding_failed", `${ends}; it may be damaged or truncated`);
 }
 
 /**
- * Throws when the result is too short. The end counts, not the duration: the only track of a file may start late, as it did in
- * the source.
+ * Throws when the result is too short. The end counts, not the duration: the only track of a file may start late, as it
+ * did in the source.
  */
 async function checkEnd(
   expectedMs: number | null,

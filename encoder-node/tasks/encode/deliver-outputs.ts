@@ -15,8 +15,8 @@ export interface Delivery {
   /** Starts to upload encoded outputs, and reports failed ones. */
   add(outputs: readonly Encoded[]): void;
   /**
-   * Resolves when all outputs are stored or have failed, with the reports that the task's own report must include: at least
-   * one. Rejects when the work is no longer needed.
+   * Resolves when all outputs are stored or have failed, with the reports that the task's own report must include: at
+   * least one. Rejects when the work is no longer needed.
    */
   finish(): Promise<OutputReport[]>;
   /** Stops all uploads, and resolves when they have ended. */

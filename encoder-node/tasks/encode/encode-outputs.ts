@@ -1,5 +1,5 @@
-// Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a command fails
-// in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
+// Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
+// command fails in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
@@ -109,7 +109,10 @@ async function makeOutputs(
   for (const output of command.outputs) await planAndRun(work, specsOf(work, [output]), deps);
 }
 
-/** Aborts when all outputs are streams that cannot be completed, for example because the storage failed: then encoding can stop. */
+/**
+ * Aborts when all outputs are streams that cannot be completed, for example because the storage failed: then encoding
+ * can stop.
+ */
 function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
   const all = new AbortController();
   const signals = outputs.map(({ output }) => publications.get(output)?.broken);
@@ -123,7 +126,9 @@ function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: P
 const specsOf = ({ task }: EncodeWork, outputs: readonly PlannedOutput[]): OutputSpec[] =>
   task.outputs.filter(({ index }) => outputs.some(({ output }) => output === index));
 
-/** Adds encoder and note to each output. Outputs that a hardware encoder made unusable are encoded again in software. */
+/**
+ * Adds encoder and note to each output. Outputs that a hardware encoder made unusable are encoded again in software.
+ */
 async function keepOrRepeat(
   encoded: readonly Encoded[],
   command: PlannedCommand,

@@ -33,7 +33,7 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     const source = { read: async (into: Buffer, position: number) => bytes.copy(into, 0, position) };
     const input = proxy.open({ sizeBytes: bytes.length, reader: () => source });
     const argv = ["-v", "error", "-nostdin", ...RANGE_INPUT_OPTIONS, "-i", input.url, "-f", "null", "-"];
-    const run: PlannedRun = { argv, network, expectedFrames: null, durationMs: 200 };
+    const run: PlannedRun = { argv, network, inHardware: false, expectedFrames: null, durationMs: 200 };
     const work = await mkdtemp(join(folder, "run-"));
     const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
     const signal = AbortSignal.timeout(20_000);

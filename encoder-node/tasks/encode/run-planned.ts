@@ -9,7 +9,10 @@ import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
-/** ffmpeg is stuck after this time without progress. At the end it rewrites a large file for minutes without progress lines. */
+/**
+ * ffmpeg is stuck after this time without progress. At the end it rewrites a large file for minutes without progress
+ * lines.
+ */
 const STALL_MS = 300_000;
 
 /** `busy`: the GPU had no free encoder session. */
@@ -23,8 +26,8 @@ export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal"> & {
 };
 
 /**
- * Runs the commands until one fails, and returns that failure, or null. `onProgress` receives the number of completed runs, with
- * a fraction for the current one.
+ * Runs the commands until one fails, and returns that failure, or null. `onProgress` receives the number of completed
+ * runs, with a fraction for the current one.
  */
 export async function runAll(
   runs: readonly PlannedRun[],
@@ -53,6 +56,7 @@ async function runOne(
     cwd: folder,
     reads,
     network: networkOf(run, network),
+    inHardware: run.inHardware,
     signal,
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,

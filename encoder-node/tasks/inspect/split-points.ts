@@ -28,9 +28,9 @@ const MAX_REASON_CHARS = 300;
 const MAX_REPORT_BYTES = 900_000;
 
 /**
- * Finds the split points of a source. Copies the source to the scratch bucket, with progress of the stage `transferring`, unless
- * it can be read at its origin. Rejects only when the work is no longer needed: any other failure is a reason to encode the
- * source as a whole.
+ * Finds the split points of a source. Copies the source to the scratch bucket, with progress of the stage
+ * `transferring`, unless it can be read at its origin. Rejects only when the work is no longer needed: any other
+ * failure is a reason to encode the source as a whole.
  */
 export async function findSplitPoints(
   source: InspectedSource,
@@ -94,7 +94,9 @@ async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Pro
   return { from: "origin", sizeBytes: size, validator };
 }
 
-/** The cause is only logged: it may name the host of the operator's scratch storage, and clients can read the reason. */
+/**
+ * The cause is only logged: it may name the host of the operator's scratch storage, and clients can read the reason.
+ */
 async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<RangedSource> {
   return await scratchSource(path, deps).catch((error: unknown) => {
     deps.signal.throwIfAborted();

@@ -4,7 +4,10 @@ import { timestampErrorUs } from "../chunk/chunk-check.ts";
 import { trackKey } from "./fetch-chunks.ts";
 import { endMs, type JoinedChunk, type JoinedTracks } from "./join-tracks.ts";
 
-/** Frames are counted in the first video track, timestamps in all tracks. Audio is that of the first output that has any. */
+/**
+ * Frames are counted in the first video track, timestamps in all tracks. Audio is that of the first output that has
+ * any.
+ */
 export function checkChunkBoundaries({ chunks, audio }: JoinedTracks): ChunkBoundaryCheck {
   const [first] = chunks;
   const own = first ? chunks.filter(({ planned }) => trackKey(planned) === trackKey(first.planned)) : [];

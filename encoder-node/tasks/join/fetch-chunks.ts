@@ -27,8 +27,9 @@ export type FetchChunks = {
 };
 
 /**
- * Hands over the chunks of each track one after the other in the order of `chunks`, and those of different tracks concurrently.
- * Throws what `onChunk` throws, AppError `node_failed` when a chunk cannot be read as it was reported, and the signal's reason.
+ * Hands over the chunks of each track one after the other in the order of `chunks`, and those of different tracks
+ * concurrently. Throws what `onChunk` throws, AppError `node_failed` when a chunk cannot be read as it was reported,
+ * and the signal's reason.
  */
 export async function fetchChunks(
   { chunks, folder, onChunk, onBytes = () => undefined }: FetchChunks,

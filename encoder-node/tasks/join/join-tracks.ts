@@ -47,8 +47,9 @@ export type TracksWork = {
 type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
 
 /**
- * Brings all tracks and other files of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are missing, have
- * another number of frames than planned, or files that are not planned, and otherwise as `fetchChunks` and `JoinedTrack.append` do.
+ * Brings all tracks and other files of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are
+ * missing, have another number of frames than planned, or files that are not planned, and otherwise as `fetchChunks`
+ * and `JoinedTrack.append` do.
  */
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
   const { task, outputs, folder, chunkFolder } = work;
@@ -115,7 +116,9 @@ function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack,
 
 const mismatch = (problem: string): AppError => new AppError("chunk_mismatch", `A chunk of the video ${problem}.`);
 
-/** The names of the audio and the other files that are not made in chunks, as the node that made them has named them. */
+/**
+ * The names of the audio and the other files that are not made in chunks, as the node that made them has named them.
+ */
 function plannedFiles({ probe }: TaskOf<"join">, outputs: readonly OutputSpec[]): ReadonlySet<string> {
   if (outputs.length === 0) return new Set();
   const { command } = planAudio({ source: "", probe, outputs, capabilities: ALL_SOFTWARE });
