@@ -1,6 +1,5 @@
-// Entry of the Worker.
-
-import type { Env } from "./env.ts";
+// The Worker's entry point.
+import type { Env } from "./bindings.ts";
 import { app } from "./http/app.ts";
 import { sweep } from "./sweep.ts";
 

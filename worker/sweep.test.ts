@@ -7,11 +7,12 @@ import {
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { JobView } from "#shared/job/job-view.ts";
+import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
-import { type Env, jobOf } from "./env.ts";
 import worker from "./index.ts";
+import { loadState, saveState } from "./job/persistence/job-store.ts";
 import type { JobState } from "./job/state/job-state.ts";
-import { loadState, saveState } from "./job/state/job-store.ts";
+import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
 import { forgottenAnswers } from "./testing/forgotten-answers.ts";
 import { basic, jobBody, newAccount, send } from "./testing/jobs.ts";
@@ -68,10 +69,10 @@ async function half(key: string): Promise<string> {
 describe("a job whose alarm was lost", () => {
   it("gets it back while it runs: a node that is gone loses its lease", async () => {
     const { id } = await created();
-    await jobOf(env, id).claim("node-a", "s-a", "inspect", 1);
+    await jobOf(env, id).claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
     await loseAlarm(id, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.grant && { ...task.grant, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await sweep();
     await vi.waitFor(async () => expect((await stateOf(id))?.tasks[0]).toMatchObject({ phase: "pending", losses: 1 }));
@@ -188,7 +189,8 @@ describe("a round", () => {
     const JOB = new Proxy(env.JOB, {
       get: (target, name) =>
         name === "getByName"
-          ? (id: string) => (id === first.id ? { kick: () => Promise.reject(new Error("gone")) } : target.getByName(id))
+          ? (id: string) =>
+              id === first.id ? { check: () => Promise.reject(new Error("gone")) } : target.getByName(id)
           : Reflect.get(target, name),
     });
     await sweep({ ...env, JOB });
@@ -200,7 +202,7 @@ describe("a round", () => {
   it("does not wait for an object that hangs", async () => {
     const { id } = await created();
     await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(id).run();
-    const never = { kick: () => new Promise(() => {}) };
+    const never = { check: () => new Promise(() => {}) };
     const JOB = new Proxy(env.JOB, {
       get: (target, name) => (name === "getByName" ? () => never : Reflect.get(target, name)),
     });

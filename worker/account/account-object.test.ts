@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { accountOf, jobOf } from "../env.ts";
+import { accountOf } from "../rpc/account.ts";
+import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../testing/jobs.ts";
 import { judgeJob } from "./job-count.ts";
 
@@ -46,10 +47,10 @@ describe("an account's jobs", () => {
   const at = 1_000_000;
   it.each<[string, Parameters<typeof judgeJob>[0], number, string]>([
     ["were never counted", null, at, "count"],
-    ["are few", { counted: 3, begun: 1, at }, at + 60_000, "admit"],
-    ["were counted long ago", { counted: 3, begun: 1, at }, at + 60_001, "count"],
-    ["are as many as may be", { counted: 3, begun: 2, at }, at + 5000, "refuse"],
-    ["were as many a while ago", { counted: 3, begun: 2, at }, at + 5001, "count"],
+    ["are few", { counted: 3, started: 1, at }, at + 60_000, "admit"],
+    ["were counted long ago", { counted: 3, started: 1, at }, at + 60_001, "count"],
+    ["are as many as may be", { counted: 3, started: 2, at }, at + 5000, "reject"],
+    ["were as many a while ago", { counted: 3, started: 2, at }, at + 5001, "count"],
   ])("that %s", (_, count, now, verdict) => {
     expect(judgeJob(count, 5, now)).toBe(verdict);
   });

@@ -1,18 +1,16 @@
-// The object of one account: what its jobs share, so that none of it has to be asked of the database for each of them.
+// The object of one account: what its jobs share, so that it is not read from the database for each of them.
 import { DurableObject } from "cloudflare:workers";
 import { messageOf } from "#shared/log.ts";
+import type { Env } from "../bindings.ts";
+import { unseal } from "../crypto/sealed-secret.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
-import { type Env, log, settingsOf } from "../env.ts";
-import { unseal } from "../storage/sealed-secret.ts";
+import { log } from "../log.ts";
+import type { AccountRpc, Admission } from "../rpc/account.ts";
+import { settingsOf } from "../settings.ts";
 import { type JobCount, judgeJob } from "./job-count.ts";
 import { Receivers } from "./receivers.ts";
 
-/** What a delivery may do: go, signed with these (the account's newest secret first), or wait. */
-export type Admission =
-  | { readonly go: true; readonly signWith: readonly string[] | null }
-  | { readonly go: false; readonly at: number };
-
-/** The route that rotates a secret says so here; this is for when that call is lost. */
+/** The route that rotates a secret calls `forgetSecrets`; this limit applies when that call is lost. */
 const KEEP_SECRETS_MS = 60_000;
 
 type Secrets = {
@@ -21,12 +19,12 @@ type Secrets = {
   readonly previous: { text: string; until: number } | null;
 };
 
-export class AccountObject extends DurableObject<Env> {
+export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #receivers: Receivers;
   #count: JobCount | null = null;
   #counting: Promise<void> | null = null;
   #secrets: Secrets | null = null;
-  /** Until when the database is not asked again for secrets that it did not give. */
+  /** Until when the secrets are not read again after that failed. */
   #withoutSecretsUntil = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -38,12 +36,11 @@ export class AccountObject extends DurableObject<Env> {
     return this.ctx.id.name?.replace(/^account:/, "") ?? "";
   }
 
-  /** Whether the account may begin another job, if it may have `limit` that have not ended; true counts it as begun. */
   async admitJob(limit: number): Promise<boolean> {
     if (judgeJob(this.#count, limit, Date.now()) === "count") await this.#recount(limit);
     const verdict = judgeJob(this.#count, limit, Date.now());
-    if (verdict === "refuse") return false;
-    if (this.#count) this.#count = { ...this.#count, begun: this.#count.begun + 1 };
+    if (verdict === "reject") return false;
+    if (this.#count) this.#count = { ...this.#count, started: this.#count.started + 1 };
     return true;
   }
 
@@ -52,26 +49,25 @@ export class AccountObject extends DurableObject<Env> {
     return admitted.go ? { go: true, signWith: await this.#signWith() } : admitted;
   }
 
-  async deliveryEnded(receiver: string, wasTaken: boolean): Promise<void> {
-    this.#receivers.ended(receiver, wasTaken, Date.now());
+  async deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void> {
+    this.#receivers.ended(receiver, wasDelivered, Date.now());
   }
 
-  /** The account's secrets have changed. */
   async forgetSecrets(): Promise<void> {
     this.#secrets = null;
     this.#withoutSecretsUntil = 0;
   }
 
-  /** Counts once for all who ask meanwhile. While the database does not answer, nobody is refused. */
+  /** Concurrent calls share one count. While the database is unavailable, every job is admitted. */
   #recount(limit: number): Promise<void> {
     const count = async (): Promise<void> => {
       const at = Date.now();
-      this.#count = { counted: this.#count?.counted ?? 0, at, begun: 0 };
+      this.#count = { counted: this.#count?.counted ?? 0, at, started: 0 };
       try {
         const counted = await countUnfinished(this.env.DB, this.#id, limit);
-        this.#count = { counted, at, begun: this.#count.begun };
+        this.#count = { counted, at, started: this.#count.started };
       } catch (error) {
-        log.warn("Unfinished jobs not counted", { account: this.#id, error: messageOf(error) });
+        log.warn("unfinished jobs not counted", { account: this.#id, error: messageOf(error) });
         this.#count = null;
       }
     };
@@ -81,7 +77,7 @@ export class AccountObject extends DurableObject<Env> {
     return this.#counting;
   }
 
-  /** What deliveries are signed with; null when the database does not say, and then the job's own secret must do. */
+  /** The secrets that sign deliveries; null when they cannot be read: then the job's own secret is used. */
   async #signWith(): Promise<string[] | null> {
     const now = Date.now();
     if ((this.#secrets?.at ?? 0) + KEEP_SECRETS_MS < now && now >= this.#withoutSecretsUntil)
@@ -105,7 +101,7 @@ export class AccountObject extends DurableObject<Env> {
       const previous = sealed !== null && until !== null && until > now ? { text: await open(sealed), until } : null;
       this.#secrets = { at: now, current: await open(account.sealedWebhookSecret), previous };
     } catch (error) {
-      log.warn("The account's webhook secrets cannot be read", { account: this.#id, error: messageOf(error) });
+      log.warn("webhook secrets not readable", { account: this.#id, error: messageOf(error) });
       this.#withoutSecretsUntil = now + KEEP_SECRETS_MS;
     }
   }

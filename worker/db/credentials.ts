@@ -1,18 +1,18 @@
-// API keys and node tokens. Keys are stored as digests, so that a leaked database opens nothing.
+// API keys and node tokens. Only their digests are stored, so that a leaked database does not reveal them.
 import { and, eq, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { ask } from "./ask.ts";
+import { runQuery } from "./run-query.ts";
 import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
-/** The account that an API key opens, and by which of its digests; or null. */
+/** The account of an API key, and which of the key's digests is stored; or null. */
 export async function accountOfKey(
   db: D1Database,
   digests: readonly string[],
 ): Promise<{ account: Account; digest: string } | null> {
-  const rows = await ask(
+  const rows = await runQuery(
     drizzle(db)
       .select({ account: accounts, digest: apiKeys.digest })
       .from(apiKeys)
@@ -29,25 +29,25 @@ export async function nodeTokenOf(
 ): Promise<{ id: string; digest: string } | null> {
   const { digest, id } = nodeTokens;
   const mine = and(inArray(digest, [...digests]), isNull(nodeTokens.revokedAt));
-  const row = (await ask(drizzle(db).select({ digest, id }).from(nodeTokens).where(mine)))[0];
+  const row = (await runQuery(drizzle(db).select({ digest, id }).from(nodeTokens).where(mine)))[0];
   return row ? { id: idOf(row), digest: row.digest } : null;
 }
 
-/** Whether the node token of this id is there and not revoked. */
+/** Whether there is a node token of this id that is not revoked. */
 export async function isNodeTokenGood(db: D1Database, id: string): Promise<boolean> {
   const mine = and(named(nodeTokens, id), isNull(nodeTokens.revokedAt));
-  return (await ask(drizzle(db).select({ name: nodeTokens.name }).from(nodeTokens).where(mine))).length > 0;
+  return (await runQuery(drizzle(db).select({ name: nodeTokens.name }).from(nodeTokens).where(mine))).length > 0;
 }
 
-/** Stores a credential under its digest of the newest pepper; its id stays. */
-export async function storeAgain(
+/** Replaces a credential's digest by that of the newest pepper; its id stays the same. */
+export async function updateDigest(
   db: D1Database,
   table: typeof apiKeys | typeof nodeTokens,
   before: string,
   after: { digest: string; pepper: string | null },
 ): Promise<void> {
   const id = sql<string>`coalesce(${table.id}, ${credentialId(before)})`;
-  await ask(
+  await runQuery(
     drizzle(db)
       .update(table)
       .set({ ...after, id })
@@ -55,27 +55,27 @@ export async function storeAgain(
   );
 }
 
-/** Characters of a digest that name a credential to its operator: enough to tell thousands apart, of no use to anyone else. */
+/** How many characters of a digest identify a credential to the operator: they distinguish thousands, and reveal nothing. */
 const ID_CHARS = 12;
 export const credentialId = (digest: string): string => digest.slice(0, ID_CHARS);
 
-/** A credential as the operator knows it: by the beginning of its first digest. */
+/** A credential's id: the start of its first digest. */
 const idOf = ({ id, digest }: { id: string | null; digest: string }): string => id ?? credentialId(digest);
 
-/** A credential without its secret. `pepper` names what its digest was made with. */
+/** A credential without its secret. `pepper` is the name of the pepper of its digest. */
 export type CredentialView = { id: string; createdAt: number; revokedAt: number | null; pepper: string | null };
 
 /** A new credential as it is stored. */
 export type NewCredential = { digest: string; pepper: string | null };
 
-/** Writes an account together with its first API key. */
+/** Stores an account together with its first API key. */
 export async function insertAccount(
   db: D1Database,
   account: typeof accounts.$inferInsert,
   key: NewCredential,
 ): Promise<void> {
   const client = drizzle(db);
-  await ask(
+  await runQuery(
     client.batch([
       client.insert(accounts).values(account),
       client.insert(apiKeys).values({ ...key, accountId: account.id, createdAt: account.createdAt }),
@@ -84,7 +84,7 @@ export async function insertAccount(
 }
 
 export async function insertKey(db: D1Database, accountId: string, key: NewCredential, now: number): Promise<void> {
-  await ask(
+  await runQuery(
     drizzle(db)
       .insert(apiKeys)
       .values({ ...key, accountId, createdAt: now }),
@@ -92,47 +92,47 @@ export async function insertKey(db: D1Database, accountId: string, key: NewCrede
 }
 
 export async function listKeys(db: D1Database, accountId: string): Promise<CredentialView[]> {
-  const rows = await ask(
+  const rows = await runQuery(
     drizzle(db).select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(apiKeys.createdAt),
   );
   return rows.map(({ createdAt, revokedAt, pepper, ...row }) => ({ id: idOf(row), createdAt, revokedAt, pepper }));
 }
 
-/** Revokes an API key for good; false when there is none of this id. */
+/** Revokes an API key permanently; false when there is none of this id. */
 export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
   const revoked = drizzle(db)
     .update(apiKeys)
     .set({ revokedAt: firstOf(apiKeys.revokedAt, now) })
     .where(named(apiKeys, id));
-  return (await ask(revoked.returning({ digest: apiKeys.digest }))).length > 0;
+  return (await runQuery(revoked.returning({ digest: apiKeys.digest }))).length > 0;
 }
 
 export async function insertNodeToken(
   db: D1Database,
   token: NewCredential & { name: string; createdAt: number },
 ): Promise<void> {
-  await ask(drizzle(db).insert(nodeTokens).values(token));
+  await runQuery(drizzle(db).insert(nodeTokens).values(token));
 }
 
 export async function listNodeTokens(db: D1Database): Promise<(CredentialView & { name: string })[]> {
-  const rows = await ask(drizzle(db).select().from(nodeTokens).orderBy(nodeTokens.createdAt));
+  const rows = await runQuery(drizzle(db).select().from(nodeTokens).orderBy(nodeTokens.createdAt));
   return rows.map(({ name, createdAt, revokedAt, pepper, ...row }) => {
     return { id: idOf(row), name, createdAt, revokedAt, pepper };
   });
 }
 
-/** Revokes a node token for good; false when there is none of this id. */
+/** Revokes a node token permanently; false when there is none of this id. */
 export async function revokeNodeToken(db: D1Database, id: string, now: number): Promise<boolean> {
   const revoked = drizzle(db)
     .update(nodeTokens)
     .set({ revokedAt: firstOf(nodeTokens.revokedAt, now) })
     .where(named(nodeTokens, id));
-  return (await ask(revoked.returning({ digest: nodeTokens.digest }))).length > 0;
+  return (await runQuery(revoked.returning({ digest: nodeTokens.digest }))).length > 0;
 }
 
-/** What is revoked once more was revoked the first time. */
+/** A repeated revocation keeps the time of the first one. */
 const firstOf = (revokedAt: SQLiteColumn, now: number) => sql<number>`coalesce(${revokedAt}, ${now})`;
 
-/** Credentials of one id: stored by it, or a range of the primary key. `id` is hexadecimal, so that `g` comes after it. */
+/** Matches credentials of one id: by the column, or by a range of the primary key. Ids are hexadecimal, so `g` follows them. */
 const named = ({ id, digest }: typeof apiKeys | typeof nodeTokens, wanted: string) =>
   or(eq(id, wanted), and(isNull(id), gte(digest, wanted), lt(digest, `${wanted}g`)));

@@ -1,7 +1,7 @@
-// Requests that were seen before, by the key that their client gave them.
+// Idempotency keys of earlier requests.
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { ask } from "./ask.ts";
+import { runQuery } from "./run-query.ts";
 import { idempotencyKeys, jobs } from "./schema.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
@@ -9,10 +9,10 @@ export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 /** How long a key is remembered (api-v2 §3). */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
-/** Claims a key for a request, and answers the request that holds it: this one, or an earlier one not yet forgotten. */
+/** Claims a key for a request. Returns the request that holds the key: this one, or an earlier one that has not expired. */
 export async function claimKey(db: D1Database, request: KeyedRequest): Promise<KeyedRequest> {
   const { bodyDigest, jobId, createdAt } = request;
-  await ask(
+  await runQuery(
     drizzle(db)
       .insert(idempotencyKeys)
       .values(request)
@@ -23,19 +23,19 @@ export async function claimKey(db: D1Database, request: KeyedRequest): Promise<K
       }),
   );
   const same = and(eq(idempotencyKeys.accountId, request.accountId), eq(idempotencyKeys.key, request.key));
-  const rows = await ask(drizzle(db).select().from(idempotencyKeys).where(same));
+  const rows = await runQuery(drizzle(db).select().from(idempotencyKeys).where(same));
   return rows[0] ?? request;
 }
 
-/** Whether a key that is remembered stands for a job that is in the index. */
+/** Whether a key belongs to a job that is in the index. */
 export async function keyHasJob(db: D1Database, accountId: string, key: string): Promise<boolean> {
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
   const job = eq(jobs.id, idempotencyKeys.jobId);
   const found = drizzle(db).select({ id: jobs.id }).from(idempotencyKeys).innerJoin(jobs, job).where(same);
-  return (await ask(found)).length > 0;
+  return (await runQuery(found)).length > 0;
 }
 
-/** Removes keys that are no longer remembered, the oldest first, `limit` of them at most. */
+/** Removes expired keys, the oldest first, at most `limit` of them. */
 export async function forgetKeys(db: D1Database, now: number, limit: number): Promise<void> {
   const client = drizzle(db);
   const rowid = sql`rowid`;
@@ -45,5 +45,5 @@ export async function forgetKeys(db: D1Database, now: number, limit: number): Pr
     .where(lt(idempotencyKeys.createdAt, now - KEEP_MS))
     .orderBy(idempotencyKeys.createdAt)
     .limit(limit);
-  await ask(client.delete(idempotencyKeys).where(inArray(rowid, old)));
+  await runQuery(client.delete(idempotencyKeys).where(inArray(rowid, old)));
 }

@@ -14,7 +14,7 @@ import {
   revokeNodeToken,
 } from "./credentials.ts";
 import { claimKey, forgetKeys } from "./idempotency.ts";
-import { checkAgain, endLostJob, findJob, jobsToCheck, listJobs, upsertJob } from "./jobs.ts";
+import { endLostJob, findJob, jobsToCheck, listJobs, scheduleChecks, upsertJob } from "./jobs.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const tablesOf = async (): Promise<string[]> => {
@@ -71,7 +71,7 @@ it("opens to the same keys and tokens as before", async () => {
   expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }]);
 });
 
-it("knows its jobs, and has the sweeper ask after those of which anything may be kept", async () => {
+it("knows its jobs, and has the sweeper check those of which anything may be kept", async () => {
   const all = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
   expect(all.map(({ id, status, version }) => [id, status, version])).toEqual([
     ["AAAAAAAAAAAAA3", "job.failed", 5],
@@ -86,7 +86,7 @@ it("knows its jobs, and has the sweeper ask after those of which anything may be
   expect(ended.checkAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
   await upsertJob(env.DB, { ...ended, view: "{}", version: 4, status: "job.starting" });
   expect((await findJob(env.DB, "acc", ended.id))?.status).toBe("job.failed");
-  await checkAgain(env.DB, [{ id: ended.id, checkAt: null }]);
+  await scheduleChecks(env.DB, [{ id: ended.id, checkAt: null }]);
   const end = { status: "job.failed", completedAt: 400, view: "{}" };
   // A request that came again has begun it since.
   await upsertJob(env.DB, { ...alive, view: "{}", checkAt: 1 });

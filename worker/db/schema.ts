@@ -1,4 +1,4 @@
-// Tables of D1: accounts, credentials by digest, and the index of jobs. Times in ms since 1970.
+// Tables of D1: accounts, digests of credentials, and the index of jobs. Times in ms since 1970.
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
@@ -7,19 +7,19 @@ export const accounts = sqliteTable("accounts", {
   name: text("name").notNull(),
   /** Signs the account's notifications; sealed to `account:<id>`. */
   sealedWebhookSecret: text("sealed_webhook_secret").notNull(),
-  /** The one before, which signs beside it until then. */
+  /** The previous secret, which also signs until `previousUntil`. */
   sealedPreviousSecret: text("sealed_previous_secret"),
   previousUntil: integer("previous_until"),
-  /** Null: as MAX_UNFINISHED_JOBS says. */
+  /** Null: MAX_UNFINISHED_JOBS applies. */
   maxUnfinishedJobs: integer("max_unfinished_jobs"),
   createdAt: integer("created_at").notNull(),
 });
 
-/** Of credentials, whose digest changes when they are used after a change of the pepper. */
-const digestedAgain = {
-  /** What the operator calls it, once its digest no longer says that. */
+/** The digest of a credential changes when it is used after a change of the pepper. */
+const redigested = {
+  /** The operator's id, once it can no longer be read from the digest. */
   id: text("id"),
-  /** Name of the pepper of the digest; null where that has none. */
+  /** Name of the pepper of the digest; null if the pepper has no name. */
   pepper: text("pepper"),
 };
 
@@ -31,7 +31,7 @@ export const apiKeys = sqliteTable("api_keys", {
     .references(() => accounts.id),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
-  ...digestedAgain,
+  ...redigested,
 });
 
 export const nodeTokens = sqliteTable("node_tokens", {
@@ -39,10 +39,10 @@ export const nodeTokens = sqliteTable("node_tokens", {
   name: text("name").notNull(),
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
-  ...digestedAgain,
+  ...redigested,
 });
 
-/** Keys that clients gave to requests, so that one sent twice begins one job. */
+/** Idempotency keys of requests: a repeated request does not start a second job. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
@@ -56,20 +56,20 @@ export const idempotencyKeys = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.key] }), index("keys_by_age").on(table.createdAt)],
 );
 
-/** One row a job, written a few times in its life; the job's object is the truth. */
+/** One row per job, which is written a few times; the job's object has the authoritative state. */
 export const jobs = sqliteTable(
   "jobs",
   {
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     status: text("status").notNull(),
-    /** Guards against writes that arrive out of order. */
+    /** Prevents writes out of order. */
     version: integer("version").notNull(),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
-    /** The job as clients see it, in JSON: the answer for an ended job. */
+    /** The job as clients see it, in JSON: the response for an ended job. */
     view: text("view").notNull(),
-    /** When the sweeper asks the object how the job is; null once nothing is kept of the job but this row. */
+    /** When the sweeper checks the job's object; null once only this row is kept of the job. */
     checkAt: integer("check_at").default(0),
   },
   (table) => [

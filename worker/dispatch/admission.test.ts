@@ -4,12 +4,12 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { newJobId } from "#shared/ids.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
-import { hubOf, jobOf } from "../env.ts";
 import { JobObject } from "../job/job-object.ts";
+import { hubOf, TOKEN_HEADER } from "../rpc/hub.ts";
+import { jobOf } from "../rpc/job.ts";
 import { ADMIN, bearer, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { MAX_SOCKETS_PER_TOKEN } from "./admission.ts";
-import { TOKEN_HEADER } from "./node-hub.ts";
 import { NodeNames } from "./node-names.ts";
 import { addSlots } from "./roster.ts";
 
@@ -60,12 +60,13 @@ describe("a node's name", () => {
       delete: (key: string) => kept.delete(key),
     } as unknown as SyncKvStorage;
     const names = new NodeNames(kv);
-    expect(names.take("a", "one", false, 0)).toBe(true);
-    expect(names.take("a", "two", false, 1000)).toBe(false);
-    expect(new NodeNames(kv).take("a", "two", false, 1000)).toBe(false);
-    expect(names.take("a", "two", true, 86_400_000)).toBe(false);
-    expect(names.take("a", "two", false, 86_400_000)).toBe(true);
-    for (let number = 0; number < 2000; number++) names.take(`n${number}`, "one", false, number);
+    expect(names.take({ nodeId: "a", token: "one", isConnected: false }, 0)).toBe(true);
+    expect(names.take({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
+    expect(new NodeNames(kv).take({ nodeId: "a", token: "two", isConnected: false }, 1000)).toBe(false);
+    expect(names.take({ nodeId: "a", token: "two", isConnected: true }, 86_400_000)).toBe(false);
+    expect(names.take({ nodeId: "a", token: "two", isConnected: false }, 86_400_000)).toBe(true);
+    for (let number = 0; number < 2000; number++)
+      names.take({ nodeId: `n${number}`, token: "one", isConnected: false }, number);
     expect(kept.size).toBe(1025);
   });
 });
@@ -92,14 +93,18 @@ describe("a token", () => {
 
 describe("what a node says", () => {
   it("gives it no more slots than one may have, however often it grants them", () => {
-    const none = { free: NONE, leases: [] };
+    const none = { free: NONE, leases: {} };
     expect(addSlots(none, { inspect: 60, encode: 60 })).toEqual({ inspect: 60, encode: 60 });
     expect(addSlots({ ...none, free: { inspect: 60, encode: 60 } }, { inspect: 9, encode: 9 })).toEqual({
       ...{ inspect: MAX_SLOTS, encode: MAX_SLOTS },
     });
-    const leases = Array.from({ length: MAX_LEASES - 3 }, () => "lease");
-    expect(addSlots({ free: NONE, leases }, { inspect: 2, encode: 2 })).toEqual({ inspect: 1, encode: 2 });
-    expect(addSlots({ free: NONE, leases: [...leases, ...leases] }, { inspect: 2, encode: 2 })).toEqual(NONE);
+    const held = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`lease ${at}`, "encode" as const]));
+    expect(addSlots({ free: NONE, leases: held(MAX_LEASES - 3) }, { inspect: 2, encode: 2 })).toEqual({
+      inspect: 1,
+      encode: 2,
+    });
+    expect(addSlots({ free: NONE, leases: held(MAX_LEASES + 3) }, { inspect: 2, encode: 2 })).toEqual(NONE);
   });
 
   it("of jobs that there never were makes no object", async () => {
@@ -153,7 +158,7 @@ describe("accounts", () => {
     await vi.waitFor(async () => expect(await jobOf(env, many[0]?.id ?? "").view()).toMatchObject({ ok: true }));
     await settle();
     const other = await newJob({ accountId: "other" });
-    back.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [] });
+    back.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [] });
     expect((await back.next("assign")).assignment.jobId).toBe(other.id);
   });
 });

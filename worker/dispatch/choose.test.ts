@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SlotClass } from "#shared/protocol/protocol.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { choose, shareOf } from "./choose.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
 import { TicketQueue } from "./ticket-queue.ts";
@@ -10,7 +10,7 @@ const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
   nodeId,
   session: `s-${nodeId}`,
   free: { inspect, encode },
-  leases: [],
+  leases: {},
   accounts: {},
   draining: false,
   heardAt: NOW,
@@ -81,8 +81,8 @@ describe("choose", () => {
     ["but take it when there is no other", [node("a", 1)], [ticket("j", { avoid: ["a"], prefer: "a" })], "j on a ×1"],
   ];
   it.each(rows)("%s", (_, nodes, tickets, expected) => {
-    const { offer } = chosen(nodes, tickets);
-    expect(offer && `${offer.ticket.jobId} on ${offer.node.nodeId} ×${offer.slots}`).toBe(expected);
+    const { match } = chosen(nodes, tickets);
+    expect(match && `${match.ticket.jobId} on ${match.node.nodeId} ×${match.slots}`).toBe(expected);
   });
 
   const shares: [
@@ -110,12 +110,16 @@ describe("choose", () => {
       })),
     );
     const accounts = Object.fromEntries(leases.map(({ accountId, lease }) => [lease.slice(0, 14), accountId]));
-    const busy = { ...node("busy", 0), leases: leases.map(({ lease }) => lease), accounts };
+    const busy = {
+      ...node("busy", 0),
+      leases: Object.fromEntries(leases.map(({ lease }) => [lease, "encode" as const])),
+      accounts,
+    };
     const tickets = Object.entries(waiting).map(([accountId, count]) =>
       ticket(`of-${accountId}`, { accountId, count }),
     );
-    const { offer } = chosen([node("free", slots), busy], tickets);
-    expect(offer && `${offer.ticket.accountId} ×${offer.slots}`).toBe(expected);
+    const { match } = chosen([node("free", slots), busy], tickets);
+    expect(match && `${match.ticket.accountId} ×${match.slots}`).toBe(expected);
   });
 
   it("keeps some slots for transfers for accounts that come later, and none of encoders", () => {
@@ -124,7 +128,7 @@ describe("choose", () => {
     expect([1, 2, 3, 32].map((slots) => shareOf("encode", slots, true))).toEqual([1, 1, 2, 16]);
     const nodes = [node("free", 0, 32)];
     const all = chosen(nodes, [ticket("j", { slotClass: "inspect", count: 99 })]);
-    expect(all.offer?.slots).toBe(28);
+    expect(all.match?.slots).toBe(28);
   });
 
   it("says when to look again, as long as a free slot waits for it", () => {

@@ -2,11 +2,12 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { LeaseProof } from "#shared/protocol/protocol.ts";
-import { hubOf, jobOf } from "../env.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { JobObject } from "../job/job-object.ts";
-import type { JobSpec } from "../job/state/job-state.ts";
-import { loadState } from "../job/state/job-store.ts";
+import { loadState } from "../job/persistence/job-store.ts";
+import { hubOf } from "../rpc/hub.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
 import { newSpec } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { NodeHub } from "./node-hub.ts";
@@ -28,7 +29,7 @@ const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
   Promise.all(
     jobs.map(({ id }) =>
       runInDurableObject(jobOf(env, id), (_, { storage }) => {
-        const grant = loadState(storage)?.tasks[0]?.grant;
+        const grant = loadState(storage)?.tasks[0]?.lease;
         return grant ? grant.expiresAt - Date.now() : null;
       }),
     ),
@@ -90,7 +91,7 @@ describe("the hub", () => {
     const idle = await joined("idle", ONE_INSPECT);
     const speaker = await joined("speaker", { inspect: 0, encode: 0 });
     vi.setSystemTime(Date.now() + LONG_MS);
-    speaker.say({ type: "slots", grant: ONE_INSPECT, released: [] });
+    speaker.say({ type: "slots", offered: ONE_INSPECT, released: [] });
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 }), SOON);
     expect(await idle.closed).toBe(1001);
     await vi.waitFor(async () => expect((await leasesLeft(jobs))[0]).toBeLessThan(11_000), SOON);
@@ -146,7 +147,7 @@ describe("the hub", () => {
     const old = await joined("a", { inspect: 0, encode: 0 }, "old");
     const fresh = await connect();
     fresh.say(hello("a", { inspect: 0, encode: 0 }, "new"));
-    old.say({ type: "slots", grant: { inspect: 5, encode: 5 }, released: [] });
+    old.say({ type: "slots", offered: { inspect: 5, encode: 5 }, released: [] });
     await fresh.next("welcome");
     await newJob();
     await settle();

@@ -1,8 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { hubOf, jobOf } from "../env.ts";
-import { loadState } from "../job/state/job-store.ts";
+import { loadState } from "../job/persistence/job-store.ts";
+import { hubOf } from "../rpc/hub.ts";
+import { jobOf } from "../rpc/job.ts";
 import { PROBE } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 
@@ -28,8 +29,8 @@ describe("the hub", () => {
     const spec = await newJob();
     const [given] = await vi.waitFor(async () => {
       const { tasks } = (await runInDurableObject(jobOf(env, spec.id), (_, { storage }) => loadState(storage))) ?? {};
-      if (!tasks?.[0]?.grant) throw new Error("Nobody inspects");
-      return [{ lease: `${spec.id}.inspect.1`, token: tasks[0].grant.token }];
+      if (!tasks?.[0]?.lease) throw new Error("Nobody inspects");
+      return [{ lease: `${spec.id}.inspect.1`, token: tasks[0].lease.token }];
     });
     await jobOf(env, spec.id).complete(given?.lease as never, {
       ...{ token: given?.token ?? "", result: { kind: "inspect", probe: PROBE } },
@@ -46,7 +47,7 @@ describe("the hub", () => {
     const { assignment } = await node.next("assign");
     await settle();
     expect(node.frames).toEqual([]);
-    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment.lease] });
     expect(jobs.map(({ id }) => id)).toContain((await node.next("assign")).assignment.jobId);
   });
 
@@ -58,7 +59,7 @@ describe("the hub", () => {
     await jobOf(env, spec.id).complete(lease, { token: proof, result: { kind: "inspect", probe: PROBE } });
     await settle();
     expect(other.frames).toEqual([]);
-    reader.say({ type: "slots", grant: { inspect: 1, encode: 1 }, released: [lease] });
+    reader.say({ type: "slots", offered: { inspect: 1, encode: 1 }, released: [lease] });
     expect((await reader.next("assign")).assignment.task.kind).toBe("encode");
   });
 
@@ -80,7 +81,7 @@ describe("the hub", () => {
     await settle();
     await evictDurableObject(hubOf(env), { webSockets: "hibernate" });
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 1 });
-    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment.lease] });
     expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
   });
 
@@ -128,7 +129,7 @@ describe("the hub", () => {
     const expiresIn = () =>
       runInDurableObject(
         jobOf(env, spec.id),
-        (_, { storage }) => (loadState(storage)?.tasks[0]?.grant?.expiresAt ?? 0) - Date.now(),
+        (_, { storage }) => (loadState(storage)?.tasks[0]?.lease?.expiresAt ?? 0) - Date.now(),
       );
     await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
     node.socket.close();
@@ -170,7 +171,7 @@ describe("the hub", () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const { assignment } = await node.next("assign");
     expect(assignment.jobId).toBe(older.id);
-    node.say({ type: "slots", grant: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment.lease] });
     expect((await node.next("assign")).assignment.jobId).toBe(younger.id);
   });
 
@@ -178,7 +179,7 @@ describe("the hub", () => {
     const rows: [string, unknown[]][] = [
       ["no hello", [{ type: "bye" }]],
       ["no JSON", ["hello"]],
-      ["an invalid frame", [hello("a", { inspect: 1, encode: 0 }), { type: "slots", grant: {} }]],
+      ["an invalid frame", [hello("a", { inspect: 1, encode: 0 }), { type: "slots", offered: {} }]],
       ["hello twice", [hello("b", { inspect: 1, encode: 0 }), hello("b", { inspect: 1, encode: 0 })]],
       ["another protocol", [{ ...hello("a", { inspect: 1, encode: 0 }), protocol: 99 }]],
     ];

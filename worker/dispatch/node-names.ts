@@ -1,4 +1,4 @@
-// Whose each node's name is: that of the token that used it first. Another token cannot take a node's place by its name.
+// The owners of nodes' names: a name belongs to the token that used it first, so that no other token can replace the node.
 import * as z from "zod";
 
 const Owner = z.object({
@@ -10,19 +10,22 @@ const Owner = z.object({
 type Owner = z.infer<typeof Owner>;
 
 const NAMES = "name:";
-/** A name that nobody has used for so long is free: machines are set up anew, and tokens replaced. */
+/** A name that was not used for this long is free: operators reinstall machines and replace tokens. */
 const UNUSED_MS = 24 * 60 * 60_000;
-/** Of one token so many names are remembered; beyond that the one that was used longest ago is forgotten. */
+/** The number of names that a token can own; beyond that its least recently used name is forgotten. */
 const MAX_NAMES = 1024;
 
-/** Nothing that is asked of it walks over all names. */
+/** What a node connects with. `isConnected`: a node of this name is connected now. */
+export type NameClaim = { readonly nodeId: string; readonly token: string; readonly isConnected: boolean };
+
+/** No method looks at all names. */
 export class NodeNames {
   readonly #kv: SyncKvStorage;
   readonly #owners = new Map<string, Owner>();
-  /** The names of each token, the one used longest ago first. */
+  /** The names of each token, the least recently used first. */
   readonly #names = new Map<string, Set<string>>();
 
-  /** Begins with what is on the disk. */
+  /** Starts with the names on disk. */
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
     const stored = [...kv.list({ prefix: NAMES })].flatMap(([key, value]) => {
@@ -34,8 +37,8 @@ export class NodeNames {
     }
   }
 
-  /** Takes a name for a token; false: it is another's. `isConnected`: a node of that name is connected now. */
-  take(nodeId: string, token: string, isConnected: boolean, now: number): boolean {
+  /** Takes a name for a token; false: it belongs to another token. */
+  take({ nodeId, token, isConnected }: NameClaim, now: number): boolean {
     const owner = this.#owners.get(nodeId);
     if (owner && owner.token !== token && (isConnected || now - owner.seenAt < UNUSED_MS)) return false;
     this.#forget(nodeId);

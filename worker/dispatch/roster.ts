@@ -1,90 +1,90 @@
-// What the hub knows of the connected nodes, and how it finds one without looking at all of them.
+// The connected nodes, with indexes to find one without looking at all of them.
 
 import * as z from "zod";
-import { type JobId, parseLeaseId } from "#shared/ids.ts";
-import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/protocol.ts";
+import { parseLeaseId } from "#shared/ids.ts";
+import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
 
-/** It lies in the socket's attachment, so that it outlives hibernation. */
+/** The leases that a node holds, with the class of the slot that each takes. */
+const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
+export type HeldLeases = z.infer<typeof HeldLeases>;
+
+/** A node as it is stored in its socket's attachment. */
 export const ConnectedNode = z.object({
   nodeId: z.string(),
   session: z.string(),
-  /** Slots that the node has granted and the hub has not used. */
+  /** Slots that the node has offered and the hub has not used. */
   free: SlotCounts,
-  /** Leases that the node was given and has not released. */
-  leases: z.array(z.string()),
-  /** The accounts of the jobs that these leases are of, by the jobs' ids, as far as they are known. */
+  /** Leases that the node was assigned and has not released. */
+  leases: HeldLeases,
+  /** The accounts of these leases' jobs, by job id, as far as they are known. */
   accounts: z.record(z.string(), z.string()).default({}),
-  /** It wants no more work on this connection. */
+  /** Whether it accepts no more work on this connection. */
   draining: z.boolean(),
-  /** When it last said something itself, as far as that was written down; ms since 1970. */
+  /** When it last sent a frame, as of the last update; ms since 1970. */
   heardAt: z.number(),
 });
 export type ConnectedNode = z.infer<typeof ConnectedNode>;
 
-/** The slots that are free with those that a node grants: no more than it may have, and may hold leases. */
+/** The free slots after a node offers further ones: no more than it may have slots, and may hold leases. */
 export function addSlots(
   { free, leases }: Pick<ConnectedNode, "free" | "leases">,
   { inspect, encode }: SlotCounts,
 ): SlotCounts {
-  const room = Math.max(0, MAX_LEASES - leases.length);
+  const room = Math.max(0, MAX_LEASES - Object.keys(leases).length);
   const ofEncode = Math.min(free.encode + encode, MAX_SLOTS, room);
   return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
 }
 
-/** The class of slot that a lease took, known by the name of its task. */
-export const classOf = (lease: string): SlotClass =>
-  /^inspect\b/.test(parseLeaseId(lease)?.task ?? "inspect") ? "inspect" : "encode";
-
-/** Encodes that a node can do at the same time, those that it does now included. */
+/** The number of encodes that a node can run at the same time, running ones included. */
 export const encodesOf = ({ free, leases }: ConnectedNode): number =>
-  free.encode + leases.filter((lease) => classOf(lease) === "encode").length;
+  free.encode + Object.values(leases).filter((slotClass) => slotClass === "encode").length;
 
-/** What a node holds with further leases of a ticket's job. Accounts of jobs of which it holds none are forgotten. */
+/** The leases of a node with further leases of a ticket's job. Accounts of jobs without a lease are removed. */
 export function holding(
   { leases, accounts }: Pick<ConnectedNode, "leases" | "accounts">,
-  given: readonly { readonly lease: string }[],
+  added: readonly { readonly lease: string; readonly slotClass: SlotClass }[],
   { jobId, accountId }: { readonly jobId: string; readonly accountId: string },
 ): Pick<ConnectedNode, "leases" | "accounts"> {
-  const all = [...leases, ...given.map(({ lease }) => lease)];
-  const jobs = new Set(all.map((lease) => parseLeaseId(lease)?.job ?? ""));
-  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job as JobId));
+  const all = { ...leases, ...Object.fromEntries(added.map(({ lease, slotClass }) => [lease, slotClass])) };
+  const jobs = new Set<string>(Object.keys(all).map((lease) => parseLeaseId(lease)?.job ?? ""));
+  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job));
   return { leases: all, accounts: Object.fromEntries(known) };
 }
 
-/** Of leases whose account is not known, such as those of earlier versions of the control plane. */
+/** The account of leases whose job is not known. */
 const UNKNOWN_ACCOUNT = "";
 
-/** With more free slots than that a node is as good as any other such. */
+/** Nodes with more free slots than this are treated alike. */
 const MOST_FREE = 64;
 
 export class Roster<Node extends ConnectedNode> {
   readonly #nodes = new Map<string, Node>();
   readonly #holders = new Map<string, Node>();
-  /** By the number of free slots; whoever came to a number last is served last. */
-  readonly #free: Record<SlotClass, readonly Set<Node>[]> = { inspect: newShelves(), encode: newShelves() };
-  /** Slots that nodes have free, or hold leases with; and those of each account. */
+  /** Nodes by the number of their free slots, in the order in which they reached it. */
+  readonly #free: Record<SlotClass, readonly Set<Node>[]> = { inspect: newLevels(), encode: newLevels() };
+  /** The number of slots, free or in use; and of those that each account uses. */
   readonly #slots: Record<SlotClass, number> = { inspect: 0, encode: 0 };
   readonly #held: Record<SlotClass, Map<string, number>> = { inspect: new Map(), encode: new Map() };
-  #taking = 0;
+  #accepting = 0;
 
-  /** How many nodes may be given work, now or when they have a free slot. */
-  get taking(): number {
-    return this.#taking;
+  /** The number of nodes that accept work, now or when they have a free slot. */
+  get accepting(): number {
+    return this.#accepting;
   }
 
-  /** Slots of a class that the nodes have which take work, free or not. */
+  /** The number of slots of a class, free or in use, of the nodes that accept work. */
   slots(slotClass: SlotClass): number {
     return this.#slots[slotClass];
   }
 
-  /** How many of them an account has. */
+  /** How many of them an account uses. */
   held(slotClass: SlotClass, accountId: string): number {
     return this.#held[slotClass].get(accountId) ?? 0;
   }
 
-  /** Slots that are being offered to an account count as its own until its job has answered; a negative count ends that. */
-  promise(slotClass: SlotClass, accountId: string, count: number): void {
+  /** Counts slots as used by an account until its job has claimed them; a negative count ends the reservation. */
+  reserve(slotClass: SlotClass, accountId: string, count: number): void {
     this.#slots[slotClass] += count;
     const held = this.held(slotClass, accountId) + count;
     if (held === 0) this.#held[slotClass].delete(accountId);
@@ -99,18 +99,18 @@ export class Roster<Node extends ConnectedNode> {
     return this.#nodes.get(nodeId) ?? null;
   }
 
-  /** The node that may be given work, by its id. */
-  taker(nodeId: string): Node | null {
+  /** The node of an id, if it accepts work. */
+  accepter(nodeId: string): Node | null {
     const node = this.get(nodeId);
     return node && !node.draining ? node : null;
   }
 
-  /** The node that was given a lease and has not released it. */
+  /** The node that holds a lease. */
   holder(lease: string): Node | null {
     return this.#holders.get(lease) ?? null;
   }
 
-  /** A node has one entry: the caller removes an older one of the same id first. */
+  /** The caller removes an older node of the same id first. */
   add(node: Node): void {
     this.#nodes.set(node.nodeId, node);
     this.#index(node);
@@ -122,7 +122,7 @@ export class Roster<Node extends ConnectedNode> {
     this.#unindex(node);
   }
 
-  /** Also changes a node that was removed, without letting it in again. */
+  /** Changes a node, whether or not it was removed. */
   change(node: Node, patch: Partial<ConnectedNode>): void {
     const isListed = this.#nodes.get(node.nodeId) === node;
     if (isListed) this.#unindex(node);
@@ -130,43 +130,43 @@ export class Roster<Node extends ConnectedNode> {
     if (isListed) this.#index(node);
   }
 
-  /** The node with the most free slots of a class, but for those of these ids; null when there is none. */
-  mostFree(slotClass: SlotClass, shunned: readonly string[]): Node | null {
-    const shelves = this.#free[slotClass];
+  /** The node with the most free slots of a class, except those with these ids; null when there is none. */
+  mostFree(slotClass: SlotClass, avoided: readonly string[]): Node | null {
+    const levels = this.#free[slotClass];
     for (let slots = MOST_FREE; slots > 0; slots--) {
-      for (const node of shelves[slots - 1] ?? []) if (!shunned.includes(node.nodeId)) return node;
+      for (const node of levels[slots - 1] ?? []) if (!avoided.includes(node.nodeId)) return node;
     }
     return null;
   }
 
   #index(node: Node): void {
-    for (const lease of node.leases) this.#holders.set(lease, node);
+    for (const lease of Object.keys(node.leases)) this.#holders.set(lease, node);
     if (node.draining) return;
-    this.#taking += 1;
-    for (const slotClass of SLOT_CLASSES) this.#shelf(slotClass, node)?.add(node);
+    this.#accepting += 1;
+    for (const slotClass of SLOT_CLASSES) this.#level(slotClass, node)?.add(node);
     this.#count(node, 1);
   }
 
   #unindex(node: Node): void {
-    for (const lease of node.leases) if (this.#holders.get(lease) === node) this.#holders.delete(lease);
+    for (const lease of Object.keys(node.leases)) if (this.#holders.get(lease) === node) this.#holders.delete(lease);
     if (node.draining) return;
-    this.#taking -= 1;
-    for (const slotClass of SLOT_CLASSES) this.#shelf(slotClass, node)?.delete(node);
+    this.#accepting -= 1;
+    for (const slotClass of SLOT_CLASSES) this.#level(slotClass, node)?.delete(node);
     this.#count(node, -1);
   }
 
   #count({ free, leases, accounts }: Node, sign: 1 | -1): void {
     for (const slotClass of SLOT_CLASSES) this.#slots[slotClass] += sign * free[slotClass];
-    for (const lease of leases) {
+    for (const [lease, slotClass] of Object.entries(leases)) {
       const accountId = accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
-      this.promise(classOf(lease), accountId, sign);
+      this.reserve(slotClass, accountId, sign);
     }
   }
 
-  /** None for those without a free slot. */
-  #shelf(slotClass: SlotClass, { free }: Node): Set<Node> | undefined {
+  /** None for nodes without a free slot. */
+  #level(slotClass: SlotClass, { free }: Node): Set<Node> | undefined {
     return this.#free[slotClass][Math.min(free[slotClass], MOST_FREE) - 1];
   }
 }
 
-const newShelves = <Node>(): readonly Set<Node>[] => Array.from({ length: MOST_FREE }, () => new Set<Node>());
+const newLevels = <Node>(): readonly Set<Node>[] => Array.from({ length: MOST_FREE }, () => new Set<Node>());

@@ -1,8 +1,8 @@
-// The tickets in the order in which they are offered: accounts take turns, and of each its oldest job comes first.
-import type { SlotClass } from "#shared/protocol/protocol.ts";
+// The tickets in the order in which they are matched: accounts take turns, and the oldest job of each comes first.
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { type Ticket, ticketKey } from "./tickets.ts";
 
-/** No question asked of it walks over all tickets, but for `values`. */
+/** No method looks at all tickets, except `values`. */
 export class TicketQueue {
   readonly #tickets = new Map<string, Ticket>();
   /** By account, the one whose turn it is first; each account's tickets by the age of their jobs. */
@@ -10,7 +10,7 @@ export class TicketQueue {
   readonly #stored: Set<string>;
   readonly #changed = new Set<string>();
 
-  /** Begins with what lies on the disk. */
+  /** Starts with the tickets on disk. */
   constructor(stored: Iterable<Ticket> = []) {
     for (const ticket of stored) this.put(ticket);
     this.#stored = new Set(this.#tickets.keys());
@@ -29,7 +29,7 @@ export class TicketQueue {
     return this.#tickets.values();
   }
 
-  /** Takes the place of an earlier one of the same job and class; one for no tasks takes that away. */
+  /** Replaces the ticket of the same job and class; a count of zero removes it. */
   put(ticket: Ticket): void {
     const key = ticketKey(ticket);
     const before = this.#tickets.get(key);
@@ -45,7 +45,7 @@ export class TicketQueue {
     else this.#tickets.delete(key);
   }
 
-  /** So many of a ticket's tasks are offered: its account has had its turn. */
+  /** Takes some of a ticket's tasks: its account has had its turn. */
   take(ticket: Ticket, count: number): void {
     this.put({ ...ticket, count: ticket.count - count });
     const turns = this.#turns[ticket.slotClass];
@@ -55,11 +55,11 @@ export class TicketQueue {
     turns.set(ticket.accountId, waiting);
   }
 
-  /** What was taken comes back and waits until `notBefore`, unless the job has told of itself anew meanwhile. */
+  /** Returns tasks that were taken, to wait until `notBefore`, unless the job has advertised again meanwhile. */
   giveBack(ticket: Ticket, count: number, notBefore: number): void {
-    const rest = this.get(ticketKey(ticket));
-    if (rest && rest.advertisedAt !== ticket.advertisedAt) return;
-    this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore });
+    const remaining = this.get(ticketKey(ticket));
+    if (remaining && remaining.advertisedAt !== ticket.advertisedAt) return;
+    this.put({ ...ticket, count: (remaining?.count ?? 0) + count, notBefore });
   }
 
   /** Whether any task of a class waits. */
@@ -72,16 +72,16 @@ export class TicketQueue {
     return this.#turns[slotClass];
   }
 
-  /** What the disk does not know yet; it is taken to know it from now on. */
+  /** The changes since the last call; the caller writes them to disk. */
   takeChanges(): (readonly [key: string, ticket: Ticket | null])[] {
     const changes = [...this.#changed].map((key) => [key, this.get(key)] as const);
     this.#changed.clear();
-    const news = changes.filter(([key, ticket]) => ticket || this.#stored.has(key));
-    for (const [key, ticket] of news) {
+    const unsaved = changes.filter(([key, ticket]) => ticket || this.#stored.has(key));
+    for (const [key, ticket] of unsaved) {
       if (ticket) this.#stored.add(key);
       else this.#stored.delete(key);
     }
-    return news;
+    return unsaved;
   }
 
   #insert(ticket: Ticket): void {
@@ -102,7 +102,7 @@ export class TicketQueue {
 const isSamePlace = (one: Ticket, other: Ticket): boolean =>
   one.accountId === other.accountId && one.since === other.since;
 
-/** Where a ticket stands, or would stand, among those of its account: by bisection. */
+/** The position of a ticket among those of its account, by bisection. */
 function placeOf(ticket: Ticket, waiting: readonly Ticket[]): number {
   let [low, high] = [0, waiting.length];
   while (low < high) {

@@ -1,33 +1,16 @@
-// Tickets: "job J has about k runnable tasks of class C". Advice, not truth: a claim is what the job decides.
-
+// Tickets: a job has about `count` runnable tasks of a class. A hint: the job decides when a node claims.
 import * as z from "zod";
-import { SLOT_CLASSES } from "#shared/protocol/protocol.ts";
+import { TicketOffer } from "../rpc/hub.ts";
 
-export const Ticket = z.object({
-  jobId: z.string(),
-  /** Whose job it is: accounts take turns. Tickets that are older than this member do not have it. */
-  accountId: z.string().default(""),
-  slotClass: z.enum(SLOT_CLASSES),
-  count: z.int(),
-  /**
-   * When the job was created: of an account's the oldest comes first, however often it has to tell of itself. Times in ms
-   * since 1970.
-   */
-  since: z.number(),
-  /** The node that should have the work first, because it holds the source; until then others leave it to that. */
-  prefer: z.string().nullable(),
-  preferUntil: z.number(),
-  /** Nodes that failed or lost the work; until then they are passed by while others are connected. */
-  avoid: z.array(z.string()),
-  avoidUntil: z.number(),
+export const Ticket = TicketOffer.extend({
+  /** ms since 1970, like all times of a ticket. */
   advertisedAt: z.number(),
-  /** A job that could not be asked is left alone until then. */
+  /** A job that was not reachable is not called again before. */
   notBefore: z.number(),
 });
 export type Ticket = z.infer<typeof Ticket>;
-export type TicketOffer = Omit<Ticket, "advertisedAt" | "notBefore">;
 
-/** Jobs advertise again every five minutes while they have demand; a ticket that was not renewed is forgotten. */
+/** Jobs advertise again every five minutes while they have demand; a ticket that is not renewed is removed. */
 const TICKET_LIFE_MS = 15 * 60_000;
 
 export const ticketKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${jobId}:${slotClass}`;
@@ -36,7 +19,7 @@ export const isStale = (ticket: Ticket, now: number): boolean => now - ticket.ad
 
 const TICKETS = "ticket:";
 
-/** The tickets on the hub's disk. One that cannot be read is as good as lost: its job advertises again. */
+/** The tickets on the hub's disk. One that cannot be read is deleted: its job advertises again. */
 export function* loadTickets(kv: SyncKvStorage): Generator<Ticket> {
   for (const [key, value] of kv.list({ prefix: TICKETS })) {
     const ticket = Ticket.safeParse(value);
@@ -45,7 +28,7 @@ export function* loadTickets(kv: SyncKvStorage): Generator<Ticket> {
   }
 }
 
-/** Writes what became of tickets; null stands for one that is gone. */
+/** Writes changed tickets; null deletes one. */
 export function saveTickets(kv: SyncKvStorage, changes: Iterable<readonly [key: string, ticket: Ticket | null]>): void {
   for (const [key, ticket] of changes) {
     if (ticket) kv.put(TICKETS + key, ticket);

@@ -1,7 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
+import { RETENTION_MS } from "../settings.ts";
 import { checkedJob, newSpec } from "../testing/jobs.ts";
 import { pendingEffects } from "./effects/job-effects.ts";
-import { type JobState, newTask, RETENTION_MS } from "./state/job-state.ts";
+import type { JobState } from "./state/job-state.ts";
+import { newTask } from "./state/task-state.ts";
 
 const NOW = 1_000_000;
 const READVERTISE_MS = 5 * 60_000;
@@ -13,7 +15,8 @@ beforeAll(async () => {
 /** Encodes whose times come so much later than now; the hub was told of what there was to tell `advertisedAt`. */
 const dueAt = (waits: readonly number[], advertisedAt: number | null): number | undefined => {
   const tasks = waits.map((wait, index) => ({
-    ...newTask(0, "encode", [0], `encode-${index}`),
+    ...newTask({ kind: "encode", round: 0, outputs: [0] }),
+    id: `encode-${index}`,
     notBefore: NOW + wait,
   }));
   const state = { ...begun, tasks, advertisedAt: { inspect: null, encode: advertisedAt } };

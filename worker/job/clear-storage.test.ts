@@ -1,12 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../env.ts";
-import { jobOf } from "../env.ts";
+import type { Env } from "../bindings.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
 import { BUILTIN_RETENTION_MS } from "../storage/builtin/builtin-objects.ts";
 import { newSpec } from "../testing/jobs.ts";
-import type { JobSpec, JobState } from "./state/job-state.ts";
-import { loadState, saveState } from "./state/job-store.ts";
+import { loadState, saveState } from "./persistence/job-store.ts";
+import type { JobState } from "./state/job-state.ts";
 
 const bucket = (env as Env).STORAGE as R2Bucket;
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);

@@ -3,11 +3,13 @@ import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import { findJob } from "../db/jobs.ts";
-import { jobOf } from "../env.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { RETENTION_MS } from "../settings.ts";
 import { newSpec, PROBE, SECRET_KEY } from "../testing/jobs.ts";
-import { JobMemory } from "./state/job-memory.ts";
-import { type JobSpec, type JobState, RETENTION_MS } from "./state/job-state.ts";
-import { loadState, saveState } from "./state/job-store.ts";
+import { JobMemory } from "./persistence/job-memory.ts";
+import { loadState, saveState } from "./persistence/job-store.ts";
+import type { JobState } from "./state/job-state.ts";
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
 const stateOf = (spec: JobSpec): Promise<JobState | null> =>
@@ -23,7 +25,7 @@ async function rewrite(spec: JobSpec, change: (state: JobState) => JobState): Pr
 }
 
 async function claim(spec: JobSpec, slotClass: "inspect" | "encode", nodeId = "node-a") {
-  const [assignment] = await stubOf(spec).claim(nodeId, `s-${nodeId}`, slotClass, 1);
+  const [assignment] = await stubOf(spec).claim({ nodeId, session: `s-${nodeId}`, slotClass, max: 1 });
   if (!assignment) throw new Error(`Nothing to ${slotClass}`);
   return assignment as { lease: LeaseId; token: string };
 }
@@ -123,7 +125,7 @@ describe("a job", () => {
     const first = await claim(spec, "encode");
     await rewrite(spec, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.grant && { ...task.grant, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await runDurableObjectAlarm(stubOf(spec));
     expect((await stateOf(spec))?.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
@@ -161,18 +163,18 @@ describe("a source in a bucket", () => {
     const bucket = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/a b.mp4", credentials };
     const spec = await newSpec({ ...VIDEO_ONLY, input: bucket });
     await stubOf(spec).create(spec);
-    const [inspect] = await stubOf(spec).claim("node-a", "s-node-a", "inspect", 1);
+    const [inspect] = await stubOf(spec).claim({ nodeId: "node-a", session: "s-node-a", slotClass: "inspect", max: 1 });
     const { origin, pathname, searchParams } = new URL(inspect?.task.kind === "inspect" ? inspect.task.sourceUrl : "");
     expect(origin + pathname).toBe("https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
     expect(searchParams.get("X-Amz-Credential")).toMatch(/^SOURCES\/\d{8}\/eu-west-1\/s3\/aws4_request$/);
     expect(JSON.stringify(inspect)).not.toContain(SECRET_KEY);
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    const [encode] = await stubOf(spec).claim("node-b", "s-node-b", "encode", 1);
+    const [encode] = await stubOf(spec).claim({ nodeId: "node-b", session: "s-node-b", slotClass: "encode", max: 1 });
     expect(encode?.task).toMatchObject({ sourceUrl: expect.stringContaining("X-Amz-Signature=") });
     const state = await stateOf(spec);
     expect(JSON.stringify(state)).not.toMatch(new RegExp(`X-Amz-|${SECRET_KEY}`));
-    expect(await stubOf(spec).metadata()).toMatchObject({
+    expect(await stubOf(spec).metadata(null)).toMatchObject({
       ok: true,
       value: expect.stringContaining('"filename":"https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4"'),
     });
@@ -271,7 +273,7 @@ describe("multipart uploads", () => {
     const { parts } = await granted(spec, await claim(spec, "encode"));
     await rewrite(spec, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.grant && { ...task.grant, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await runDurableObjectAlarm(stubOf(spec));
     await claim(spec, "encode", "node-b");

@@ -2,13 +2,15 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { findJob } from "../db/jobs.ts";
-import { jobOf, settingsOf } from "../env.ts";
+import type { Delivery } from "../notify/delivery.ts";
+import { jobOf } from "../rpc/job.ts";
+import { settingsOf } from "../settings.ts";
 import { forgottenAnswers } from "../testing/forgotten-answers.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
 import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
-import type { Delivery, JobState } from "./state/job-state.ts";
-import { loadState, saveState } from "./state/job-store.ts";
+import { loadState, saveState } from "./persistence/job-store.ts";
+import type { JobState } from "./state/job-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -82,7 +84,7 @@ describe("a job whose retention is over", () => {
     const { body } = await ask("POST", "/v2/jobs", jobBody({ input, outputs, storage, notification }));
     const id: string = body.id;
     const job = jobOf(env, id);
-    const [inspect] = await job.claim("node-a", "s-a", "inspect", 1);
+    const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
     if (!inspect) throw new Error("Nothing to inspect");
     await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
     await ask("DELETE", `/v2/jobs/${id}`);

@@ -3,11 +3,13 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
-import type { Assignment, OutputReport, UploadsAnswer } from "#shared/protocol/protocol.ts";
-import { jobOf } from "../env.ts";
-import { publicUrlOf } from "../storage/object-store.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { UploadsAnswer } from "#shared/protocol/uploads.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { publicUrlOf } from "../storage/open-store.ts";
 import { basic, newAccount, newSpec, PROBE, send } from "../testing/jobs.ts";
-import type { JobSpec } from "./state/job-state.ts";
 
 const KEY = "00112233445566778899aabbccddeeff";
 const STREAM = { path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };
@@ -22,7 +24,7 @@ async function encoding(stream: object = STREAM, changes: object = {}, accountId
   const outputs = { httpstream: stream, "mp4:240p": { path: "a.mp4" } };
   const spec = { ...(await newSpec({ outputs, ...changes })), accountId };
   await stubOf(spec).create(spec);
-  const [inspect] = await stubOf(spec).claim("node-a", "s-a", "inspect", 1);
+  const [inspect] = await stubOf(spec).claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   const probed = { token: inspect.token, result: { kind: "inspect" as const, probe: PROBE } };
   await stubOf(spec).complete(inspect.lease as LeaseId, probed);
@@ -30,7 +32,12 @@ async function encoding(stream: object = STREAM, changes: object = {}, accountId
 }
 
 async function claimed(spec: JobSpec, nodeId = "node-a") {
-  const [assignment] = (await stubOf(spec).claim(nodeId, `s-${nodeId}`, "encode", 1)) as unknown as Assignment[];
+  const [assignment] = (await stubOf(spec).claim({
+    nodeId,
+    session: `s-${nodeId}`,
+    slotClass: "encode",
+    max: 1,
+  })) as unknown as Assignment[];
   if (!assignment) throw new Error("Nothing to encode");
   const { lease, token, task } = assignment;
   const ask = (files: { file: string | number; sizeBytes: number; output?: number }[]) =>
@@ -66,12 +73,12 @@ async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputR
 
 const viewOf = async (spec: JobSpec) => {
   const viewed = await stubOf(spec).view();
-  if (!viewed.ok) throw new Error(viewed.message);
+  if (!viewed.ok) throw new Error(viewed.error.message);
   return viewed.value;
 };
 const metadataOf = async (spec: JobSpec) => {
-  const known = await stubOf(spec).metadata();
-  return JSON.parse(known.ok ? known.value : "null");
+  const known = await stubOf(spec).metadata(null);
+  return JSON.parse(known.ok ? known.value : "null").metadata;
 };
 
 describe("uploads of a stream", () => {

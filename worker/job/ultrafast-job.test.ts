@@ -2,31 +2,31 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import { unpackCuts } from "#shared/media/frame-index.ts";
-import {
-  type Assignment,
-  PROTOCOL_VERSION,
-  type ScratchAnswer,
-  type TaskOf,
-  type TaskResult,
-} from "#shared/protocol/protocol.ts";
-import { hubOf, jobOf, settingsOf } from "../env.ts";
+import { unpackSplitPoints } from "#shared/media/frame-index.ts";
+import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
+import type { Assignment, TaskOf } from "#shared/protocol/tasks.ts";
+import { hubOf } from "../rpc/hub.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { settingsOf } from "../settings.ts";
 import { openScratch } from "../storage/scratch/scratch.ts";
 import {
   basic,
   bearer,
-  filmChunking,
-  filmProbe,
   newAccount,
   newNodeToken,
   newSpec,
   PROBE,
   send,
+  videoChunking,
+  videoProbe,
 } from "../testing/jobs.ts";
 import { claimTasks, recordProgress } from "./decide/leases.ts";
 import { completeTask } from "./decide/reports.ts";
-import type { JobSpec, JobState } from "./state/job-state.ts";
-import { loadState, saveState } from "./state/job-store.ts";
+import { loadState, saveState } from "./persistence/job-store.ts";
+import type { JobState } from "./state/job-state.ts";
 
 const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
 const SECONDS = 240;
@@ -41,7 +41,7 @@ const folderOf = ({ lease }: Pick<Assignment, "lease">): string => lease.split("
 
 async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
   for (const slotClass of ["inspect", "encode"] as const) {
-    const [given] = await stubOf(spec).claim(nodeId, `s-${nodeId}`, slotClass, 1);
+    const [given] = await stubOf(spec).claim({ nodeId, session: `s-${nodeId}`, slotClass, max: 1 });
     if (given) return given;
   }
   throw new Error("Nothing to do");
@@ -68,22 +68,22 @@ async function work(spec: JobSpec, given: Assignment): Promise<TaskResult> {
   switch (given.task.kind) {
     case "inspect":
       await write(spec, given, "source-1");
-      return { kind: "inspect", probe: filmProbe(SECONDS), chunking: filmChunking(SECONDS, folder) };
+      return { kind: "inspect", probe: videoProbe(SECONDS), chunking: videoChunking(SECONDS, folder) };
     case "chunk": {
       await write(spec, given, "v.mp4");
       const track = { output: 0, track: "v", name: `${folder}/v.mp4`, sizeBytes: 4, frames: given.task.chunk.frames };
       return { kind: "chunk", tracks: [track], encoder: "libx264 7.0", encodeMs: 1 };
     }
-    case "sound": {
+    case "audio": {
       await write(spec, given, "audio.mp4");
       const track = { output: 0, track: "audio", name: `${folder}/audio.mp4`, sizeBytes: 4, frames: null };
-      return { kind: "sound", tracks: [track] };
+      return { kind: "audio", tracks: [track] };
     }
     case "join": {
       await stubOf(spec).uploads(given.lease, { token: given.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
       const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ['"e"'] }];
-      const seams = { framesPlanned: 6000, framesJoined: 6000, largestErrorUs: 0, pictureOverSoundMs: 0 };
-      return { kind: "join", outputs: [{ status: "made", output: 0, files, probe: PROBE }], seams };
+      const boundaries = { framesPlanned: 6000, framesJoined: 6000, largestErrorUs: 0, videoOverAudioMs: 0 };
+      return { kind: "join", outputs: [{ status: "made", output: 0, files, probe: PROBE }], boundaries };
     }
     default:
       throw new Error(`To ${given.task.kind} is not done here`);
@@ -116,7 +116,11 @@ async function upTo(kind: string, changes: object = {}) {
 beforeAll(async () => {
   const headers = { ...bearer(await newNodeToken()), upgrade: "websocket" };
   const { webSocket } = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
-  const running = [1, 2].map((attempt) => ({ lease: `AAAAAAAAAAAAAA.encode.${attempt}`, token: "t" }));
+  const running = [1, 2].map((attempt) => ({
+    lease: `AAAAAAAAAAAAAA.encode.${attempt}`,
+    token: "t",
+    slotClass: "encode",
+  }));
   const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
   const free = { inspect: 0, encode: 0 };
   const hello = {
@@ -159,7 +163,7 @@ describe("a film in chunks", () => {
       expect(await stubOf(spec).complete(given.lease, report)).toEqual({ ok: true, value: null });
       if (given.task.kind === "join") break;
     }
-    expect(kinds).toEqual(["inspect", "sound", ...Array.from({ length: CHUNKS }, () => "chunk"), "join"]);
+    expect(kinds).toEqual(["inspect", "audio", ...Array.from({ length: CHUNKS }, () => "chunk"), "join"]);
     await runDurableObjectAlarm(stubOf(spec));
     expect(await stubOf(spec).view()).toMatchObject({
       ok: true,
@@ -167,7 +171,7 @@ describe("a film in chunks", () => {
     });
     const { scratch: left } = (await stateOf(spec)) as JobState;
     expect(left).toMatchObject({ folder: 1, isUsed: false, leftovers: [] });
-    for (const name of ["inspect-1/source-1", "sound-1/audio.mp4", "chunk-3-1/v.mp4"]) {
+    for (const name of ["inspect-1/source-1", "audio-1/audio.mp4", "chunk-3-1/v.mp4"]) {
       expect(await statusOf(await folderStore(spec).get(name)), name).toBe(404);
     }
   });
@@ -196,8 +200,8 @@ describe("a film in chunks", () => {
     const { spec, given } = await upTo("join");
     const failure = { code: "storage_denied", message: "No" } as const;
     const { lease, token } = given;
-    const seams = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, pictureOverSoundMs: 0 };
-    const result: TaskResult = { kind: "join", outputs: [{ status: "failed", output: 0, failure }], seams };
+    const boundaries = { framesPlanned: 1, framesJoined: 1, largestErrorUs: 0, videoOverAudioMs: 0 };
+    const result: TaskResult = { kind: "join", outputs: [{ status: "failed", output: 0, failure }], boundaries };
     await stubOf(spec).complete(lease, { token, result });
     await runDurableObjectAlarm(stubOf(spec));
     const chunk = await folderStore(spec).get("chunk-0-1/v.mp4");
@@ -206,7 +210,7 @@ describe("a film in chunks", () => {
     await evict(spec);
     await done(spec, await claim(spec));
     const sound = await claim(spec);
-    expect(sound.lease).toBe(`${spec.id}.sound-1.1`);
+    expect(sound.lease).toBe(`${spec.id}.audio-1.1`);
     await done(spec, sound);
     expect((await claim(spec)).lease).toBe(`${spec.id}.join-1.1`);
     await stubOf(spec).cancel();
@@ -250,8 +254,8 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
       ["a name that climbs", put("chunk-0-1/../x.mp4"), refused],
       ["no name of a file", put("chunk-0-1"), refused],
       ["more than S3 takes at once", put("chunk-0-1/v.mp4", 5 * 2 ** 30 + 1), refused],
-      ["another's object", get("sound-1/audio.mp4"), refused],
-      ["all, for one that is not its own", get("inspect-1/source-1", "sound-1/audio.mp4"), refused],
+      ["another's object", get("audio-1/audio.mp4"), refused],
+      ["all, for one that is not its own", get("inspect-1/source-1", "audio-1/audio.mp4"), refused],
       ["too many at once", get(...Array.from({ length: 201 }, () => "inspect-1/source-1")), refused],
       ["with a wrong token", { ...put("chunk-0-1/v.mp4"), token: "wrong" }, [409, "lease_superseded"]],
     ];
@@ -265,7 +269,7 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
   it("lets a join read every part, and a usual encode nothing", async () => {
     const { spec, given } = await upTo("join");
     const task = given.task as TaskOf<"join">;
-    const names = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.sound].map(({ name }) => name);
+    const names = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);
     const { gets } = await scratch(spec, given, [], names);
     expect(names).toHaveLength(CHUNKS + 1);
     expect(new Set(await Promise.all(gets.map(statusOf)))).toEqual(new Set([200]));
@@ -312,10 +316,10 @@ it("writes little for each chunk, however many there are", async () => {
     const report = (given: Assignment, result: TaskResult): void =>
       save(completeTask(state, given.lease.split(".")[1] ?? "", result, Date.now(), nodes));
     report(claimOne("inspect", "first"), {
-      ...{ kind: "inspect", probe: filmProbe(seconds), chunking: filmChunking(seconds) },
+      ...{ kind: "inspect", probe: videoProbe(seconds), chunking: videoChunking(seconds) },
     });
     claimOne("encode", "first");
-    const chunks = unpackCuts(state.chunks?.cuts ?? []).length + 1;
+    const chunks = unpackSplitPoints(state.chunks?.splitPoints ?? []).length + 1;
     Object.assign(disk.count, { bytes: 0, rows: 0, largest: 0 });
     const held = Array.from({ length: nodes }, (_, at) => claimOne("encode", `node-${at}`));
     for (let at = 0; at < chunks; at++) {

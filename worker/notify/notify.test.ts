@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { retryDelays } from "#shared/job/notification.ts";
-import type { Delivery } from "../job/state/job-state.ts";
 import { PENDING } from "../testing/delivery.ts";
-import { afterAttempt, type DeliveryResult, postponed, replay, viewDelivery } from "./outbox.ts";
+import type { Delivery } from "./delivery.ts";
+import { type DeliveryResult, viewDelivery } from "./delivery.ts";
+import { afterAttempt, postponed, replay } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
 
 describe("signatures", () => {

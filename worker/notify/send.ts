@@ -1,19 +1,19 @@
-// The exchange that every way of notifying comes down to: one request, one answer, in time.
+// Sends one request of a notification, with a time limit.
 import { messageOf } from "#shared/log.ts";
-import { fetchWithin } from "../fetch-within.ts";
-import type { DeliveryResult } from "./outbox.ts";
+import { fetchWithin } from "../http-client/fetch-within.ts";
+import type { DeliveryResult } from "./delivery.ts";
 
-/** How long a receiver may take to answer (api-v2 §9). */
-const ANSWER_LIMIT_MS = 15_000;
+/** How long a receiver may take to respond (api-v2 §9). */
+const RESPONSE_LIMIT_MS = 15_000;
 
-/** Sends a request and has its answer read; redirects are not followed, and no answer is a result too. */
+/** Sends a request and reads its response. Redirects are not followed. No response is a result, too. */
 export async function send(
   request: Request,
   read: (response: Response) => Promise<DeliveryResult>,
 ): Promise<DeliveryResult> {
   try {
-    return await fetchWithin(ANSWER_LIMIT_MS, request, read);
+    return await fetchWithin(RESPONSE_LIMIT_MS, request, read);
   } catch (error) {
-    return { error: `No answer: ${messageOf(error)}` };
+    return { error: `No response: ${messageOf(error)}` };
   }
 }

@@ -2,12 +2,12 @@
 
 const PREFIX = "whsec_";
 
-/** A new secret as receivers are given it: `whsec_` and 32 random bytes in base64. */
+/** A new secret in the form that receivers get: `whsec_` and 32 random bytes in base64. */
 export const newWebhookSecret = (random: Uint8Array): string => PREFIX + btoa(String.fromCharCode(...random));
 
 /**
  * The headers of one attempt: id, time in unix seconds, and for each secret `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`,
- * separated by spaces: receivers take a request of which one signature is right.
+ * separated by spaces: a request is valid if one of its signatures is.
  */
 export async function signatureHeaders(
   secrets: readonly string[],

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
-import { jobOf, settingsOf } from "../env.ts";
 import { openJobSecrets } from "../job/secrets/job-secrets.ts";
+import { jobOf } from "../rpc/job.ts";
+import { settingsOf } from "../settings.ts";
 import { newSpec } from "../testing/jobs.ts";
 import { deliver } from "./deliver.ts";
 import { endpointOf } from "./sns.ts";
@@ -73,7 +74,13 @@ describe("an attempt to publish", () => {
       earlierAttempts: 0,
       nextAt: 0,
     } as const;
-    const deps = { jobId: spec.id, secrets, signWith: [secrets.webhook], settings, now: Date.now() };
+    const deps = {
+      jobId: spec.id,
+      receiver: secrets.notification,
+      signWith: [secrets.webhook],
+      settings,
+      now: Date.now(),
+    };
     return deliver({ ...delivery, state: "due", lastResult: null }, spec.notification, deps);
   };
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, inject, it } from "vitest";
 import { ALLOW_SETTINGS, HOSTILE_ADDRESSES, isRefused } from "#shared/testing/hostile-addresses.ts";
-import { type Settings, settingsOf } from "../env.ts";
+import { type Settings, settingsOf } from "../settings.ts";
 import { PENDING } from "../testing/delivery.ts";
 import { deliver } from "./deliver.ts";
 import { newWebhookSecret } from "./signature.ts";
@@ -15,10 +15,9 @@ const SECRET = newWebhookSecret(new Uint8Array(32));
 
 function deliverTo(url: string, changes: Partial<Settings> = {}) {
   const target = { type: "http", url, events: false, metadata: false } as const;
-  const secrets = { notification: { url } };
   const deps = {
     jobId: "job",
-    secrets,
+    receiver: { url },
     signWith: [SECRET],
     settings: { ...settingsOf(env), ...changes },
     now: Date.now(),

@@ -1,6 +1,6 @@
 /**
- * Percent-encodes all of a path but its slashes and RFC 3986's unreserved characters, as the canonical paths of
- * signatures demand.
+ * Percent-encodes a path, except slashes and RFC 3986's unreserved characters, as the canonical paths of signatures
+ * require.
  */
 export const encodePath = (path: string): string => path.split("/").map(encodeSegment).join("/");
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { JobId } from "#shared/ids.ts";
 import { parseStorage } from "#shared/request/storage/storage-section.ts";
-import { openStore } from "./object-store.ts";
+import { openStore } from "./open-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
 
 const id = "AAAAAAAAAAAAAA" as JobId;
@@ -35,7 +35,7 @@ it.each([
   ["https://token@up.example.com/in", `https://up.example.com${path}`, { authorization: "Basic dG9rZW46" }],
 ])("a file of any size is one form to %s", async (url, posted, headers) => {
   const parsed = parseStorage({ url }, "none");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const { keys } = parsed.value;
   const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
   expect(JSON.stringify(storage)).not.toMatch(/p%40ss|p@ss|token/);

@@ -1,43 +1,42 @@
-// A client's own upload address: one POST of multipart/form-data per file, which nodes send themselves.
+// A client's upload URL: one POST of multipart/form-data per file, sent by nodes.
 
 import type { JobId } from "#shared/ids.ts";
 import { joinPath } from "#shared/job/object-name.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import type { UploadForm, UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadForm, UploadPart } from "#shared/protocol/uploads.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
-import { fetchWithin } from "../fetch-within.ts";
-import { requireAllowed } from "./allowed-url.ts";
-import { basicHeader } from "./basic-header.ts";
+import { basicHeader } from "../http-client/basic-header.ts";
+import { fetchWithin } from "../http-client/fetch-within.ts";
 import { encodePath } from "./encode-path.ts";
-import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "./object-store.ts";
-import { StorageSilence } from "./storage-unreachable.ts";
+import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "./object-store.ts";
+import { NoStorageResponse, requireAllowed } from "./storage-errors.ts";
 
-/** The field that the file is in (api-v2 §7). */
+/** The form field of the file (api-v2 §7). */
 const FIELD = "encoded_video";
 
 type Target = {
   readonly jobId: JobId;
   readonly storage: StorageOf<"http">;
-  /** The user and password of its Basic header, if it wants one. */
+  /** The user and password for Basic authentication, if it needs one. */
   readonly keys: AccessKeys | null;
   /** Where requests may go. */
   readonly allow: AllowPrivate;
 };
 
-/** A job's storage behind an upload address. */
+/** A job's storage behind an upload URL. */
 export function httpStore(target: Target): ObjectStore {
   return {
     partSizes: (sizeBytes) => [sizeBytes],
-    tryOut: () => askHost(target.storage.url, target.allow),
+    check: () => checkHost(target.storage.url, target.allow),
     begin: async () => null,
     sign: async (file) => [partOf(target, file)],
-    // There is nothing to put together or to take back: each POST stands for itself.
+    // Each POST stores a file: nothing is to be completed or aborted.
     complete: async () => {},
     abort: async () => {},
   };
 }
 
-/** The address that a file is POSTed to: below the storage's own path, with its query kept behind. */
+/** The URL to which a file is POSTed: below the storage's own path, with the storage's query at the end. */
 export function httpUrl({ url }: StorageOf<"http">, objectName: string): string {
   const { origin, pathname, search } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, "")}/${encodePath(joinPath("", objectName))}${search}`;
@@ -56,8 +55,8 @@ function partOf({ jobId, storage, keys }: Target, file: FileToStore): UploadPart
 }
 
 /**
- * The fields beside a file (docs/storage.md). Receivers tell a video from its poster by `video_id`, which only videos
- * have.
+ * The form fields besides the file (docs/storage.md). Only videos have `video_id`, so that receivers can tell them from
+ * images.
  */
 function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadForm["fields"] {
   const ofVideo = type === "video" ? { video_id: key, encoded_video_id: key } : {};
@@ -65,19 +64,19 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
-/** Any answer is good: what the server does with a POST shows by a POST alone. Throws StorageSilence without one. */
-async function askHost(url: string, allow: AllowPrivate): Promise<null> {
+/** Any response is accepted: only a POST shows how the server handles a POST. Throws NoStorageResponse without a response. */
+async function checkHost(url: string, allow: AllowPrivate): Promise<null> {
   requireAllowed(url, allow);
   const request = new Request(`${new URL(url).origin}/`, {
     method: "HEAD",
     headers: { "user-agent": "copra-upload/1" },
   });
   try {
-    return await fetchWithin(TRIAL_LIMIT_MS, request, async (response) => {
+    return await fetchWithin(CHECK_LIMIT_MS, request, async (response) => {
       await response.body?.cancel();
       return null;
     });
   } catch (error) {
-    throw new StorageSilence(url, error, "form");
+    throw new NoStorageResponse(url, error, "form");
   }
 }

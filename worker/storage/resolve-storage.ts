@@ -1,11 +1,12 @@
-// From a storage as it was asked for to one that jobs can work with: what only others can say is asked of them.
+// Completes a requested storage with what only the service or its provider knows.
 import { AppError, assertNever } from "#shared/errors.ts";
 import type { AccessKeys, RequestedStorage, StorageSpec } from "#shared/request/storage/storage-spec.ts";
-import { type Env, settingsOf } from "../env.ts";
+import { settingsOf } from "../settings.ts";
+import type { StorageEnv } from "./open-store.ts";
 import { resolveBackblaze } from "./s3/resolve-backblaze.ts";
 
 export type ResolveInputs = {
-  readonly env: Env;
+  readonly env: StorageEnv;
   /** Scheme and host under which the client reached this Worker. */
   readonly origin: string;
   readonly keys: AccessKeys | null;
@@ -24,18 +25,18 @@ export async function resolveStorage(
     case "builtin":
       return { ...requested, origin: builtinOrigin(env) ?? origin };
     case "backblaze":
-      if (!keys) throw new AppError("internal_error", "Backblaze needs its keys");
+      if (!keys) throw new AppError("internal_error", "The keys of Backblaze are missing");
       return resolveBackblaze(requested, keys, settingsOf(env).b2ApiUrl);
     default:
       return assertNever(requested);
   }
 }
 
-/** The operator's word for the origin of the service's own storage, null where that is the request's. */
-function builtinOrigin(env: Env): string | null {
+/** The origin of the service's own storage as the operator set it; null: that of the request. */
+function builtinOrigin(env: StorageEnv): string | null {
   if (env.STORAGE) return settingsOf(env).publicUrl;
   throw new AppError(
     "storage_service_not_valid",
-    "`storage.service` `coconut` is not offered here: the operator must bind an R2 bucket to the Worker as STORAGE",
+    "`storage.service` `coconut` is not available: the operator must bind an R2 bucket to the Worker as STORAGE",
   );
 }

@@ -10,7 +10,7 @@ const KEY = "in//a b+c(1)'ü%&=?#.mp4";
 
 function parsed(body: object) {
   const result = parseInput(body, "loopback");
-  if (!result.ok) throw new Error(result.refusal.message);
+  if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
 const signed = ({ input, secret }: ReturnType<typeof parsed>): Promise<string> => sourceUrl(input, secret);

@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { JobId } from "#shared/ids.ts";
 import { parseStorage } from "#shared/request/storage/storage-section.ts";
-import { openStore, publicUrlOf } from "./object-store.ts";
-import { partSizes } from "./part-sizes.ts";
+import { parseSealingKeys, seal, unseal } from "../crypto/sealed-secret.ts";
+import { openStore, publicUrlOf } from "./open-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
-import { parseSealingKeys, seal, unseal } from "./sealed-secret.ts";
+import { partSizes } from "./upload-limits.ts";
 
 const MIB = 2 ** 20;
 
@@ -63,7 +63,7 @@ describe("object addresses", () => {
   const id = "AAAAAAAAAAAAAA" as JobId;
   it.each(rows)("row %#", async (requested, name, url) => {
     const parsed = parseStorage(requested, "loopback");
-    if (!parsed.ok) throw new Error(parsed.refusal.message);
+    if (!parsed.ok) throw new Error(parsed.error.message);
     const { keys } = parsed.value;
     const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
     expect(publicUrlOf({ id, storage }, name)).toBe(url);
@@ -101,7 +101,7 @@ it.each([
     const spec = { id: "AAAAAAAAAAAAAA" as JobId, storage };
     const store = openStore(spec, parsed.value.keys, { ...env, ALLOW_PRIVATE: "none" });
     const refusal = { code: "storage_address_not_allowed" };
-    await expect(store.tryOut(file)).rejects.toMatchObject(refusal);
+    await expect(store.check(file)).rejects.toMatchObject(refusal);
     if (!("url" in body)) await expect(store.complete(file, "upload", ["etag"])).rejects.toMatchObject(refusal);
   }
   expect(fetched).not.toHaveBeenCalled();

@@ -1,5 +1,5 @@
 // A delivery that nobody has tried yet, for tests.
-import type { Delivery } from "../job/state/job-state.ts";
+import type { Delivery } from "../notify/delivery.ts";
 
 export const PENDING: Delivery = {
   id: "msg_1",

@@ -2,15 +2,16 @@
 import { env, exports } from "cloudflare:workers";
 import { inject } from "vitest";
 import { newJobId } from "#shared/ids.ts";
-import { packCuts } from "#shared/media/frame-index.ts";
+import { packSplitPoints } from "#shared/media/frame-index.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { Chunking } from "#shared/protocol/chunking.ts";
+import type { Chunking } from "#shared/protocol/chunks.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { settingsOf } from "../env.ts";
+import { randomBytes } from "../crypto/bytes.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
-import { type JobSpec, type JobState, newJob } from "../job/state/job-state.ts";
+import { type JobState, newJob } from "../job/state/job-state.ts";
 import { newWebhookSecret } from "../notify/signature.ts";
-import { randomBytes } from "../random-bytes.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { settingsOf } from "../settings.ts";
 import { resolveStorage } from "../storage/resolve-storage.ts";
 
 export const ADMIN = "test-admin-token-of-32-characters";
@@ -74,7 +75,7 @@ export const jobBody = (changes: Record<string, unknown> = {}): Record<string, u
 /** A job's specification as the Worker makes it. */
 export async function newSpec(changes: Record<string, unknown> = {}): Promise<JobSpec> {
   const parsed = parseJobRequest(jobBody({ storage: NOWHERE, ...changes }), "loopback");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const { secrets, ...request } = parsed.value;
   const origin = "https://copra.test";
   const storage = await resolveStorage(request.storage, { env, origin, keys: secrets.storage });
@@ -108,7 +109,7 @@ export const PROBE: MediaProbe = {
 export const AUDIO_PROBE: MediaProbe = { streams: PROBE.streams.slice(1), format: PROBE.format };
 
 /** ffprobe's answer for a film of so many seconds, 1280×720 at 25 frames per second, with sound. */
-export const filmProbe = (seconds: number): MediaProbe => ({
+export const videoProbe = (seconds: number): MediaProbe => ({
   streams: PROBE.streams.map((stream) =>
     stream.codec_type === "video"
       ? { ...stream, ...RATE_25, duration: `${seconds}.000000`, nb_frames: String(25 * seconds) }
@@ -119,14 +120,14 @@ export const filmProbe = (seconds: number): MediaProbe => ({
 const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
 
 /** What a node finds out of such a film, whose copy lies in the folder of the task that inspected it. */
-export const filmChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
+export const videoChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
   ok: true,
   source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },
   ...{ frames: 25 * seconds, bytes: 25_000 * seconds, startUs: 0, endUs: 1e6 * seconds },
-  cuts: packCuts(
+  splitPoints: packSplitPoints(
     Array.from({ length: seconds / 2 - 1 }, (_, at) => {
       const index = 50 * (at + 1);
-      return { index, cutUs: 40_000 * index - 20_000, frameUs: 40_000 * index, keyframe: index, bytes: 1000 * index };
+      return { index, splitUs: 40_000 * index - 20_000, frameUs: 40_000 * index, keyframe: index, bytes: 1000 * index };
     }),
   ),
   longestGopMs: 2000,

@@ -2,9 +2,10 @@
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
-import { type HubFrame, PROTOCOL_VERSION, type SlotCounts } from "#shared/protocol/protocol.ts";
-import { jobOf } from "../env.ts";
-import type { JobSpec } from "../job/state/job-state.ts";
+import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import type { SlotCounts } from "#shared/protocol/tasks.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
 import { bearer, newNodeToken, newSpec } from "./jobs.ts";
 
 let token: string;
@@ -66,14 +67,14 @@ export async function connect(withToken = token): Promise<TestNode> {
   return { socket, frames, closed, reason, next, say };
 }
 
-export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: unknown[] = []) => ({
+export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`, running: object[] = []) => ({
   type: "hello",
   protocol: PROTOCOL_VERSION,
   nodeId,
   session,
   capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
   slots,
-  running,
+  running: running.map((lease) => ({ slotClass: "encode", ...lease })),
 });
 
 /** A node that has said hello and was welcomed. */
@@ -81,7 +82,7 @@ export async function joined(
   nodeId: string,
   slots: SlotCounts,
   session?: string,
-  running?: unknown[],
+  running?: object[],
 ): Promise<TestNode> {
   const node = await connect();
   node.say(hello(nodeId, slots, session, running));

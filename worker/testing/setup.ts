@@ -1,6 +1,6 @@
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { Env as WorkerEnv } from "../env.ts";
+import type { Env as WorkerEnv } from "../bindings.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,24 +1,26 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import type { SeamReceipt } from "#shared/protocol/chunking.ts";
-import {
-  type Assignment,
-  LEASE_MS,
-  type OutputReport,
-  type TaskOf,
-  type TaskResult,
-} from "#shared/protocol/protocol.ts";
-import { checkedJob, filmChunking, filmProbe, newSpec, PROBE } from "../../testing/jobs.ts";
+import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
+import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
+import type { Assignment, TaskOf } from "#shared/protocol/tasks.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { RETENTION_MS } from "../../settings.ts";
+import { checkedJob, newSpec, PROBE, videoChunking, videoProbe } from "../../testing/jobs.ts";
 import { cancelJob, retryJob } from "../decide/client-moves.ts";
-import { claimTasks, expireLeases, judge, recordProgress, renewLease, runnableTasks } from "../decide/leases.ts";
-import { completeTask, recordUpload } from "../decide/reports.ts";
+import { claimTasks, expireLeases, recordProgress, renewLease, runnableTasks } from "../decide/leases.ts";
+import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
 import { nextAlarmAt, pendingEffects } from "../effects/job-effects.ts";
 import { closeScratch, scratchToClear } from "../effects/scratch-effects.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "../state/job-state.ts";
-import { viewJob, viewMetadata } from "../views/job-view.ts";
+import { checkLease } from "../state/check-lease.ts";
+import type { JobState } from "../state/job-state.ts";
+import { MAX_LOSSES } from "../state/task-state.ts";
+import { recordUpload } from "../uploads/sign-uploads.ts";
+import { ultrafastReceipt } from "../views/chunk-view.ts";
+import { viewJob } from "../views/job-view.ts";
 import { activeWork } from "./chunk-work.ts";
-import { offerTwins, twinsDue } from "./speculative-attempts.ts";
+import { speculationsDue, startSpeculations } from "./speculative-attempts.ts";
 
 const NOW = 1_000_000;
 const SECONDS = 240;
@@ -49,9 +51,9 @@ function claim(state: JobState, nodeId = "a", now = NOW, chunking: typeof CHUNKI
 }
 
 /** A job whose source was inspected. */
-function inspected(of = spec, { seconds = SECONDS, chunking = filmChunking(seconds) as unknown, slots = 2 } = {}) {
+function inspected(of = spec, { seconds = SECONDS, chunking = videoChunking(seconds) as unknown, slots = 2 } = {}) {
   const { state, id } = claim(checkedJob(of));
-  const result = { kind: "inspect", probe: filmProbe(seconds), ...(chunking ? { chunking } : {}) } as TaskResult;
+  const result = { kind: "inspect", probe: videoProbe(seconds), ...(chunking ? { chunking } : {}) } as TaskResult;
   return completeTask(state, id, result, NOW, slots);
 }
 
@@ -77,19 +79,24 @@ function good(given: Assignment, changes: { encoder?: string; frames?: number } 
       const tracks = tracksOf(given).map(({ output, track }) => ({ ...file(output, track), sizeBytes: 7, frames }));
       return { kind: "chunk", tracks, encoder: changes.encoder ?? "libx264 7.0", encodeMs: 5000 };
     }
-    case "sound": {
+    case "audio": {
       const tracks = task.outputs.map(({ index }) => ({ ...file(index, "audio"), sizeBytes: 3, frames: null }));
-      return { kind: "sound", tracks };
+      return { kind: "audio", tracks };
     }
     case "join":
-      return { kind: "join", outputs: task.outputs.map(({ index }) => made(index)), seams: SEAMS };
+      return { kind: "join", outputs: task.outputs.map(({ index }) => made(index)), boundaries: BOUNDARIES };
     case "encode":
       return { kind: "encode", outputs: task.outputs.map(({ index }) => made(index)) };
     default:
       throw new Error(`To ${task.kind} is not done here`);
   }
 }
-const SEAMS: SeamReceipt = { framesPlanned: 6000, framesJoined: 6000, largestErrorUs: 11, pictureOverSoundMs: 4 };
+const BOUNDARIES: ChunkBoundaryCheck = {
+  framesPlanned: 6000,
+  framesJoined: 6000,
+  largestErrorUs: 11,
+  videoOverAudioMs: 4,
+};
 const sent = (output: number, file: number | string) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 const FILES: Record<number, (number | string)[]> = { 0: [1], 1: [1, 2], 2: ["dash/master.mpd"] };
 const made = (output: number): OutputReport => ({
@@ -139,10 +146,10 @@ const statuses = (state: JobState) => viewJob(state).outputs.map(({ status }) =>
 describe("a film in chunks", () => {
   it("has its sound, what cannot be cut, and then its chunks given out", () => {
     const state = inspected();
-    expect(kindsOf(state)).toEqual(["sound", "encode", ...ALL.map((n) => `chunk-${n}`)]);
+    expect(kindsOf(state)).toEqual(["audio", "encode", ...ALL.map((n) => `chunk-${n}`)]);
     expect(viewJob(state).ultrafast).toEqual({ chunks: ALL.length });
     const sound = claim(state);
-    expect(sound.given.task).toMatchObject({ kind: "sound", outputs: [{ index: 0 }, { index: 2 }] });
+    expect(sound.given.task).toMatchObject({ kind: "audio", outputs: [{ index: 0 }, { index: 2 }] });
     const encode = claim(sound.state);
     expect(encode.given.task).toMatchObject({ kind: "encode", outputs: [{ index: 1 }] });
     const chunk = claim(encode.state);
@@ -168,15 +175,20 @@ describe("a film in chunks", () => {
     expect(task.chunks[3]?.tracks[1]).toEqual({
       ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 600 },
     });
-    expect(task.sound.map(({ name }) => name)).toEqual(["sound-1/0-audio.mp4", "sound-1/2-audio.mp4"]);
+    expect(task.audio.map(({ name }) => name)).toEqual(["audio-1/0-audio.mp4", "audio-1/2-audio.mp4"]);
     const done = completeTask(upload(claimed, id), id, good(given), NOW);
     expect(viewJob(done)).toMatchObject({ status: "job.completed", ultrafast: { chunks: ALL.length } });
-    const { ultrafast } = viewMetadata(done, new Map());
-    expect(ultrafast).toMatchObject({
+    expect(ultrafastReceipt(done)).toMatchObject({
       ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 11, picture_over_sound_ms: 4 },
       ...{ retries: 0, encoder: "libx264 7.0" },
     });
-    expect(ultrafast?.chunks[5]).toEqual({ frames: 600, seconds: 24, node: "a", attempts: 1, encode_seconds: 5 });
+    expect(ultrafastReceipt(done)?.chunks[5]).toEqual({
+      frames: 600,
+      seconds: 24,
+      node: "a",
+      attempts: 1,
+      encode_seconds: 5,
+    });
   });
 
   it("shows its outputs on their way, and never less than it has shown", () => {
@@ -217,15 +229,15 @@ describe("a film in chunks", () => {
       "Its keyframes are far apart.",
     ],
     ["unknown to its node", {}, { chunking: null }, "does not know how to cut it"],
-    ["elsewhere", {}, { chunking: filmChunking(SECONDS, "inspect-2") }, "did not say where its copy is"],
+    ["elsewhere", {}, { chunking: videoChunking(SECONDS, "inspect-2") }, "did not say where its copy is"],
     ["for one node alone", {}, { slots: 1 }, "there are no two nodes or slots to share it."],
     [
       "longer by its frames than it is",
       {},
-      { chunking: filmChunking(2 * SECONDS) },
+      { chunking: videoChunking(2 * SECONDS) },
       "do not last as long as the input.",
     ],
-    ["without places", {}, { chunking: { ...filmChunking(SECONDS), cuts: [] } }, "too few places"],
+    ["without places", {}, { chunking: { ...videoChunking(SECONDS), splitPoints: [] } }, "too few places"],
   ])("is encoded in one piece when it is %s, and says so", async (_, changes, what, words) => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);
     expect(kindsOf(state)).toEqual(["encode"]);
@@ -238,19 +250,19 @@ describe("a film in chunks", () => {
     ["each slot when there is no sound", "mp4:240p:x:metadata=0", 320, 6],
   ])("has a chunk for %s", async (_, format, width, chunks) => {
     const { state, id } = claim(checkedJob(await newSpec({ ...FAST, outputs: { [format]: { path: "a.mp4" } } })));
-    const probe = filmProbe(180);
+    const probe = videoProbe(180);
     const small = {
       ...probe,
       streams: probe.streams.map((each) => (each.width ? { ...each, width, height: 180 } : each)),
     };
-    const result = { kind: "inspect", probe: small, chunking: filmChunking(180) } as const;
+    const result = { kind: "inspect", probe: small, chunking: videoChunking(180) } as const;
     expect(viewJob(completeTask(state, id, result, NOW, 6)).ultrafast).toEqual({ chunks });
   });
 
   it("is encoded in one piece without a scratch bucket, and without a word where chunks were not asked for", async () => {
     const { state, given } = claim(checkedJob(spec), "a", NOW, null);
     expect(given.task).toMatchObject({ chunking: null });
-    const result = { kind: "inspect" as const, probe: filmProbe(SECONDS), chunking: filmChunking(SECONDS) };
+    const result = { kind: "inspect" as const, probe: videoProbe(SECONDS), chunking: videoChunking(SECONDS) };
     expect(viewJob(completeTask(state, "inspect", result, NOW)).ultrafast?.reason).toMatch(/no scratch storage/);
     const plain = inspected(await newSpec({ outputs: OUTPUTS }));
     expect([kindsOf(plain), viewJob(plain)]).toEqual([["encode"], expect.not.objectContaining({ ultrafast: {} })]);
@@ -258,8 +270,8 @@ describe("a film in chunks", () => {
 
   it.each([
     ["no task for sound that it lacks", "mp4:240p:x:metadata=0", {}, "chunk-0"],
-    ["one for the tags of a silent film", "mp4:240p:x", {}, "sound"],
-    ["one for the thumbnails of a silent stream", "httpstream", { thumbnails: true }, "sound"],
+    ["one for the tags of a silent film", "mp4:240p:x", {}, "audio"],
+    ["one for the thumbnails of a silent stream", "httpstream", { thumbnails: true }, "audio"],
     ["none for a silent stream", "httpstream", {}, "chunk-0"],
   ])("has %s", async (_, format, more, first) => {
     const stream = { hls: { path: "h" }, variants: ["mp4:240p:x"], ...more };
@@ -284,9 +296,9 @@ describe("a chunk", () => {
     const proof = { lease: given.lease, token: given.token };
     const done = completeTask(state, id, good(given), NOW + 5);
     expect(done.tasks.find((task) => task.id === id)).toBeUndefined();
-    expect(judge(done, proof).verdict).toBe("repeat");
-    expect(judge(done, { ...proof, token: "wrong" }).verdict).toBe("superseded");
-    expect(judge(done, { ...proof, lease: given.lease.replace(/1$/, "2") as LeaseId }).verdict).toBe("superseded");
+    expect(checkLease(done, proof).verdict).toBe("repeat");
+    expect(checkLease(done, { ...proof, token: "wrong" }).verdict).toBe("superseded");
+    expect(checkLease(done, { ...proof, lease: given.lease.replace(/1$/, "2") as LeaseId }).verdict).toBe("superseded");
     expect(renewLease(done, proof, NOW).verdict).toBe("repeat");
   });
 
@@ -317,7 +329,7 @@ describe("a chunk", () => {
     expect(given.task).toMatchObject({ encoder: "libx264 7.0" });
     const refused = completeTask(state, id, good(given, { encoder: "h264_nvenc 7.0" }), NOW);
     expect(refused.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 0, avoid: ["b"] });
-    expect(judge(refused, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
+    expect(checkLease(refused, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
     const lacking = failTask(state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
     expect(lacking.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 0 });
     // A node gets such a chunk again only when it has failed at all that wait; then it counts.
@@ -349,8 +361,8 @@ describe("a chunk", () => {
     const two = claim(state, "c");
     const fallen = failTask(two.state, id, { code: "watermark_failed", message: "It is no picture" }, NOW);
     expect(fallen.revoked).toContain(two.given.lease);
-    expect(judge(fallen, { lease: two.given.lease, token: two.given.token }).verdict).toBe("superseded");
-    expect(judge(fallen, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
+    expect(checkLease(fallen, { lease: two.given.lease, token: two.given.token }).verdict).toBe("superseded");
+    expect(checkLease(fallen, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
     expect(claim(fallen).given.task).toMatchObject({ kind: "encode", outputs: [{ index: 0 }, { index: 2 }] });
     expect(run(fallen).status).toBe("job.completed");
   });
@@ -364,29 +376,29 @@ describe("a slow chunk", () => {
     const alive = renewLease(held.state, { lease: held.given.lease, token: held.given.token }, NOW + 60_000).state;
     return { ...held, state: run(alive) };
   }
-  const twin = (state: JobState) => claim(offerTwins(state, NOW + 30_000), "quick", NOW + 30_000);
+  const twin = (state: JobState) => claim(startSpeculations(state, NOW + 30_000), "quick", NOW + 30_000);
 
   it("is given to another node as well when the others took half the time", () => {
     const { state } = waiting();
-    expect(twinsDue(state).map(({ at }) => at)).toEqual([NOW + 10_000]);
+    expect(speculationsDue(state).map(({ at }) => at)).toEqual([NOW + 10_000]);
     expect(
       nextAlarmAt({ ...state, indexedVersion: state.version, advertisedAt: {} as never }, () => 0, RETENTION_MS),
     ).toBe(NOW + 10_000);
-    expect(offerTwins(state, NOW + 9999)).toBe(state);
-    const offered = offerTwins(state, NOW + 10_000);
+    expect(startSpeculations(state, NOW + 9999)).toBe(state);
+    const offered = startSpeculations(state, NOW + 10_000);
     expect(kindsOf(offered)).toEqual(["chunk-0-twin"]);
-    expect(offerTwins(offered, NOW + 20_000)).toBe(offered);
+    expect(startSpeculations(offered, NOW + 20_000)).toBe(offered);
     expect(claim(offered, "slow", NOW + 10_000).given).toBeUndefined();
     expect(claim(offered, "quick", NOW + 10_000).given.lease).toBe(`${spec.id}.chunk-0-twin.1`);
   });
 
   it("waits while others have not begun, and while nobody knows what is slow", () => {
     const begun = run(inspected(), (kind) => kind === "chunk");
-    expect(twinsDue(step(step(claim(begun, "slow").state)))).toEqual([]);
-    const chunking = { ...filmChunking(100), longestGopMs: 30_000 };
+    expect(speculationsDue(step(step(claim(begun, "slow").state)))).toEqual([]);
+    const chunking = { ...videoChunking(100), longestGopMs: 30_000 };
     const two = run(inspected(spec, { seconds: 100, chunking }), (kind) => kind === "chunk");
     expect(kindsOf(two)).toHaveLength(2);
-    expect(twinsDue(run(claim(two, "slow").state))).toEqual([]);
+    expect(speculationsDue(run(claim(two, "slow").state))).toEqual([]);
   });
 
   it.each(["slow", "quick"])("counts by the first good result, here that of %s", (first) => {
@@ -396,10 +408,10 @@ describe("a slow chunk", () => {
     const done = completeTask(second.state, winner.id, good(winner.given), NOW + 31_000);
     expect(kindsOf(done)).toEqual(["join"]);
     expect(done.revoked).toEqual([loser.given.lease]);
-    expect(judge(done, { lease: loser.given.lease, token: loser.given.token }).verdict).toBe("superseded");
+    expect(checkLease(done, { lease: loser.given.lease, token: loser.given.token }).verdict).toBe("superseded");
     expect(done.chunkResults[0]).toMatchObject({ nodeId: first, tries: 2 });
     const ended = run(done);
-    expect(viewMetadata(ended, new Map()).ultrafast?.chunks[0]).toMatchObject({ node: first, attempts: 2 });
+    expect(ultrafastReceipt(ended)?.chunks[0]).toMatchObject({ node: first, attempts: 2 });
   });
 
   it.each(["slow", "quick"])("goes on with one node when %s fails or is lost", (which) => {
@@ -422,13 +434,13 @@ describe("joining", () => {
     return { status: "failed", output, failure: { code, message: "It broke" } };
   };
 
-  it.each<[string, Partial<SeamReceipt>, boolean]>([
+  it.each<[string, Partial<ChunkBoundaryCheck>, boolean]>([
     ["a frame is missing", { framesJoined: 5999 }, false],
     ["a frame is beside its time", { largestErrorUs: 1001 }, false],
-    ["all is as planned", { largestErrorUs: 99, pictureOverSoundMs: null }, true],
-  ])("is tried again, and then given up, when %s: %j", (_, seams, isGood) => {
+    ["all is as planned", { largestErrorUs: 99, videoOverAudioMs: null }, true],
+  ])("is tried again, and then given up, when %s: %j", (_, changed, isGood) => {
     const { state, given, id } = claim(joining());
-    const report = { ...good(given), seams: { ...SEAMS, ...seams } } as TaskResult;
+    const report = { ...good(given), boundaries: { ...BOUNDARIES, ...changed } } as TaskResult;
     const once = completeTask(upload(state, id), id, report, NOW);
     if (isGood) return expect(once.status).toBe("job.completed");
     const again = claim(once, "b", NOW + 2000);
@@ -436,7 +448,7 @@ describe("joining", () => {
     expect(kindsOf(twice)).toEqual(["encode-whole"]);
     expect(viewJob(twice).ultrafast).toEqual({ chunks: 0, reason: expect.stringContaining("could not be joined") });
     const ended = run(twice);
-    expect([ended.status, viewMetadata(ended, new Map()).ultrafast]).toEqual(["job.completed", undefined]);
+    expect([ended.status, ultrafastReceipt(ended)]).toEqual(["job.completed", null]);
   });
 
   it("that fails for one output is tried again for that, and then it is encoded whole", () => {
@@ -492,35 +504,35 @@ describe("the scratch folder", () => {
     if (!begun) throw new Error("not begun");
     expect([kindsOf(begun), viewJob(begun).ultrafast, activeWork(begun)]).toEqual([[], undefined, null]);
     const inspect = claim(begun);
-    const chunking = filmChunking(SECONDS, "inspect-1-1");
+    const chunking = videoChunking(SECONDS, "inspect-1-1");
     const again = completeTask(
       inspect.state,
       inspect.id,
-      { kind: "inspect", probe: filmProbe(SECONDS), chunking },
+      { kind: "inspect", probe: videoProbe(SECONDS), chunking },
       NOW,
       9,
     );
-    expect(kindsOf(again)).toEqual(["sound-1"]);
+    expect(kindsOf(again)).toEqual(["audio-1"]);
     const join = claim(step(again)).given.task as TaskOf<"join">;
     expect(join.chunks.map(({ tracks }) => tracks[0]?.name)).toEqual(ALL.map((n) => `chunk-${n}-1/0-v.mp4`));
     expect(run(again).status).toBe("job.completed");
   });
 
-  const other = filmChunking(SECONDS, "inspect-1-1");
+  const other = videoChunking(SECONDS, "inspect-1-1");
   it.each<[string, (state: JobState) => JobState, object]>([
     ["the folder is gone", (state) => closeScratch(state, 0), other],
     ["the source has other frames", (state) => state, { ...other, frames: 6001 }],
     [
       "the source has other bytes",
       (state) => state,
-      { ...other, cuts: other.cuts.map(([a, b, c, d, e]) => [a, b, c, d, e + 1]) },
+      { ...other, splitPoints: other.splitPoints.map(([a, b, c, d, e]) => [a, b, c, d, e + 1]) },
     ],
   ])("is of no use when %s", (_, change, chunking) => {
     const begun = retryJob(change(deniedAt(joining())), 0);
     const inspect = claim(begun ?? checkedJob(spec));
-    const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking } as TaskResult;
+    const report = { kind: "inspect", probe: videoProbe(SECONDS), chunking } as TaskResult;
     const again = completeTask(inspect.state, inspect.id, report, NOW, 2);
-    expect(kindsOf(again).sort()).toEqual([...ALL.map((n) => `chunk-${n}-r1`), "sound-1"]);
+    expect(kindsOf(again).sort()).toEqual([...ALL.map((n) => `chunk-${n}-r1`), "audio-1"]);
     expect(again.chunkResults).toEqual({});
   });
 
@@ -531,9 +543,9 @@ describe("the scratch folder", () => {
     const failed = deniedAt(fallen);
     expect(failed.status).toBe("job.failed");
     const begun = claim(retryJob(failed, 0) ?? checkedJob(spec));
-    const report = { kind: "inspect", probe: filmProbe(SECONDS), chunking: other } as TaskResult;
+    const report = { kind: "inspect", probe: videoProbe(SECONDS), chunking: other } as TaskResult;
     const again = completeTask(begun.state, begun.id, report, NOW);
-    expect(kindsOf(again)).toEqual(["sound-1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
+    expect(kindsOf(again)).toEqual(["audio-1", ...ALL.slice(2).map((n) => `chunk-${n}-r1`)]);
     expect(viewJob(again).ultrafast).toEqual({ chunks: ALL.length });
   });
 });
@@ -544,7 +556,7 @@ it("ends the work on chunks when the job is cancelled", () => {
   if (!cancelled) throw new Error("not cancelled");
   expect(cancelled.revoked).toEqual([given.lease]);
   expect(kindsOf(cancelled)).toEqual([]);
-  expect(judge(cancelled, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
+  expect(checkLease(cancelled, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
   const begun = claim(retryJob(closeScratch(cancelled, 0), 0) ?? checkedJob(spec));
   expect(begun.given.lease).toBe(`${spec.id}.inspect-1.1`);
 });

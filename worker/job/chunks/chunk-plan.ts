@@ -1,18 +1,21 @@
-// Whether a film is made of chunks, of which outputs, and cut where: decided once its source was inspected.
+// Decides, once the source was inspected, which outputs are made of chunks and where the source is split.
 
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
-import { type PossibleCut, packCuts, unpackCuts } from "#shared/media/frame-index.ts";
-import { sourceFacts } from "#shared/media/media-probe.ts";
-import { chooseCuts } from "#shared/plan/chunks/choose-split-points.ts";
-import { chunkGridMs, whyNotChunked } from "#shared/plan/chunks/chunkable.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
-import { planSound } from "#shared/plan/plan-audio.ts";
+import { type PossibleSplitPoint, packSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
+import { unchunkableReason } from "#shared/plan/chunkable.ts";
+import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
+import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planAudio } from "#shared/plan/plan-audio.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
-import { type ChunkedFilm, type Chunking, MIN_CHUNKED_MS } from "#shared/protocol/chunking.ts";
+import { type ChunkedVideo, type Chunking, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
 import type { ChunkResults, ChunkWork } from "../state/chunk-state.ts";
-import type { JobSpec, JobState, TaskState } from "../state/job-state.ts";
-import { grantFolder } from "./chunk-work.ts";
+import type { JobState } from "../state/job-state.ts";
+import type { TaskState } from "../state/task-state.ts";
+import { attemptFolder } from "./chunk-work.ts";
 
 export type ChunkPlan =
   | { readonly ok: true; readonly work: ChunkWork; readonly results: ChunkResults }
@@ -21,13 +24,13 @@ export type ChunkPlan =
 export type Inspected = {
   /** The task that inspected the source. */
   readonly task: TaskState;
-  /** What its node says; undefined when it says nothing of chunks. */
+  /** What its node reported about chunks; undefined when it reported nothing. */
   readonly chunking: Chunking | undefined;
   /** Encodes that all connected nodes can do at the same time. */
   readonly slots: number;
 };
 
-/** Whether a source is worth to be looked at for chunks, as far as its job's request tells. */
+/** Whether a job's request allows chunks, so that the node looks for split points while it inspects the source. */
 export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
   settings.ultrafast && outputs.some(({ type }) => type !== "image");
 
@@ -37,41 +40,53 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   const { outputs, why } = chunkedOutputs(specs, state);
   const segmentMs = chunkGridMs(outputs);
   if (outputs.length === 0 || segmentMs === null) return no(why);
-  if (!state.scratch.isUsed) return no("the service has no scratch storage, which its operator sets up");
+  if (!state.scratch.isUsed) return no("the service has no scratch storage: its operator must configure one");
   const { chunking, task, slots } = inspected;
-  if (!chunking) return no("the encoder node that inspected the input does not know how to cut it");
-  if (!chunking.ok) return { ok: false, reason: chunking.why };
-  const { source, cuts: packed, ok: _, ...film } = chunking;
-  if (source.from === "scratch" && source.pieces.some(({ name }) => !name.startsWith(grantFolder(task)))) {
-    return no("the encoder node that inspected the input did not say where its copy is");
+  if (!chunking) return no("the encoder node that inspected the input does not support chunks");
+  if (!chunking.ok) return { ok: false, reason: chunking.reason };
+  const { source, splitPoints: packed, ok: _, ...video } = chunking;
+  if (source.from === "scratch" && source.pieces.some(({ name }) => !name.startsWith(attemptFolder(task)))) {
+    return no("the encoder node that inspected the input stored its copy in a folder that is not its own");
   }
-  if (!isAsLongAsProbed(state, film)) return no("its frames do not last as long as the input");
-  const cuts = unpackCuts(packed);
+  if (!isAsLongAsProbed(state, video)) return no("the duration of its frames differs from that of the input");
+  const splitPoints = unpackSplitPoints(packed);
   const fresh = {
-    ...{ isActive: true, folder: state.scratch.folder, source, film },
+    isActive: true,
+    folder: state.scratch.folder,
+    source,
+    video,
     outputs: outputs.map(({ index }) => index),
-    sounding: outputs.filter((spec) => hasMoreThanPictures(spec, state)).map(({ index }) => index),
+    audioOutputs: outputs.filter((spec) => needsAudioTask(spec, state)).map(({ index }) => index),
   };
-  const earlier = reusable(state, fresh, cuts);
-  // Sound is made again: that it is still the same nobody has looked at.
-  const again = { sound: null, seams: null };
-  if (earlier) return { ok: true, work: { ...earlier, ...fresh, ...again }, results: state.chunkResults };
-  const soundMs = fresh.sounding.length > 0 ? soundCostMs(state) : 0;
-  const chosen = chooseCuts({ ...film, cuts }, { segmentMs, slots, soundMs });
-  if (!chosen.ok) return no(chosen.why);
-  const unbegun = { encoder: null, layout: [], sound: null, retries: 0, seams: null };
+  const earlier = reusableWork(state, fresh, splitPoints);
+  if (earlier) {
+    // Audio is encoded again, because nothing shows that it has not changed.
+    const work = { ...earlier, ...fresh, audio: null, boundaries: null };
+    return { ok: true, work, results: state.chunkResults };
+  }
+  const audioMs = fresh.audioOutputs.length > 0 ? audioCostMs(state) : 0;
+  const chosen = chooseSplitPoints({ ...video, splitPoints }, { segmentMs, slots, audioMs });
+  if (!chosen.ok) return no(chosen.error);
   return {
     ok: true,
-    work: { ...fresh, cuts: packCuts(chosen.chunks.flatMap(({ to }) => to ?? [])), ...unbegun },
+    work: {
+      ...fresh,
+      splitPoints: packSplitPoints(chosen.value.flatMap(({ to }) => to ?? [])),
+      encoder: null,
+      layout: [],
+      audio: null,
+      retries: 0,
+      boundaries: null,
+    },
     results: {},
   };
 }
 
-/** How far the length of a video by its frames may be from what its probe says. */
+/** By how much the duration of the frames may differ from that in the probe. */
 const LENGTH_TOLERANCE = 0.1;
 
-/** Both are said by the node that inspected the source: what disagrees is not built upon. */
-function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedFilm): boolean {
+/** Whether the frames and the probe agree. Both come from the node that inspected the source. */
+function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedVideo): boolean {
   const ofFormat = (probe && sourceFacts(probe).durationMs) ?? 0;
   const ofStream = 1000 * Number(chosenVideo(probe?.streams ?? [])?.duration ?? Number.NaN);
   const lengthMs = (endUs - startUs) / 1000;
@@ -80,17 +95,17 @@ function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: Ch
 
 const no = (why: string): ChunkPlan => ({ ok: false, reason: `It is not encoded in chunks because ${why}.` });
 
-/** What encoding sound costs, as a part of what encoding a picture of a million pixels a second costs (docs/ultrafast.md). */
-const SOUND_COST = 0.2;
+/** The cost of encoding audio, relative to encoding video of a million pixels a second (docs/ultrafast.md). */
+const AUDIO_COST = 0.2;
 
-/** What encoding the sound costs, as the length of film whose pictures cost as much. */
-function soundCostMs({ input: { probe } }: JobState): number {
+/** The cost of encoding the audio, as the duration of the source's video that costs as much. */
+function audioCostMs({ input: { probe } }: JobState): number {
   const { video, durationMs } = sourceFacts(probe ?? { streams: [], format: {} });
   const megapixels = video ? (video.codedWidth * video.codedHeight * (video.fps ?? 25)) / 1e6 : 1;
-  return ((durationMs ?? 0) * SOUND_COST) / megapixels;
+  return ((durationMs ?? 0) * AUDIO_COST) / megapixels;
 }
 
-/** The outputs that can be made of chunks of the same lengths; and why the first of the others cannot. */
+/** The outputs that can be made of chunks of the same lengths, and why the first of the others cannot. */
 function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { outputs: OutputSpec[]; why: string } {
   const probe = input.probe ?? { streams: [], format: {} };
   const durationMs = sourceFacts(probe).durationMs ?? 0;
@@ -98,37 +113,40 @@ function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { ou
   const outputs: OutputSpec[] = [];
   let why = "";
   for (const spec of specs) {
-    const whyNot = whyNotChunked(spec, chooseTracks(probe), ALL_SOFTWARE);
+    const whyNot = unchunkableReason(spec, chooseTracks(probe), ALL_SOFTWARE);
     if (whyNot === null && chunkGridMs([...outputs, spec]) !== null) outputs.push(spec);
     else why ||= whyNot ?? "";
   }
   return { outputs, why };
 }
 
-/** Whether the task `sound` makes something for an output: sound, the file's tags, a stream's thumbnails. */
-const hasMoreThanPictures = (spec: OutputSpec, { input: { probe } }: JobState): boolean =>
-  probe !== null && planSound({ source: "", probe, outputs: [spec], can: ALL_SOFTWARE }).command !== null;
+/** Whether the task `audio` makes something for an output: audio, the file's tags, a stream's thumbnails. */
+const needsAudioTask = (spec: OutputSpec, { input: { probe } }: JobState): boolean =>
+  probe !== null && planAudio({ source: "", probe, outputs: [spec], capabilities: ALL_SOFTWARE }).command !== null;
 
 /**
- * The chunks of an earlier round, if they are still there, are of the same outputs (nodes say by which encoders they made
- * all of them), and the source is the same: as good as proven when it is as large, all cuts are at the same times, and
- * as many bytes of the picture lie before each.
+ * The chunks of an earlier round, if they still exist, are of the same outputs (nodes report the encoders that made them), and
+ * the source is the same. That is nearly certain when it has the same size, all split points have the same timestamps, and
+ * as many bytes of video are before each of them.
  */
-function reusable(
+function reusableWork(
   state: JobState,
-  { folder, source, film, outputs }: Pick<ChunkWork, "folder" | "source" | "film" | "outputs">,
-  cuts: readonly PossibleCut[],
+  { folder, source, video, outputs }: Pick<ChunkWork, "folder" | "source" | "video" | "outputs">,
+  splitPoints: readonly PossibleSplitPoint[],
 ): ChunkWork | null {
   const { chunks } = state;
-  if (!chunks || chunks.folder !== folder || !isSameFilm(chunks.film, film)) return null;
-  const known = new Set(cuts.map((cut) => JSON.stringify(packCuts([cut]))));
-  const isSame = unpackCuts(chunks.cuts).every((cut) => known.has(JSON.stringify(packCuts([cut]))));
+  if (!chunks || chunks.folder !== folder || !isSameVideo(chunks.video, video)) return null;
+  const known = new Set(splitPoints.map(keyOf));
+  const isSame = unpackSplitPoints(chunks.splitPoints).every((point) => known.has(keyOf(point)));
   const areSame = outputs.length === chunks.outputs.length && outputs.every((index) => chunks.outputs.includes(index));
   return isSame && areSame && sizeOf(source) === sizeOf(chunks.source) ? chunks : null;
 }
 
+/** All values of a split point. */
+const keyOf = (point: PossibleSplitPoint): string => packSplitPoints([point]).flat().join(" ");
+
 const sizeOf = (source: ChunkWork["source"]): number =>
   source.from === "origin" ? source.sizeBytes : source.pieces.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-const isSameFilm = (one: ChunkedFilm, other: ChunkedFilm): boolean =>
-  Object.entries(one).every(([name, value]) => other[name as keyof ChunkedFilm] === value);
+const isSameVideo = (one: ChunkedVideo, other: ChunkedVideo): boolean =>
+  Object.entries(one).every(([name, value]) => other[name as keyof ChunkedVideo] === value);

@@ -1,14 +1,15 @@
-// How far a film is that is made of chunks.
+// The progress of outputs that are made of chunks.
 import type { ChunkWork } from "../state/chunk-state.ts";
-import type { JobState, TaskState } from "../state/job-state.ts";
+import type { JobState } from "../state/job-state.ts";
+import type { TaskState } from "../state/task-state.ts";
 import { rangesOf } from "./chunk-work.ts";
 
-/** Shares of the whole: the chunks by their frames, the sound, and joining and uploading. */
-const SOUND_SHARE = 0.02;
+/** Shares of the whole: the chunks by their frames, the audio, and joining with uploading. */
+const AUDIO_SHARE = 0.02;
 const JOIN_SHARE = 0.13;
-const CHUNKS_SHARE = 1 - SOUND_SHARE - JOIN_SHARE;
+const CHUNKS_SHARE = 1 - AUDIO_SHARE - JOIN_SHARE;
 
-/** 0 to 1. `fractionOf` says how far a task is. */
+/** 0 to 1. `fractionOf` returns the progress of one task. */
 export function chunkedFraction(
   { tasks, chunkResults }: JobState,
   work: ChunkWork,
@@ -17,9 +18,9 @@ export function chunkedFraction(
   const best = (kind: TaskState["kind"], chunk: number | null = null): number =>
     Math.max(0, ...tasks.filter((task) => task.kind === kind && task.chunk === chunk).map(fractionOf));
   const shares = rangesOf(work).map(({ index, frames }) => {
-    return (frames / work.film.frames) * (chunkResults[index] ? 1 : best("chunk", index));
+    return (frames / work.video.frames) * (chunkResults[index] ? 1 : best("chunk", index));
   });
   const chunks = shares.reduce((sum, share) => sum + share, 0);
-  const sound = work.sounding.length === 0 || work.sound !== null ? 1 : best("sound");
-  return CHUNKS_SHARE * chunks + SOUND_SHARE * sound + JOIN_SHARE * best("join");
+  const audio = work.audioOutputs.length === 0 || work.audio !== null ? 1 : best("audio");
+  return CHUNKS_SHARE * chunks + AUDIO_SHARE * audio + JOIN_SHARE * best("join");
 }

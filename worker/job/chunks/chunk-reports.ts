@@ -1,35 +1,44 @@
-// What nodes' reports on chunks, sound and join do to a job. Pure: (state, report, now) → next state.
-
+// How nodes' reports on the tasks chunk, audio and join change a job. Pure: (state, report, now) → next state.
 import type { Failure } from "#shared/errors.ts";
-import type { SeamReceipt } from "#shared/protocol/chunking.ts";
-import type { TaskResult } from "#shared/protocol/protocol.ts";
+import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { ChunkResult, ChunkWork } from "../state/chunk-state.ts";
-import { addTask, leaseOf, moveOutputs, orphanUploads } from "../state/job-moves.ts";
-import { type JobState, newTask, type TaskState } from "../state/job-state.ts";
-import { activeWork, chunkCount, grantFolder, isPart, rangesOf, twinOf, wantedOutputs } from "./chunk-work.ts";
+import { addTask, dropTask, moveOutputs, removeTask } from "../state/job-moves.ts";
+import type { JobState } from "../state/job-state.ts";
+import { newTask, type TaskState } from "../state/task-state.ts";
+import {
+  activeWork,
+  attemptFolder,
+  chunkCount,
+  isChunkedTask,
+  otherAttempt,
+  rangesOf,
+  wantedOutputs,
+} from "./chunk-work.ts";
 
 type ChunkReport = TaskResult & { kind: "chunk" };
-type SoundReport = TaskResult & { kind: "sound" };
+type AudioReport = TaskResult & { kind: "audio" };
 
 const mismatch = (message: string): Failure => ({ code: "chunk_mismatch", message });
 
-/** Why a chunk that a node brought is not taken, or null. */
-export function chunkProblem(state: JobState, task: TaskState, report: ChunkReport): Failure | null {
+/** Why a reported chunk is not accepted, or null. */
+export function chunkFailure(state: JobState, task: TaskState, report: ChunkReport): Failure | null {
   const work = activeWork(state);
   const range = work && rangesOf(work)[task.chunk ?? -1];
-  if (!work || !range) return mismatch("The film is no longer made of chunks");
+  if (!work || !range) return mismatch("The job is no longer encoded in chunks");
   if (work.encoder !== null && work.encoder !== report.encoder) {
-    const message = `This chunk was encoded by ${report.encoder}, the others by ${work.encoder}`;
+    const message = `This chunk was encoded with ${report.encoder}, the others with ${work.encoder}`;
     return { code: "encoder_not_available", message };
   }
   const { tracks } = report;
-  if (!areOwn(task, tracks)) return mismatch("The chunk lies where another belongs");
+  if (!areOwn(task, tracks)) return mismatch("The chunk is in a scratch folder that is not the task's own");
   const named = new Set(tracks.map(keyOf));
   const expected = work.layout.filter(({ output }) => task.outputs.includes(output)).map(keyOf);
   const isWhole = expected.length > 0 ? isSame(named, expected) : task.outputs.every((index) => has(tracks, index));
-  if (!isWhole || named.size !== tracks.length) return mismatch("This chunk has not the tracks of the others");
+  if (!isWhole || named.size !== tracks.length)
+    return mismatch("This chunk does not have the same tracks as the others");
   const odd = tracks.find(({ output, frames }) => frames === null || !fits(state, output, frames, range.frames));
-  if (odd) return mismatch(`The track ${odd.track} of this chunk has ${odd.frames} frames, the source ${range.frames}`);
+  if (odd) return mismatch(`Track ${odd.track} of this chunk has ${odd.frames} frames, the source has ${range.frames}`);
   return null;
 }
 
@@ -38,110 +47,105 @@ const isSame = (one: ReadonlySet<string>, other: readonly string[]): boolean =>
   one.size === other.length && other.every((key) => one.has(key));
 const has = (tracks: readonly { output: number }[], index: number): boolean =>
   tracks.some(({ output }) => output === index);
-/** Whether all objects lie in the folder of the grant. */
+/** Whether all objects are in the folder of the task's attempt. */
 const areOwn = (task: TaskState, tracks: ChunkReport["tracks"]): boolean =>
-  tracks.every(({ name, output }) => name.startsWith(grantFolder(task)) && task.outputs.includes(output));
+  tracks.every(({ name, output }) => name.startsWith(attemptFolder(task)) && task.outputs.includes(output));
 
-/** Whether a track has as many frames as it should: exactly the source's, where the output keeps the times of all frames. */
+/** Whether a track has as many frames as expected: exactly the source's, where the output keeps all timestamps. */
 function fits(state: JobState, output: number, frames: number, ofSource: number): boolean {
   const spec = state.spec.outputs[output];
   const formats = spec?.type === "video" ? [spec] : spec?.type === "httpstream" ? spec.variants : [];
-  const keepsTimes = formats.every(({ video, container }) => video?.fps == null && KEEPS_TIMES.has(container));
+  const keepsTimes = formats.every(({ video, container }) => video?.fps == null && KEEPS_TIMESTAMPS.has(container));
   return !keepsTimes || frames === ofSource;
 }
 
-/** The others have a constant rate (frame-timing.ts): their nodes know how many frames that makes. */
-const KEEPS_TIMES: ReadonlySet<string> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
+/** The other containers have a constant frame rate (frame-timing.ts): only their nodes know the number of frames. */
+const KEEPS_TIMESTAMPS: ReadonlySet<string> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
 
-/** Takes a chunk that has no problem. The first good one counts: who still works on it is told to stop. */
-export function takeChunk(state: JobState, task: TaskState, report: ChunkReport, now: number): JobState {
+/** Accepts a chunk that has no failure. The first good one counts: a node that still works on it is notified to stop. */
+export function acceptChunk(state: JobState, task: TaskState, report: ChunkReport, now: number): JobState {
   const { chunks } = state;
-  if (!chunks || task.chunk === null || !task.grant) return state;
-  const twin = twinOf(state, task);
+  if (!chunks || task.chunk === null || !task.lease) return state;
+  const other = otherAttempt(state, task);
   const layout =
     chunks.layout.length > 0 ? chunks.layout : report.tracks.map(({ output, track }) => ({ output, track }));
   const result: ChunkResult = {
-    ...{ task: task.id, attempt: task.attempt, token: task.grant.token, nodeId: task.grant.nodeId },
-    tries: task.attempt + (twin?.attempt ?? 0),
-    ...{ encodeMs: report.encodeMs, tookMs: now - task.grant.since },
-    tracks: layout.map((place) => packed(task, report, keyOf(place))),
+    task: task.id,
+    attempt: task.attempt,
+    token: task.lease.token,
+    nodeId: task.lease.nodeId,
+    tries: task.attempt + (other?.attempt ?? 0),
+    encodeMs: report.encodeMs,
+    tookMs: now - task.lease.since,
+    tracks: layout.map((place) => packedTrack(task, report, keyOf(place))),
   };
   const next: JobState = {
-    ...(twin ? dropTask(state, twin) : state),
+    ...(other ? dropTask(state, other) : state),
     chunkResults: { ...state.chunkResults, [task.chunk]: result },
     chunks: chunks.encoder === null ? { ...chunks, encoder: report.encoder, layout } : chunks,
   };
   return joinIfReady(removeTask(moveOutputs(next, task.outputs, "start"), task.id));
 }
 
-function packed(task: TaskState, { tracks }: ChunkReport, key: string): ChunkResult["tracks"][number] {
+function packedTrack(task: TaskState, { tracks }: ChunkReport, key: string): ChunkResult["tracks"][number] {
   const track = tracks.find((candidate) => keyOf(candidate) === key);
-  return track ? [track.name.slice(grantFolder(task).length), track.sizeBytes, track.frames ?? 0] : null;
+  return track ? [track.name.slice(attemptFolder(task).length), track.sizeBytes, track.frames ?? 0] : null;
 }
 
-/** Why the sound that a node brought is not taken, or null. */
-export function soundProblem(task: TaskState, { tracks }: SoundReport): Failure | null {
-  if (!areOwn(task, tracks)) return mismatch("The sound lies where something else belongs");
-  return task.outputs.every((index) => has(tracks, index)) ? null : mismatch("An output has no sound");
+/** Why reported audio is not accepted, or null. */
+export function audioFailure(task: TaskState, { tracks }: AudioReport): Failure | null {
+  if (!areOwn(task, tracks)) return mismatch("The audio is in a scratch folder that is not the task's own");
+  return task.outputs.every((index) => has(tracks, index)) ? null : mismatch("The audio of an output is missing");
 }
 
-/** Takes sound that has no problem; its task is to be finished by the caller. */
-export const takeSound = (state: JobState, { tracks }: SoundReport): JobState =>
-  joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, sound: tracks } } : state);
+/** Accepts audio that has no failure; the caller finishes its task. */
+export const acceptAudio = (state: JobState, { tracks }: AudioReport): JobState =>
+  joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, audio: tracks } } : state);
 
-/** The largest distance of a chunk's first frame from its planned time that is no more than rounding (design: 0.1 ms). */
+/** The largest difference of a chunk's first frame from its planned timestamp that is only rounding (design: 0.1 ms). */
 const MAX_ERROR_US = 100;
 
-/** Why a joined film is not what was planned, or null. */
-export function seamProblem({ framesPlanned, framesJoined, largestErrorUs }: SeamReceipt): Failure | null {
-  if (framesPlanned !== framesJoined) return mismatch(`The film has ${framesJoined} frames and not ${framesPlanned}`);
-  if (largestErrorUs > MAX_ERROR_US) return mismatch(`A chunk begins ${largestErrorUs} µs beside its time`);
+/** Why the joined chunks are not as planned, or null. */
+export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }: ChunkBoundaryCheck): Failure | null {
+  if (framesPlanned !== framesJoined) {
+    return mismatch(`The joined video has ${framesJoined} frames instead of ${framesPlanned}`);
+  }
+  if (largestErrorUs > MAX_ERROR_US) return mismatch(`A chunk starts ${largestErrorUs} µs off its planned time`);
   return null;
 }
 
-/** Has the film joined once everything is there. */
+/** Adds the task that joins the chunks once all of them and the audio are done. */
 export function joinIfReady(state: JobState): JobState {
   const work = activeWork(state);
   if (!work || Object.keys(state.chunkResults).length < chunkCount(work)) return state;
-  if (work.sounding.length > 0 && work.sound === null) return state;
-  const isJoined = state.tasks.some(({ kind, phase }) => kind === "join" && phase !== "failed");
-  return isJoined ? state : addTask(state, newTask(state.round, "join", wantedOutputs(state, work)));
+  if (work.audioOutputs.length > 0 && work.audio === null) return state;
+  if (state.tasks.some(({ kind, phase }) => kind === "join" && phase !== "failed")) return state;
+  return addTask(state, newTask({ kind: "join", round: state.round, outputs: wantedOutputs(state, work) }));
 }
 
 /**
- * Gives up making the film of chunks: what is left of its outputs is encoded by one task as usual. What lies in the scratch
- * bucket stays for a retry of the job.
+ * Gives up encoding in chunks: a single task encodes the outputs that have not ended. The objects in the scratch bucket are
+ * kept for a retry of the job.
  */
-export function fallBack(state: JobState, why: string): JobState {
+export function fallBack(state: JobState, reason: string): JobState {
   const work = activeWork(state);
   if (!work) return state;
-  const parts = state.tasks.filter((task) => isPart(task) && task.phase !== "done");
-  const cleared = parts.reduce(dropTask, state);
+  const unfinished = state.tasks.filter((task) => isChunkedTask(task) && task.phase !== "done");
+  const cleared = unfinished.reduce(dropTask, state);
   const outputs = wantedOutputs(state, work);
-  const next = { ...cleared, chunks: { ...work, isActive: false }, ultrafast: { reason: why } };
-  const whole = newTask(state.round, "encode", outputs, "encode-whole");
-  return outputs.length === 0 ? next : addTask(moveOutputs(next, outputs, "requeue"), whole);
+  const next = { ...cleared, chunks: { ...work, isActive: false }, ultrafast: { reason } };
+  if (outputs.length === 0) return next;
+  const whole = newTask({ kind: "encode", round: state.round, outputs, variant: "whole" });
+  return addTask(moveOutputs(next, outputs, "requeue"), whole);
 }
 
-/** Forgets a task that nobody needs any more; the node that works on it is told. */
-export function dropTask(state: JobState, task: TaskState): JobState {
-  const orphaned = orphanUploads(state, task.id);
-  const revoked = task.phase === "leased" ? [...state.revoked, leaseOf(state, task)] : state.revoked;
-  return removeTask({ ...orphaned, revoked }, task.id);
-}
-
-const removeTask = (state: JobState, id: string): JobState => ({
-  ...state,
-  tasks: state.tasks.filter((task) => task.id !== id),
-});
-
-/** Counts an attempt of a part that came to nothing. */
+/** Counts an attempt of a chunked task that had no result. */
 export const countRetry = (state: JobState): JobState =>
   state.chunks ? { ...state, chunks: { ...state.chunks, retries: state.chunks.retries + 1 } } : state;
 
-/** The tasks that a film needs at its beginning, beside the chunks themselves (see freshChunks). */
+/** Adds the tasks with which the work on chunks starts, besides the chunks themselves (see freshChunks). */
 export function beginWork(state: JobState, work: ChunkWork): JobState {
-  const begun = { ...state, chunks: work, ultrafast: { reason: null } };
-  const sound = newTask(state.round, "sound", work.sounding);
-  return joinIfReady(work.sounding.length > 0 && work.sound === null ? addTask(begun, sound) : begun);
+  const started = { ...state, chunks: work, ultrafast: { reason: null } };
+  if (work.audioOutputs.length === 0 || work.audio !== null) return joinIfReady(started);
+  return joinIfReady(addTask(started, newTask({ kind: "audio", round: state.round, outputs: work.audioOutputs })));
 }

@@ -1,36 +1,44 @@
-// A chunk that takes much longer than the others is given to a second node as well: the first good one counts.
-
+// Speculative attempts: a chunk that takes much longer than the others is also given to a second node. The first good
+// result counts.
 import { addTask, patchTask } from "../state/job-moves.ts";
-import type { JobState, TaskState } from "../state/job-state.ts";
-import { activeWork, freshChunks, newTwin, rangesOf } from "./chunk-work.ts";
+import type { JobState } from "../state/job-state.ts";
+import { newTask, type TaskState } from "../state/task-state.ts";
+import { activeWork, avoiding, freshChunks, rangesOf } from "./chunk-work.ts";
 
-/** How often the others' time, for the same number of frames, a chunk may take. */
-const SLOW = 2;
-/** From so many finished chunks on the others' time is known. */
-const LEAST_KNOWN = 2;
-/** Differences below this are the network's. */
-const LEAST_MS = 10_000;
+/** A chunk is slow when it takes this many times as long per frame as the median of the finished ones. */
+const SLOW_FACTOR = 2;
+/** The number of finished chunks from which the median is used. */
+const MIN_FINISHED = 2;
+/** Shorter times vary with the network. */
+const MIN_SLOW_MS = 10_000;
 
-/** The chunks that are being worked on with their times to be doubled; none while others wait for a node. */
-export function twinsDue(state: JobState): { task: TaskState; at: number }[] {
+/** The running chunks with the time when each counts as slow; none while other chunks wait for a node. */
+export function speculationsDue(state: JobState): { task: TaskState; at: number }[] {
   const work = activeWork(state);
-  const slow = state.tasks.filter((task) => task.mayTwin && task.phase === "leased");
+  const running = state.tasks.filter((task) => task.maySpeculate && task.phase === "leased");
   const isWaiting = state.tasks.some(({ kind, phase }) => kind === "chunk" && phase === "pending");
-  if (!work || slow.length === 0 || isWaiting || freshChunks(state).length > 0) return [];
+  if (!work || running.length === 0 || isWaiting || freshChunks(state).length > 0) return [];
   const ranges = rangesOf(work);
   const framesOf = (index: number): number => ranges[index]?.frames ?? 1;
-  const paces = Object.entries(state.chunkResults).map(([index, { tookMs }]) => tookMs / framesOf(Number(index)));
-  const pace = paces.toSorted((a, b) => a - b)[Math.floor(paces.length / 2)];
-  if (paces.length < LEAST_KNOWN || pace === undefined) return [];
-  return slow.map((task) => {
-    const limitMs = Math.max(LEAST_MS, SLOW * pace * framesOf(task.chunk ?? 0));
-    return { task, at: (task.grant?.since ?? 0) + limitMs };
+  const msPerFrame = Object.entries(state.chunkResults).map(([index, { tookMs }]) => tookMs / framesOf(Number(index)));
+  const median = msPerFrame.toSorted((a, b) => a - b)[Math.floor(msPerFrame.length / 2)];
+  if (msPerFrame.length < MIN_FINISHED || median === undefined) return [];
+  return running.map((task) => {
+    const limitMs = Math.max(MIN_SLOW_MS, SLOW_FACTOR * median * framesOf(task.chunk ?? 0));
+    return { task, at: (task.lease?.since ?? 0) + limitMs };
   });
 }
 
-/** Offers twins of the chunks that are too slow by now. */
-export function offerTwins(state: JobState, now: number): JobState {
-  return twinsDue(state)
-    .filter(({ at }) => at <= now)
-    .reduce((next, { task }) => addTask(patchTask(next, task.id, { mayTwin: false }), newTwin(task)), state);
+/** Adds speculative attempts for the chunks that are slow by now. */
+export function startSpeculations(state: JobState, now: number): JobState {
+  const slow = speculationsDue(state).filter(({ at }) => at <= now);
+  return slow.reduce((next, { task }) => {
+    return addTask(patchTask(next, task.id, { maySpeculate: false }), speculativeTask(state, task));
+  }, state);
+}
+
+/** A second task for a chunk, for another node. */
+function speculativeTask({ round }: JobState, { chunk, outputs, avoid, lease }: TaskState): TaskState {
+  const others = avoiding([...avoid, lease?.nodeId ?? ""]);
+  return newTask({ kind: "chunk", round, chunk, outputs, variant: "speculative", avoid: others });
 }

@@ -1,77 +1,84 @@
-// What follows from a source that was inspected: which outputs are made, and by which tasks.
-import { holds, parseCondition } from "#shared/condition/condition.ts";
+// Decides, once the source was inspected, which outputs are made and by which tasks.
 import { inputVariables, isConditionVariable } from "#shared/condition/condition-variables.ts";
+import { holds } from "#shared/condition/evaluate-condition.ts";
+import { parseCondition } from "#shared/condition/parse-condition.ts";
 import type { Failure } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { ALL_SOFTWARE } from "#shared/plan/command/capabilities.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
-import { pathClashes } from "#shared/request/outputs/unique-outputs.ts";
+import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
+import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
 import { type Inspected, planChunks } from "../chunks/chunk-plan.ts";
 import { beginWork } from "../chunks/chunk-reports.ts";
 import { boundedInputProbe } from "../state/bounded-probes.ts";
-import { addTask, bump, demand, failOutput, moveInputTo, moveOutputs, moveTaskTo } from "../state/job-moves.ts";
-import { type JobState, newTask } from "../state/job-state.ts";
-import { endIfDone, record } from "./job-ending.ts";
+import { addTask, bumpVersion, moveInputTo, moveOutputs, moveTaskTo, requestAdvertising } from "../state/job-moves.ts";
+import type { JobState } from "../state/job-state.ts";
+import { newTask } from "../state/task-state.ts";
+import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 
-/** Takes what a node reports of the source. */
+/** Takes a node's report on the source. */
 export function completeInspect(state: JobState, reported: MediaProbe, inspected: Inspected, now: number): JobState {
   const { task } = inspected;
   const probe = boundedInputProbe(reported);
-  const specs = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
-  let next = moveTaskTo(state, task.id, "finish");
-  next = { ...next, input: { ...next.input, probe }, sourceNode: task.grant?.nodeId ?? null };
-  next = record(moveInputTo(next, "transferred"), "input.transferred", null, now);
-  const skipped = specs.filter((spec) => !isWanted(spec, probe));
-  next = moveOutputs(next, indicesOf(skipped), "skip");
-  const asked = specs.filter((spec) => !skipped.includes(spec));
+  const waiting = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
   const finished = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "done");
-  const refusals = unmakeable({ asked, finished }, probe);
-  const wanted = indicesOf(asked).filter((index) => !refusals.some(({ output }) => output === index));
-  next = moveOutputs(next, wanted, "queue");
-  for (const { output, failure } of refusals) next = failOutput(next, output, failure, now);
-  return endIfDone(bump(beginOutputs(next, wanted, inspected)), now);
+  let next = moveTaskTo(state, task.id, "finish");
+  next = { ...next, input: { ...next.input, probe }, sourceNode: task.lease?.nodeId ?? null };
+  next = recordEvent(moveInputTo(next, "transferred"), "input.transferred", null, now);
+  const requested = waiting.filter((spec) => isWanted(spec, probe));
+  const skipped = waiting.filter((spec) => !requested.includes(spec));
+  next = moveOutputs(next, indicesOf(skipped), "skip");
+  const failures = impossibleOutputs({ requested, finished }, probe);
+  const possible = requested.filter(({ index }) => !failures.some(({ output }) => output === index));
+  for (const spec of possible) {
+    const images = spec.type === "image" ? countImageFiles(spec, probe) : null;
+    next = moveOutputs(next, [spec.index], "queue", { images });
+  }
+  for (const { output, failure } of failures) next = failOutput(next, output, failure, now);
+  return endIfDone(bumpVersion(startOutputs(next, indicesOf(possible), inspected)), now);
 }
 
-/** Adds the tasks that make these outputs: of chunks, where that was asked for and can be, the others by one decode. */
-function beginOutputs(state: JobState, wanted: readonly number[], inspected: Inspected): JobState {
+/** Adds the tasks that make these outputs: of chunks, if that was requested and is possible; the others with one decode. */
+function startOutputs(state: JobState, wanted: readonly number[], inspected: Inspected): JobState {
   const { settings } = state.spec;
   const plan = settings.ultrafast && wanted.length > 0 ? planChunks(state, wanted, inspected) : null;
   const chunked = plan?.ok ? plan.work.outputs : [];
   const whole = wanted.filter((index) => !chunked.includes(index));
-  const next = whole.length > 0 ? addTask(state, newTask(state.round, "encode", whole)) : state;
+  const { round } = state;
+  const next = whole.length > 0 ? addTask(state, newTask({ kind: "encode", round, outputs: whole })) : state;
   if (!plan) return next;
   if (!plan.ok) return { ...next, ultrafast: { reason: plan.reason } };
-  return demand(beginWork({ ...next, chunkResults: plan.results }, plan.work), "encode");
+  return requestAdvertising(beginWork({ ...next, chunkResults: plan.results }, plan.work), "encode");
 }
 
-/** Outputs of those asked for that cannot be made of this source, or would write what another one writes. */
-function unmakeable(
-  { asked, finished }: { asked: readonly OutputSpec[]; finished: readonly OutputSpec[] },
+/** The requested outputs that cannot be made of this source, or would overwrite objects of another output. */
+function impossibleOutputs(
+  { requested, finished }: { requested: readonly OutputSpec[]; finished: readonly OutputSpec[] },
   probe: MediaProbe,
-): EncodePlan["refusals"] {
-  const { refusals } = refusalsOf(asked, probe);
-  const possible = asked.filter(({ index }) => !refusals.some(({ output }) => output === index));
-  return [...refusals, ...pathClashes([...finished, ...possible])];
+): EncodePlan["failures"] {
+  const failures = planFailures(requested, probe);
+  const possible = requested.filter(({ index }) => !failures.some(({ output }) => output === index));
+  return [...failures, ...pathConflicts([...finished, ...possible])];
 }
 
-/** Which outputs cannot be made of this source. A source that confuses the planner fails them all, not the service. */
-function refusalsOf(outputs: readonly OutputSpec[], probe: MediaProbe): Pick<EncodePlan, "refusals"> {
+/** The outputs that cannot be made of this source. An error of the planner fails them all. */
+function planFailures(outputs: readonly OutputSpec[], probe: MediaProbe): EncodePlan["failures"] {
   try {
-    return planEncode({ source: "", probe, outputs, can: ALL_SOFTWARE });
+    return planEncode({ source: "", probe, outputs, capabilities: ALL_SOFTWARE }).failures;
   } catch {
     const failure: Failure = {
       code: "internal_error",
       message: "The service could not plan this output for the input",
     };
-    return { refusals: outputs.map(({ index }) => ({ output: index, failure })) };
+    return outputs.map(({ index }) => ({ output: index, failure }));
   }
 }
 
 const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
 
-/** Whether an output's condition holds; it was parsed once before, when the job was created. */
+/** Whether an output's condition holds; it was validated when the job was created. */
 export function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
   const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
-  return !parsed?.ok || holds(parsed.condition, inputVariables(probe));
+  return !parsed?.ok || holds(parsed.value, inputVariables(probe));
 }

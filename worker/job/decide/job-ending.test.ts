@@ -26,6 +26,7 @@ async function lastBody(notification: unknown, titleChars: number, pictures: boo
     outputs: spec.outputs.map(() => ({
       phase: "done",
       failure: null,
+      images: pictures ? { frames: 100, files: 100 } : null,
       files: Array.from({ length: pictures ? 100 : 1 }, () => ({ sizeBytes: 1 })),
       probe: null,
     })),

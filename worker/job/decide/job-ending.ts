@@ -1,6 +1,6 @@
-// The end of a job, and the notifications that its events make. Both are written in the step that makes them true.
+// The end of a job and of its outputs, and the notifications of these events. Both are stored in the same step.
 
-import { assertNever } from "#shared/errors.ts";
+import { assertNever, type Failure } from "#shared/errors.ts";
 import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
 import {
   ALWAYS_SENT,
@@ -12,11 +12,13 @@ import {
 import type { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
+import { moveOutputs } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
-import { outputMetadata, payloadMetadata, viewJob, viewOutput } from "../views/job-view.ts";
+import { viewJob, viewOutput } from "../views/job-view.ts";
+import { outputMetadata, payloadMetadata } from "../views/metadata-view.ts";
 
-/** Puts an event into the outbox, its payload frozen, if the client wants events of this kind. */
-export function record(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
+/** Adds an event to the outbox, with its final payload, if the client requested events of this kind. */
+export function recordEvent(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
   if (!ALWAYS_SENT.has(event) && !state.spec.notification.events) return state;
   const delivery = {
     id: `msg_${state.spec.id}_${state.outbox.length + 1}`,
@@ -33,14 +35,14 @@ export function record(state: JobState, event: NotificationEvent, output: number
 }
 
 /**
- * SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue): eight params of the client's
- * (notification-section.ts) are at most 26 KiB of them.
+ * SNS takes 256 KiB with the attributes of a message (API Reference, MessageAttributeValue): the client's eight params
+ * (notification-section.ts) take at most 26 KiB of them.
  */
 const SNS_BODY_BYTES = (256 - 28) * 1024;
 /** An entry of the object's storage holds 2 MB, and characters may take two bytes in it. */
 const STORED_BODY_CHARS = 900_000;
 
-/** The payload in JSON; one that is too large goes without metadata and, if need be, without the lists of urls. */
+/** The payload in JSON. One that is too large has no metadata and, if that is not enough, no lists of URLs. */
 function bodyOf(state: JobState, event: NotificationEvent, output: number | null): string {
   const { notification } = state.spec;
   const full = JSON.stringify(payloadOf(state, event, output));
@@ -77,11 +79,16 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
   }
 }
 
-/** How many of the outputs that are made have ended, well or not: what clients of the API know as progress in its events. */
+/** The share of the outputs, without skipped ones, that have ended: clients of the API call it the progress of an event. */
 function endedShare({ outputs }: JobState): `${number}%` {
   const wanted = outputs.filter(({ phase }) => phase !== "skipped");
   const ended = wanted.filter(({ phase }) => isTerminalOutput(phase));
   return `${Math.floor((100 * ended.length) / Math.max(1, wanted.length))}%`;
+}
+
+/** Ends one output as failed and records the event. */
+export function failOutput(state: JobState, index: number, failure: Failure, now: number): JobState {
+  return recordEvent(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
 }
 
 /** Ends the job when all its outputs have ended; a job ends once. */
@@ -91,5 +98,5 @@ export function endIfDone(state: JobState, now: number): JobState {
   const status = moveJob(state.status, failed ? "fail" : "complete");
   if (!status) return state;
   const ended = { ...state, status, completedAt: now, version: state.version + 1 };
-  return record(ended, failed ? "job.failed" : "job.completed", null, now);
+  return recordEvent(ended, failed ? "job.failed" : "job.completed", null, now);
 }

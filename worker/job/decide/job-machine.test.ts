@@ -1,18 +1,23 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import { JOB_STATUSES, type JobMove, moveJob } from "#shared/job/job-status.ts";
-import { LEASE_MS, OFFER_MS, type OutputReport } from "#shared/protocol/protocol.ts";
+import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { RETENTION_MS } from "../../settings.ts";
 import { AUDIO_PROBE, checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
 import { nextAlarmAt, pendingEffects } from "../effects/job-effects.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "../state/job-state.ts";
+import { checkLease } from "../state/check-lease.ts";
+import type { JobState } from "../state/job-state.ts";
+import { madeReports } from "../state/remaining-outputs.ts";
+import { MAX_LOSSES } from "../state/task-state.ts";
 import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "../state/task-table.ts";
-import { fileOfKey } from "../uploads/job-files.ts";
+import { recordUpload } from "../uploads/sign-uploads.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
-import { claimTasks, expireLeases, judge, recordProgress, renewLease, suspectSession } from "./leases.ts";
-import { settlePublished } from "./output-reports.ts";
-import { madeReports } from "./remaining-outputs.ts";
-import { completeTask, recordUpload } from "./reports.ts";
+import { claimTasks, expireLeases, recordProgress, renewLease, shortenLeases } from "./leases.ts";
+import { settleUploads } from "./output-reports.ts";
+import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
 
 const SOURCE_URL = "https://media.example.com/film.mp4";
@@ -56,7 +61,10 @@ const proof = (task: string, attempt: number, token: string) => ({
 });
 const upload = (uploadId: string | null = null) => ({ sizeBytes: 5, partCount: 1, uploadId });
 const recordUploads = (state: JobState, task: string, uploads: Record<string, ReturnType<typeof upload>>): JobState =>
-  Object.entries(uploads).reduce((next, [key, granted]) => recordUpload(next, task, fileOfKey(key), granted), state);
+  Object.entries(uploads).reduce((next, [key, signed]) => {
+    const [output, number] = key.split("/").map(Number);
+    return recordUpload(next, task, { output: output ?? 0, file: number ?? 0 }, signed);
+  }, state);
 const file = (output: number, file: number) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 const madeVideo: OutputReport = { status: "made", output: 0, files: [file(0, 1)], probe: PROBE };
 const madeImages: OutputReport = { status: "made", output: 1, files: [file(1, 2), file(1, 1)], probe: null };
@@ -77,7 +85,7 @@ describe("a task that its node gives back", () => {
     const taken = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
     const back = failTask(taken, "inspect", { ...GIVEN, code: "turn_over" }, NOW + 5);
     expect(back.tasks[0]).toMatchObject({
-      ...{ phase: "pending", failures: 0, losses: 0, avoid: [], turnAt: NOW + 5, notBefore: NOW + 5, grant: null },
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: [], yieldedAt: NOW + 5, notBefore: NOW + 5, grant: null },
     });
     expect([back.sourceNode, back.advertisedAt.inspect]).toEqual(["node-a", null]);
   });
@@ -85,7 +93,7 @@ describe("a task that its node gives back", () => {
   it("goes to another node, or comes later, when there was no room for its source", () => {
     const back = failTask(encoding(), "encode", { ...GIVEN, code: "node_busy" }, NOW);
     expect(back.tasks.find(({ id }) => id === "encode")).toMatchObject({
-      ...{ phase: "pending", failures: 0, losses: 0, avoid: ["node-a"], turnAt: 0, notBefore: NOW + 15_000 },
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: ["node-a"], yieldedAt: 0, notBefore: NOW + 15_000 },
     });
     expect(back.outputs.map(({ phase }) => phase)).toEqual(["queued", "queued"]);
   });
@@ -105,14 +113,14 @@ describe("a task that its node gives back", () => {
 
 describe("tables", () => {
   it("moves a task and a job only as their tables say", () => {
-    const moves: TaskMove[] = ["claim", "renew", "release", "publish", "finish", "abandon"];
+    const moves: TaskMove[] = ["claim", "renew", "release", "complete", "finish", "abandon"];
     const rows = TASK_PHASES.map((from) => `${from}: ${moves.map((move) => moveTask(from, move) ?? "-").join(" ")}`);
     expect([`task: ${moves.join(" ")}`, ...rows]).toMatchInlineSnapshot(`
       [
         "task: claim renew release publish finish abandon",
-        "pending: leased leased - publishing - failed",
-        "leased: - leased pending publishing done failed",
-        "publishing: - - pending - done failed",
+        "pending: leased leased - completing - failed",
+        "leased: - leased pending completing done failed",
+        "completing: - - pending - done failed",
         "done: - - - - - -",
         "failed: - - - - - -",
       ]
@@ -399,7 +407,7 @@ describe("leases", () => {
       [done, "encode", 1, "t2", "repeat"],
     ];
     for (const [of, task, attempt, token, verdict] of rows) {
-      expect(judge(of, proof(task, attempt, token)).verdict, `${task} ${attempt} ${token}`).toBe(verdict);
+      expect(checkLease(of, proof(task, attempt, token)).verdict, `${task} ${attempt} ${token}`).toBe(verdict);
     }
   });
 
@@ -411,8 +419,8 @@ describe("leases", () => {
     const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
     expect(lost.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0, avoid: ["node-a"] });
     const { state: elsewhere } = claim(lost, "t3", NOW + 60_000, "node-b");
-    expect(judge(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
-    expect(judge(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
+    expect(checkLease(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(checkLease(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
   });
 
   it("takes the word of a node whose lease lapsed while nobody else has the task", () => {
@@ -443,8 +451,8 @@ describe("leases", () => {
 
   it("shortens the leases of a lost connection, of that session only", () => {
     const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
-    expect(suspectSession(state, "another", 10_000, NOW).tasks[1]?.grant?.expiresAt).toBe(NOW + LEASE_MS);
-    expect(suspectSession(state, "s-node-a", 10_000, NOW).tasks[1]?.grant?.expiresAt).toBe(NOW + 10_000);
+    expect(shortenLeases(state, "another", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + LEASE_MS);
+    expect(shortenLeases(state, "s-node-a", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + 10_000);
   });
 
   it("counts work that was handed back neither as a failure nor as a loss, until the same node does it again", () => {
@@ -453,7 +461,7 @@ describe("leases", () => {
     let state = handBack(encoding());
     expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0, failures: 0 });
     expect(state.outputs).toMatchObject([{ phase: "queued" }, { phase: "queued" }]);
-    expect(judge(state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(checkLease(state, proof("encode", 1, "t2")).verdict).toBe("superseded");
     for (let node = 1; node <= MAX_LOSSES + 1; node++)
       state = handBack(claim(state, `r${node}`, NOW, `n${node}`).state);
     expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0 });
@@ -479,13 +487,13 @@ describe("multipart uploads", () => {
 
   it("wait for the storage before their output is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);
-    const publishing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
-    expect(publishing.status).toBe("job.starting");
-    expect(pendingEffects(publishing, RETENTION_MS).map(({ name }) => name)).toContain("publish:encode:0");
-    expect(expireLeases(publishing, NOW + 100 * LEASE_MS)).toBe(publishing);
-    expect(viewJob(publishing).outputs[1]?.status).toBe("image.created");
-    const [waiting] = madeReports(publishing.tasks[1] ?? { reports: [] });
-    const settled = waiting && settlePublished(publishing, "encode", waiting, null, NOW);
+    const completing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
+    expect(completing.status).toBe("job.starting");
+    expect(pendingEffects(completing, RETENTION_MS).map(({ name }) => name)).toContain("complete-uploads:encode:0");
+    expect(expireLeases(completing, NOW + 100 * LEASE_MS)).toBe(completing);
+    expect(viewJob(completing).outputs[1]?.status).toBe("image.created");
+    const [waiting] = madeReports(completing.tasks[1] ?? { reports: [] });
+    const settled = waiting && settleUploads(completing, { taskId: "encode", report: waiting, failure: null }, NOW);
     expect(settled?.status).toBe("job.completed");
     expect(settled?.orphans).toEqual([]);
   });
@@ -523,7 +531,7 @@ describe("a cancelled job", () => {
     expect(cancelled && pendingEffects(cancelled, RETENTION_MS).map(({ name }) => name)).toEqual(
       expect.arrayContaining(["revoke", "abort-upload:u-1", "index"]),
     );
-    expect(cancelled && judge(cancelled, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(cancelled && checkLease(cancelled, proof("encode", 1, "t2")).verdict).toBe("superseded");
     expect(cancelled && cancelJob(cancelled, NOW)).toBeNull();
     expect(cancelled && claim(cancelled, "t9").assignments).toEqual([]);
   });
@@ -564,7 +572,7 @@ describe("a job that is retried", () => {
     const inspected = completeTask(inspect.state, "inspect-1", { kind: "inspect", probe: PROBE }, NOW);
     const encode = claim(inspected, "r2");
     expect(encode.assignments[0]).toMatchObject({ lease: `${spec.id}.encode-1.1`, task: { outputs: [{ index: 0 }] } });
-    expect(judge(encode.state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(checkLease(encode.state, proof("encode", 1, "t2")).verdict).toBe("superseded");
     const granted = recordUploads(encode.state, "encode-1", { "0/1": upload() });
     const done = completeTask(granted, "encode-1", { kind: "encode", outputs: [madeVideo] }, NOW);
     expect(done.status).toBe("job.completed");

@@ -1,17 +1,22 @@
 // Outputs that are reported one by one while their task goes on.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
-import { LEASE_MS, type OutputReport } from "#shared/protocol/protocol.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { RETENTION_MS } from "../../settings.ts";
 import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
 import { pendingEffects } from "../effects/job-effects.ts";
 import { taskOf } from "../state/job-moves.ts";
-import { type JobSpec, type JobState, MAX_LOSSES, RETENTION_MS } from "../state/job-state.ts";
+import type { JobState } from "../state/job-state.ts";
+import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
+import { MAX_LOSSES } from "../state/task-state.ts";
+import { recordUpload } from "../uploads/sign-uploads.ts";
 import { viewJob } from "../views/job-view.ts";
 import { cancelJob } from "./client-moves.ts";
 import { claimTasks, expireLeases, recordProgress } from "./leases.ts";
-import { settlePublished, takeOutputs } from "./output-reports.ts";
-import { madeReports, owedOutputs } from "./remaining-outputs.ts";
-import { completeTask, recordUpload } from "./reports.ts";
+import { acceptOutputs, settleUploads } from "./output-reports.ts";
+import { completeTask } from "./reports.ts";
 
 const NOW = 1_000_000;
 const OUTPUTS = {
@@ -45,7 +50,7 @@ function encoding(...inParts: number[]): JobState {
 
 /** Uploads of all outputs that are still to be made. */
 const granted = (state: JobState, ...inParts: number[]): JobState =>
-  owedOutputs(state, taskOf(state, "encode")).reduce((next, output) => {
+  remainingOutputs(state, taskOf(state, "encode")).reduce((next, output) => {
     const upload = { sizeBytes: 5, partCount: 1, uploadId: inParts.includes(output) ? `u-${output}` : null };
     return recordUpload(next, "encode", { output, file: 1 }, upload);
   }, state);
@@ -57,13 +62,13 @@ const made = (output: number): OutputReport => ({
 const failed = (output: number, code: ErrorCode): OutputReport => ({
   ...{ status: "failed", output, failure: { code, message: "It broke" } },
 });
-const take = (state: JobState, ...reports: OutputReport[]): JobState => takeOutputs(state, "encode", reports, NOW);
+const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOutputs(state, "encode", reports, NOW);
 const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
   completeTask(state, "encode", { kind: "encode", outputs }, NOW);
 const published = (state: JobState, output: number, code: ErrorCode | null = null): JobState => {
   const report = madeReports(state.tasks[1] ?? { reports: [] }).find((one) => one.output === output);
   if (!report) throw new Error(`Output ${output} is not waiting`);
-  return settlePublished(state, "encode", report, code && { code, message: "It broke" }, NOW);
+  return settleUploads(state, { taskId: "encode", report, failure: code && { code, message: "It broke" } }, NOW);
 };
 const statuses = (state: JobState): string[] => viewJob(state).outputs.map(({ status }) => status);
 const events = (state: JobState): string[] =>
@@ -72,7 +77,7 @@ const events = (state: JobState): string[] =>
     return event.startsWith("output") ? `${key} ${event} ${progress}` : event;
   });
 const toPublish = (state: JobState): string[] =>
-  pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("publish") ? [name] : []));
+  pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("complete") ? [name] : []));
 const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.skipped"];
 
 it("end as they are reported, and events count them; skipped ones are not counted", () => {
@@ -153,12 +158,12 @@ describe("a node that is lost", () => {
 
   it("leaves its reported uploads to be completed, while and after another has the task", () => {
     const state = lost(take(encoding(0), made(0)));
-    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
     expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }, { index: 2 }] });
     expect(next.state.orphans).toEqual([]);
     const rest = complete(granted(next.state), made(1), made(2));
-    expect([rest.status, rest.tasks[1]?.phase]).toEqual(["job.starting", "publishing"]);
+    expect([rest.status, rest.tasks[1]?.phase]).toEqual(["job.starting", "completing"]);
     expect(published(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
   });
 
@@ -168,12 +173,12 @@ describe("a node that is lost", () => {
       state = lost({
         ...state,
         tasks: state.tasks.map((task) =>
-          task.grant ? { ...task, phase: task.id === "encode" ? ("leased" as const) : task.phase } : task,
+          task.lease ? { ...task, phase: task.id === "encode" ? ("leased" as const) : task.phase } : task,
         ),
       });
     }
     expect(statuses(state).slice(1, 3)).toEqual(["video.failed", "image.failed"]);
-    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
     expect(published(state, 0)).toMatchObject({ status: "job.failed", outputs: [{ phase: "done" }, {}, {}, {}] });
   });
 });
@@ -181,12 +186,12 @@ describe("a node that is lost", () => {
 describe("uploads in parts", () => {
   it("are completed by output, while the task goes on", () => {
     const state = take(encoding(0, 1), made(0));
-    expect(toPublish(state)).toEqual(["publish:encode:0"]);
+    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
     expect(statuses(state)[0]).not.toBe("video.encoded");
     const one = published(state, 0);
     expect(statuses(one)[0]).toBe("video.encoded");
     const rest = complete(one, made(1), made(2));
-    expect(toPublish(rest)).toEqual(["publish:encode:1"]);
+    expect(toPublish(rest)).toEqual(["complete-uploads:encode:1"]);
     expect(published(rest, 1).status).toBe("job.completed");
   });
 

@@ -1,44 +1,52 @@
-// Outputs that a node reports, one by one while it has the lease or together at its end. Pure: (state, report, now) → next state.
+// How the outputs that a node reports, during its lease or at its end, change a job. Pure: (state, report, now) → next state.
 import { errorTraits, type Failure } from "#shared/errors.ts";
-import type { FileName, OutputReport } from "#shared/protocol/protocol.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { FileName } from "#shared/protocol/uploads.ts";
 import { fallBack } from "../chunks/chunk-reports.ts";
 import { boundedProbes } from "../state/bounded-probes.ts";
-import { bump, failOutput, moveOutputs, moveTaskTo, orphanUploads, patchTask, taskOf } from "../state/job-moves.ts";
-import type { JobState, TaskState } from "../state/job-state.ts";
-import { neededFiles, uploadKey } from "../uploads/job-files.ts";
-import { endIfDone, record } from "./job-ending.ts";
-import { type MadeReport, madeReports, owedOutputs } from "./remaining-outputs.ts";
-import { mayRetry, retryTask, unjoinable } from "./task-ends.ts";
+import { bumpVersion, moveOutputs, moveTaskTo, orphanUploads, patchTask, taskOf } from "../state/job-moves.ts";
+import type { JobState, OutputState } from "../state/job-state.ts";
+import { type MadeReport, madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
+import { type TaskState, uploadKey } from "../state/task-state.ts";
+import { requiredFiles } from "../uploads/job-files.ts";
+import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
+import { joinFailedReason, mayRetry, retryTask } from "./task-ends.ts";
 
 /**
- * A node reports outputs of the task that it goes on with: each ends as soon as the storage has its files. What another
- * attempt may do better waits for the end of this one. An output is reported once; with the last the task is complete.
+ * A node reports outputs of a task that it continues: each ends as soon as the storage has its files. Failures that another
+ * attempt may avoid wait for the end of the task. An output is reported once; the task is complete with the last one.
  */
-export function takeOutputs(state: JobState, taskId: string, reports: readonly OutputReport[], now: number): JobState {
+export function acceptOutputs(
+  state: JobState,
+  taskId: string,
+  reports: readonly OutputReport[],
+  now: number,
+): JobState {
   const next = addReports(state, taskId, reports);
   const task = taskOf(next, taskId);
-  const isLeft = owedOutputs(next, task).some((index) => !task.reports.some(({ output }) => output === index));
+  const isLeft = remainingOutputs(next, task).some((index) => !task.reports.some(({ output }) => output === index));
   return isLeft ? settle(next, taskId, now) : completeOutputs(next, taskId, [], now);
 }
 
-/** The task is done: an output that is in no report has failed. Multipart uploads are completed in `publishing`. */
+/** The task is done: outputs without a report have failed. Multipart uploads are completed in the phase `completing`. */
 export function completeOutputs(
   state: JobState,
   taskId: string,
   reports: readonly OutputReport[],
   now: number,
 ): JobState {
-  return settle(moveTaskTo(addReports(state, taskId, reports), taskId, "publish"), taskId, now);
+  return settle(moveTaskTo(addReports(state, taskId, reports), taskId, "complete"), taskId, now);
 }
 
-/** The storage has completed the uploads of an output, or never will: then `failure` says why. */
-export function settlePublished(
-  state: JobState,
-  taskId: string,
-  report: MadeReport,
-  failure: Failure | null,
-  now: number,
-): JobState {
+/** An output's multipart uploads: completed by the storage, or failed for good. */
+export type CompletedUploads = {
+  readonly taskId: string;
+  readonly report: MadeReport;
+  readonly failure: Failure | null;
+};
+
+/** Ends the output whose uploads were completed or have failed. */
+export function settleUploads(state: JobState, { taskId, report, failure }: CompletedUploads, now: number): JobState {
   const task = state.tasks.find(({ id }) => id === taskId);
   if (!task?.reports.includes(report)) return state;
   const { output } = report;
@@ -53,7 +61,7 @@ function addReports(state: JobState, taskId: string, reports: readonly OutputRep
   const known = new Set(task.reports.map(({ output }) => output));
   const added: OutputReport[] = [];
   for (const report of reports) {
-    if (known.has(report.output) || !owedOutputs(state, task).includes(report.output)) continue;
+    if (known.has(report.output) || !remainingOutputs(state, task).includes(report.output)) continue;
     known.add(report.output);
     added.push(report.status === "failed" || isStored(state, task, report) ? report : notStored(report));
   }
@@ -64,59 +72,59 @@ const notStored = ({ output }: { output: number }): OutputReport => ({ status: "
 
 const NOT_STORED: Failure = {
   code: "node_failed",
-  message: "The encoder node did not bring all files of this output to the storage",
+  message: "The encoder node did not upload all files of this output",
 };
 
-/** Ends each output that can be ended now, and the task when nothing of it is left to be completed. */
+/** Ends each output that can be ended now, and the task once none of its uploads waits to be completed. */
 function settle(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
   let next = state;
   const left: OutputReport[] = [];
   for (const report of task.reports) {
     if (report.status === "failed") {
-      // The end of the task decides what becomes of a film whose chunks cannot be joined.
+      // Whether outputs whose chunks cannot be joined are encoded in one piece is decided at the end of the task.
       if (mayRetry(task, report.failure) || task.kind === "join") left.push(report);
       else next = failOutput(next, report.output, report.failure, now);
-    } else if (hasParts(task, report)) left.push(report);
+    } else if (hasMultipartUpload(task, report)) left.push(report);
     else next = finishOutput(next, report, now);
   }
   next = patchTask(next, taskId, { reports: left });
-  const isOver = task.phase === "publishing" && madeReports({ reports: left }).length === 0;
+  const isOver = task.phase === "completing" && madeReports({ reports: left }).length === 0;
   return isOver ? endTask(next, taskId, now) : endIfDone(next, now);
 }
 
-/** The last step of a task: what another attempt may save goes back to be encoded again. */
+/** The last step of a task: outputs that another attempt may save are encoded again. */
 function endTask(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
   const again: number[] = [];
-  let unjoined: Failure | null = null;
+  let notJoined: Failure | null = null;
   let next = state;
-  for (const index of owedOutputs(state, task)) {
+  for (const index of remainingOutputs(state, task)) {
     const report = task.reports.find(({ output }) => output === index);
     const failure = report?.status === "failed" ? report.failure : NOT_STORED;
     if (mayRetry(task, failure)) again.push(index);
-    else if (task.kind === "join" && errorTraits(failure.code).blame === "node") unjoined = failure;
+    else if (task.kind === "join" && errorTraits(failure.code).blame === "node") notJoined = failure;
     else next = failOutput(next, index, failure, now);
   }
   next =
     again.length > 0
-      ? retryTask(next, taskId, again, now)
+      ? retryTask(next, { taskId, outputs: again, failure: null }, now)
       : moveTaskTo(orphanUploads(next, taskId), taskId, "finish", { reports: [] });
-  // Another try of the join comes first: what it cannot save either is encoded whole with these.
-  if (unjoined && again.length === 0) next = fallBack(next, unjoinable(unjoined));
-  return endIfDone(bump(next), now);
+  // The join is tried again first: outputs that fail again are encoded in one piece together with these.
+  if (notJoined && again.length === 0) next = fallBack(next, joinFailedReason(notJoined));
+  return endIfDone(bumpVersion(next), now);
 }
 
-/** Whether the storage has something to complete. */
-const hasParts = ({ uploads }: TaskState, { files }: MadeReport): boolean =>
+/** Whether the storage has multipart uploads of the output to complete. */
+const hasMultipartUpload = ({ uploads }: TaskState, { files }: MadeReport): boolean =>
   files.some((file) => uploads[uploadKey(file)]?.uploadId != null);
 
-/** Whether a report names every file that its output needs, each by the upload that was granted for it. */
+/** Whether a report names every required file of its output, each with the upload that was signed for it. */
 function isStored(state: JobState, task: TaskState, report: MadeReport): boolean {
   const spec = state.spec.outputs[report.output];
   if (!spec) return false;
   const reported = new Map(report.files.map((file) => [uploadKey(file), file]));
-  return neededFiles(spec, state.input.probe).every((file) => {
+  return requiredFiles(spec, state.outputs[report.output]).every((file) => {
     const key = uploadKey({ output: report.output, file });
     const [sent, upload] = [reported.get(key), task.uploads[key]];
     return !!sent && upload?.sizeBytes === sent.sizeBytes && upload.partCount === sent.etags.length;
@@ -125,15 +133,17 @@ function isStored(state: JobState, task: TaskState, report: MadeReport): boolean
 
 function finishOutput(state: JobState, report: MadeReport, now: number): JobState {
   const spec = state.spec.outputs[report.output];
-  const files = spec ? filesOf(report, neededFiles(spec, state.input.probe)) : [];
-  const { encoder, note } = report;
-  const how = { ...(encoder === undefined ? {} : { encoder }), ...(note === undefined ? {} : { note }) };
-  const probes = boundedProbes(report, state.outputs.length);
-  const done = moveOutputs(state, [report.output], "finish", { files, ...probes, ...how });
-  return record(done, "output.completed", report.output, now);
+  const patch: Partial<OutputState> = {
+    files: spec ? filesOf(report, requiredFiles(spec, state.outputs[report.output])) : [],
+    ...boundedProbes(report, state.outputs.length),
+  };
+  if (report.encoder !== undefined) patch.encoder = report.encoder;
+  if (report.note !== undefined) patch.note = report.note;
+  const done = moveOutputs(state, [report.output], "finish", patch);
+  return recordEvent(done, "output.completed", report.output, now);
 }
 
-/** What is kept of the files that a report names, in the order of these names. */
+/** The files of a report that are kept in the state, in the order of these names. */
 function filesOf({ output, files }: MadeReport, names: readonly FileName[]) {
   const sizes = new Map(files.map((file) => [uploadKey(file), file.sizeBytes]));
   return names.map((file) => ({ sizeBytes: sizes.get(uploadKey({ output, file })) ?? 0 }));

@@ -3,13 +3,14 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
-import { jobOf, settingsOf } from "../../env.ts";
-import { openStore } from "../../storage/object-store.ts";
-import { tryStorage } from "../../storage/try-storage.ts";
+import { jobOf } from "../../rpc/job.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { settingsOf } from "../../settings.ts";
+import { checkStorageAccess } from "../../storage/check-storage-access.ts";
+import { openStore } from "../../storage/open-store.ts";
 import { NOWHERE, newSpec, PROBE } from "../../testing/jobs.ts";
+import { loadState } from "../persistence/job-store.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
-import type { JobSpec } from "../state/job-state.ts";
-import { loadState } from "../state/job-store.ts";
 
 const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
 const S3 = {
@@ -30,26 +31,31 @@ const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> =
 });
 
 describe("a trial", () => {
-  const rows: [string, object, Awaited<ReturnType<typeof tryStorage>>["kind"], RegExp | null][] = [
-    ["a bucket", S3, "good", null],
-    ["no such bucket", { ...S3, bucket: "nowhere" }, "refused", /NoSuchBucket\): there is no such bucket/],
-    ["no such key", { ...S3, credentials: { ...S3.credentials, access_key_id: "X" } }, "refused", /InvalidAccessKeyId/],
+  const rows: [string, object, Awaited<ReturnType<typeof checkStorageAccess>>["kind"], RegExp | null][] = [
+    ["a bucket", S3, "accepted", null],
+    ["no such bucket", { ...S3, bucket: "nowhere" }, "rejected", /NoSuchBucket\): there is no such bucket/],
+    [
+      "no such key",
+      { ...S3, credentials: { ...S3.credentials, access_key_id: "X" } },
+      "rejected",
+      /InvalidAccessKeyId/,
+    ],
     [
       "a wrong secret",
       { ...S3, credentials: { ...S3.credentials, secret_access_key: "x" } },
-      "refused",
+      "rejected",
       /SignatureDoes/,
     ],
     [
       "nobody there",
       NOWHERE,
-      "silent",
+      "unreachable",
       /^The storage at http:\/\/127.0.0.1:9 refuses connections; check `storage.endp/,
     ],
     [
       "no such host",
       { ...S3, endpoint: "http://storage.invalid:9000" },
-      "silent",
+      "unreachable",
       /storage.invalid:9000 .*cannot be found/,
     ],
     ["a storage in trouble", { ...S3, endpoint: answering(503) }, "unclear", null],
@@ -60,13 +66,13 @@ describe("a trial", () => {
       "unclear",
       null,
     ],
-    ["a container", AZURE, "good", null],
-    ["no such container", { ...AZURE, container: "elsewhere" }, "refused", /ContainerNotFound/],
-    ["an upload URL, whatever it says", { url: `${answering(404)}/in` }, "good", null],
+    ["a container", AZURE, "accepted", null],
+    ["no such container", { ...AZURE, container: "elsewhere" }, "rejected", /ContainerNotFound/],
+    ["an upload URL, whatever it says", { url: `${answering(404)}/in` }, "accepted", null],
     [
       "an upload URL where nobody is",
       { url: "http://127.0.0.1:9/in" },
-      "silent",
+      "unreachable",
       /upload URL at http:\/\/127.0.0.1:9 refuses/,
     ],
   ];
@@ -76,10 +82,10 @@ describe("a trial", () => {
     const output = { key: "a", type: "video" } as const;
     const file = { objectName: "trial/a.mp4", contentType: "video/mp4", cacheControl: null, sizeBytes: 0, output };
     const store = openStore(spec, keys, env);
-    const trial = await tryStorage(store, file);
+    const trial = await checkStorageAccess(store, file);
     expect(trial.kind).toBe(kind);
     if (message) expect(trial).toMatchObject({ failure: { message: expect.stringMatching(message) } });
-    if (trial.kind === "good" && trial.uploadId) await store.abort(file.objectName, trial.uploadId);
+    if (trial.kind === "accepted" && trial.uploadId) await store.abort(file.objectName, trial.uploadId);
   });
 });
 
@@ -88,16 +94,16 @@ describe("a job", () => {
     const spec = await freshSpec(S3);
     await stubOf(spec).create(spec);
     await vi.waitFor(async () => expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] }));
-    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toHaveLength(1);
+    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toHaveLength(1);
   });
 
   it("fails at once where nobody answers, encodes nothing, and takes its inspection back", async () => {
     const spec = await freshSpec(NOWHERE, { notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
     await stubOf(spec).create(spec);
-    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [] });
     await vi.waitFor(
@@ -111,15 +117,15 @@ describe("a job", () => {
     expect(state?.outbox.map(({ event }) => event)).toEqual(["output.failed", "output.failed", "job.failed"]);
     expect(state?.outputs[1]?.failure).toMatchObject({ code: "storage_unreachable" });
     expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [lease] });
-    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toEqual([]);
+    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 
   it("lets nothing be encoded before the trial is over, nor longer than it may take", async () => {
     const spec = await freshSpec(NOWHERE);
     await stubOf(spec).create(spec);
-    const [inspect] = await stubOf(spec).claim("node", "s", "inspect", 1);
+    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    expect(await stubOf(spec).claim("node", "s", "encode", 1)).toEqual([]);
+    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 });

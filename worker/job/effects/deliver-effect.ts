@@ -1,27 +1,34 @@
-// One attempt of a delivery, as far as the account's object lets it go out now.
+// One attempt to deliver a notification, if the account's object admits it now.
 import { messageOf } from "#shared/log.ts";
-import type { Admission } from "../../account/account-object.ts";
-import { accountOf, log, settingsOf } from "../../env.ts";
+import { log } from "../../log.ts";
 import { deliver } from "../../notify/deliver.ts";
-import { afterAttempt, isTaken, postponed, receiverOf } from "../../notify/outbox.ts";
+import type { Delivery } from "../../notify/delivery.ts";
+import { afterAttempt, isDelivered, postponed, receiverOf } from "../../notify/outbox.ts";
+import { type Admission, accountOf } from "../../rpc/account.ts";
+import { settingsOf } from "../../settings.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
-import type { Delivery, JobState } from "../state/job-state.ts";
-import type { EffectDeps } from "./run-effect.ts";
+import type { JobState } from "../state/job-state.ts";
+import type { EffectDeps } from "./effect.ts";
 
-/** Tries a delivery, or puts it off; what comes of it is in the job's outbox afterwards. */
+/** Tries a delivery or postpones it, and updates the job's outbox. */
 export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise<void> {
   const { id: jobId, accountId, notification } = deps.state().spec;
   const settings = settingsOf(deps.env);
   const secrets = await openJobSecrets(deps.state().spec, settings.sealingKeys);
   const receiver = receiverOf(notification, secrets.notification);
   const account = accountOf(deps.env, accountId);
-  const admission = await unlessLost<Admission>(() => account.admitDelivery(receiver), { go: true, signWith: null });
+  const admission = await orDefault<Admission>(() => account.admitDelivery(receiver), { go: true, signWith: null });
   if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
-  const signWith = admission.signWith ?? [secrets.webhook];
-  const result = await deliver(delivery, notification, { jobId, secrets, signWith, settings, now: deps.now() });
+  const result = await deliver(delivery, notification, {
+    jobId,
+    receiver: secrets.notification,
+    signWith: admission.signWith ?? [secrets.webhook],
+    settings,
+    now: deps.now(),
+  });
   const after = afterAttempt(delivery, result, deps.now());
   deps.apply((state) => replaced(state, after));
-  await unlessLost(() => account.deliveryEnded(receiver, isTaken(result)), undefined);
+  await orDefault(() => account.deliveryEnded(receiver, isDelivered(result)), undefined);
 }
 
 const replaced = (state: JobState, after: Delivery): JobState => ({
@@ -29,12 +36,12 @@ const replaced = (state: JobState, after: Delivery): JobState => ({
   outbox: state.outbox.map((delivery) => (delivery.id === after.id ? after : delivery)),
 });
 
-/** The account's object protects receivers; a client is notified even while that does not answer. */
-async function unlessLost<Value>(call: () => Promise<Value>, otherwise: Value): Promise<Value> {
+/** The account's object protects receivers from overload; clients are notified even while it does not respond. */
+async function orDefault<Value>(call: () => Promise<Value>, otherwise: Value): Promise<Value> {
   try {
     return await call();
   } catch (error) {
-    log.warn("The account's object does not answer", { error: messageOf(error) });
+    log.warn("account object not reachable", { error: messageOf(error) });
     return otherwise;
   }
 }

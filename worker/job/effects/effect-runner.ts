@@ -1,28 +1,23 @@
-// Carries out what a job owes, when it is due, and keeps the alarm set for what is due later.
+// Runs a job's effects when they are due, and sets the alarm for the next ones.
 import { messageOf } from "#shared/log.ts";
-import { type Env, log, settingsOf } from "../../env.ts";
-import { offerTwins } from "../chunks/speculative-attempts.ts";
+import type { Env } from "../../bindings.ts";
+import { log } from "../../log.ts";
+import { settingsOf } from "../../settings.ts";
+import { startSpeculations } from "../chunks/speculative-attempts.ts";
 import { expireLeases } from "../decide/leases.ts";
-import type { JobMemory } from "../state/job-memory.ts";
-import {
-  CHECK_AFTER_MS,
-  effectDone,
-  effectFailed,
-  nextAlarmAt,
-  nextCheckAt,
-  type PendingEffect,
-  pendingEffects,
-} from "./job-effects.ts";
+import type { JobMemory } from "../persistence/job-memory.ts";
+import type { PendingEffect } from "./effect.ts";
+import { CHECK_AFTER_MS, effectDone, effectFailed, nextAlarmAt, nextCheckAt, pendingEffects } from "./job-effects.ts";
 import { runEffect } from "./run-effect.ts";
 
-/** If the object dies amid its work, the alarm has it begin again after this long. */
-const DEAD_MAN_MS = 30_000;
+/** If the object dies while it runs effects, its alarm starts them again after this long. */
+const RESTART_MS = 30_000;
 
 export class EffectRunner {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #memory: JobMemory;
-  readonly #underWay = new Set<string>();
+  readonly #running = new Set<string>();
   #armedAt: number | null = null;
   #retentionMs: number | null = null;
 
@@ -33,49 +28,49 @@ export class EffectRunner {
   }
 
   /**
-   * Begins what is due without keeping the caller waiting. Called in the turn of a save, so that the alarm that would
-   * catch a death amid the work becomes durable together with the state.
+   * Starts the due effects without waiting for them. It must be called in the same turn as a save, so that the alarm that
+   * restarts the effects if the object dies becomes durable together with the state.
    */
   start(): void {
-    this.#arm(Date.now() + DEAD_MAN_MS);
-    this.#ctx.waitUntil(this.#act(isPrompt).then(() => this.#arm(0)));
+    this.#arm(Date.now() + RESTART_MS);
+    this.#ctx.waitUntil(this.#runDue(isPrompt).then(() => this.#arm(0)));
   }
 
-  /** Sets the alarm anew if it is missing or long overdue; what is due then is the alarm's work. */
+  /** Sets the alarm again if it is missing or long overdue. */
   async revive(): Promise<void> {
     this.#armedAt = await this.#ctx.storage.getAlarm();
     this.#arm(0);
   }
 
-  /** When the sweeper is to ask after the job again. */
+  /** When the sweeper checks the job again. */
   nextCheckAt(): number {
     const now = Date.now();
     const state = this.#memory.isUnreadable ? null : this.#memory.state;
     return state ? nextCheckAt(state, now, this.#retention()) : now + CHECK_AFTER_MS;
   }
 
-  /** The alarm's work: leases that ran out, and all effects, notifications too: the time they take is the alarm's. */
+  /** Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long. */
   async ring(): Promise<void> {
-    this.#setAlarm(Date.now() + DEAD_MAN_MS);
+    this.#setAlarm(Date.now() + RESTART_MS);
     try {
-      if (this.#memory.isUnreadable) return await this.#tend();
+      if (this.#memory.isUnreadable) return await this.#handleUnreadable();
       const { state } = this.#memory;
       const now = Date.now();
-      if (state) this.#memory.save(offerTwins(expireLeases(state, now), now));
-      await this.#act(() => true);
+      if (state) this.#memory.save(startSpeculations(expireLeases(state, now), now));
+      await this.#runDue(() => true);
     } catch (error) {
-      // The alarm that was just set tries again, at a pace that a lasting fault can keep up with.
-      log.error("Alarm failed", { job: this.#ctx.id.name, error: messageOf(error) });
+      // The alarm that was set above tries again, with a pause in case the error persists.
+      log.error("job alarm failed", { job: this.#ctx.id.name, error: messageOf(error) });
       return;
     }
     this.#armedAt = null;
     this.#arm(0);
   }
 
-  /** A state that cannot be read is looked after at a slow pace, until it can or the job is ended. */
-  async #tend(): Promise<void> {
+  /** Handles a state that cannot be read, at long intervals, until it can be or the job is ended. */
+  async #handleUnreadable(): Promise<void> {
     const { waitMs, reason } = await this.#memory.tend(Date.now(), this.#retention());
-    if (reason !== null) log.error("The job's state cannot be read", { job: this.#ctx.id.name, reason, waitMs });
+    if (reason !== null) log.error("job state not readable", { job: this.#ctx.id.name, reason, waitMs });
     if (waitMs !== null) this.#setAlarm(Date.now() + waitMs);
     else this.#arm(0);
   }
@@ -85,17 +80,14 @@ export class EffectRunner {
     return this.#retentionMs;
   }
 
-  /** Carries out what is due until nothing new is; an effect that is due again at once waits for the alarm. */
-  async #act(wanted: (pending: PendingEffect) => boolean): Promise<void> {
+  /** Runs due effects until there are no new ones. An effect that is due again at once waits for the alarm. */
+  async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
     for (;;) {
       const { state } = this.#memory;
       const due = (state ? pendingEffects(state, this.#retention()) : []).filter(
         (pending) =>
-          pending.dueAt <= Date.now() &&
-          !this.#underWay.has(pending.name) &&
-          !done.has(pending.name) &&
-          wanted(pending),
+          pending.dueAt <= Date.now() && !this.#running.has(pending.name) && !done.has(pending.name) && wanted(pending),
       );
       if (due.length === 0) return;
       for (const { name } of due) done.add(name);
@@ -105,7 +97,9 @@ export class EffectRunner {
 
   async #run({ name, effect }: PendingEffect): Promise<void> {
     const memory = this.#memory;
-    this.#underWay.add(name);
+    const job = this.#ctx.id.name;
+    this.#running.add(name);
+    log.debug("effect started", { job, effect: name });
     try {
       await runEffect(effect, {
         env: this.#env,
@@ -115,22 +109,23 @@ export class EffectRunner {
         purge: () => memory.forget(),
       });
       if (memory.state) memory.save(effectDone(memory.state, name));
+      log.debug("effect ended", { job, effect: name });
     } catch (error) {
-      log.warn("Effect failed", { job: this.#ctx.id.name, effect: name, error: messageOf(error) });
+      log.warn("effect failed", { job, effect: name, error: messageOf(error) });
       if (memory.state) memory.save(effectFailed(memory.state, name, Date.now(), Math.random));
     } finally {
-      this.#underWay.delete(name);
+      this.#running.delete(name);
     }
   }
 
   /**
-   * Sets the alarm for what is due next; for prompt effects no sooner than `promptAt`, and for those under way only in
-   * case they never end. An alarm that rings too early does no harm: it looks, and sets itself anew.
+   * Sets the alarm for the next effect: for prompt effects not before `promptAt`, and for running effects only in case they never
+   * end. An alarm that rings too early does no harm: it is set again.
    */
   #arm(promptAt: number): void {
     const at = this.#dueAt(promptAt);
-    // An alarm that is overdue by far was lost, and is set anew.
-    const rings = this.#armedAt !== null && this.#armedAt <= (at ?? 0) && this.#armedAt > Date.now() - DEAD_MAN_MS;
+    // An alarm that is long overdue was lost.
+    const rings = this.#armedAt !== null && this.#armedAt <= (at ?? 0) && this.#armedAt > Date.now() - RESTART_MS;
     if (at !== null && !rings) this.#setAlarm(at);
   }
 
@@ -141,17 +136,17 @@ export class EffectRunner {
   }
 
   #setAlarm(at: number): void {
-    // What is due at once has no time of its own, and 0 is refused.
+    // An effect that is due at once has no due time, and the storage rejects 0.
     this.#armedAt = Math.max(at, Date.now());
-    // Not awaited: the write joins those of this turn, and a failure of the storage resets the object anyway.
+    // Not awaited: the write joins those of this turn, and a storage error resets the object anyway.
     void this.#ctx.storage.setAlarm(this.#armedAt);
   }
 
   #notBefore(pending: PendingEffect, promptAt: number): number {
-    if (this.#underWay.has(pending.name)) return Date.now() + DEAD_MAN_MS;
+    if (this.#running.has(pending.name)) return Date.now() + RESTART_MS;
     return isPrompt(pending) ? promptAt : 0;
   }
 }
 
-/** Whether an effect is begun at once; notifications wait for the alarm. */
+/** Whether an effect starts at once; notifications wait for the alarm. */
 const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";

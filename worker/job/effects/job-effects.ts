@@ -1,56 +1,36 @@
-// What a job still owes the world, derived from its state alone: a step that a lost object never took is found again.
+// Derives a job's pending effects from its state alone, so that an effect that was lost with its object is found again.
 
 import { backoffMs, type Random } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/protocol.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import { BUILTIN_RETENTION_MS } from "../../storage/builtin/builtin-objects.ts";
-import { twinsDue } from "../chunks/speculative-attempts.ts";
+import { speculationsDue } from "../chunks/speculative-attempts.ts";
 import { runnableTasks } from "../decide/leases.ts";
-import { type MadeReport, madeReports } from "../decide/remaining-outputs.ts";
 import { startOf } from "../decide/storage-check.ts";
-import type { Delivery, JobState, MultipartUpload, TaskState } from "../state/job-state.ts";
+import type { JobState, MultipartUpload } from "../state/job-state.ts";
+import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
+import type { TaskState } from "../state/task-state.ts";
+import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
-export type Effect =
-  /** Tell the hub how many tasks of a class wait. */
-  | { kind: "advertise"; slotClass: SlotClass }
-  /** Ask the storage whether it takes files, before anything is encoded. */
-  | { kind: "check-storage" }
-  /** Have the storage complete the multipart uploads of an output that a node has made. */
-  | { kind: "publish"; task: TaskState; report: MadeReport }
-  /** Tell the nodes whose leases ended under their hands. */
-  | { kind: "revoke"; leases: LeaseId[] }
-  | { kind: "abort-upload"; upload: MultipartUpload }
-  /** Bring the job's row in the index up to date. */
-  | { kind: "index" }
-  | { kind: "deliver"; delivery: Delivery }
-  /** Remove what the job left in the service's own storage. */
-  | { kind: "clear-storage" }
-  /** Remove one of its folders in the scratch bucket. */
-  | { kind: "clear-scratch"; folder: number }
-  /** Forget everything: the retention is over. */
-  | { kind: "purge" };
-
-export type PendingEffect = { name: string; dueAt: number; effect: Effect };
-
-/** The hub keeps tickets on its disk; a hub that lost them all learns of them again within this time. */
+/** How often jobs advertise their tasks again, in case the hub has lost its tickets. */
 const READVERTISE_MS = 5 * 60_000;
 const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
-/** Multipart uploads that could not be aborted so often are left to the bucket's own lifecycle rules. */
+/** Attempts to abort a multipart upload; after them it is left to the bucket's lifecycle rules. */
 const MAX_ABORTS = 8;
 
-/** How much later a job is forgotten that cannot remove what it left elsewhere: its secrets go, whatever else stays. */
+/** How long a purge waits for storage that cannot be cleared; then the job's secrets are deleted anyway. */
 const CLEARING_GRACE_MS = 24 * 60 * 60_000;
 /**
- * How long after its end a job is kept at the least while a notification is due: longer than the schedule of the last
- * one (75.6 h, notification.ts), and no longer, because earlier ones that fail hold it up.
+ * The minimum time that an ended job is kept while a notification is due: longer than the schedule of the last notification
+ * (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last one.
  */
-const TELLING_MS = 4 * 24 * 60 * 60_000;
+const NOTIFYING_MS = 4 * 24 * 60 * 60_000;
 
-/** All effects of a state with their due times, earlier ones of a kind first. */
+/** All pending effects of a state with their due times. */
 export function pendingEffects(state: JobState, retentionMs: number): PendingEffect[] {
-  const owed = (name: string, dueAt: number, effect: Effect): PendingEffect => ({
+  const pendingEffect = (name: string, dueAt: number, effect: Effect): PendingEffect => ({
     name,
     dueAt: Math.max(dueAt, state.retries[name]?.at ?? 0),
     effect,
@@ -58,89 +38,88 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   const pending: PendingEffect[] = [];
   for (const slotClass of SLOT_CLASSES) {
     const dueAt = advertiseDueAt(state, slotClass);
-    if (dueAt !== null) pending.push(owed(`advertise:${slotClass}`, dueAt, { kind: "advertise", slotClass }));
+    if (dueAt !== null) pending.push(pendingEffect(`advertise:${slotClass}`, dueAt, { kind: "advertise", slotClass }));
   }
   if (state.storageCheck && !isTerminalJob(state.status)) {
-    pending.push(owed("check-storage", 0, { kind: "check-storage" }));
+    pending.push(pendingEffect("check-storage", 0, { kind: "check-storage" }));
   }
   for (const task of state.tasks) {
     for (const report of madeReports(task)) {
-      pending.push(owed(publishName(task, report), 0, { kind: "publish", task, report }));
+      pending.push(pendingEffect(completionName(task, report), 0, { kind: "complete-uploads", task, report }));
     }
   }
-  if (state.revoked.length > 0) pending.push(owed("revoke", 0, { kind: "revoke", leases: state.revoked }));
+  if (state.revoked.length > 0) pending.push(pendingEffect("revoke", 0, { kind: "revoke", leases: state.revoked }));
   for (const upload of state.orphans) {
-    pending.push(owed(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
+    pending.push(pendingEffect(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
-  if (state.indexedVersion < state.version) pending.push(owed("index", 0, { kind: "index" }));
+  if (state.indexedVersion < state.version) pending.push(pendingEffect("index", 0, { kind: "index" }));
   // One delivery at a time keeps the events of a job in order.
   const delivery = state.outbox.find((candidate) => candidate.state === "due");
-  if (delivery) pending.push(owed(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
+  if (delivery) pending.push(pendingEffect(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
   if (isTerminalJob(state.status) && state.spec.storage.kind === "builtin" && !state.storageCleared) {
-    pending.push(owed("clear-storage", (state.completedAt ?? 0) + BUILTIN_RETENTION_MS, { kind: "clear-storage" }));
+    pending.push(
+      pendingEffect("clear-storage", (state.completedAt ?? 0) + BUILTIN_RETENTION_MS, { kind: "clear-storage" }),
+    );
   }
   for (const { folder, dueAt } of scratchToClear(state)) {
-    pending.push(owed(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
+    pending.push(pendingEffect(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
   }
   if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
-    // Forgetting is the last effect: what was to be removed elsewhere would be forgotten with the job.
+    // The purge is the last effect: afterwards nothing knows what is to be removed elsewhere.
     const isClearing = pending.some(({ effect }) => effect.kind === "clear-storage" || effect.kind === "clear-scratch");
     const keptMs = retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
-    const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? TELLING_MS : 0);
-    pending.push(owed("purge", dueAt, { kind: "purge" }));
+    const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? NOTIFYING_MS : 0);
+    pending.push(pendingEffect("purge", dueAt, { kind: "purge" }));
   }
   return pending;
 }
 
 /** The name of the effect that completes an output's uploads. */
-export const publishName = ({ id }: TaskState, { output }: MadeReport): string => `publish:${id}:${output}`;
+export const completionName = ({ id }: TaskState, { output }: MadeReport): string => `complete-uploads:${id}:${output}`;
 
 function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   const advertisedAt = state.advertisedAt[slotClass] ?? null;
   const startTimes = runnableTasks(state, slotClass).map((task) => startOf(state, task));
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
-  // Tasks that had to wait then were not told of: each is when its time comes.
+  // Tasks that had to wait then were not advertised: each is when it may start.
   return Math.min(advertisedAt + READVERTISE_MS, ...startTimes.filter((at) => at > advertisedAt));
 }
 
 /**
- * When the job's alarm must ring next: for the soonest effect, each no sooner than `notBefore` says, or for the soonest
- * end of a lease, or for a chunk that is slow; null when nothing is left to do.
+ * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns), the first
+ * lease to expire, or the first chunk to count as slow. Null when nothing is left to do.
  */
 export function nextAlarmAt(
   state: JobState,
   notBefore: (pending: PendingEffect) => number,
   retentionMs: number,
 ): number | null {
-  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.grant ? [task.grant.expiresAt] : []));
+  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [task.lease.expiresAt] : []));
   const effects = pendingEffects(state, retentionMs).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
-  const twins = twinsDue(state).map(({ at }) => at);
-  const times = [...effects, ...leases, ...twins];
+  const speculations = speculationsDue(state).map(({ at }) => at);
+  const times = [...effects, ...leases, ...speculations];
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/**
- * When the sweeper is to ask after the job: a while after its alarm was to ring, or after now. A job that is begun, or
- * whose row is written, is heard of by then or in trouble.
- */
+/** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
   Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + CHECK_AFTER_MS;
-/** Longer than two rounds of the alarm of a job that only waits. */
+/** Two intervals of the alarm of a job that only waits. */
 export const CHECK_AFTER_MS = 2 * READVERTISE_MS;
 
-/** The index is behind what it confirmed: it was set back, or never took what it said it took. */
+/** Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was lost. */
 export const indexBehind = (state: JobState, rowVersion: number): JobState =>
   rowVersion < state.indexedVersion ? { ...state, indexedVersion: rowVersion } : state;
 
-/** An effect went well: forget its failures. */
+/** An effect succeeded: its failures are forgotten. */
 export function effectDone(state: JobState, name: string): JobState {
   if (!state.retries[name]) return state;
   const { [name]: _done, ...retries } = state.retries;
   return { ...state, retries };
 }
 
-/** An effect failed: try again later, each time later still. */
+/** An effect failed: it is tried again with increasing delay. */
 export function effectFailed(state: JobState, name: string, now: number, random: Random): JobState {
   const attempts = (state.retries[name]?.attempts ?? 0) + 1;
   const at = now + RETRY.firstMs + backoffMs(attempts, RETRY, random);
@@ -162,7 +141,7 @@ export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState =
   revoked: state.revoked.filter((lease) => !leases.includes(lease)),
 });
 
-/** The upload is gone, or so often not to be aborted that nobody will try again. */
+/** The upload is gone, or could not be aborted in all attempts. */
 export function uploadAborted(state: JobState, upload: MultipartUpload): JobState {
   return { ...state, orphans: state.orphans.filter(({ uploadId }) => uploadId !== upload.uploadId) };
 }

@@ -1,8 +1,8 @@
-// When the job's scratch folders are to be removed.
+// When the job's scratch folders are removed.
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobState } from "../state/job-state.ts";
 
-/** The folders to remove, and when: at the job's end, or a while later if a retry could still use what is there. */
+/** The folders to remove, and when: at the job's end, or later if a retry could use their objects. */
 export function scratchToClear(state: JobState): { folder: number; dueAt: number }[] {
   const { folder, isUsed, keepMs, leftovers } = state.scratch;
   const due = leftovers.map((leftover) => ({ folder: leftover, dueAt: 0 }));
@@ -11,7 +11,7 @@ export function scratchToClear(state: JobState): { folder: number; dueAt: number
   return [...due, { folder, dueAt: isKept ? (state.completedAt ?? 0) + keepMs : 0 }];
 }
 
-/** Closes a folder before it is removed: a job that is begun anew meanwhile uses the next one. */
+/** Closes a folder before it is removed: a job that is restarted meanwhile uses the next folder. */
 export function closeScratch(state: JobState, folder: number): JobState {
   const { scratch } = state;
   if (scratch.folder !== folder) return state;
@@ -21,13 +21,13 @@ export function closeScratch(state: JobState, folder: number): JobState {
   };
 }
 
-/** The folder is gone, or so often not to be removed that the bucket's own lifecycle rule is left to do it. */
+/** The folder is gone, or could not be removed in all attempts. */
 export const scratchCleared = (state: JobState, folder: number): JobState => ({
   ...state,
   scratch: { ...state.scratch, leftovers: state.scratch.leftovers.filter((leftover) => leftover !== folder) },
 });
 
-/** Removals that failed, over some twenty minutes, before they are left to the bucket. */
+/** Attempts to remove a folder, over about twenty minutes; after them it is left to the bucket's lifecycle rule. */
 const MAX_CLEARS = 10;
 export const clearName = (folder: number): string => `clear-scratch:${folder}`;
 export const mayClearAgain = (state: JobState, folder: number): boolean =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
-import { endedEvents, nextStep, type Told } from "./event-text.ts";
+import { endedEvents, nextStep, type SentEvents } from "./event-text.ts";
 
 const job = (changes: Partial<JobView> = {}): JobView => ({
   id: "3clA7G2GY8bXR5",
@@ -16,17 +16,17 @@ const ENDED = job({ status: "job.completed", completed_at: "2026-11-21 05:24:00 
 const MOVED = job({ progress: "20%", outputs: [{ ...job().outputs[0], progress: "15%" } as JobView["outputs"][0]] });
 const QUEUED = job({ outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }] });
 
-/** What a follower was told who has seen `job()` at time 1000. */
-function toldAt1000(): Told {
+/** What a follower was sent who has seen `job()` at time 1000. */
+function toldAt1000(): SentEvents {
   const first = nextStep(null, job(), 1000);
-  if (!("write" in first) || !first.told) throw new Error("nothing was told");
-  return first.told;
+  if (!("write" in first) || !first.sent) throw new Error("nothing was sent");
+  return first.sent;
 }
 const event = (name: string, id: number, view: JobView): string =>
   `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(view)}\n\n`;
 
 describe("a follower of a job", () => {
-  it("is told at first how the job is, and when to come back if the stream breaks", () => {
+  it("is sent at first how the job is, and when to come back if the stream breaks", () => {
     expect(nextStep(null, job(), 1000)).toMatchObject({ write: `retry: 2000\n\n${event("job", 1, job())}` });
   });
 
@@ -36,20 +36,20 @@ describe("a follower of a job", () => {
     ["progress not at once", MOVED, 1100, { waitMs: 400 }],
     ["progress after half a second", MOVED, 1500, { write: event("job", 2, MOVED) }],
     ["a status at once", QUEUED, 1001, { write: event("job", 2, QUEUED) }],
-    ["to come again with its key, after ten minutes", MOVED, 601_000, { write: ": connect again\n\n", told: null }],
-    ["the end at once, twice", ENDED, 1001, { write: event("job", 2, ENDED) + event("end", 3, ENDED), told: null }],
-  ])("is then told %s", (_, view, now, expected) => {
+    ["to come again with its key, after ten minutes", MOVED, 601_000, { write: ": connect again\n\n", sent: null }],
+    ["the end at once, twice", ENDED, 1001, { write: event("job", 2, ENDED) + event("end", 3, ENDED), sent: null }],
+  ])("is then sent %s", (_, view, now, expected) => {
     expect(nextStep(toldAt1000(), view, now)).toMatchObject(expected);
   });
 
   it("hears of progress no later because of a ping", () => {
     const pinged = nextStep(toldAt1000(), job(), 16_000);
-    const told = "write" in pinged ? pinged.told : null;
-    expect(nextStep(told, MOVED, 16_001)).toMatchObject({ write: event("job", 2, MOVED) });
-    expect(nextStep(told, job(), 16_001)).toEqual({ waitMs: 14_999 });
+    const sent = "write" in pinged ? pinged.sent : null;
+    expect(nextStep(sent, MOVED, 16_001)).toMatchObject({ write: event("job", 2, MOVED) });
+    expect(nextStep(sent, job(), 16_001)).toEqual({ waitMs: 14_999 });
   });
 
-  it("who comes after the end is told the same of it, from its row", () => {
-    expect(nextStep(null, ENDED, 1000)).toEqual({ write: endedEvents(JSON.stringify(ENDED)), told: null });
+  it("who comes after the end is sent the same of it, from its row", () => {
+    expect(nextStep(null, ENDED, 1000)).toEqual({ write: endedEvents(JSON.stringify(ENDED)), sent: null });
   });
 });

@@ -1,6 +1,6 @@
-// Who follows a job: streams that are written to when it changes.
+// The streams that follow a job: events are written to them when it changes.
 import type { JobView } from "#shared/job/job-view.ts";
-import { nextStep, type Told } from "./event-text.ts";
+import { nextStep, type SentEvents } from "./event-text.ts";
 
 /** Streams that may follow one job at a time. */
 const MAX_FOLLOWERS = 20;
@@ -10,12 +10,12 @@ export class JobEvents {
   readonly #view: () => JobView | null;
   readonly #followers = new Set<Follower>();
 
-  /** `view` answers the job as it is, or null when it is no longer kept. */
+  /** `view` returns the job's current view, or null when it is no longer kept. */
   constructor(view: () => JobView | null) {
     this.#view = view;
   }
 
-  /** A stream that follows the job to its end, or null when too many do. */
+  /** A stream that follows the job to its end, or null when there are too many. */
   open(): ReadableStream<Uint8Array> | null {
     if (this.#followers.size >= MAX_FOLLOWERS) return null;
     const follower = new Follower(this.#view);
@@ -25,7 +25,7 @@ export class JobEvents {
       return this.#followers.delete(follower);
     };
     const source: UnderlyingSource<Uint8Array> = {
-      // Asked for when the reader has taken all before: one who is slow finds the newest, and nothing piles up.
+      // Called when the reader has read everything before: a slow reader gets the newest view, and nothing queues up.
       async pull(controller) {
         try {
           const text = await follower.next();
@@ -36,7 +36,7 @@ export class JobEvents {
           throw error;
         }
       },
-      // Across RPC the runtime learns that the reader is gone when it writes, which pings make it do.
+      // Across RPC the runtime detects only by a write that the reader is gone: pings are such writes.
       cancel: () => void leave(),
     };
     return new ReadableStream(source, { highWaterMark: 0 });
@@ -48,10 +48,10 @@ export class JobEvents {
   }
 }
 
-/** One stream's place. It has a timer only while its reader waits for more, so that an object without followers has none. */
+/** The position of one stream. It has a timer only while its reader waits, so that an object without followers has none. */
 class Follower {
   readonly #view: () => JobView | null;
-  #told: Told | null = null;
+  #sent: SentEvents | null = null;
   #done = false;
   #wake = (): void => {};
 
@@ -59,15 +59,15 @@ class Follower {
     this.#view = view;
   }
 
-  /** The text to write next, once there is any; null at the end. */
+  /** Waits for the next text to write; null at the end. */
   async next(): Promise<string | null> {
     for (;;) {
       const view = this.#done ? null : this.#view();
       if (!view) return null;
-      const step = nextStep(this.#told, view, Date.now());
+      const step = nextStep(this.#sent, view, Date.now());
       if ("write" in step) {
-        this.#told = step.told;
-        this.#done = step.told === null;
+        this.#sent = step.sent;
+        this.#done = step.sent === null;
         return step.write;
       }
       await this.#sleep(step.waitMs);

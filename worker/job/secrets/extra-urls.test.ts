@@ -2,8 +2,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import type { Task } from "#shared/protocol/protocol.ts";
-import { jobOf } from "../../env.ts";
+import type { Task } from "#shared/protocol/tasks.ts";
+import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 
 const SECRET = "sesame-open-7";
@@ -22,10 +22,12 @@ it("lie sealed in the job, and reach the node that encodes whole", async () => {
   const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
   expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);
   const job = jobOf(env, body.id);
-  const [inspect] = await job.claim("node", "session", "inspect", 1);
+  const [inspect] = await job.claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const tasks: Task[] = (await job.claim("node", "session", "encode", 9)).map(({ task }) => task);
+  const tasks: Task[] = (await job.claim({ nodeId: "node", session: "session", slotClass: "encode", max: 9 })).map(
+    ({ task }) => task,
+  );
   const addresses = tasks.flatMap((task) =>
     "outputs" in task
       ? task.outputs.flatMap((spec) =>

@@ -1,32 +1,32 @@
-// The addresses of watermarks and subtitles: a user, password and query in them are secret, as in that of the source. Pure.
+// The URLs of watermarks and subtitles: a user, password and query in them are secret, as in the URL of the source. Pure.
 import * as z from "zod";
 import { publicUrl } from "#shared/job/metadata.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import type { Task } from "#shared/protocol/protocol.ts";
+import type { Task } from "#shared/protocol/tasks.ts";
 
-/** Whole addresses by their place, such as `0.watermark` or `2.subtitles.1`; only those that hold a secret. */
-export const ExtraAddresses = z.record(z.string(), z.string());
-export type ExtraAddresses = z.infer<typeof ExtraAddresses>;
+/** Complete URLs by their place, such as `0.watermark` or `2.subtitles.1`; only those that contain a secret. */
+export const ExtraUrls = z.record(z.string(), z.string());
+export type ExtraUrls = z.infer<typeof ExtraUrls>;
 
-/** The outputs with addresses as they may be shown, and apart from them the whole ones. */
-export function hideAddresses(outputs: readonly OutputSpec[]): { outputs: OutputSpec[]; addresses: ExtraAddresses } {
-  const addresses: ExtraAddresses = {};
+/** Splits outputs into outputs whose URLs may be shown, and the complete URLs. */
+export function hideUrls(outputs: readonly OutputSpec[]): { outputs: OutputSpec[]; extraUrls: ExtraUrls } {
+  const extraUrls: ExtraUrls = {};
   const hide = (place: string, url: string): string => {
     const shown = publicUrl(url);
-    if (shown !== url) addresses[place] = url;
+    if (shown !== url) extraUrls[place] = url;
     return shown;
   };
-  return { outputs: outputs.map((spec) => mapAddresses(spec, hide)), addresses };
+  return { outputs: outputs.map((spec) => mapUrls(spec, hide)), extraUrls };
 }
 
-/** A node's task with the whole addresses of what it is to fetch. */
-export function withAddresses(task: Task, addresses: ExtraAddresses): Task {
-  if (task.kind === "inspect" || task.kind === "sound") return task;
-  const whole = (place: string, url: string): string => addresses[place] ?? url;
-  return { ...task, outputs: task.outputs.map((spec) => mapAddresses(spec, whole)) };
+/** A node's task with the complete URLs of the files that it fetches. */
+export function withUrls(task: Task, extraUrls: ExtraUrls): Task {
+  if (task.kind === "inspect" || task.kind === "audio") return task;
+  const complete = (place: string, url: string): string => extraUrls[place] ?? url;
+  return { ...task, outputs: task.outputs.map((spec) => mapUrls(spec, complete)) };
 }
 
-function mapAddresses(spec: OutputSpec, change: (place: string, url: string) => string): OutputSpec {
+function mapUrls(spec: OutputSpec, change: (place: string, url: string) => string): OutputSpec {
   if (spec.type === "httpstream") {
     const subtitles = spec.subtitles.map((one, at) => ({
       ...one,

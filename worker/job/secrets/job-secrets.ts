@@ -1,33 +1,48 @@
-// The secrets of one job: sealed as one text, opened only where a request is signed.
-
+// The secrets of one job, sealed together. They are opened only where a request is signed or a task is assigned.
 import * as z from "zod";
 import type { RandomBytes } from "#shared/ids.ts";
-import type { AskedStreamKey } from "#shared/request/outputs/stream-keys.ts";
+import type { RequestedStreamKey } from "#shared/request/outputs/stream-keys.ts";
 import { AccessKeys, AccessSecret, NotificationSecret } from "#shared/request/storage/storage-spec.ts";
-import { hex } from "../../hex.ts";
-import { reseal, type SealingKeys, seal, unseal } from "../../storage/sealed-secret.ts";
-import type { JobSpec } from "../state/job-state.ts";
-import { ExtraAddresses } from "./extra-urls.ts";
+import { hex } from "../../crypto/bytes.ts";
+import { reseal, type SealingKeys, seal, unseal } from "../../crypto/sealed-secret.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { ExtraUrls } from "./extra-urls.ts";
 
 const JobSecrets = z.object({
   input: AccessSecret,
-  /** Null where the storage needs none. */
+  /** Null for a storage that needs no keys. */
   storage: AccessKeys.nullable(),
   notification: NotificationSecret,
-  /** What http notifications are signed with. */
+  /** Signs notifications of type `http` while the account's own secret cannot be read. */
   webhook: z.string(),
-  /** What segments are encrypted with, by the index of their output; `made`: by the service, not given by the client. */
-  streamKeys: z.array(z.object({ output: z.int(), key: z.string(), made: z.boolean() })).default([]),
-  addresses: ExtraAddresses.default({}),
+  /** Keys that encrypt segments, by the index of their output. */
+  streamKeys: z
+    .array(
+      z.object({
+        output: z.int(),
+        key: z.string(),
+        /** Whether the service generated it; otherwise the client did. */
+        isGenerated: z.boolean(),
+      }),
+    )
+    .default([]),
+  extraUrls: ExtraUrls.default({}),
 });
 export type JobSecrets = z.infer<typeof JobSecrets>;
 
 /** Bytes of an AES-128 key. */
 const STREAM_KEY_BYTES = 16;
 
-/** The keys that streams are encrypted with: those that were given, and fresh ones for the others. */
-export const settleStreamKeys = (asked: readonly AskedStreamKey[], random: RandomBytes): JobSecrets["streamKeys"] =>
-  asked.map(({ output, key }) => ({ output, key: key ?? hex(random(STREAM_KEY_BYTES)), made: key === null }));
+/** The keys that encrypt streams: those of the client, and generated ones for the other streams. */
+export const settleStreamKeys = (
+  requested: readonly RequestedStreamKey[],
+  random: RandomBytes,
+): JobSecrets["streamKeys"] =>
+  requested.map(({ output, key }) => ({
+    output,
+    key: key ?? hex(random(STREAM_KEY_BYTES)),
+    isGenerated: key === null,
+  }));
 
 const contextOf = (jobId: string): string => `job:${jobId}`;
 
@@ -37,10 +52,11 @@ export const sealJobSecrets = (
   keys: SealingKeys,
 ): Promise<string> => seal(JSON.stringify(secrets), contextOf(jobId), keys);
 
-/** The job's secrets under the newest key. */
+/** The job's secrets, sealed with the newest key. */
 export const resealJobSecrets = ({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<string> =>
   reseal(sealedSecrets, contextOf(id), keys);
 
+/** Throws AppError(sealing_key_missing). */
 export async function openJobSecrets({ id, sealedSecrets }: JobSpec, keys: SealingKeys): Promise<JobSecrets> {
   return JobSecrets.parse(JSON.parse(await unseal(sealedSecrets, contextOf(id), keys)));
 }

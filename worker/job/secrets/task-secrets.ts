@@ -1,27 +1,36 @@
-// What of a job's sealed secrets is told: to nodes for their tasks, and to clients what the service itself made.
-import type { Settings } from "../../env.ts";
+// Secrets of a job that leave its object: those that nodes need for their tasks, and the keys that the service generated.
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import type { Settings } from "../../settings.ts";
 import { sourceUrl } from "../../storage/source-url.ts";
 import { mayBeChunked } from "../chunks/chunk-plan.ts";
-import type { TaskSecrets } from "../node-task.ts";
-import type { JobSpec } from "../state/job-state.ts";
-import type { ExtraAddresses } from "./extra-urls.ts";
+import type { ExtraUrls } from "./extra-urls.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 
-/** What a node needs for its task. */
+/** What a task needs besides the job's state. */
+export type TaskSecrets = {
+  /** The URL of the source; it may contain a signature. */
+  readonly sourceUrl: string;
+  /** Keys of the streams that are to be encrypted, in hexadecimal, by the index of their output. */
+  readonly streamKeys: ReadonlyMap<number, string>;
+  /** How to look for split points while the source is inspected; null: not at all. */
+  readonly chunking: { readonly readOrigin: boolean; readonly keepMs: number } | null;
+};
+
+/** Unseals what a node needs for its task. */
 export async function openForTask(
   spec: JobSpec,
   { sealingKeys, scratch }: Settings,
-): Promise<TaskSecrets & { addresses: ExtraAddresses }> {
-  const { addresses, input, streamKeys: keys } = await openJobSecrets(spec, sealingKeys);
+): Promise<TaskSecrets & { urls: ExtraUrls }> {
+  const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, sealingKeys);
   const streamKeys = new Map(keys.map(({ output, key }) => [output, key]));
   const chunking = mayBeChunked(spec) ? scratch : null;
-  return { sourceUrl: await sourceUrl(spec.input, input), streamKeys, chunking, addresses };
+  return { sourceUrl: await sourceUrl(spec.input, input), streamKeys, chunking, urls };
 }
 
-/** The keys that the service made for the job's streams, by the index of their output. */
-export async function madeKeys(spec: JobSpec, { sealingKeys }: Settings): Promise<ReadonlyMap<number, string>> {
+/** The keys that the service generated for the job's streams, by the index of their output. */
+export async function generatedKeys(spec: JobSpec, { sealingKeys }: Settings): Promise<ReadonlyMap<number, string>> {
   const isEncrypted = spec.outputs.some((output) => output.type === "httpstream" && output.encryption);
   if (!isEncrypted) return new Map();
   const { streamKeys } = await openJobSecrets(spec, sealingKeys);
-  return new Map(streamKeys.flatMap(({ output, key, made }) => (made ? [[output, key] as const] : [])));
+  return new Map(streamKeys.flatMap(({ output, key, isGenerated }) => (isGenerated ? [[output, key] as const] : [])));
 }

@@ -1,20 +1,20 @@
-// How much a job keeps of what ffprobe says: an entry of its storage has 2 MB, and characters may take two bytes.
+// How much of ffprobe's data a job stores: an entry of its storage holds 2 MB, and a character may take two bytes.
 import { boundedProbe, type MediaProbe } from "#shared/media/media-probe.ts";
-import type { OutputReport } from "#shared/protocol/protocol.ts";
+import type { OutputReport, StreamProbes } from "#shared/protocol/reports.ts";
 import type { OutputState } from "./job-state.ts";
 
 /** In characters of JSON. */
 const MAX_INPUT_CHARS = 300_000;
-/** Of all outputs together, which share an entry. */
+/** For all outputs together, which share an entry. */
 const MAX_OUTPUTS_CHARS = 750_000;
-/** Of an output that is a file; 30 outputs have room for as much. */
+/** For an output that is a file; there is room for 30 of them. */
 const MAX_FILE_CHARS = 25_000;
-/** Of a stream's package: 20 renditions with a sound track each, of some 1500 characters a track. */
+/** For a stream's package: 20 renditions with an audio track each, at about 1500 characters per track. */
 const MAX_PACKAGE_CHARS = 75_000;
 
 export const boundedInputProbe = (probe: MediaProbe): MediaProbe => boundedProbe(probe, MAX_INPUT_CHARS);
 
-/** What is kept of an output's probes, in a job of so many outputs. */
+/** The part of an output's probes that is stored, in a job with this many outputs. */
 export function boundedProbes(
   { probe, packages }: OutputReport & { status: "made" },
   outputCount: number,
@@ -22,12 +22,9 @@ export function boundedProbes(
   const file = { probe: probe && boundedProbe(probe, MAX_FILE_CHARS) };
   if (!packages) return file;
   const share = Math.floor(MAX_OUTPUTS_CHARS / outputCount / 2);
-  const bounded = (of: MediaProbe): MediaProbe => boundedProbe(of, Math.min(MAX_PACKAGE_CHARS, share));
-  return {
-    ...file,
-    packages: {
-      ...(packages.hls ? { hls: bounded(packages.hls) } : {}),
-      ...(packages.dash ? { dash: bounded(packages.dash) } : {}),
-    },
-  };
+  const maxChars = Math.min(MAX_PACKAGE_CHARS, share);
+  const bounded: StreamProbes = {};
+  if (packages.hls) bounded.hls = boundedProbe(packages.hls, maxChars);
+  if (packages.dash) bounded.dash = boundedProbe(packages.dash, maxChars);
+  return { ...file, packages: bounded };
 }

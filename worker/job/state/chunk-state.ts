@@ -1,51 +1,52 @@
-// What a job keeps of a film that is encoded in chunks. Chunks that nobody has begun are not kept at all: they are what the
-// cuts leave between what is done and what is worked on.
+// What a job stores about encoding in chunks. Chunks that no node has started are not stored: they follow from the split
+// points, the finished chunks and the tasks.
 import * as z from "zod";
-import { PackedCuts } from "#shared/media/frame-index.ts";
-import { ChunkedFilm, RangedSource, ScratchTrack, SeamReceipt } from "#shared/protocol/chunking.ts";
+import { PackedSplitPoints } from "#shared/media/frame-index.ts";
+import { ChunkBoundaryCheck, ChunkedVideo } from "#shared/protocol/chunks.ts";
+import { RangedSource, ScratchTrack } from "#shared/protocol/scratch.ts";
 
-/** The plan of the chunks, and what holds for all of them. It changes seldom, since it is large. */
+/** The plan of the chunks, and what is common to all of them. It is large and seldom changes. */
 export const ChunkWork = z.object({
-  /** Whether the film is still made of chunks: not so before a retried job has inspected its source again. */
+  /** Whether outputs are being made of chunks now: not before a retried job has inspected its source again. */
   isActive: z.boolean(),
-  /** The scratch folder (see Scratch) that everything lies in. */
+  /** Number of the scratch folder (see Scratch) that holds all objects. */
   folder: z.int(),
-  /** Indices of the outputs that are made so. */
+  /** Indices of the outputs that are made of chunks. */
   outputs: z.array(z.int()),
-  /** Those of them that the task `sound` makes something for: sound, tags, thumbnails. */
-  sounding: z.array(z.int()),
+  /** Those of them for which the task `audio` makes something: audio, tags, thumbnails. */
+  audioOutputs: z.array(z.int()),
   source: RangedSource,
-  film: ChunkedFilm,
-  /** Where the film is cut. */
-  cuts: PackedCuts,
-  /** What encodes all chunks: the first one that was accepted says it. */
+  video: ChunkedVideo,
+  /** The split points between the chunks. */
+  splitPoints: PackedSplitPoints,
+  /** The encoder that all chunks must be made with: that of the first accepted chunk. */
   encoder: z.string().nullable(),
-  /** The picture tracks that each chunk has, likewise. */
+  /** The video tracks that each chunk must have, likewise. */
   layout: z.array(ScratchTrack.pick({ output: true, track: true })),
-  /** The sound of the whole film; null until it is there. */
-  sound: z.array(ScratchTrack).nullable(),
-  /** Attempts that came to nothing, of chunks, sound and join. */
+  /** The audio of the whole source; null until it is encoded. */
+  audio: z.array(ScratchTrack).nullable(),
+  /** Attempts of the tasks chunk, audio and join that had no result. */
   retries: z.int(),
-  /** Set once the film is joined. */
-  seams: SeamReceipt.nullable(),
+  /** Set once the chunks are joined. */
+  boundaries: ChunkBoundaryCheck.nullable(),
 });
 export type ChunkWork = z.infer<typeof ChunkWork>;
 
 /** A finished chunk. It never changes, and has an entry of its own in the storage. */
 export const ChunkResult = z.object({
-  /** The grant that brought it, so that a repeated report is known as one. */
+  /** The lease that brought it, to recognize a repeated report. */
   task: z.string(),
   attempt: z.int(),
   token: z.string(),
   nodeId: z.string(),
-  /** Grants that were given for it. */
+  /** The number of leases that it took. */
   tries: z.int(),
   encodeMs: z.number(),
-  /** From its grant to its report. */
+  /** From the start of its lease to its report. */
   tookMs: z.number(),
   /**
-   * By the place in the layout: the object's name below the grant's folder, its size in bytes, its frames; null for a track
-   * that was not wanted.
+   * In the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of frames; null
+   * for a track that was not needed.
    */
   tracks: z.array(z.tuple([z.string(), z.int(), z.int()]).nullable()),
 });
@@ -55,7 +56,7 @@ export type ChunkResult = z.infer<typeof ChunkResult>;
 export const ChunkResults = z.record(z.string(), ChunkResult);
 export type ChunkResults = z.infer<typeof ChunkResults>;
 
-/** What the job has in the scratch bucket. */
+/** The job's objects in the scratch bucket. */
 export const Scratch = z.object({
   /** The number of the folder that nodes may write to. */
   folder: z.int(),
@@ -63,13 +64,13 @@ export const Scratch = z.object({
   isUsed: z.boolean(),
   /** How long it is kept when the job has failed. */
   keepMs: z.number(),
-  /** Folders that nobody needs any more, to be removed. */
+  /** Folders that are no longer needed, to be removed. */
   leftovers: z.array(z.int()),
 });
 export type Scratch = z.infer<typeof Scratch>;
 
 export const NO_SCRATCH: Scratch = { folder: 0, isUsed: false, keepMs: 0, leftovers: [] };
 
-/** What became of the wish for chunks: a reason in words, or null when the film is made of them. */
+/** Why outputs are not made of chunks although the client requested it; a null reason when they are. */
 export const UltrafastOutcome = z.object({ reason: z.string().nullable() });
 export type UltrafastOutcome = z.infer<typeof UltrafastOutcome>;

@@ -1,20 +1,19 @@
-// The small moves that a job's decisions are made of. Every change of a phase goes through its table.
-import type { Failure } from "#shared/errors.ts";
+// Small changes of a job's state, of which its decisions are made. Every change of a phase is checked by its table.
 import { type LeaseId, leaseId } from "#shared/ids.ts";
 import { type InputMove, moveInput } from "#shared/job/job-status.ts";
 import { moveOutput, type OutputMove } from "#shared/job/output-status.ts";
-import { type SlotClass, slotClassOf } from "#shared/protocol/protocol.ts";
-import { record } from "../decide/job-ending.ts";
-import { madeReports } from "../decide/remaining-outputs.ts";
-import { fileOfKey, objectOf } from "../uploads/job-files.ts";
-import type { GrantedUpload, JobState, OutputState, TaskState } from "./job-state.ts";
+import { type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
+import type { JobState, OutputState } from "./job-state.ts";
+import { madeReports } from "./remaining-outputs.ts";
+import type { SignedUpload, TaskState } from "./task-state.ts";
 import { moveTask, type TaskMove } from "./task-table.ts";
 
-export const leaseOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
+export const leaseIdOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
 
+/** The task of an id. Throws when there is none. */
 export function taskOf(state: JobState, taskId: string): TaskState {
   const task = state.tasks.find((candidate) => candidate.id === taskId);
-  if (!task) throw new Error(`No task ${taskId}`);
+  if (!task) throw new Error(`The job has no task ${taskId}`);
   return task;
 }
 
@@ -22,7 +21,7 @@ export function patchTask(state: JobState, taskId: string, patch: Partial<TaskSt
   return { ...state, tasks: state.tasks.map((task) => (task.id === taskId ? { ...task, ...patch } : task)) };
 }
 
-/** Moves a task; a move that its table lacks is a mistake of ours. */
+/** Moves a task. Throws when its table has no such move, which is a bug. */
 export function moveTaskTo(state: JobState, taskId: string, move: TaskMove, patch: Partial<TaskState> = {}): JobState {
   const { phase: from } = taskOf(state, taskId);
   const phase = moveTask(from, move);
@@ -30,7 +29,7 @@ export function moveTaskTo(state: JobState, taskId: string, move: TaskMove, patc
   return patchTask(state, taskId, { ...patch, phase });
 }
 
-/** Moves outputs; one that cannot make the move (it has ended) stays as it is. */
+/** Moves outputs; an output whose table has no such move, because it has ended, stays as it is. */
 export function moveOutputs(
   state: JobState,
   indices: readonly number[],
@@ -43,7 +42,7 @@ export function moveOutputs(
     hasMoved ||= phase !== null;
     return phase ? { ...output, ...patch, phase } : output;
   });
-  // What did not change is not saved anew.
+  // Only what has changed is written to disk.
   return hasMoved ? { ...state, outputs } : state;
 }
 
@@ -52,56 +51,58 @@ export function moveInputTo(state: JobState, move: InputMove): JobState {
   return status ? { ...state, input: { ...state.input, status } } : state;
 }
 
-/** Ends one output as failed and says so. */
-export function failOutput(state: JobState, index: number, failure: Failure, now: number): JobState {
-  return record(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
-}
+/** Marks a change that the index must have. */
+export const bumpVersion = (state: JobState): JobState => ({ ...state, version: state.version + 1 });
 
-/** Marks a change that the index must learn of. */
-export const bump = (state: JobState): JobState => ({ ...state, version: state.version + 1 });
-
-/** Marks the hub's knowledge of a class's runnable tasks as out of date. */
-export const demand = (state: JobState, slotClass: SlotClass): JobState => ({
+/** Marks the runnable tasks of a class as changed since they were last advertised to the hub. */
+export const requestAdvertising = (state: JobState, slotClass: SlotClass): JobState => ({
   ...state,
   advertisedAt: { ...state.advertisedAt, [slotClass]: null },
 });
 
 export const addTask = (state: JobState, task: TaskState): JobState =>
-  demand({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
+  requestAdvertising({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
+
+export const removeTask = (state: JobState, id: string): JobState => ({
+  ...state,
+  tasks: state.tasks.filter((task) => task.id !== id),
+});
+
+/** Removes a task that is no longer needed; a node that works on it is notified. */
+export function dropTask(state: JobState, task: TaskState): JobState {
+  return removeTask(revokeLease(orphanUploads(state, task.id), task), task.id);
+}
+
+const revokeLease = (state: JobState, task: TaskState): JobState =>
+  task.phase === "leased" ? { ...state, revoked: [...state.revoked, leaseIdOf(state, task)] } : state;
 
 /**
- * Sets a task's multipart uploads aside to be aborted, except those of outputs that were made. Uploads that wait to be
- * completed stay with the task.
+ * Moves a task's multipart uploads to those that are aborted, except uploads of outputs that are done. Uploads of outputs
+ * that were reported as made, which wait to be completed, stay with the task.
  */
 export function orphanUploads(state: JobState, taskId: string): JobState {
   const task = taskOf(state, taskId);
   const waiting = new Set(madeReports(task).map(({ output }) => output));
-  const [kept, others] = [new Map<string, GrantedUpload>(), new Map<string, GrantedUpload>()];
-  for (const [key, upload] of Object.entries(task.uploads)) {
-    (waiting.has(fileOfKey(key).output) ? kept : others).set(key, upload);
-  }
-  if (others.size === 0) return state;
-  const orphans = [...others].flatMap(([key, { uploadId }]) => {
-    const file = fileOfKey(key);
-    const made = state.outputs[file.output]?.phase === "done";
-    return uploadId === null || made ? [] : [{ objectName: objectOf(state, file), uploadId }];
+  const entries = Object.entries(task.uploads);
+  const isKept = ([, { output }]: [string, SignedUpload]): boolean => waiting.has(output);
+  const kept = entries.filter(isKept);
+  if (kept.length === entries.length) return state;
+  const orphans = entries.flatMap((entry) => {
+    const [, { output, objectName, uploadId }] = entry;
+    const isDone = state.outputs[output]?.phase === "done";
+    return uploadId === null || isDone || isKept(entry) ? [] : [{ objectName, uploadId }];
   });
-  return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, {
-    uploads: Object.fromEntries(kept),
-  });
+  const uploads = Object.fromEntries(kept);
+  return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads });
 }
 
-/**
- * Ends all work that is under way, with its uploads and leases. Chunks are of no use any more: a retry of the job begins
- * anew.
- */
+/** Ends all tasks, with their uploads and leases. The work on chunks ends too: a retry of the job plans it again. */
 export function abandonTasks(state: JobState): JobState {
   let next = state;
   for (const task of state.tasks) {
     if (!moveTask(task.phase, "abandon")) continue;
     next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
-    next = moveTaskTo(next, task.id, "abandon");
-    if (task.phase === "leased") next = { ...next, revoked: [...next.revoked, leaseOf(state, task)] };
+    next = revokeLease(moveTaskTo(next, task.id, "abandon"), task);
   }
   return next.chunks ? { ...next, chunks: { ...next.chunks, isActive: false } } : next;
 }

@@ -1,19 +1,19 @@
-// Phases of a task with every legal move.
+// The phases of a task, with every legal move.
 
-export const TASK_PHASES = ["pending", "leased", "publishing", "done", "failed"] as const;
+export const TASK_PHASES = ["pending", "leased", "completing", "done", "failed"] as const;
 export type TaskPhase = (typeof TASK_PHASES)[number];
 
 /**
- * `publish`: all bytes lie in the storage, multipart uploads wait to be completed. `renew` from pending: a lease had
- * lapsed, nobody else took the task, and its node turns out to be alive. `publish` from pending: the task is given up, except
- * for outputs that are in the storage already.
+ * `complete`: all bytes are in the storage, and multipart uploads wait to be completed; from pending: the task is given up,
+ * except for outputs that are in the storage already. `renew` from pending: a lease had expired, no other node has the task,
+ * and its node has reported again.
  */
-export type TaskMove = "claim" | "renew" | "release" | "publish" | "finish" | "abandon";
+export type TaskMove = "claim" | "renew" | "release" | "complete" | "finish" | "abandon";
 
 export const TASK_TABLE = {
-  pending: { claim: "leased", renew: "leased", publish: "publishing", abandon: "failed" },
-  leased: { renew: "leased", release: "pending", publish: "publishing", finish: "done", abandon: "failed" },
-  publishing: { release: "pending", finish: "done", abandon: "failed" },
+  pending: { claim: "leased", renew: "leased", complete: "completing", abandon: "failed" },
+  leased: { renew: "leased", release: "pending", complete: "completing", finish: "done", abandon: "failed" },
+  completing: { release: "pending", finish: "done", abandon: "failed" },
   done: {},
   failed: {},
 } as const satisfies Record<TaskPhase, Partial<Record<TaskMove, TaskPhase>>>;

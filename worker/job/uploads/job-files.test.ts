@@ -4,7 +4,7 @@ import { claimTasks } from "../decide/leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import type { JobState } from "../state/job-state.ts";
 import { viewJob } from "../views/job-view.ts";
-import { fileToStore, neededFiles } from "./job-files.ts";
+import { fileToStore, requiredFiles } from "./job-files.ts";
 
 const NOW = 1_000_000;
 const claim = {
@@ -76,7 +76,7 @@ describe("the files of an output", () => {
   ])("of %s with %j", async (format, params, files) => {
     const state = inspected(await newSpec({ outputs: { [format]: params } }));
     const [output] = state.spec.outputs;
-    const names = output ? neededFiles(output, state.input.probe) : [];
+    const names = output ? requiredFiles(output, state.outputs[0]) : [];
     const stored = names.map((file) => fileToStore(state, { output: 0, file, sizeBytes: 1 }));
     expect(stored.map(({ objectName, contentType }) => [objectName, contentType])).toEqual(files);
   });

@@ -1,92 +1,108 @@
-// Signed uploads for the files of a grant: where each goes, in which parts.
+// Signed uploads for the files of a lease.
 import { AppError } from "#shared/errors.ts";
-import type { LeaseProof, UploadsRequest, UploadTicket } from "#shared/protocol/protocol.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
+import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import type { FileToStore, ObjectStore } from "../../storage/object-store.ts";
-import { judge } from "../decide/leases.ts";
-import { owedOutputs } from "../decide/remaining-outputs.ts";
-import { recordUpload } from "../decide/reports.ts";
-import type { GrantedUpload, JobState } from "../state/job-state.ts";
-import { fileToStore, isFileOf, isRecorded, uploadKey } from "./job-files.ts";
+import { checkLease } from "../state/check-lease.ts";
+import { patchTask, taskOf } from "../state/job-moves.ts";
+import type { JobState } from "../state/job-state.ts";
+import { remainingOutputs } from "../state/remaining-outputs.ts";
+import { type NamedFile, type SignedUpload, uploadKey } from "../state/task-state.ts";
+import { fileToStore, isFileOf, isRecorded, objectOf } from "./job-files.ts";
 
-/** The job's state as it is by now, and where to put what changes it. */
-export interface GrantDeps {
+export interface UploadDeps {
+  readonly store: ObjectStore;
+  /** The job's current state. */
   state(): JobState;
   save(state: JobState): void;
 }
 
-type FileToGrant = UploadsRequest["files"][number];
-/** A file and the object that it is to become. */
+type RequestedFile = UploadsRequest["files"][number];
+/** A file and the object that it becomes. */
 type Target = {
-  readonly file: FileToGrant;
+  readonly file: RequestedFile;
   readonly stored: FileToStore;
   /**
-   * `parts`: on record as soon as its id is known, and from then on completed or aborted whatever happens; one whose id is
-   * lost on its way is left to the bucket's lifecycle rules (docs/storage.md). `whole`: on record, and one request stores
-   * it. `unrecorded`: one request stores it, and nobody needs to know.
+   * `multipart`: recorded as soon as its id is known, and from then on completed or aborted whatever happens; if the id is
+   * lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one request
+   * stores it. `unrecorded`: one request stores it.
    */
-  readonly way: "parts" | "whole" | "unrecorded";
+  readonly kind: "multipart" | "single" | "unrecorded";
 };
 
 /**
- * Signs the uploads of the files asked for, or answers null when the lease is no longer good. Of two uploads that were
- * begun for one file by requests that crossed, the first on record counts. Throws AppError(report_not_valid | storage_*).
+ * Signs the uploads of the requested files, or returns null when the lease is no longer valid. If two concurrent requests
+ * begin an upload of the same file, the first one that is recorded counts. Throws AppError(report_not_valid | storage_*).
  */
-export async function grantUploads(
-  store: ObjectStore,
+export async function signUploads(
   proof: LeaseProof,
-  files: readonly FileToGrant[],
-  deps: GrantDeps,
+  files: readonly RequestedFile[],
+  deps: UploadDeps,
 ): Promise<UploadTicket[] | null> {
   const state = deps.state();
-  if (judge(state, proof).verdict !== "current") return null;
-  const begun: { target: Target; uploadId: string | null }[] = [];
+  if (checkLease(state, proof).verdict !== "current") return null;
+  const uploads: { target: Target; uploadId: string | null }[] = [];
   for (const target of files.map((file) => targetOf(state, proof, file))) {
-    const upload = target.way === "unrecorded" ? { uploadId: null } : await grantUpload(store, proof, target, deps);
+    const upload = target.kind === "unrecorded" ? { uploadId: null } : await beginUpload(proof, target, deps);
     if (!upload) return null;
-    begun.push({ target, uploadId: upload.uploadId });
+    uploads.push({ target, uploadId: upload.uploadId });
   }
-  const tickets = begun.map(async ({ target, uploadId }) => {
+  const tickets = uploads.map(async ({ target, uploadId }) => {
     const { output, file } = target.file;
-    return { output, file, parts: await store.sign(target.stored, uploadId, { lease: proof.lease, output }) };
+    return { output, file, parts: await deps.store.sign(target.stored, uploadId, { lease: proof.lease, output }) };
   });
   return Promise.all(tickets);
 }
 
-function targetOf(state: JobState, proof: LeaseProof, file: FileToGrant): Target {
+function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Target {
   const spec = state.spec.outputs[file.output];
-  const { task } = judge(state, proof);
-  const isOwn = task && owedOutputs(state, task).includes(file.output);
-  if (!spec || !isOwn || !isFileOf(spec, file.file, state.input.probe, proof.lease)) {
+  const { task } = checkLease(state, proof);
+  const isOwn = task && remainingOutputs(state, task).includes(file.output);
+  if (!spec || !isOwn || !isFileOf(state, file, proof.lease)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
-  const way = isRecorded(spec, file.file) ? (spec.type === "httpstream" ? "whole" : "parts") : "unrecorded";
-  return { file, stored: fileToStore(state, file), way };
+  const recorded = spec.type === "httpstream" ? "single" : "multipart";
+  return { file, stored: fileToStore(state, file), kind: isRecorded(spec, file.file) ? recorded : "unrecorded" };
 }
 
-/** The upload of one file, on record; null when the lease is no longer good. */
-async function grantUpload(
-  store: ObjectStore,
+/** The recorded upload of one file; null when the lease is no longer valid. */
+async function beginUpload(
   proof: LeaseProof,
-  { file, stored, way }: Target,
-  deps: GrantDeps,
-): Promise<GrantedUpload | null> {
-  const granted = (): GrantedUpload | undefined => {
-    const upload = judge(deps.state(), proof).task?.uploads[uploadKey(file)];
+  { file, stored, kind }: Target,
+  { store, ...deps }: UploadDeps,
+): Promise<SignedUpload | null> {
+  const { objectName } = stored;
+  const recorded = (): SignedUpload | undefined => {
+    const upload = checkLease(deps.state(), proof).task?.uploads[uploadKey(file)];
     return upload?.sizeBytes === file.sizeBytes ? upload : undefined;
   };
-  const known = granted();
+  const known = recorded();
   if (known) return known;
-  const uploadId = way === "parts" ? await store.begin(stored) : null;
+  const uploadId = kind === "multipart" ? await store.begin(stored) : null;
   const state = deps.state();
-  const { verdict, task } = judge(state, proof);
-  const first = granted();
+  const { verdict, task } = checkLease(state, proof);
+  const first = recorded();
   if (verdict === "current" && task && !first) {
     const partCount = uploadId === null ? 1 : store.partSizes(file.sizeBytes).length;
-    const upload = { sizeBytes: file.sizeBytes, partCount, uploadId };
-    deps.save(recordUpload(state, task.id, file, upload));
-    return upload;
+    deps.save(recordUpload(state, task.id, file, { sizeBytes: file.sizeBytes, partCount, uploadId }));
+    return recorded() ?? null;
   }
-  const { objectName } = stored;
   if (uploadId !== null) deps.save({ ...state, orphans: [...state.orphans, { objectName, uploadId }] });
   return verdict === "current" && first ? first : null;
+}
+
+/** Records an upload before the node receives it. An upload of another size that it replaces is aborted. */
+export function recordUpload(
+  state: JobState,
+  taskId: string,
+  file: NamedFile,
+  upload: Pick<SignedUpload, "sizeBytes" | "partCount" | "uploadId">,
+): JobState {
+  const { uploads } = taskOf(state, taskId);
+  const signed: SignedUpload = { ...upload, output: file.output, objectName: objectOf(state, file) };
+  const replaced = uploads[uploadKey(file)];
+  const orphans = replaced?.uploadId
+    ? [...state.orphans, { objectName: replaced.objectName, uploadId: replaced.uploadId }]
+    : state.orphans;
+  return patchTask({ ...state, orphans }, taskId, { uploads: { ...uploads, [uploadKey(file)]: signed } });
 }

@@ -1,15 +1,15 @@
-// How a node names the files of a stream within its grant (protocol.ts), and which objects they become.
+// How a node names the files of a stream within its lease (protocol/uploads.ts), and the objects that they become.
 import type { LeaseId } from "#shared/ids.ts";
 import { joinPath } from "#shared/job/object-name.ts";
 import { entryFilesOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { isStreamFolder, MAX_STREAM_FILE_CHARS } from "#shared/job/stream-files.ts";
 
-/** Whether a file lies at a fixed address; all others lie in folders that are each written by one grant alone. */
+/** Whether a file has a fixed name; all other files are in folders that only one lease may write to. */
 export const isEntryFile = (stream: HttpStreamOutput, name: string): boolean =>
   entryFilesOf(stream).some(({ file }) => file === name);
 
-/** Whether a grant may write a file of this name. */
+/** Whether a lease may write a file of this name. */
 export function mayWrite(stream: HttpStreamOutput, name: string, lease: LeaseId): boolean {
   if (isEntryFile(stream, name)) return true;
   const [packageName, folder = "", ...rest] = name.split("/");
@@ -18,10 +18,10 @@ export function mayWrite(stream: HttpStreamOutput, name: string, lease: LeaseId)
   return inPackage && isShort && rest.length >= 1 && rest.length <= 3 && rest.every((part) => PLAIN_PART.test(part));
 }
 
-/** Nothing that a storage or a server might decode, resolve or hide. */
+/** Only names that no storage or server decodes, resolves or hides. */
 const PLAIN_PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** The object that a file becomes, below the storage's own path. Throws when the output has no such package. */
+/** The object of a file, below the storage's own path. Throws when the output has no such package. */
 export function streamObject(stream: HttpStreamOutput, name: string): string {
   const [packageName, ...rest] = name.split("/");
   const folder = packageFolder(stream, packageName);

@@ -1,23 +1,23 @@
-// What clients see of a film that was made of chunks.
+// How clients see encoding in chunks.
 import type { UltrafastView } from "#shared/job/job-view.ts";
 import type { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { chunkCount, rangesOf } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
 
-/** What became of the wish for chunks; null when there is nothing to tell. */
+/** The member `ultrafast` of a job; null when the client did not request it. */
 export function viewUltrafast({ ultrafast, chunks }: JobState): UltrafastView | null {
   if (!ultrafast) return null;
   if (ultrafast.reason !== null) return { chunks: 0, reason: ultrafast.reason };
   return { chunks: chunks ? chunkCount(chunks) : 0 };
 }
 
-/** How the film was made, once it is joined; null before that, and when it was not made of chunks. */
+/** How the outputs were made of chunks; null before the chunks are joined, and when there are none. */
 export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState): UltrafastReceipt | null {
-  if (!chunks?.seams || ultrafast?.reason !== null) return null;
-  const { seams, film } = chunks;
+  if (!chunks?.boundaries || ultrafast?.reason !== null) return null;
+  const { boundaries, video } = chunks;
   const made = rangesOf(chunks).map(({ index, from, to, frames }) => {
     const result = chunkResults[index];
-    const lengthUs = (to?.frameUs ?? film.endUs) - (from?.frameUs ?? film.startUs);
+    const lengthUs = (to?.frameUs ?? video.endUs) - (from?.frameUs ?? video.startUs);
     return {
       frames,
       seconds: thousandths(lengthUs / 1e6),
@@ -28,10 +28,10 @@ export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState):
   });
   return {
     chunks: made,
-    frames_planned: seams.framesPlanned,
-    frames_joined: seams.framesJoined,
-    largest_error_us: thousandths(seams.largestErrorUs),
-    picture_over_sound_ms: seams.pictureOverSoundMs === null ? null : thousandths(seams.pictureOverSoundMs),
+    frames_planned: boundaries.framesPlanned,
+    frames_joined: boundaries.framesJoined,
+    largest_error_us: thousandths(boundaries.largestErrorUs),
+    picture_over_sound_ms: boundaries.videoOverAudioMs === null ? null : thousandths(boundaries.videoOverAudioMs),
     retries: chunks.retries,
     encoder: chunks.encoder ?? "",
   };

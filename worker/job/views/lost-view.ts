@@ -1,14 +1,19 @@
-// How a job looks of which only the row in the index is left, though it never ended.
+// The view of a job that never ended and of which only the row in the index is left.
+import type { Failure } from "#shared/errors.ts";
 import { contractDate, JobView, type OutputView } from "#shared/job/job-view.ts";
 import { OUTPUT_STATUS } from "#shared/job/output-status.ts";
 import type { JobRow } from "../../db/jobs.ts";
-import { LOST } from "../state/unreadable.ts";
 
-const FAILED = { error: LOST.message, error_code: LOST.code };
+/** Why a job fails whose stored state is lost. */
+export const LOST_JOB: Failure = {
+  code: "internal_error",
+  message: "The service lost the state of this job; please create it again",
+};
+const FAILED = { error: LOST_JOB.message, error_code: LOST_JOB.code };
 
 /**
- * The end of a job that is lost: of its last view what is finished stays, all else has failed; where that view cannot be
- * read, what the other columns say.
+ * The final view of a lost job: its last view, with all unfinished outputs failed. If that view cannot be read, it is made of
+ * the other columns, without outputs.
  */
 export function lostView(
   row: Pick<JobRow, "id" | "createdAt" | "view">,
@@ -30,8 +35,13 @@ function lastView({ id, createdAt, view }: Pick<JobRow, "id" | "createdAt" | "vi
     return JobView.parse(JSON.parse(view));
   } catch {
     return {
-      ...{ id, created_at: contractDate(createdAt), completed_at: null, status: "job.failed", progress: "100%" },
-      ...{ input: { status: "input.failed", ...FAILED }, outputs: [] },
+      id,
+      created_at: contractDate(createdAt),
+      completed_at: null,
+      status: "job.failed",
+      progress: "100%",
+      input: { status: "input.failed", ...FAILED },
+      outputs: [],
     };
   }
 }

@@ -1,10 +1,11 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
 import type { JobId } from "#shared/ids.ts";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
-import { type ObjectStore, openStore, publicUrlOf } from "../object-store.ts";
-import { isUploadGone } from "../upload-gone.ts";
+import type { ObjectStore } from "../object-store.ts";
+import { openStore, publicUrlOf } from "../open-store.ts";
+import { isUploadGone } from "../storage-errors.ts";
 import { writeSas } from "./azure-sas.ts";
 
 const { endpoint, account, container, key } = inject("azure");

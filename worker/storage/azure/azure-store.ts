@@ -1,21 +1,19 @@
-// A container of Azure Blob Storage: nodes put blobs or blocks by signed addresses, the lists of blocks are committed here.
+// A container of Azure Blob Storage: nodes put blobs or blocks with signed URLs, the Worker commits the lists of blocks.
 
 import { AppError } from "#shared/errors.ts";
 import { newToken } from "#shared/ids.ts";
 import { joinPath } from "#shared/job/object-name.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import { StorageRefusal, storageRefusal } from "#shared/network/storage-failure.ts";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import { StorageRejection, storageRejection } from "#shared/network/storage-failure.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
-import { fetchWithin } from "../../fetch-within.ts";
-import { randomBytes } from "../../random-bytes.ts";
-import { readLimited } from "../../read-limited.ts";
-import { requireAllowed } from "../allowed-url.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { fetchWithin } from "../../http-client/fetch-within.ts";
+import { readLimited } from "../../http-client/read-limited.ts";
 import { encodePath } from "../encode-path.ts";
-import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "../object-store.ts";
-import { partSizes } from "../part-sizes.ts";
-import { SIGNED_MS } from "../signed-life.ts";
-import { StorageSilence } from "../storage-unreachable.ts";
+import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "../object-store.ts";
+import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
+import { partSizes, SIGNED_MS } from "../upload-limits.ts";
 import { writeSas } from "./azure-sas.ts";
 
 type Container = { storage: StorageOf<"azure">; keys: AccessKeys; allow: AllowPrivate };
@@ -25,33 +23,33 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow:
   const container = { storage, keys, allow };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
-    tryOut: (file) => tryContainer(container, file),
-    // Blocks need no beginning: the id only keeps those of one upload apart from those of others.
+    check: (file) => checkContainer(container, file),
+    // Azure has no request for this: the id only distinguishes the blocks of different uploads.
     begin: async ({ sizeBytes }) => (partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes)),
     sign: (file, uploadId) => signParts(container, file, uploadId),
     complete: (file, uploadId) => commitBlocks(container, file, uploadId),
-    // Azure itself discards blocks that nobody committed within a week (Put Block, remarks).
+    // Azure discards uncommitted blocks after a week (Put Block, remarks).
     abort: async () => {},
   };
 }
 
-/** The address of a blob: what clients are shown and what requests are signed for. */
+/** The URL of a blob, for clients and for requests. */
 export const azureUrl = ({ endpoint, container, path }: StorageOf<"azure">, objectName: string): string =>
   `${endpoint}/${encodePath(container)}/${encodePath(joinPath(path, objectName))}`;
 
-/** A list of hundreds of blocks may take its time. */
+/** A list of hundreds of blocks may take long. */
 const COMMIT_LIMIT_MS = 5 * 60_000;
-/** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** The client chooses the host, so the size of a response is limited. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** The address of a blob, signed for writing. */
+/** The URL of a blob, signed for writing. */
 async function signedUrl({ storage, keys }: Container, objectName: string): Promise<URL> {
   const blob = joinPath(storage.path, objectName);
   const sas = await writeSas(storage, { blob, expiresAt: Date.now() + SIGNED_MS }, keys.secretAccessKey);
   return new URL(`${azureUrl(storage, objectName)}?${sas}`);
 }
 
-/** Signed PUTs for all parts: one Put Blob, or a Put Block each. One signature serves them all. */
+/** Signed PUTs for all parts: one Put Blob, or a Put Block each. All have the same signature. */
 async function signParts(container: Container, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
   const signed = await signedUrl(container, file.objectName);
   let offset = 0;
@@ -69,7 +67,7 @@ async function signParts(container: Container, file: FileToStore, uploadId: stri
   });
 }
 
-/** Block ids of one blob must be equally long, and 64 bytes at the most before they are encoded (Put Block). */
+/** Block ids of one blob must have the same length, at most 64 bytes before encoding (Put Block). */
 const blockId = (uploadId: string, index: number): string => btoa(`${uploadId}.${String(index + 1).padStart(5, "0")}`);
 
 const blobHeaders = ({ storage }: Container, file: FileToStore): Record<string, string> => ({
@@ -80,13 +78,11 @@ const blobHeaders = ({ storage }: Container, file: FileToStore): Record<string, 
 
 function propertiesOf(storage: StorageOf<"azure">, file: FileToStore): Record<string, string> {
   const cacheControl = storage.cacheControl ?? file.cacheControl;
-  return {
-    "x-ms-blob-content-type": file.contentType,
-    ...(cacheControl === null ? {} : { "x-ms-blob-cache-control": cacheControl }),
-  };
+  const type = { "x-ms-blob-content-type": file.contentType };
+  return cacheControl === null ? type : { ...type, "x-ms-blob-cache-control": cacheControl };
 }
 
-/** Makes a blob of the blocks of an upload; blocks that are the blob's already are taken again, so twice is fine. */
+/** Commits the blocks of an upload. Blocks that the blob already has may be committed again. */
 async function commitBlocks(container: Container, file: FileToStore, uploadId: string): Promise<void> {
   const ids = partSizes(file.sizeBytes).map((_, index) => blockId(uploadId, index));
   const latest = ids.map((id) => `<Latest>${id}</Latest>`).join("");
@@ -97,17 +93,17 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
   await send(container, new Request(url, { method: "PUT", headers, body }));
 }
 
-/** No blob has this ETag, so that Azure checks all but the content of a Put Blob, and then refuses it. */
-const NEVER = '"0x0"';
+/** No blob has this ETag: Azure checks everything but the content of a Put Blob, and then rejects it. */
+const NO_ETAG = '"0x0"';
 
-/** Throws as Azure refuses the signature or the container. A condition that fails comes after those, and is fine. */
-async function tryContainer(container: Container, file: FileToStore): Promise<null> {
+/** Throws if Azure rejects the signature or the container. It checks the condition after those, so that its failure is a success. */
+async function checkContainer(container: Container, file: FileToStore): Promise<null> {
   const url = await signedUrl(container, file.objectName);
-  const headers = { ...blobHeaders(container, file), "if-match": NEVER };
+  const headers = { ...blobHeaders(container, file), "if-match": NO_ETAG };
   try {
-    await send(container, new Request(url, { method: "PUT", headers, body: "" }), TRIAL_LIMIT_MS);
+    await send(container, new Request(url, { method: "PUT", headers, body: "" }), CHECK_LIMIT_MS);
   } catch (error) {
-    if (!(error instanceof StorageRefusal) || error.said !== "ConditionNotMet") throw error;
+    if (!(error instanceof StorageRejection) || error.serviceCode !== "ConditionNotMet") throw error;
   }
   return null;
 }
@@ -116,11 +112,11 @@ async function send({ allow }: Container, request: Request, limitMs: number = CO
   requireAllowed(request.url, allow);
   try {
     await fetchWithin(limitMs, request, async (response) => {
-      const body = await readLimited(response.body, MAX_ANSWER_BYTES);
-      if (!response.ok) throw storageRefusal({ status: response.status, body: new TextDecoder().decode(body) });
+      const body = await readLimited(response.body, MAX_RESPONSE_BYTES);
+      if (!response.ok) throw storageRejection({ status: response.status, body: new TextDecoder().decode(body) });
     });
   } catch (error) {
     if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
-    throw new StorageSilence(request.url, error);
+    throw new NoStorageResponse(request.url, error);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answerTo } from "./builtin-answer.ts";
+import { responseTo } from "./builtin-answer.ts";
 
 const object = { sizeBytes: 10, etag: '"e1"', uploadedAt: new Date("2026-01-02T03:04:05.678Z") };
 const [BEFORE, SAME, AFTER] = [4, 5, 6].map((second) => `Fri, 02 Jan 2026 03:04:0${second} GMT`);
@@ -37,5 +37,5 @@ it.each(rows)("%j is answered %j", (headers, answer) => {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  expect(answerTo(new Headers(given.map(([name, value]) => [name, value])), object)).toEqual(answer);
+  expect(responseTo(new Headers(given.map(([name, value]) => [name, value])), object)).toEqual(answer);
 });

@@ -1,5 +1,5 @@
-// How a GET of a stored object is to be answered: conditions and ranges (RFC 9110, sections 13 and 14). Pure.
-import { type ByteRange, parseRange } from "#shared/network/byte-range.ts";
+// The response to a GET of a stored object: conditions and ranges (RFC 9110, sections 13 and 14). Pure.
+import { type ByteRange, parseRange } from "#shared/network/http-headers.ts";
 
 export type StoredObject = {
   readonly sizeBytes: number;
@@ -8,13 +8,13 @@ export type StoredObject = {
   readonly uploadedAt: Date;
 };
 
-export type ObjectAnswer =
+export type ObjectResponse =
   | { readonly status: 200 | 304 | 412 | 416 }
-  /** One part of the object. */
+  /** One range of the object. */
   | { readonly status: 206; readonly range: ByteRange };
 
-/** Decides by the request's headers, in the order of RFC 9110, section 13.2.2. */
-export function answerTo(headers: Headers, object: StoredObject): ObjectAnswer {
+/** Evaluates the request's headers in the order of RFC 9110, section 13.2.2. */
+export function responseTo(headers: Headers, object: StoredObject): ObjectResponse {
   const ifMatch = headers.get("if-match");
   if (ifMatch !== null && !names(ifMatch, object.etag)) return { status: 412 };
   if (ifMatch === null && isOlder(headers.get("if-unmodified-since"), object)) return { status: 412 };
@@ -24,7 +24,7 @@ export function answerTo(headers: Headers, object: StoredObject): ObjectAnswer {
   return range ? { status: 206, range } : { status: 200 };
 }
 
-/** Whether a list of entity tags holds this one, or is `*`. */
+/** Whether a list of entity tags contains this one, or is `*`. */
 const names = (list: string, etag: string): boolean =>
   list.split(",").some((entry) => entry.trim() === "*" || entry.trim().replace(/^W\//, "") === etag);
 
@@ -35,11 +35,11 @@ function isUnchanged(headers: Headers, object: StoredObject): boolean {
   return since !== null && seconds(object) <= since;
 }
 
-/** Whether an If-Range, if there is one, means the object as it is now. */
+/** Whether an If-Range, if there is one, matches the current object. */
 const isCurrent = (ifRange: string | null, object: StoredObject): boolean =>
   ifRange === null || ifRange === object.etag || secondsOf(ifRange) === seconds(object);
 
-/** Whether the object changed after a date; what is no date says nothing. */
+/** Whether the object changed after a date; false if the date is not valid. */
 function isOlder(date: string | null, object: StoredObject): boolean {
   const at = secondsOf(date);
   return at !== null && at < seconds(object);

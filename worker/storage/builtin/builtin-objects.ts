@@ -1,34 +1,34 @@
-// Where the objects of the service's own storage lie: in the bucket, and in the world.
+// The objects of the service's own storage: their keys in the bucket and their URLs.
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { MAX_NAME_BYTES, nameBytes } from "#shared/job/object-name.ts";
 import { isCleanPath } from "#shared/request/clean-path.ts";
 import { encodePath } from "../encode-path.ts";
 
-/** One object of one job. `path` is not percent-encoded, and has neither empty parts nor a slash in front. */
+/** One object of one job. `path` is not percent-encoded, has no empty segments and no leading slash. */
 export type BuiltinObject = { readonly jobId: JobId; readonly path: string };
 
-/** How long objects are served, and when a job that has ended loses them. */
+/** How long objects are served, and how long after a job's end they are removed. */
 export const BUILTIN_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** What all keys of a job's objects begin with. */
+/** The prefix of all keys of a job's objects. */
 export const prefixOf = (jobId: JobId): string => `${jobId}/`;
 export const keyOf = ({ jobId, path }: BuiltinObject): string => prefixOf(jobId) + path;
 
-/** Whether the bucket can hold an object of this name: R2's limit on keys is that of S3 (R2 limits). */
+/** Whether R2 allows a key of this length: its limit is that of S3 (R2 limits). */
 export const hasRoomFor = (object: BuiltinObject): boolean => nameBytes(keyOf(object)) <= MAX_NAME_BYTES;
 
 const ROOT = "/storage/";
 
-/** The path of an object's address. */
+/** The path of an object's URL. */
 export const pathnameOf = ({ jobId, path }: BuiltinObject): string => `${ROOT}${jobId}/${encodePath(path)}`;
 
-/** The object that an address's path names; null when it names none that could be. */
+/** The object of a URL's path; null when the path is not valid. */
 export function objectAt(pathname: string): BuiltinObject | null {
   const [jobId = "", ...encoded] = pathname.startsWith(ROOT) ? pathname.slice(ROOT.length).split("/") : [];
-  const parts = encoded.map(decode);
-  const path = parts.join("/");
-  // A slash that was encoded would make two addresses of one object.
-  const plain = parts.length > 0 && parts.every((part) => part && !part.includes("/")) && isCleanPath(path);
+  const segments = encoded.map(decode);
+  const path = segments.join("/");
+  // With an encoded slash, an object would have two URLs.
+  const plain = segments.length > 0 && segments.every((one) => one && !one.includes("/")) && isCleanPath(path);
   return isJobId(jobId) && plain && hasRoomFor({ jobId, path }) ? { jobId, path } : null;
 }
 

@@ -1,44 +1,39 @@
-// Signed addresses for uploads to the service's own storage. The signature covers the method, the path and all the rest
-// of the query, so what it was made for can be read from the address itself.
+// Signed URLs for uploads to the service's own storage. The signature covers the method, the path and the rest of the query,
+// so the URL itself states what may be uploaded.
 import * as z from "zod";
-import type { LeaseId } from "#shared/ids.ts";
-import { LeaseIdText } from "#shared/protocol/protocol.ts";
-import { hex } from "../../hex.ts";
-import type { SealingKeys } from "../sealed-secret.ts";
+import { LeaseIdText } from "#shared/protocol/leases.ts";
+import { hex } from "../../crypto/bytes.ts";
+import type { SealingKeys } from "../../crypto/sealed-secret.ts";
+import type { UploadHolder } from "../object-store.ts";
 import { type BuiltinObject, objectAt, pathnameOf } from "./builtin-objects.ts";
 
-/** One PUT that may be made: of a whole object, or of one part of a multipart upload. */
-export type UploadGrant = {
+/** One permitted PUT: of a whole object, or of one part of a multipart upload. */
+export type SignedPut = {
   readonly object: BuiltinObject;
   readonly sizeBytes: number;
   readonly contentType: string;
-  /** What the object is served with; null: nothing. */
+  /** The Cache-Control header with which the object is served; null: none. */
   readonly cacheControl: string | null;
   readonly part: { readonly uploadId: string; readonly number: number } | null;
   /** Ms since 1970. */
   readonly expiresAt: number;
-  /** The lease that it ends with, and the index of the output; null only of addresses that earlier versions signed. */
-  readonly holder: UploadHolder | null;
+  /** The lease with which the permission ends, and the index of the output. */
+  readonly holder: UploadHolder;
 };
-
-/** Who may store: a lease, while it is current and the output has not ended. */
-export type UploadHolder = { readonly lease: LeaseId; readonly output: number };
 
 const SIGNATURE = "&signature=";
 
-/** The path and query of the grant's address. */
-export async function signGrant(grant: UploadGrant, keys: SealingKeys): Promise<string> {
-  const { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder } = grant;
+/** The path and query of the signed URL. */
+export async function signPut(put: SignedPut, keys: SealingKeys): Promise<string> {
+  const { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder } = put;
   const query = new URLSearchParams({ expires: String(expiresAt), size: String(sizeBytes), type: contentType });
   if (cacheControl !== null) query.set("cache", cacheControl);
   if (part) {
     query.set("upload", part.uploadId);
     query.set("part", String(part.number));
   }
-  if (holder) {
-    query.set("lease", holder.lease);
-    query.set("output", String(holder.output));
-  }
+  query.set("lease", holder.lease);
+  query.set("output", String(holder.output));
   const target = `${pathnameOf(object)}?${query}`;
   const key = keys[0];
   if (!key) throw new Error("SEALING_KEYS is empty");
@@ -52,16 +47,12 @@ const Query = z.object({
   cache: z.string().optional(),
   upload: z.string().optional(),
   part: z.coerce.number().optional(),
-  lease: LeaseIdText.optional(),
-  output: z.coerce.number().optional(),
+  lease: LeaseIdText,
+  output: z.coerce.number(),
 });
 
-/** The grant that an address holds; null when it was not signed here, was changed, or has expired. */
-export async function verifyGrant(
-  { pathname, search }: URL,
-  keys: SealingKeys,
-  now: number,
-): Promise<UploadGrant | null> {
+/** The PUT that a URL permits; null when the service did not sign it, it was changed, or it has expired. */
+export async function verifyPut({ pathname, search }: URL, keys: SealingKeys, now: number): Promise<SignedPut | null> {
   const [query = "", signature = ""] = search.split(SIGNATURE);
   const object = objectAt(pathname);
   if (!object || !(await isSigned(pathname + query, signature, keys))) return null;
@@ -70,16 +61,15 @@ export async function verifyGrant(
   const { expires: expiresAt, size: sizeBytes, type: contentType, upload: uploadId, part: number } = parsed.data;
   const part = uploadId !== undefined && number !== undefined ? { uploadId, number } : null;
   const { lease, output, cache: cacheControl = null } = parsed.data;
-  const holder = lease !== undefined && output !== undefined ? { lease, output } : null;
-  return { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder };
+  return { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder: { lease, output } };
 }
 
-/** Whether any of the keys signed this: the first signs, older ones are still good for what they signed. */
+/** Whether any of the keys signed this. The first key signs; signatures of older keys are valid, too. */
 async function isSigned(target: string, signature: string, keys: SealingKeys): Promise<boolean> {
   const pairs = /^[0-9a-f]{64}$/.test(signature) ? (signature.match(/../g) ?? []) : [];
   const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
   for (const key of keys) {
-    // Compares in constant time.
+    // In constant time.
     if (await crypto.subtle.verify("HMAC", await signingKey(key.bytes), bytes, textOf(target))) return true;
   }
   return false;
@@ -87,7 +77,7 @@ async function isSigned(target: string, signature: string, keys: SealingKeys): P
 
 const textOf = (target: string): Uint8Array => new TextEncoder().encode(`PUT ${target}`);
 
-/** A key of its own, derived from one that seals secrets (HKDF, RFC 5869): what is signed says nothing of what is sealed. */
+/** Derived from a sealing key (HKDF, RFC 5869), so that signatures reveal nothing about sealed secrets. */
 async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const secret = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"]);
   const info = new TextEncoder().encode("copra upload address 1");

@@ -1,18 +1,18 @@
-// Asks Backblaze where a bucket is that a request names by its id: its name, and the address of its S3 door.
+// Looks up at Backblaze a bucket that a request names by its id: its name, and its S3 endpoint.
 import * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { isPassingStatus } from "#shared/network/storage-failure.ts";
 import type { AccessKeys, BackblazeBucket, StorageOf } from "#shared/request/storage/storage-spec.ts";
-import { fetchWithin } from "../../fetch-within.ts";
-import { readLimited } from "../../read-limited.ts";
-import { basicHeader } from "../basic-header.ts";
+import { basicHeader } from "../../http-client/basic-header.ts";
+import { fetchWithin } from "../../http-client/fetch-within.ts";
+import { readLimited } from "../../http-client/read-limited.ts";
 
-/** A client waits for the answer to its POST meanwhile. */
+/** A client waits for the response to its POST meanwhile. */
 const REQUEST_LIMIT_MS = 10_000;
-/** Far beyond one bucket with all its settings. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+/** Far more than one bucket with all its settings. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** What b2_authorize_account (v4) answers. `buckets` is null for keys that are not limited to some. */
+/** The response of b2_authorize_account (v4). `buckets` is null for keys that are valid for all buckets. */
 const Account = z.object({
   accountId: z.string(),
   authorizationToken: z.string(),
@@ -26,12 +26,12 @@ const Account = z.object({
 });
 type Account = z.infer<typeof Account>;
 
-/** What b2_list_buckets (v4) answers. */
+/** The response of b2_list_buckets (v4). */
 const BucketList = z.object({ buckets: z.array(z.object({ bucketId: z.string(), bucketName: z.string() })) });
 
 /**
- * The bucket as S3 has it. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` for what Backblaze
- * refuses, `service_unavailable` where it cannot be asked.
+ * The bucket in terms of S3. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` when Backblaze rejects
+ * the request, `service_unavailable` when it cannot be reached.
  */
 export async function resolveBackblaze(
   { bucketId, path, options, secure }: BackblazeBucket,
@@ -42,7 +42,7 @@ export async function resolveBackblaze(
   const { s3ApiUrl } = account.apiInfo.storageApi;
   const bucket = await bucketName(account, bucketId);
   const region = /^https?:\/\/s3\.([a-z0-9-]+)\./.exec(s3ApiUrl)?.[1];
-  if (region === undefined) throw unavailable("its answer names no region");
+  if (region === undefined) throw unavailable("its response has no region");
   const endpoint = s3ApiUrl.replace(/\/+$/, "");
   return { kind: "s3", endpoint, region, bucket, addressing: "path", path, options, secure };
 }
@@ -52,12 +52,13 @@ async function authorize(keys: AccessKeys, apiUrl: string): Promise<Account> {
     headers: { authorization: basicHeader(keys) },
   });
   const wrong = "Backblaze does not know these credentials: check `app_key_id` and `app_key` in `storage.credentials`";
-  const account = await ask(request, Account, (status) =>
+  const account = await sendRequest(request, Account, (status) =>
     status === 400 || status === 401 ? ["storage_credentials_not_valid", wrong] : null,
   );
-  // Its S3 door does not take this key (Introduction to the S3-Compatible API).
+  // Its S3 endpoint does not accept this key (Introduction to the S3-Compatible API).
   if (account.accountId === keys.accessKeyId) {
-    const master = "`storage.credentials` is the account's master key; create an application key for the bucket";
+    const master =
+      "`storage.credentials` is the account's master key, which S3 does not accept; create an application key for the bucket";
     throw new AppError("storage_credentials_not_valid", master);
   }
   return account;
@@ -68,7 +69,7 @@ async function bucketName({ accountId, authorizationToken, apiInfo }: Account, b
   if (allowed.buckets) {
     const bucket = allowed.buckets.find(({ id }) => id === bucketId);
     if (bucket?.name) return bucket.name;
-    throw new AppError("storage_not_valid", "`storage.bucket_id`: the application key is limited to other buckets");
+    throw new AppError("storage_not_valid", "`storage.bucket_id`: the application key is not valid for this bucket");
   }
   const request = new Request(`${apiUrl}/b2api/v4/b2_list_buckets`, {
     method: "POST",
@@ -77,7 +78,7 @@ async function bucketName({ accountId, authorizationToken, apiInfo }: Account, b
   });
   const mayNot = "The application key in `storage.credentials` must have the capability `listBuckets`";
   const unknown = "`storage.bucket_id`: there is no bucket with this id in the account of the application key";
-  const { buckets } = await ask(request, BucketList, (status) => {
+  const { buckets } = await sendRequest(request, BucketList, (status) => {
     if (status === 401) return ["storage_credentials_not_valid", mayNot];
     return status === 400 ? ["storage_not_valid", unknown] : null;
   });
@@ -86,26 +87,26 @@ async function bucketName({ accountId, authorizationToken, apiInfo }: Account, b
   return bucket.bucketName;
 }
 
-/** One request. `refusal` says what a status is the client's fault for; all others are Backblaze's. */
-async function ask<Answer>(
+/** Sends one request. `rejection` returns the error for a status that the client causes; other errors are Backblaze's. */
+async function sendRequest<Body>(
   request: Request,
-  schema: z.ZodType<Answer>,
-  refusal: (status: number) => [ErrorCode, string] | null,
-): Promise<Answer> {
+  schema: z.ZodType<Body>,
+  rejection: (status: number) => [ErrorCode, string] | null,
+): Promise<Body> {
   const { status, body } = await fetchWithin(REQUEST_LIMIT_MS, request, async (response) => {
-    return { status: response.status, body: await readLimited(response.body, MAX_ANSWER_BYTES) };
+    return { status: response.status, body: await readLimited(response.body, MAX_RESPONSE_BYTES) };
   }).catch((error: unknown) => {
     throw unavailable("it cannot be reached", error);
   });
   if (status >= 300) {
-    const refused = refusal(status);
-    if (refused) throw new AppError(...refused);
-    if (isPassingStatus(status)) throw unavailable(`it answered HTTP ${status}`);
-    throw new AppError("storage_not_valid", `Backblaze refuses to name the bucket (HTTP ${status})`);
+    const rejected = rejection(status);
+    if (rejected) throw new AppError(...rejected);
+    if (isPassingStatus(status)) throw unavailable(`it responded with HTTP ${status}`);
+    throw new AppError("storage_not_valid", `Backblaze rejected the look-up of the bucket (HTTP ${status})`);
   }
-  const answer = schema.safeParse(parseJson(body));
-  if (!answer.success) throw unavailable("its answer cannot be read");
-  return answer.data;
+  const parsed = schema.safeParse(parseJson(body));
+  if (!parsed.success) throw unavailable("its response is not valid");
+  return parsed.data;
 }
 
 function parseJson(body: Uint8Array): unknown {
@@ -116,5 +117,7 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-const unavailable = (why: string, cause?: unknown): AppError =>
-  new AppError("service_unavailable", `Backblaze cannot be asked for the bucket: ${why}; try again soon`, { cause });
+const unavailable = (reason: string, cause?: unknown): AppError =>
+  new AppError("service_unavailable", `The bucket cannot be looked up at Backblaze: ${reason}; try again later`, {
+    cause,
+  });

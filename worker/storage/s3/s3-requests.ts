@@ -1,90 +1,94 @@
-// Requests to a bucket that speaks S3: signed for nodes, or signed and sent from here.
+// Requests to an S3-compatible bucket: signed for nodes, or signed and sent by the Worker.
 import { AwsClient } from "aws4fetch";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import { storageRefusal } from "#shared/network/storage-failure.ts";
+import { storageRejection } from "#shared/network/storage-failure.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
-import { fetchWithin } from "../../fetch-within.ts";
-import { readLimited } from "../../read-limited.ts";
-import { requireAllowed } from "../allowed-url.ts";
-import { StorageSilence } from "../storage-unreachable.ts";
+import { fetchWithin } from "../../http-client/fetch-within.ts";
+import { readLimited } from "../../http-client/read-limited.ts";
+import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
 
-/** Of the bucket, only what is signed: its addresses are s3-target.ts's affair. */
+/** What a request is signed with; s3-urls.ts makes the URLs. */
 export type Signer = {
   readonly region: S3Bucket["region"];
   readonly keys: AccessKeys;
-  /** Where the keys that are derived for a day are kept between requests. */
+  /** Caches the keys that are derived for a day. */
   readonly derivedKeys?: Map<string, ArrayBuffer>;
 };
 
-/** Who sends requests from here, too. */
-export type Asker = Signer & {
-  /** Where requests may go; null: anywhere, the address is the operator's own. */
+/** What a request of the Worker is signed and checked with. */
+export type S3Client = Signer & {
+  /** Which hosts are allowed; null: any, because the operator chose the host. */
   readonly allow: AllowPrivate | null;
 };
 
 const REQUEST_LIMIT_MS = 30_000;
-/** Answers come from hosts of the client's choosing: no more of them is read than they have to say. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** The client chooses the host, so the size of a response is limited. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-const clientOf = ({ region, keys, derivedKeys = new Map() }: Signer): AwsClient =>
+/** `limitMs` limits the whole exchange. */
+type TimedInit = RequestInit & { readonly limitMs?: number };
+
+const awsClientOf = ({ region, keys, derivedKeys = new Map() }: Signer): AwsClient =>
   new AwsClient({ ...keys, service: "s3", region, cache: derivedKeys, retries: 0 });
 
-/** The address with a signature in its query, good for `seconds`; the headers given are signed and must be sent. */
+/** The URL with a signature in its query, valid for `seconds`; `headers` are signed and must be sent. */
 export async function presign(
   signer: Signer,
-  address: string,
+  unsigned: string,
   { method, seconds, headers = {} }: { method: string; seconds: number; headers?: Record<string, string> },
 ): Promise<string> {
-  const url = new URL(address);
+  const url = new URL(unsigned);
   url.searchParams.set("X-Amz-Expires", String(seconds));
-  const signed = await clientOf(signer).sign(url.href, { method, headers, aws: { signQuery: true, allHeaders: true } });
+  const signed = await awsClientOf(signer).sign(url.href, {
+    method,
+    headers,
+    aws: { signQuery: true, allHeaders: true },
+  });
   return signed.url;
 }
 
 /**
- * The address for a PUT of so many bytes: the length is signed with the headers given, so that no other size can be stored.
- * Who sends it sends `Content-Length` as for any request.
+ * The URL for a PUT of this many bytes. The length is signed with `headers`, so that no other size can be stored. HTTP clients
+ * send `Content-Length` anyway.
  */
 export const presignPut = (
   signer: Signer,
-  address: string,
+  unsigned: string,
   { sizeBytes, seconds, headers = {} }: { sizeBytes: number; seconds: number; headers?: Record<string, string> },
 ): Promise<string> =>
-  presign(signer, address, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
+  presign(signer, unsigned, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
 
-/** Asks the storage and answers the body. Throws StorageRefusal, and AppError(storage_unreachable) without an answer. */
-export async function ask(signer: Asker, url: string, init: RequestInit, limitMs = REQUEST_LIMIT_MS): Promise<string> {
-  return await send(signer, url, init, limitMs, async (response) => {
-    const body = new TextDecoder().decode(await readLimited(response.body, MAX_ANSWER_BYTES));
-    // CompleteMultipartUpload may answer 200 and tell of a failure in the body (API reference).
+/** Sends a request and returns the response's body. Throws StorageRejection, and NoStorageResponse without a response. */
+export async function sendS3(client: S3Client, url: string, init: TimedInit): Promise<string> {
+  return await send(client, { url, init }, async (response) => {
+    const body = new TextDecoder().decode(await readLimited(response.body, MAX_RESPONSE_BYTES));
+    // CompleteMultipartUpload may respond with 200 and an error in the body (API reference).
     if (response.ok && !body.includes("<Error>")) return body;
     const bucketRegion = response.headers.get("x-amz-bucket-region");
-    throw storageRefusal({ status: response.status, body, bucketRegion }, signer.region);
+    throw storageRejection({ status: response.status, body, bucketRegion }, client.region);
   });
 }
 
-/** Size in bytes of an object, or null when it cannot be seen. */
-export async function storedSize(signer: Asker, url: string): Promise<number | null> {
+/** Size in bytes of an object, or null when it cannot be read. */
+export async function storedSize(client: S3Client, url: string): Promise<number | null> {
   const size = async (response: Response): Promise<number | null> => {
     const length = response.headers.get("content-length");
     return response.ok && length !== null ? Number(length) : null;
   };
-  return await send(signer, url, { method: "HEAD" }, REQUEST_LIMIT_MS, size).catch(() => null);
+  return await send(client, { url, init: { method: "HEAD" } }, size).catch(() => null);
 }
 
 async function send<Value>(
-  signer: Asker,
-  url: string,
-  init: RequestInit,
-  limitMs: number,
+  client: S3Client,
+  { url, init: { limitMs = REQUEST_LIMIT_MS, ...init } }: { url: string; init: TimedInit },
   read: (response: Response) => Promise<Value>,
 ): Promise<Value> {
-  if (signer.allow !== null) requireAllowed(url, signer.allow);
+  if (client.allow !== null) requireAllowed(url, client.allow);
   try {
-    return await fetchWithin(limitMs, await clientOf(signer).sign(url, init), read);
+    return await fetchWithin(limitMs, await awsClientOf(client).sign(url, init), read);
   } catch (error) {
     if (error instanceof AppError && error.code.startsWith("storage_")) throw error;
-    throw new StorageSilence(url, error);
+    throw new NoStorageResponse(url, error);
   }
 }

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { parseStorage } from "#shared/request/storage/storage-section.ts";
 import { newSpec } from "../../testing/jobs.ts";
-import { openStore, publicUrlOf } from "../object-store.ts";
-import { isUploadLost } from "../upload-gone.ts";
+import { openStore, publicUrlOf } from "../open-store.ts";
+import { isUploadLost } from "../storage-errors.ts";
 
 const MIB = 2 ** 20;
 const s3 = inject("s3");
@@ -21,7 +21,7 @@ const local = (changes: object = {}) => ({
 
 async function opened(storage: object) {
   const parsed = parseStorage(storage, "loopback");
-  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  if (!parsed.ok) throw new Error(parsed.error.message);
   const spec = await newSpec({ storage });
   return { store: openStore(spec, parsed.value.keys, env), urlOf: (name: string) => publicUrlOf(spec, name) };
 }
@@ -88,7 +88,7 @@ describe("a bucket", () => {
     await store.abort(wanted.objectName, other);
     await expect(store.complete({ ...wanted, sizeBytes: 18 * MIB }, other, etags)).rejects.toMatchObject({
       code: "storage_unreachable",
-      said: "NoSuchUpload",
+      serviceCode: "NoSuchUpload",
     });
   });
 
@@ -153,7 +153,7 @@ describe("a refusal", () => {
     [
       { credentials: { access_key_id: "STRANGER", secret_access_key: "x" } },
       "storage_denied",
-      "does not know the access key id",
+      "the access key id does not exist",
     ],
     [
       { credentials: { access_key_id: s3.accessKeyId, secret_access_key: "wrong" } },
@@ -197,7 +197,7 @@ describe("a refusal", () => {
   });
 
   it.each<[string, number, string, object, boolean]>([
-    ["in the body of a good answer", 200, failed("InternalError"), { said: "InternalError" }, false],
+    ["in the body of a good answer", 200, failed("InternalError"), { serviceCode: "InternalError" }, false],
     [
       "in that a good answer breaks off amid its blanks",
       200,
@@ -205,8 +205,8 @@ describe("a refusal", () => {
       { message: expect.stringMatching(/not say/) },
       false,
     ],
-    ["for good: a part is lost", 400, failed("InvalidPart"), { said: "InvalidPart" }, true],
-    ["for good: the upload is gone", 404, failed("NoSuchUpload"), { said: "NoSuchUpload" }, true],
+    ["for good: a part is lost", 400, failed("InvalidPart"), { serviceCode: "InvalidPart" }, true],
+    ["for good: the upload is gone", 404, failed("NoSuchUpload"), { serviceCode: "NoSuchUpload" }, true],
   ])("may come when an upload is completed: %s", async (_, status, body, expected, isLost) => {
     const { store } = await opened(saying(status, body));
     const error: unknown = await store.complete(LARGE, "id", ['"e"']).catch((reason: unknown) => reason);

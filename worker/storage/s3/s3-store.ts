@@ -1,25 +1,24 @@
-// A bucket that speaks S3: signed PUTs for nodes, and multipart uploads begun, completed, aborted.
+// An S3-compatible bucket: signs PUTs for nodes; begins, completes and aborts multipart uploads.
 
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import type { UploadPart } from "#shared/protocol/protocol.ts";
+import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
-import { type FileToStore, type ObjectStore, TRIAL_LIMIT_MS } from "../object-store.ts";
-import { partSizes } from "../part-sizes.ts";
-import { SIGNED_MS } from "../signed-life.ts";
-import { isUploadGone } from "../upload-gone.ts";
-import { type Asker, ask, presignPut, storedSize } from "./s3-requests.ts";
+import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "../object-store.ts";
+import { isUploadGone } from "../storage-errors.ts";
+import { partSizes, SIGNED_MS } from "../upload-limits.ts";
+import { presignPut, type S3Client, sendS3, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-urls.ts";
 
-type Bucket = Asker & { readonly storage: StorageOf<"s3"> };
+type Bucket = S3Client & { readonly storage: StorageOf<"s3"> };
 
-/** A job's storage in a bucket that speaks S3. */
+/** A job's storage in an S3-compatible bucket. */
 export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
   const bucket: Bucket = { storage, keys, allow, region: storage.region, derivedKeys: new Map() };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
-    // It needs the same permission as a PUT, and its options are those of the object.
-    tryOut: (file) => beginMultipart(bucket, file, TRIAL_LIMIT_MS),
+    // It needs the same permission as a PUT, and has the same options.
+    check: (file) => beginMultipart(bucket, file, CHECK_LIMIT_MS),
     begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
     sign: (file, uploadId) => signParts(bucket, file, uploadId),
     complete: (file, uploadId, etags) => completeMultipart(bucket, file, uploadId, etags),
@@ -27,14 +26,14 @@ export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: Allow
   };
 }
 
-/** S3 may take minutes to put a large object together (CompleteMultipartUpload, API reference). */
+/** S3 may take minutes to complete a large object (CompleteMultipartUpload, API reference). */
 const COMPLETE_LIMIT_MS = 5 * 60_000;
-/** Far beyond the ids of any service (S3's have about 130). */
+/** Far longer than the ids of any service (S3's have about 130 characters). */
 const MAX_UPLOAD_ID_CHARS = 1024;
 
 const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(storage, storage.path, objectName);
 
-/** The headers that an object is created with: by its PUT, or by the request that begins its multipart upload. */
+/** The headers that create an object: of its PUT, or of the request that begins its multipart upload. */
 function objectHeaders(
   { storage: { options } }: Bucket,
   { contentType, cacheControl }: FileToStore,
@@ -68,19 +67,21 @@ async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | n
   return parts;
 }
 
-/** Begins a multipart upload and answers its id. Throws AppError(storage_*). */
+/** Begins a multipart upload and returns its id. Throws AppError(storage_*). */
 async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
   const url = `${urlOf(bucket, file.objectName)}?uploads=`;
-  const answer = await ask(bucket, url, { method: "POST", headers: objectHeaders(bucket, file) }, limitMs);
-  const uploadId = xmlText(answer, "UploadId");
-  if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS)
-    throw new AppError("storage_unreachable", "The storage began no multipart upload");
+  const init = { method: "POST", headers: objectHeaders(bucket, file) };
+  const xml = await sendS3(bucket, url, limitMs === undefined ? init : { ...init, limitMs });
+  const uploadId = xmlText(xml, "UploadId");
+  if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS) {
+    throw new AppError("storage_unreachable", "The storage did not begin a multipart upload");
+  }
   return uploadId;
 }
 
 /**
- * Completes a multipart upload. One that was completed before, whose answer was lost, counts as done when the object
- * is there in its full size. Throws AppError(storage_*).
+ * Completes a multipart upload. An upload that no longer exists counts as completed if the object exists in its full size: the
+ * response was lost. Throws AppError(storage_*).
  */
 async function completeMultipart(
   bucket: Bucket,
@@ -94,20 +95,21 @@ async function completeMultipart(
   );
   const body = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
   try {
-    const init = { method: "POST", headers: { "content-type": "application/xml" }, body };
-    const answer = await ask(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init, COMPLETE_LIMIT_MS);
-    // While S3 works it sends blanks to keep the connection, after a 200: an answer that ends there says nothing.
-    if (answer.includes("<CompleteMultipartUploadResult") || (await storedSize(bucket, base)) === sizeBytes) return;
-    throw new AppError("storage_unreachable", "The storage did not say whether it completed the upload");
+    const headers = { "content-type": "application/xml" };
+    const init = { method: "POST", headers, body, limitMs: COMPLETE_LIMIT_MS };
+    const xml = await sendS3(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init);
+    // S3 sends 200 and then blanks to keep the connection open: a response may end before its result.
+    if (xml.includes("<CompleteMultipartUploadResult") || (await storedSize(bucket, base)) === sizeBytes) return;
+    throw new AppError("storage_unreachable", "The storage did not confirm that it completed the upload");
   } catch (error) {
     if (!isUploadGone(error) || (await storedSize(bucket, base)) !== sizeBytes) throw error;
   }
 }
 
-/** Aborts a multipart upload; one that is gone already is fine. */
+/** Aborts a multipart upload; does nothing if it no longer exists. */
 async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
   try {
-    await ask(bucket, `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`, { method: "DELETE" });
+    await sendS3(bucket, `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`, { method: "DELETE" });
   } catch (error) {
     if (!isUploadGone(error)) throw error;
   }

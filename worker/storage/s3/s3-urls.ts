@@ -1,16 +1,16 @@
-// The addresses of a bucket's objects, for requests and for people.
+// The URLs of a bucket's objects.
 import { joinPath } from "#shared/job/object-name.ts";
 import type { S3Bucket, StorageOf } from "#shared/request/storage/storage-spec.ts";
 import { encodePath } from "../encode-path.ts";
 
-/** The address of the object with just this key. */
+/** The URL of the object with this key. */
 export const keyUrl = (bucket: S3Bucket, key: string): string => `${bucketUrl(bucket)}/${encodePath(key)}`;
 
-/** The address of an output's object, which requests are signed for. */
+/** The URL of an output's object, for requests. */
 export const objectUrl = (bucket: S3Bucket, folder: string, objectName: string): string =>
   keyUrl(bucket, joinPath(folder, objectName));
 
-/** The address of an output's object as clients are shown it. */
+/** The URL of an output's object as clients see it. */
 export function shownUrl(storage: StorageOf<"s3">, objectName: string): string {
   const url = objectUrl(storage, storage.path, objectName);
   return storage.secure ? url : url.replace(/^https:/, "http:");

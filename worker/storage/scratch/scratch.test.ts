@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
 import type { JobId } from "#shared/ids.ts";
-import { settingsOf } from "../../env.ts";
+import type { ScratchSettings } from "../../settings.ts";
+import { settingsOf } from "../../settings.ts";
 import { openScratch } from "./scratch.ts";
-import type { ScratchSettings } from "./scratch-settings.ts";
 
 const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
 const SETTINGS: ScratchSettings = {

@@ -60,7 +60,7 @@ type Life = { readonly ctx: DurableObjectState; readonly object: object; isOver:
 /** The object whose code runs. */
 const running = new AsyncLocalStorage<Life>();
 const lives = new WeakMap<DurableObjectState, Life>();
-const LOST = "Network connection lost.";
+const LOST_JOB = "Network connection lost.";
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const GOING_AWAY = 1001;
 
@@ -87,12 +87,12 @@ async function through<Value>(
   hasCallee: boolean,
   call: (dooms: boolean) => Promise<Value>,
   refuse: () => Value = () => {
-    throw new Error(LOST);
+    throw new Error(LOST_JOB);
   },
 ): Promise<Value> {
   const mine = wire;
   const caller = running.getStore();
-  if (caller?.isOver) throw new Error(LOST);
+  if (caller?.isOver) throw new Error(LOST_JOB);
   const blow = mine.pass(name, { hasCaller: caller !== undefined, hasCallee });
   mine.pending++;
   try {
@@ -115,7 +115,7 @@ function kill(life: Life): never {
     socket.serializeAttachment(null);
     socket.close(GOING_AWAY);
   }
-  throw new Error(LOST);
+  throw new Error(LOST_JOB);
 }
 
 /** The object that lives by this state, after a death a new one. */
@@ -143,7 +143,7 @@ function watchStorage(storage: DurableObjectStorage): void {
     for (const name of names) {
       const method = methods[name];
       methods[name] = function (this: unknown, ...args) {
-        if (running.getStore()?.isOver) throw new Error(LOST);
+        if (running.getStore()?.isOver) throw new Error(LOST_JOB);
         for (const upload of wire.uploads) upload.isKnown ||= JSON.stringify(args).includes(upload.id);
         return method?.apply(this, args);
       };
@@ -241,7 +241,7 @@ function watchFrames(): void {
   WebSocket.prototype.send = function (message) {
     // Vitest speaks to its own side by a socket, too.
     const isFrame = typeof message === "string" && message.startsWith('{"type":');
-    if (isFrame && running.getStore()?.isOver) throw new Error(LOST);
+    if (isFrame && running.getStore()?.isOver) throw new Error(LOST_JOB);
     return send.call(this, message);
   };
 }

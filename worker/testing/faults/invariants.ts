@@ -2,18 +2,19 @@
 import { env } from "cloudflare:workers";
 import { expect, inject } from "vitest";
 import type { JobId } from "#shared/ids.ts";
-import { settingsOf } from "../../env.ts";
 import { runnableTasks } from "../../job/decide/leases.ts";
-import type { JobState, TaskState } from "../../job/state/job-state.ts";
-import { fileToStore, neededFiles } from "../../job/uploads/job-files.ts";
-import { publicUrlOf } from "../../storage/object-store.ts";
-import { type Asker, ask } from "../../storage/s3/s3-requests.ts";
-import { isUploadGone } from "../../storage/upload-gone.ts";
+import type { JobState } from "../../job/state/job-state.ts";
+import type { TaskState } from "../../job/state/task-state.ts";
+import { fileToStore, requiredFiles } from "../../job/uploads/job-files.ts";
+import { settingsOf } from "../../settings.ts";
+import { publicUrlOf } from "../../storage/open-store.ts";
+import { type S3Client, sendS3 } from "../../storage/s3/s3-requests.ts";
+import { isUploadGone } from "../../storage/storage-errors.ts";
 import { beneath } from "./fault-points.ts";
 import type { Run } from "./run-job.ts";
-import { markOf } from "./scripted-tasks.ts";
+import { contentByteOf } from "./scripted-tasks.ts";
 
-const signer = (): Asker => {
+const signer = (): S3Client => {
   const { accessKeyId, secretAccessKey } = inject("s3");
   return { region: "us-east-1", keys: { accessKeyId, secretAccessKey }, allow: null };
 };
@@ -22,7 +23,7 @@ const signer = (): Asker => {
 export const lasting = ({ state, view }: Run) => ({ view, events: state.outbox.map(({ event }) => event) });
 
 /** Throws when a promise is broken. */
-export async function inspectAftermath(run: Run): Promise<void> {
+export async function checkInvariants(run: Run): Promise<void> {
   const { state, wire, jobId } = run;
   expect(new Set(state.outbox.map(({ id }) => id)).size).toBe(state.outbox.length);
   for (const { id, body, state: delivery } of state.outbox) {
@@ -31,7 +32,7 @@ export async function inspectAftermath(run: Run): Promise<void> {
       body,
     ]);
   }
-  expect(state.tasks.filter(({ phase }) => phase === "leased" || phase === "publishing")).toEqual([]);
+  expect(state.tasks.filter(({ phase }) => phase === "leased" || phase === "completing")).toEqual([]);
   expect([...runnableTasks(state, "inspect"), ...runnableTasks(state, "encode")]).toEqual([]);
   expect({ orphans: state.orphans, revoked: state.revoked }).toEqual({ orphans: [], revoked: [] });
   expect(state.scratch).toMatchObject({ isUsed: false, leftovers: [] });
@@ -51,7 +52,7 @@ async function scratchKeys(jobId: JobId): Promise<string[]> {
   if (!settings) throw new Error("No scratch");
   const { bucket, keys, prefix } = settings;
   const query = new URLSearchParams({ prefix: `${prefix}/${jobId}/` });
-  const xml = await ask(
+  const xml = await sendS3(
     { region: bucket.region, keys, allow: null },
     `${bucket.endpoint}/${bucket.bucket}?${query}`,
     {},
@@ -62,7 +63,7 @@ async function scratchKeys(jobId: JobId): Promise<string[]> {
 /** Whether a multipart upload is neither waiting nor half done: the storage takes no part for it any more. */
 async function isGone(upload: string): Promise<boolean> {
   try {
-    await ask(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });
+    await sendS3(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });
     return false;
   } catch (error) {
     return isUploadGone(error);
@@ -73,10 +74,10 @@ async function isGone(upload: string): Promise<boolean> {
 async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
   if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;
   const attempts = Array.from({ length: task.attempt }, (_, at) => at + 1);
-  const marks = attempts.map((attempt) => markOf(`${state.spec.id}.${task.id}.${attempt}`));
+  const marks = attempts.map((attempt) => contentByteOf(`${state.spec.id}.${task.id}.${attempt}`));
   for (const output of task.outputs.filter((index) => state.outputs[index]?.phase === "done")) {
     const spec = state.spec.outputs[output];
-    for (const [at, file] of (spec ? neededFiles(spec, state.input.probe) : []).entries()) {
+    for (const [at, file] of (spec ? requiredFiles(spec, state.outputs[output]) : []).entries()) {
       const sizeBytes = state.outputs[output]?.files[at]?.sizeBytes ?? 0;
       const { objectName } = fileToStore(state, { output, file, sizeBytes });
       const bytes = await (await beneath.fetch(publicUrlOf(state.spec, objectName))).bytes();

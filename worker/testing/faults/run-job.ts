@@ -4,8 +4,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobObject } from "../../job/job-object.ts";
+import { loadState } from "../../job/persistence/job-store.ts";
 import type { JobState } from "../../job/state/job-state.ts";
-import { loadState } from "../../job/state/job-store.ts";
 import { sweep } from "../../sweep.ts";
 import { basic, send } from "../jobs.ts";
 import { Clock } from "./clock.ts";

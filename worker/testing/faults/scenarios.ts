@@ -1,7 +1,7 @@
 // The jobs that faults are tried on, and how their nodes do them.
 import { inject } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
-import type { Task } from "#shared/protocol/protocol.ts";
+import type { Task } from "#shared/protocol/tasks.ts";
 
 export type Scenario = {
   readonly name: string;
@@ -75,7 +75,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "unjoined",
     request: (folder) => request(film(folder), { settings: { ultrafast: true } }),
     seconds: 240,
-    fails: { sound: "encoding_failed" },
+    fails: { audio: "encoding_failed" },
   },
   {
     ...SMALL,

@@ -2,15 +2,8 @@
 // it uploads is no film, but bytes that tell which grant they come from.
 import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
-import {
-  type Assignment,
-  type HubFrame,
-  PROTOCOL_VERSION,
-  type SlotClass,
-  type SlotCounts,
-  slotClassOf,
-  type TaskStage,
-} from "#shared/protocol/protocol.ts";
+import { type HubFrame, PROTOCOL_VERSION, type TaskStage } from "#shared/protocol/frames.ts";
+import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { bearer } from "../jobs.ts";
 import type { Clock } from "./clock.ts";
 import type { Wire } from "./fault-points.ts";
@@ -132,7 +125,7 @@ export class ScriptedNode {
       ...{ type: "hello", protocol: PROTOCOL_VERSION, nodeId: this.#nodeId, session: this.#session },
       capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
       slots: { inspect: SLOTS.inspect - used("inspect"), encode: SLOTS.encode - used("encode") },
-      running: running.map(([lease, { token }]) => ({ lease, token })),
+      running: running.map(([lease, { token, slotClass }]) => ({ lease, token, slotClass })),
     });
   }
 
@@ -153,8 +146,7 @@ export class ScriptedNode {
   }
 
   async #work(assignment: Assignment): Promise<void> {
-    const { lease, token, task } = assignment;
-    const slotClass = slotClassOf(task);
+    const { lease, token, slotClass } = assignment;
     this.#running.set(lease, { token, slotClass, isWanted: true });
     this.working++;
     try {
@@ -164,8 +156,8 @@ export class ScriptedNode {
     } finally {
       this.working--;
       this.#running.delete(lease);
-      const grant = { inspect: 0, encode: 0, [slotClass]: 1 };
-      if (!this.#isDead) this.#say({ type: "slots", grant, released: [lease] });
+      const offered = { inspect: 0, encode: 0, [slotClass]: 1 };
+      if (!this.#isDead) this.#say({ type: "slots", offered, released: [lease] });
     }
   }
 

@@ -5,11 +5,13 @@ import { parseLeaseId } from "#shared/ids.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { scratchFolder } from "#shared/protocol/chunking.ts";
-import type { FileName, OutputReport, TaskResult, UploadedFile, UploadPart } from "#shared/protocol/protocol.ts";
-import { ScratchAnswer, UploadsAnswer } from "#shared/protocol/protocol.ts";
-import { neededFiles } from "../../job/uploads/job-files.ts";
-import { filmChunking, filmProbe } from "../jobs.ts";
+import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
+import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
+import { ScratchAnswer, scratchFolder } from "#shared/protocol/scratch.ts";
+import type { FileName, UploadedFile, UploadPart } from "#shared/protocol/uploads.ts";
+import { UploadsAnswer } from "#shared/protocol/uploads.ts";
+import { requiredFiles } from "../../job/uploads/job-files.ts";
+import { videoChunking, videoProbe } from "../jobs.ts";
 import { beneath } from "./fault-points.ts";
 import { Dropped, type Grant } from "./scripted-node.ts";
 
@@ -20,7 +22,7 @@ const SMALL_BYTES = 300;
 const MOST_ASKS = 5;
 
 /** By which the uploads of a grant are known. */
-export function markOf(lease: string): number {
+export function contentByteOf(lease: string): number {
   const named = lease.slice(lease.indexOf("."));
   return 1 + ([...named].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
 }
@@ -45,10 +47,10 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
   const folder = scratchFolder(named?.task ?? "", named?.attempt ?? 0);
   switch (task.kind) {
     case "inspect": {
-      const probe = filmProbe(seconds);
+      const probe = videoProbe(seconds);
       if (!task.chunking) return { kind: "inspect", probe };
       await writeScratch(grant, [`${folder}source-1`]);
-      return { kind: "inspect", probe, chunking: filmChunking(seconds, folder.slice(0, -1)) };
+      return { kind: "inspect", probe, chunking: videoChunking(seconds, folder.slice(0, -1)) };
     }
     case "chunk": {
       const tracks = task.outputs.map(({ index }) => {
@@ -61,7 +63,7 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
       );
       return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 1 };
     }
-    case "sound": {
+    case "audio": {
       const tracks = task.outputs.map(({ index }) => {
         return { output: index, track: "audio", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: null };
       });
@@ -69,7 +71,7 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
         grant,
         tracks.map(({ name }) => name),
       );
-      return { kind: "sound", tracks };
+      return { kind: "audio", tracks };
     }
     case "encode": {
       const [last, ...others] = task.outputs.toReversed();
@@ -80,20 +82,20 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
       return { kind: "encode", outputs: last ? [await makeOutput(grant, last, task.probe)] : [] };
     }
     case "join": {
-      const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.sound].map(({ name }) => name);
-      for (const url of (await askScratch(grant, [], gets)).gets) {
+      const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);
+      for (const url of (await requestScratch(grant, [], gets)).gets) {
         if (!(await beneath.fetch(url)).ok) throw new Dropped("A part is gone");
       }
       const frames = task.chunks.reduce((sum, { range }) => sum + range.frames, 0);
-      const seams = { framesPlanned: frames, framesJoined: frames, largestErrorUs: 0, pictureOverSoundMs: 0 };
-      return { kind: "join", outputs: await makeOutputs(grant, task.outputs, task.probe), seams };
+      const boundaries = { framesPlanned: frames, framesJoined: frames, largestErrorUs: 0, videoOverAudioMs: 0 };
+      return { kind: "join", outputs: await makeOutputs(grant, task.outputs, task.probe), boundaries };
     }
     default:
       return assertNever(task);
   }
 }
 
-async function askScratch(grant: Grant, puts: readonly string[], gets: readonly string[]) {
+async function requestScratch(grant: Grant, puts: readonly string[], gets: readonly string[]) {
   const asked = { puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
   const answer = ScratchAnswer.parse(await grant.post("scratch", asked));
   if ("failure" in answer) throw new Error(answer.failure.message);
@@ -101,7 +103,7 @@ async function askScratch(grant: Grant, puts: readonly string[], gets: readonly 
 }
 
 async function writeScratch(grant: Grant, names: readonly string[]): Promise<void> {
-  for (const part of (await askScratch(grant, names, [])).puts) await put(part, 0);
+  for (const part of (await requestScratch(grant, names, [])).puts) await put(part, 0);
 }
 
 async function makeOutputs(grant: Grant, specs: readonly OutputSpec[], probe: MediaProbe): Promise<OutputReport[]> {
@@ -121,7 +123,12 @@ async function makeOutput(grant: Grant, spec: OutputSpec, probe: MediaProbe): Pr
   if (segments.length > 0) await upload(grant, output, segments, SMALL_BYTES);
   await grant.progress("uploading", 0.5);
   const sizeBytes = spec.type === "video" ? scenario.sizeBytes : SMALL_BYTES;
-  const files = await upload(grant, output, neededFiles(spec, probe), sizeBytes);
+  const files = await upload(
+    grant,
+    output,
+    requiredFiles(spec, { images: spec.type === "image" ? countImageFiles(spec, probe) : null }),
+    sizeBytes,
+  );
   if (scenario.isCancelled) await world.cancel();
   if ("code" in files) return { status: "failed", output, failure: files };
   if (spec.type !== "httpstream") return { status: "made", output, files, probe: spec.type === "video" ? probe : null };
@@ -145,7 +152,7 @@ async function upload(
   const sent: UploadedFile[] = [];
   for (const { file, parts } of answer.uploads) {
     const etags: string[] = [];
-    for (const part of parts) etags.push(await put(part, markOf(grant.assignment.lease)));
+    for (const part of parts) etags.push(await put(part, contentByteOf(grant.assignment.lease)));
     sent.push({ output, file, sizeBytes, etags });
   }
   return sent;

@@ -1,16 +1,17 @@
-// How far a job is, as a fraction of its work.
+// The progress of a job, as a fraction of its work.
 
 import { assertNever } from "#shared/errors.ts";
 import type { VideoFormat } from "#shared/format/format-spec.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
-import { type MediaProbe, sourceFacts } from "#shared/media/media-probe.ts";
-import { imageFiles } from "#shared/plan/thumbnails/image-files.ts";
-import type { TaskStage } from "#shared/protocol/protocol.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
+import type { TaskStage } from "#shared/protocol/frames.ts";
 import { chunkedFraction } from "../chunks/chunk-progress.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
-import { madeReports } from "../decide/remaining-outputs.ts";
-import type { JobState, TaskState } from "./job-state.ts";
+import type { JobState, OutputState } from "../state/job-state.ts";
+import { madeReports } from "../state/remaining-outputs.ts";
+import type { TaskState } from "../state/task-state.ts";
 
 /** Shares of the whole: fetching and probing the source; and, of one output's work, encoding before uploading. */
 const INPUT_SHARE = 0.05;
@@ -25,14 +26,14 @@ export function jobFraction(state: JobState): number {
   let done = 0;
   let total = 0;
   for (const [index, spec] of state.spec.outputs.entries()) {
-    const weight = outputWeight(spec, state.input.probe);
+    const weight = outputWeight(spec, state.outputs[index], state.input.probe);
     done += weight * outputFraction(state, index);
     total += weight;
   }
   return INPUT_SHARE + (1 - INPUT_SHARE) * (total > 0 ? done / total : 1);
 }
 
-/** 0 to 1 of one output; an output that ended, however it did, is 1. */
+/** The progress of one output, 0 to 1; 1 when it has ended, whether or not it failed. */
 export function outputFraction(state: JobState, index: number): number {
   const output = state.outputs[index];
   if (!output || isTerminalOutput(output.phase)) return 1;
@@ -49,12 +50,12 @@ function taskFraction(task: TaskState): number {
     encoding: ENCODING_SHARE * task.fraction,
     uploading: ENCODING_SHARE + (1 - ENCODING_SHARE) * task.fraction,
   };
-  if (task.phase === "publishing") return 1;
+  if (task.phase === "completing") return 1;
   return task.phase === "leased" && task.stage ? shares[task.stage] : 0;
 }
 
 /** Work of an output, in arbitrary units: frames × pixels, so seconds × pixels at the source's rate. */
-function outputWeight(spec: OutputSpec, probe: MediaProbe | null): number {
+function outputWeight(spec: OutputSpec, output: OutputState | undefined, probe: MediaProbe | null): number {
   const facts = probe && sourceFacts(probe);
   const seconds = (facts?.durationMs ?? 1000) / 1000;
   const fullWidth = facts?.video?.displayWidth ?? 1;
@@ -63,15 +64,15 @@ function outputWeight(spec: OutputSpec, probe: MediaProbe | null): number {
     const scale = size.height ? size.height / fullHeight : size.width ? size.width / fullWidth : 1;
     return (size.width ?? fullWidth * scale) * (size.height ?? fullHeight * scale);
   };
-  // An audio track weighs about as much as a picture of 100×100 at 25 fps.
-  const film = ({ video }: Pick<VideoFormat, "video">): number => 25 * (video ? pixels(video.size) : 10_000);
+  // An audio track weighs about as much as video of 100×100 pixels at 25 fps.
+  const trackWeight = ({ video }: Pick<VideoFormat, "video">): number => 25 * (video ? pixels(video.size) : 10_000);
   switch (spec.type) {
     case "image":
-      return (imageFiles(spec, probe)?.pictures ?? seconds) * pixels(spec.size);
+      return (output?.images?.frames ?? seconds) * pixels(spec.size);
     case "video":
-      return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * film(spec);
+      return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * trackWeight(spec);
     case "httpstream":
-      return seconds * spec.variants.reduce((sum, variant) => sum + film(variant), 0);
+      return seconds * spec.variants.reduce((sum, variant) => sum + trackWeight(variant), 0);
     default:
       return assertNever(spec);
   }

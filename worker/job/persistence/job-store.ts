@@ -1,13 +1,13 @@
-// A job's state in its object's storage: a few entries, of which a save writes only those that changed.
-import type { ChunkResults } from "./chunk-state.ts";
-import { JobState } from "./job-state.ts";
+// A job's state in its object's storage: several entries, of which a save writes only those that changed.
+import type { ChunkResults } from "../state/chunk-state.ts";
+import { JobState } from "../state/job-state.ts";
 
-/** Sections with an entry of their own, because they are large or seldom change; the others share one. */
+/** Sections with an entry of their own, because they are large or seldom change; the others share an entry. */
 const OWN_ENTRY = ["spec", "input", "outputs", "tasks", "chunks"] as const satisfies readonly (keyof JobState)[];
 const REST = "rest";
 /** Deliveries have an entry each: their bodies are large and never change. */
 const OUTBOX = "outbox:";
-/** So have finished chunks, of which there may be hundreds. */
+/** Finished chunks have an entry each: there may be hundreds. */
 const CHUNK = "chunk:";
 const deliveryKey = (index: number): string => OUTBOX + String(index).padStart(6, "0");
 
@@ -23,7 +23,7 @@ export function loadState({ kv }: DurableObjectStorage): JobState | null {
   return JobState.parse({ ...(rest as object), ...own, outbox, chunkResults });
 }
 
-/** Writes what differs from `before`, all of it or, if any entry is refused, nothing. */
+/** Writes what differs from `before`: all of it or, if the storage rejects an entry, nothing. */
 export function saveState(storage: DurableObjectStorage, before: JobState | null, after: JobState): void {
   const { kv } = storage;
   storage.transactionSync(() => {

@@ -1,7 +1,8 @@
 // Which outputs of a task its node still has to make. Pure.
 import { isTerminalOutput } from "#shared/job/output-status.ts";
-import type { OutputReport } from "#shared/protocol/protocol.ts";
-import type { JobState, TaskState } from "../state/job-state.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { JobState } from "./job-state.ts";
+import type { TaskState } from "./task-state.ts";
 
 export type MadeReport = OutputReport & { status: "made" };
 
@@ -9,8 +10,8 @@ export type MadeReport = OutputReport & { status: "made" };
 export const madeReports = ({ reports }: Pick<TaskState, "reports">): MadeReport[] =>
   reports.filter((report): report is MadeReport => report.status === "made");
 
-/** The outputs of a task that have not ended and are not in the storage. Parts of a film are owed until they come. */
-export function owedOutputs(state: JobState, task: Pick<TaskState, "outputs" | "reports">): number[] {
+/** The outputs of a task that have not ended and are not in the storage. */
+export function remainingOutputs(state: JobState, task: Pick<TaskState, "outputs" | "reports">): number[] {
   const made = new Set(madeReports(task).map(({ output }) => output));
   const hasEnded = (index: number): boolean => isTerminalOutput(state.outputs[index]?.phase ?? "waiting");
   return task.outputs.filter((index) => !made.has(index) && !hasEnded(index));

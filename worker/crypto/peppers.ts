@@ -1,19 +1,21 @@
-// What credentials are digested with. The list may be longer than one while the pepper is being changed.
-import { hex } from "../hex.ts";
+// Peppers: the operator's keys for digests of credentials. There are several while the pepper is being changed.
+import { hex } from "./bytes.ts";
 
-/** The newest first; only that one is used for what is stored. */
+/** The newest first: new digests are made with it. */
 export type Peppers = readonly [Pepper, ...Pepper[]];
-/** `name` is what comes before the colon, for the operator's lists; all of `text` is the key of the digest. */
+/** `name` is the part before the colon, for the operator's lists; the key of the digest is all of `text`. */
 export type Pepper = { readonly name: string | null; readonly text: string };
 
 const MIN_CHARS = 8;
 
-/** Parses a pepper, or several separated by commas, each with a name before a colon or without. Throws for the operator. */
+/** Parses a pepper, or several separated by commas, each with a name before a colon or without. Throws an error for the operator. */
 export function parsePeppers(list: string): Peppers {
   const [first, ...others] = list.split(",").map((entry): Pepper => {
     const text = entry.trim();
     if (text.length < MIN_CHARS) {
-      throw new Error(`KEY_PEPPER must have at least ${MIN_CHARS} characters, each one of a list separated by commas`);
+      throw new Error(
+        `KEY_PEPPER: each of the peppers, separated by commas, must have at least ${MIN_CHARS} characters`,
+      );
     }
     return { name: /^(\w{1,16}):/.exec(text)?.[1] ?? null, text };
   });
@@ -21,7 +23,7 @@ export function parsePeppers(list: string): Peppers {
   return [first, ...others];
 }
 
-/** HMAC-SHA-256 of a key under a pepper, in hex. Keys have full entropy, so that no slow hash is needed. */
+/** HMAC-SHA-256 of a key under a pepper, in hex. Keys have full entropy, so no slow hash is needed. */
 async function digestOf(key: string, { text }: Pepper): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: "HMAC", hash: "SHA-256" };

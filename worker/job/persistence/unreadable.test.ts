@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { findJob } from "../../db/jobs.ts";
-import { jobOf } from "../../env.ts";
+import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
 import { STORED_STATES } from "../../testing/stored-states.ts";
 import { JobMemory } from "./job-memory.ts";
@@ -29,10 +29,10 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   });
   const job = jobOf(env, spec.id);
   await job.create(spec);
-  const [inspect] = await job.claim("node-a", "s-a", "inspect", 1);
+  const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await job.claim("node-a", "s-a", "encode", 1);
+  const [encode] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("Nothing to encode");
   await rewrite(spec.id, (kv) => {
     const [first, second] = kv.get("outputs") as object[];
@@ -53,9 +53,9 @@ describe("a job that an earlier version of the service stored", () => {
     });
     const job = jobOf(env, id);
     // Its node is long gone: the alarm that this sets ends the lease.
-    await job.kick(1);
+    await job.check(1);
     const encode = await vi.waitFor(async () => {
-      const [assignment] = await job.claim("node-b", "s-b", "encode", 1);
+      const [assignment] = await job.claim({ nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
       if (!assignment) throw new Error("Nothing to encode");
       return assignment;
     });
@@ -101,10 +101,10 @@ describe("a job whose stored state cannot be read", () => {
     await rewrite(id, breakTasks);
     await rewrite(id, longAgo);
     await runDurableObjectAlarm(jobOf(env, id));
-    const LOST = { error_code: "internal_error", error: expect.stringMatching(/create it anew/) };
+    const LOST_JOB = { error_code: "internal_error", error: expect.stringMatching(/create it anew/) };
     const outputs = [
       { status: "video.encoded", url: "http://127.0.0.1:9/bucket/a.mp4" },
-      { status: "video.failed", ...LOST },
+      { status: "video.failed", ...LOST_JOB },
     ];
     expect(await jobOf(env, id).view()).toMatchObject({ ok: true, value: { status: "job.failed", outputs } });
     await vi.waitFor(async () => {

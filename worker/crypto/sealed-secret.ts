@@ -1,10 +1,10 @@
-// Secrets at rest: AES-256-GCM under a key of the operator, bound to the context that they belong to.
+// Encrypts secrets at rest: AES-256-GCM with a key of the operator, bound to a context.
 import { AppError } from "#shared/errors.ts";
 
-/** Keys by id; the first seals, all open, so that keys can be rotated. */
+/** The first key seals; all keys unseal, so that keys can be rotated. */
 export type SealingKeys = readonly { id: string; bytes: Uint8Array<ArrayBuffer> }[];
 
-/** Parses `<id>:<base64 of 32 bytes>`, several separated by commas. Throws with a sentence for the operator. */
+/** Parses `<id>:<base64 of 32 bytes>`, several separated by commas. Throws an error for the operator. */
 export function parseSealingKeys(text: string): SealingKeys {
   return text.split(",").map((entry) => {
     const [id = "", encoded = ""] = entry.trim().split(":");
@@ -18,7 +18,7 @@ export function parseSealingKeys(text: string): SealingKeys {
 
 const FORMAT = "s1";
 
-/** Seals text; the answer is `s1.<key id>.<base64 of nonce and ciphertext>` and opens only with the same context. */
+/** Seals text as `s1.<key id>.<base64 of nonce and ciphertext>`, which can be unsealed only with the same context. */
 export async function seal(plain: string, context: string, keys: SealingKeys): Promise<string> {
   const key = keys[0];
   if (!key) throw new Error("SEALING_KEYS is empty");
@@ -29,8 +29,8 @@ export async function seal(plain: string, context: string, keys: SealingKeys): P
 }
 
 /**
- * Opens what `seal` made. Throws AppError(sealing_key_missing) when the key is not known, and an error when the context is
- * another or the text was changed.
+ * Reverses `seal`. Throws AppError(sealing_key_missing) when the key is not in SEALING_KEYS, and an error when the context
+ * differs or the text was changed.
  */
 export async function unseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
   const [format, keyId = "", payload = ""] = sealed.split(".");
@@ -38,7 +38,7 @@ export async function unseal(sealed: string, context: string, keys: SealingKeys)
   if (format !== FORMAT || !key) {
     throw new AppError(
       "sealing_key_missing",
-      `The service has no sealing key \`${keyId}\` any more: its operator must put it back into SEALING_KEYS`,
+      `The service no longer has the sealing key \`${keyId}\`: its operator must add it to SEALING_KEYS again`,
     );
   }
   const bytes = fromBase64(payload);
@@ -47,7 +47,7 @@ export async function unseal(sealed: string, context: string, keys: SealingKeys)
   return new TextDecoder().decode(plain);
 }
 
-/** The same secret, sealed with the newest key; the same text when it is already. Throws as `unseal` does. */
+/** The same secret, sealed with the newest key; unchanged if it already is. Throws like `unseal`. */
 export async function reseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
   if (sealed.split(".")[1] === keys[0]?.id) return sealed;
   return await seal(await unseal(sealed, context, keys), context, keys);

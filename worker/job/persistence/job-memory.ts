@@ -1,15 +1,15 @@
-// One job's state in its object: what is in memory, and how far the disk is behind it.
+// The state of one job in its object: in memory, and as it was last written to disk.
 import { AppError } from "#shared/errors.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
+import type { JobState } from "../state/job-state.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
-import type { JobState } from "./job-state.ts";
 import { loadState, saveState } from "./job-store.ts";
 import { judgeUnreadable, UnreadableState } from "./unreadable.ts";
 
-/** The entry that says since when the state cannot be read. */
+/** The entry with the time since when the state cannot be read. */
 const UNREADABLE_SINCE = "unreadable-since";
-/** Lossy progress is saved when a lease on disk has less than this left to live. */
+/** Progress is written to disk only when a lease there expires sooner than this. */
 const SAVE_LEASE_BELOW_MS = 30_000;
 
 export class JobMemory {
@@ -18,7 +18,7 @@ export class JobMemory {
   #state: JobState | null = null;
   #saved: JobState | null = null;
   /** Why the stored state cannot be read. */
-  #fault: string | null = null;
+  #unreadable: string | null = null;
 
   /** `changed` is called after each change of the state. */
   constructor(storage: DurableObjectStorage, changed: () => void) {
@@ -32,44 +32,44 @@ export class JobMemory {
     try {
       this.#state = loadState(storage);
       this.#saved = this.#state;
-      this.#fault = null;
+      this.#unreadable = null;
       if (this.#state && storage.kv.get(UNREADABLE_SINCE) !== undefined) storage.kv.delete(UNREADABLE_SINCE);
     } catch (error) {
-      // Thrown from the constructor it would take the alarm with it, and with that the job's end.
-      this.#fault = messageOf(error);
+      // Thrown from the constructor, it would also fail the alarm, and the job would never end.
+      this.#unreadable = messageOf(error);
     }
   }
 
-  /** Null when there is no such job, or no longer. Throws UnreadableState. */
+  /** Null when there is no such job, or it is no longer kept. Throws UnreadableState. */
   get state(): JobState | null {
-    if (this.#fault !== null) throw new UnreadableState("The job's state cannot be read");
+    if (this.#unreadable !== null) throw new UnreadableState("The job's state cannot be read");
     return this.#state;
   }
 
   get isUnreadable(): boolean {
-    return this.#fault !== null;
+    return this.#unreadable !== null;
   }
 
   /**
-   * Looks after a state that could not be read: waits, ends the job, or forgets it. Answers when to look again, null when
-   * it can be read by now or is gone; and why it could not be read, null when nothing had to be done.
+   * Handles a state that could not be read: waits, ends the job, or forgets it. Returns how long to wait, null when the state
+   * can be read by now or is gone; and why it could not be read, null when it can be by now.
    */
   async tend(now: number, retentionMs: number): Promise<{ waitMs: number | null; reason: string | null }> {
-    // What failed may have been the reading.
+    // It may have been the read that failed.
     this.#load();
-    if (this.#fault === null) {
+    if (this.#unreadable === null) {
       this.#changed();
       return { waitMs: null, reason: null };
     }
     const { kv } = this.#storage;
-    const reason = this.#fault;
+    const reason = this.#unreadable;
     const since = kv.get<number>(UNREADABLE_SINCE) ?? now;
     const verdict = judgeUnreadable(new Map(kv.list()), { since, now, retentionMs });
     if (verdict.do === "wait") {
       kv.put(UNREADABLE_SINCE, since);
       return { waitMs: verdict.ms, reason };
     }
-    this.#fault = null;
+    this.#unreadable = null;
     if (verdict.do === "forget") await this.forget();
     else {
       for (const [key] of [...kv.list()]) kv.delete(key);
@@ -78,7 +78,7 @@ export class JobMemory {
     return { waitMs: null, reason };
   }
 
-  /** The state of a job that is known to be. Throws AppError(job_not_found). */
+  /** The state of a job that exists. Throws AppError(job_not_found). */
   live(): JobState {
     const { state } = this;
     if (!state) throw new AppError("job_not_found", "There is no such job");
@@ -91,19 +91,19 @@ export class JobMemory {
     this.#set(state);
   }
 
-  /** Takes lossy progress; answers whether it must reach the disk: a status changed, or a lease there runs out soon. */
+  /** Takes progress; returns whether it must be written to disk: a status changed, or a lease there expires soon. */
   note(state: JobState, now: number): boolean {
     const saved = this.#saved;
     this.#set(state);
     if (state.input !== saved?.input) return true;
     if (state.outputs.some(({ phase }, index) => phase !== saved.outputs[index]?.phase)) return true;
     const soon = now + SAVE_LEASE_BELOW_MS;
-    return saved.tasks.some(({ phase, grant }) => phase === "leased" && (grant?.expiresAt ?? 0) < soon);
+    return saved.tasks.some(({ phase, lease }) => phase === "leased" && (lease?.expiresAt ?? 0) < soon);
   }
 
   /**
-   * The job as its client sees it; null when it is not kept. The percentage is remembered, so that progress never goes
-   * back: on disk too for an answer that stands by itself, in memory only for one of many.
+   * The job as its client sees it; null when it is not kept. The percentage is remembered, so that progress never decreases:
+   * on disk for a single response, only in memory for an event stream.
    */
   show(remember: "on disk" | "in memory"): JobView | null {
     let { state } = this;

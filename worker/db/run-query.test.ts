@@ -7,14 +7,15 @@ import {
 } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { type Env, jobOf } from "../env.ts";
+import type { Env } from "../bindings.ts";
 import worker from "../index.ts";
 import { EffectRunner } from "../job/effects/effect-runner.ts";
-import { JobMemory } from "../job/state/job-memory.ts";
+import { JobMemory } from "../job/persistence/job-memory.ts";
+import { jobOf } from "../rpc/job.ts";
 import { type Fault, faultyDatabase } from "../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../testing/jobs.ts";
-import { ask } from "./ask.ts";
 import { findJob } from "./jobs.ts";
+import { runQuery } from "./run-query.ts";
 
 const withFaults = (faultOf: (call: number) => Fault | null): Env => ({ ...env, DB: faultyDatabase(env.DB, faultOf) });
 const DOWN = withFaults(() => "refuses");
@@ -131,7 +132,7 @@ describe("a query that is wrong in itself", () => {
     )
       .bind("secret-digest")
       .run();
-    const error = await ask(query).catch((thrown: unknown) => thrown);
+    const error = await runQuery(query).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "Error", message: expect.stringMatching(/refused a query: .*FOREIGN KEY/) });
     expect(String(error)).not.toContain("secret-digest");
   });

@@ -1,0 +1,19 @@
+// The Worker's bindings (wrangler.toml).
+import type { AccountBinding } from "./rpc/account.ts";
+import type { HubBinding } from "./rpc/hub.ts";
+import type { JobBinding } from "./rpc/job.ts";
+import type { SettingsVariables } from "./settings.ts";
+import type { StorageBinding } from "./storage/object-store.ts";
+
+export type Env = {
+  DB: D1Database;
+  /** Requests that one API key may make. */
+  CLIENT_RATE: RateLimit;
+  /** Unknown API keys and node tokens, and wrong admin tokens, that one network may send. */
+  REFUSED_RATE: RateLimit;
+  ADMIN_REFUSED_RATE: RateLimit;
+} & JobBinding &
+  HubBinding &
+  AccountBinding &
+  StorageBinding &
+  SettingsVariables;

@@ -1,0 +1,39 @@
+// Runs queries with a time limit, and classifies their errors.
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import { log } from "../log.ts";
+
+/** D1 lets a query run for 30 s (D1 limits), and stalls of a minute were reported: callers give up sooner. */
+const QUERY_LIMIT_MS = 5000;
+
+/** Errors of SQLite or D1 for statements that are wrong: a retry would not help. */
+const STATEMENT_ERROR =
+  /SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG)|D1_(?:TYPE|COLUMN|DUMP|EXEC)_?(?:NOTFOUND|ERROR)/;
+
+/**
+ * Runs a query. Throws AppError(service_unavailable) when the database is overloaded, cannot be reached, or does not respond
+ * within five seconds; a write may have been executed all the same. Errors contain no value of the query.
+ */
+export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value> {
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new Error(`no response within ${QUERY_LIMIT_MS / 1000} s`));
+  const timer = setTimeout(giveUp, QUERY_LIMIT_MS);
+  try {
+    return await Promise.race([query, silence]);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (STATEMENT_ERROR.test(reason)) throw new Error(`The database rejected a query: ${reason}`);
+    log.warn("database unavailable", { reason });
+    throw new AppError(
+      "service_unavailable",
+      "The service's database is temporarily unavailable; try again in a moment",
+    );
+  } finally {
+    // A pending timer would keep an object in memory.
+    clearTimeout(timer);
+  }
+}
+
+/** The database's own message: Drizzle's message around it contains the query's values. */
+const reasonOf = (error: unknown): string =>
+  messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);

@@ -1,0 +1,43 @@
+// The effects of a job: what it still has to do outside its object.
+import type { LeaseId } from "#shared/ids.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { Env } from "../../bindings.ts";
+import type { Delivery } from "../../notify/delivery.ts";
+import type { JobState, MultipartUpload } from "../state/job-state.ts";
+import type { MadeReport } from "../state/remaining-outputs.ts";
+import type { TaskState } from "../state/task-state.ts";
+
+export type Effect =
+  /** Advertise to the hub how many tasks of a class are runnable. */
+  | { kind: "advertise"; slotClass: SlotClass }
+  /** Check whether the storage accepts files, before anything is encoded. */
+  | { kind: "check-storage" }
+  /** Complete the multipart uploads of an output that a node has made. */
+  | { kind: "complete-uploads"; task: TaskState; report: MadeReport }
+  /** Notify the nodes whose leases ended while they worked. */
+  | { kind: "revoke"; leases: LeaseId[] }
+  | { kind: "abort-upload"; upload: MultipartUpload }
+  /** Update the job's row in the index. */
+  | { kind: "index" }
+  /** Send a notification. */
+  | { kind: "deliver"; delivery: Delivery }
+  /** Remove the job's objects from the service's own storage. */
+  | { kind: "clear-storage" }
+  /** Remove one of its folders in the scratch bucket. */
+  | { kind: "clear-scratch"; folder: number }
+  /** Delete the job's state: its retention is over. */
+  | { kind: "purge" };
+
+export type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { kind: Kind }>;
+
+/** An effect with a name that is unique within the job, and when it is due (ms since 1970). */
+export type PendingEffect = { readonly name: string; readonly dueAt: number; readonly effect: Effect };
+
+export interface EffectDeps {
+  readonly env: Env;
+  state(): JobState;
+  /** Changes the current state: it may have changed while the effect waited. */
+  apply(change: (state: JobState) => JobState): void;
+  now(): number;
+  purge(): Promise<void>;
+}

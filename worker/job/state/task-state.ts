@@ -1,0 +1,116 @@
+// One task of a job, as the job's object stores it.
+import * as z from "zod";
+import { TASK_STAGES } from "#shared/protocol/frames.ts";
+import { OutputReport } from "#shared/protocol/reports.ts";
+import { TASK_KINDS } from "#shared/protocol/tasks.ts";
+import type { FileName } from "#shared/protocol/uploads.ts";
+import { TASK_PHASES } from "./task-table.ts";
+
+/** Points in time: ms since 1970. */
+const Time = z.number();
+
+/** An upload that was signed for a lease, keyed by `uploadKey`. */
+export const SignedUpload = z.object({
+  /** Index of the output that the file belongs to. */
+  output: z.int(),
+  objectName: z.string(),
+  sizeBytes: z.int(),
+  partCount: z.int(),
+  /** Id of the multipart upload; null when a single request stores the file. */
+  uploadId: z.string().nullable(),
+});
+export type SignedUpload = z.infer<typeof SignedUpload>;
+
+/** A file of an output of a job. */
+export type NamedFile = { output: number; file: FileName };
+
+/** Names a file within a lease: the key of its upload. */
+export const uploadKey = ({ output, file }: NamedFile): string => `${output}/${file}`;
+
+const LeaseState = z.object({
+  nodeId: z.string(),
+  session: z.string(),
+  token: z.string(),
+  expiresAt: Time,
+  since: Time,
+});
+
+export const TaskState = z.object({
+  id: z.string(),
+  kind: z.enum(TASK_KINDS),
+  /** Indices of the outputs that the task makes. */
+  outputs: z.array(z.int()),
+  phase: z.enum(TASK_PHASES),
+  /** Counts the leases: 1 with the first claim. */
+  attempt: z.int(),
+  /** The latest lease. It is kept after the task has ended, to recognize repeated reports. */
+  lease: LeaseState.nullable(),
+  stage: z.enum(TASK_STAGES).nullable(),
+  fraction: z.number(),
+  /** Leases that ended without a report from the node, and leases that ended with a failure of the work. */
+  losses: z.int(),
+  failures: z.int(),
+  /** Nodes that failed or lost this task; other nodes are preferred. */
+  avoid: z.array(z.string()),
+  notBefore: Time,
+  /** When it last yielded to other tasks: it waits behind them since then; 0: never. */
+  yieldedAt: Time,
+  uploads: z.record(z.string(), SignedUpload),
+  /**
+   * Reports that are not settled: outputs whose multipart uploads the storage still has to complete, which an earlier
+   * attempt may have made, and failures that another attempt may avoid once this one has ended.
+   */
+  reports: z.array(OutputReport),
+  /** Index of the chunk that it encodes, and whether a speculative attempt may still start (speculative-attempts.ts). */
+  chunk: z.int().nullable(),
+  maySpeculate: z.boolean(),
+});
+export type TaskState = z.infer<typeof TaskState>;
+
+/** How many leases of one task may end without a report from the node, and how many with a failure of the work. */
+export const MAX_LOSSES = 5;
+export const MAX_FAILURES = 2;
+
+type NewTask = Pick<TaskState, "kind"> & {
+  /** The job's round: leases of an earlier round are not valid for tasks of this one. */
+  readonly round: number;
+  readonly outputs: readonly number[];
+  readonly chunk?: number | null;
+  /** Sets a task apart from another one of the same kind and chunk. */
+  readonly variant?: "whole" | "speculative";
+  readonly maySpeculate?: boolean;
+  readonly avoid?: readonly string[];
+};
+
+/** A task that waits for a node. */
+export function newTask({
+  kind,
+  round,
+  outputs,
+  chunk = null,
+  variant,
+  maySpeculate = false,
+  avoid = [],
+}: NewTask): TaskState {
+  // An id is only compared, never parsed.
+  const id = [kind, chunk, round === 0 ? null : `r${round}`, variant].filter((part) => part != null).join("-");
+  return {
+    id,
+    kind,
+    outputs: [...outputs],
+    phase: "pending",
+    attempt: 0,
+    lease: null,
+    stage: null,
+    fraction: 0,
+    losses: 0,
+    failures: 0,
+    avoid: [...avoid],
+    notBefore: 0,
+    yieldedAt: 0,
+    uploads: {},
+    reports: [],
+    chunk,
+    maySpeculate,
+  };
+}

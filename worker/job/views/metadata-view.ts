@@ -1,0 +1,86 @@
+// A job's metadata as its clients see it.
+import type { Failure } from "#shared/errors.ts";
+import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
+import type { PayloadMetadata } from "#shared/job/notification.ts";
+import { playlistsOf } from "#shared/job/output-files.ts";
+import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { StreamProbes } from "#shared/protocol/reports.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import { publicUrlOf } from "../../storage/open-store.ts";
+import { shownSourceUrl } from "../../storage/source-url.ts";
+import type { JobState } from "../state/job-state.ts";
+import { ultrafastReceipt } from "./chunk-view.ts";
+import { fileUrl } from "./job-view.ts";
+
+/** The input's metadata as clients see it, or null while it is unknown. */
+export const inputMetadata = (state: JobState): MediaProbe | null =>
+  state.input.probe && contractMetadata(state.input.probe, shownSourceUrl(state.spec.input));
+
+/** An output's metadata as clients see it, or null when it has none. */
+export function outputMetadata(state: JobState, index: number): OutputMetadata | null {
+  const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
+  if (!spec || output?.phase !== "done") return null;
+  if (spec.type === "httpstream") return streamMetadata(state.spec, spec, output.packages ?? {});
+  return output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
+}
+
+/** The metadata of each probed package; its file name is the URL of the first of its playlists. */
+function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: StreamProbes): HttpStreamMetadata | null {
+  const of = (name: "hls" | "dash"): MediaProbe | null => {
+    const [probe, playlist] = [packages[name], playlistsOf(stream).find(({ file }) => file.startsWith(`${name}/`))];
+    return probe && playlist ? contractMetadata(probe, publicUrlOf(job, playlist.path)) : null;
+  };
+  const [hls, dash] = [of("hls"), of("dash")];
+  return hls || dash ? { ...(hls ? { hls } : {}), ...(dash ? { dash } : {}) } : null;
+}
+
+/**
+ * The body of the metadata response, in JSON. Without a key: the probes that are known so far, how outputs were made of chunks,
+ * and the keys that the service generated for encrypted streams (`generatedKeys`, by the index of their output), which key
+ * servers of players need. With a key: the metadata of the input or of one output.
+ */
+export function metadataBody(
+  state: JobState,
+  key: string | null,
+  generatedKeys: ReadonlyMap<number, string>,
+): Result<string> {
+  const outputs = state.spec.outputs.flatMap((spec, index) => {
+    const metadata = key === null || key === spec.key ? outputMetadata(state, index) : null;
+    return metadata ? [{ key: spec.key, metadata: withKey(metadata, spec, generatedKeys.get(index)) }] : [];
+  });
+  const id = state.spec.id;
+  if (key === null) return ok(bodyOf(id, completeMetadata(state, outputs)));
+  const found = SOURCE_NAMES.has(key) ? inputMetadata(state) : outputs[0]?.metadata;
+  return found ? ok(bodyOf(id, { [key]: found })) : err(noMetadataOf(key));
+}
+
+const noMetadataOf = (key: string): Failure => ({
+  code: "metadata_not_found",
+  message: `The job has no metadata for \`${key}\`: no such key, not finished yet, or of a type without metadata`,
+});
+
+const bodyOf = (id: string, metadata: object): string => JSON.stringify({ job_id: id, metadata });
+
+function completeMetadata(state: JobState, outputs: readonly { key: string; metadata: OutputMetadata }[]): object {
+  const known = {
+    input: inputMetadata(state) ?? {},
+    outputs: outputs.map(({ key, metadata }) => ({ [key]: metadata })),
+  };
+  const ultrafast = ultrafastReceipt(state);
+  return ultrafast ? { ...known, ultrafast } : known;
+}
+
+/** A stream's metadata with the generated key of its encrypted package, if it has one. */
+function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undefined): OutputMetadata {
+  if (!("hls" in metadata) || !metadata.hls || spec.type !== "httpstream" || !spec.encryption || !key) return metadata;
+  const encryption = { method: "AES-128", key, key_uri: spec.encryption.keyUri } as const;
+  return { ...metadata, hls: { ...metadata.hls, encryption } };
+}
+
+/** The metadata that payloads carry when the client asked for it. */
+export function payloadMetadata(state: JobState): PayloadMetadata {
+  if (!state.spec.notification.metadata) return null;
+  return { input: inputMetadata(state), outputs: state.spec.outputs.map((_, index) => outputMetadata(state, index)) };
+}

@@ -1,0 +1,69 @@
+// One event on its way to the client, as a job stores it and as clients see it.
+import * as z from "zod";
+import { ContractDate, contractDate } from "#shared/job/job-view.ts";
+import { NOTIFICATION_EVENTS } from "#shared/job/notification.ts";
+import type { NotificationSecret } from "#shared/request/storage/storage-spec.ts";
+import type { Settings } from "../settings.ts";
+
+/** Times in ms since 1970. */
+const Time = z.number();
+
+export const Delivery = z.object({
+  /** The same in all attempts, so that receivers can detect duplicates. */
+  id: z.string(),
+  event: z.enum(NOTIFICATION_EVENTS),
+  /** Fixed when the event happened: every attempt sends the same bytes. */
+  body: z.string(),
+  createdAt: Time,
+  attempts: z.int(),
+  /** Attempts before the schedule was restarted by a replay. */
+  earlierAttempts: z.int(),
+  state: z.enum(["due", "delivered", "abandoned"]),
+  /** When the next attempt is due. */
+  nextAt: Time,
+  lastResult: z.string().nullable(),
+  replayedAt: Time.exactOptional(),
+});
+export type Delivery = z.infer<typeof Delivery>;
+
+/** What came of an attempt: the receiver's HTTP status and error code, or why there was no response. */
+export type DeliveryResult = { status: number; code?: string; retryAfterMs?: number } | { error: string };
+
+/** What an attempt needs besides the delivery. */
+export type DeliveryDeps = {
+  readonly jobId: string;
+  /** The receiver's URL, or the keys of the topic. */
+  readonly receiver: NotificationSecret;
+  /** Webhook secrets: the account's newest and, while it is being rotated, the previous one. */
+  readonly signWith: readonly string[];
+  readonly settings: Pick<Settings, "allowPrivate" | "snsEndpoint">;
+  /** ms since 1970. */
+  readonly now: number;
+};
+
+/** A delivery as clients see it in the log of their job. */
+export const DeliveryView = z
+  .object({
+    id: Delivery.shape.id.describe("The same in all attempts: identifies duplicates"),
+    event: Delivery.shape.event,
+    status: Delivery.shape.state.describe("`due` until it is `delivered`, or `abandoned` at the end of its schedule"),
+    attempts: Delivery.shape.attempts.describe("All attempts, replays included"),
+    created_at: ContractDate,
+    next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
+    last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
+  })
+  .describe("One event on its way to the client");
+export type DeliveryView = z.infer<typeof DeliveryView>;
+
+export function viewDelivery(delivery: Delivery): DeliveryView {
+  const { id, event, state, attempts, createdAt, nextAt, lastResult } = delivery;
+  return {
+    id,
+    event,
+    status: state,
+    attempts,
+    created_at: contractDate(createdAt),
+    next_attempt_at: state === "due" ? contractDate(nextAt) : null,
+    last_result: lastResult,
+  };
+}

@@ -1,0 +1,47 @@
+// The calls of the hub.
+import type { DurableObject } from "cloudflare:workers";
+import * as z from "zod";
+import type { LeaseId } from "#shared/ids.ts";
+import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
+
+/** Advertises that a job has about `count` runnable tasks of a class. Times in ms since 1970. */
+export const TicketOffer = z.object({
+  jobId: z.string(),
+  /** The job's account: accounts take turns. */
+  accountId: z.string(),
+  slotClass: z.enum(SLOT_CLASSES),
+  count: z.int(),
+  /** When the job was created: the oldest job of an account is served first, however often it advertises. */
+  since: z.number(),
+  /** The node that has the source; until `preferUntil` the work waits for it. */
+  prefer: z.string().nullable(),
+  preferUntil: z.number(),
+  /** Nodes that failed or lost the work; until `avoidUntil` they get it only if no other node is connected. */
+  avoid: z.array(z.string()),
+  avoidUntil: z.number(),
+});
+export type TicketOffer = z.infer<typeof TicketOffer>;
+
+export interface HubRpc extends DurableObject<unknown> {
+  /** Accepts a node's socket. The Worker has checked its token and names the token's id in the header TOKEN_HEADER. */
+  fetch(request: Request): Promise<Response>;
+  /** A job advertises its runnable tasks of a class; a count of zero withdraws them. */
+  advertise(offer: TicketOffer): Promise<void>;
+  /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
+  revoke(leases: LeaseId[]): Promise<void>;
+  /** A report on a lease caused an internal error. A node that causes many is disconnected. */
+  reportFailed(lease: LeaseId): Promise<void>;
+  /** A node token was revoked: its sockets are closed. */
+  revokeToken(id: string): Promise<void>;
+  /** The number of encodes that the connected nodes can run at the same time, running ones included. */
+  capacity(): Promise<number>;
+  stats(): Promise<{ nodes: number; tickets: number }>;
+}
+
+/** Carries the id of the node token that the Worker has checked. */
+export const TOKEN_HEADER = "copra-node-token-id";
+
+export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> };
+
+/** The hub of a pool's nodes is named `hub:<pool>:<shard>`, so that more can be added without moving data. */
+export const hubOf = (env: HubBinding): DurableObjectStub<HubRpc> => env.HUB.getByName("hub:default:0");

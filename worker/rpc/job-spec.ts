@@ -1,0 +1,23 @@
+// What a job is to do: its validated request, with its secrets sealed.
+import * as z from "zod";
+import { isJobId, type JobId } from "#shared/ids.ts";
+import { OutputSpec } from "#shared/job/output-spec.ts";
+import { InputSpec } from "#shared/request/input-section.ts";
+import { SettingsSpec } from "#shared/request/job-request.ts";
+import { NotificationSpec } from "#shared/request/notification-section.ts";
+import { StorageSpec } from "#shared/request/storage/storage-spec.ts";
+
+export const JobSpec = z.object({
+  id: z.custom<JobId>((value) => typeof value === "string" && isJobId(value)),
+  accountId: z.string(),
+  /** ms since 1970. */
+  createdAt: z.number(),
+  input: InputSpec,
+  storage: StorageSpec,
+  outputs: z.array(OutputSpec),
+  notification: NotificationSpec,
+  settings: SettingsSpec,
+  /** The storage's credentials, the account's webhook secret and the like, sealed to this job. */
+  sealedSecrets: z.string(),
+});
+export type JobSpec = z.infer<typeof JobSpec>;

@@ -1,0 +1,91 @@
+// The calls of a job's object.
+import type { DurableObject } from "cloudflare:workers";
+import type { Failure } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import type { JobView } from "#shared/job/job-view.ts";
+import type { ProgressItem } from "#shared/protocol/frames.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
+import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
+import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
+import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
+import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
+import type { Result } from "#shared/result.ts";
+import type { DeliveryView } from "../notify/delivery.ts";
+import type { UploadHolder } from "../storage/object-store.ts";
+import type { JobSpec } from "./job-spec.ts";
+
+/** Errors are returned, because an error that is thrown across RPC loses its class. */
+export type JobResult<Value> = Result<Value, Failure & { readonly retryAfterSeconds?: number }>;
+
+/** A node that requests work: up to `max` tasks of a class. */
+export type ClaimRequest = {
+  readonly nodeId: string;
+  readonly session: string;
+  readonly slotClass: SlotClass;
+  readonly max: number;
+};
+
+export const JOB_NOT_FOUND: Failure = { code: "job_not_found", message: "There is no such job" };
+export const LEASE_SUPERSEDED: Failure = {
+  code: "lease_superseded",
+  message: "This lease is no longer valid: stop the work and discard it",
+};
+
+/** The calls about leases, from the hub and from nodes. */
+export interface LeaseRpc {
+  /** Leases up to `max` runnable tasks to a node. */
+  claim(request: ClaimRequest): Promise<Assignment[]>;
+  /** Records progress, which may be lost; returns the leases that the node must drop. */
+  progress(items: ProgressItem[]): Promise<LeaseId[]>;
+  /** A node has reconnected and still works on these; returns the job's account and the leases that the node must drop. */
+  renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }>;
+  /** The hub lost the connection of a node's session. */
+  suspect(session: string): Promise<void>;
+  /** Signs uploads for files of a lease's task. */
+  uploads(lease: LeaseId, request: UploadsRequest): Promise<JobResult<UploadsAnswer>>;
+  /** Whether an upload that was signed for a lease may still be stored in the service's own storage. */
+  mayStore(holder: UploadHolder): Promise<boolean>;
+  /** Signs requests on the job's scratch folder for a lease's task. */
+  scratch(lease: LeaseId, request: ScratchRequest): Promise<JobResult<ScratchAnswer>>;
+  /** Outputs of a lease's task were made or failed, and the task continues. A repeated report changes nothing. */
+  outputs(lease: LeaseId, report: OutputsReport): Promise<JobResult<null>>;
+  /** A lease's task is done. A repeated report changes nothing. */
+  complete(lease: LeaseId, report: CompleteReport): Promise<JobResult<null>>;
+  /** A lease's task failed. */
+  fail(lease: LeaseId, report: FailReport): Promise<JobResult<null>>;
+}
+
+export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
+  /** Starts the job; a repeated call changes nothing. */
+  create(spec: JobSpec): Promise<void>;
+  /** The job as its client sees it. */
+  view(): Promise<JobResult<JobView>>;
+  /** Server-sent events that follow the job to its end. */
+  events(): Promise<JobResult<ReadableStream<Uint8Array>>>;
+  /** The body of the metadata response, in JSON: all that is known so far, or that of one output or of the input. */
+  metadata(key: string | null): Promise<JobResult<string>>;
+  /** Ends the job at its client's request. */
+  cancel(): Promise<JobResult<JobView>>;
+  /** Restarts an ended job for what it did not finish; returns the version that the index must have. */
+  retry(): Promise<JobResult<{ view: JobView; version: number }>>;
+  /** The log of the job's notifications. */
+  notifications(): Promise<JobResult<DeliveryView[]>>;
+  /** Sends one notification again. */
+  replay(id: string): Promise<JobResult<DeliveryView>>;
+  /** Seals the job's secrets with the newest key; false when they already were or the job is no longer kept. */
+  reseal(): Promise<JobResult<boolean>>;
+  /**
+   * Checks the job, whatever became of its alarm. `rowVersion` is the version in the index: a row that is behind is written
+   * again. Returns when to check again, in ms since 1970; null when nothing is kept of the job.
+   */
+  check(rowVersion: number): Promise<number | null>;
+}
+
+export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> };
+
+/**
+ * The stub of a job's object. The result of `claim` is spelled out, because the types of RPC reject the unknown members of
+ * ffprobe's data.
+ */
+export type JobStub = Pick<JobRpc, "claim"> & DurableObjectStub<JobRpc>;
+export const jobOf = (env: JobBinding, id: string): JobStub => env.JOB.getByName(id);

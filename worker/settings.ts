@@ -1,0 +1,143 @@
+// The Worker's settings, parsed from its variables and secrets.
+import * as z from "zod";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
+import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
+import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MINUTE_MS = 60 * 1000;
+/** How long a job's secrets, metadata and notifications are kept after its end, unless RETENTION_DAYS is set. */
+export const RETENTION_MS = 7 * DAY_MS;
+
+export const LogLevelSetting = z.enum(["debug", "info", "warn", "error"]).default("info");
+
+const HttpUrl = z.url({ protocol: /^https?$/ });
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+const Text = z.string().trim().min(1).optional();
+
+/** The scratch bucket needs all of these; with none of them the service has no scratch bucket. */
+const SCRATCH_NEEDS = [
+  "SCRATCH_ENDPOINT",
+  "SCRATCH_REGION",
+  "SCRATCH_BUCKET",
+  "SCRATCH_ACCESS_KEY_ID",
+  "SCRATCH_SECRET_ACCESS_KEY",
+] as const;
+
+const Variables = z.object({
+  ADMIN_TOKEN: z
+    .string()
+    .trim()
+    .min(32, "ADMIN_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32"),
+  /** What API keys and node tokens are digested with. */
+  KEY_PEPPER: z.string().transform(parsePeppers),
+  /** Seals clients' storage secrets. */
+  SEALING_KEYS: z.string().transform(parseSealingKeys),
+  ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
+  /** Scheme and host under which clients and nodes reach this Worker; that of each request unless set. */
+  PUBLIC_URL: HttpUrl.transform(withoutSlash).optional(),
+  /** Days from a job's end for which its secrets, metadata and notifications are kept. At least as long as an
+   * Idempotency-Key may name the job: one day. */
+  RETENTION_DAYS: z.coerce
+    .number()
+    .min(1)
+    .max(365)
+    .default(RETENTION_MS / DAY_MS),
+  /** Unfinished jobs that an account may have, unless it has a limit of its own. */
+  MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
+  /** Backblaze's API, to look up buckets. */
+  B2_API_URL: HttpUrl.default("https://api.backblazeb2.com"),
+  /** Replaces the endpoints of AWS for notifications of type `sns`. */
+  SNS_ENDPOINT: HttpUrl.optional(),
+  LOG_LEVEL: LogLevelSetting,
+  SCRATCH_ENDPOINT: HttpUrl.transform(withoutSlash).optional(),
+  SCRATCH_REGION: Text,
+  SCRATCH_BUCKET: Text,
+  SCRATCH_ACCESS_KEY_ID: Text,
+  SCRATCH_SECRET_ACCESS_KEY: Text,
+  /** The folder of all scratch objects. Nothing else may be in it, because jobs delete what is there. */
+  SCRATCH_PREFIX: z
+    .string()
+    .regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/, "must be a folder of plain letters, such as copra-scratch")
+    .default("copra-scratch"),
+  /** How long the finished chunks of a failed job are kept for its retry. */
+  SCRATCH_KEEP_MINUTES: z.coerce.number().min(0).max(1440).default(60),
+  /** Whether nodes may read a source where it is, many at a time, instead of a copy in the scratch bucket. */
+  ULTRAFAST_READ_ORIGIN: z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((value) => value === "true"),
+});
+
+type Required = "ADMIN_TOKEN" | "KEY_PEPPER" | "SEALING_KEYS" | "ALLOW_PRIVATE";
+/** The variables and secrets as the operator writes them. */
+export type SettingsVariables = { [Name in Required]: string } & {
+  [Name in Exclude<keyof typeof Variables.shape, Required>]?: string;
+};
+
+/** The operator's bucket for the chunks of a job until they are joined (`settings.ultrafast`). */
+export type ScratchSettings = {
+  readonly bucket: S3Bucket;
+  readonly keys: AccessKeys;
+  readonly prefix: string;
+  readonly keepMs: number;
+  readonly readOrigin: boolean;
+};
+
+export type Settings = {
+  adminToken: string;
+  peppers: Peppers;
+  sealingKeys: SealingKeys;
+  allowPrivate: AllowPrivate;
+  /** Without a slash at the end; null: that of each request. */
+  publicUrl: string | null;
+  retentionMs: number;
+  maxUnfinishedJobs: number;
+  b2ApiUrl: string;
+  /** Null: AWS's own endpoints. */
+  snsEndpoint: string | null;
+  /** Null: videos are not encoded in chunks. */
+  scratch: ScratchSettings | null;
+};
+
+/** Parses the settings. Throws an error for the operator that names the variable that is not valid. */
+export function settingsOf(variables: SettingsVariables): Settings {
+  const parsed = Variables.safeParse(variables);
+  if (!parsed.success) throw new Error(`The Worker's settings are not valid: ${z.prettifyError(parsed.error)}`);
+  const { data } = parsed;
+  return {
+    adminToken: data.ADMIN_TOKEN,
+    peppers: data.KEY_PEPPER,
+    sealingKeys: data.SEALING_KEYS,
+    allowPrivate: data.ALLOW_PRIVATE,
+    publicUrl: data.PUBLIC_URL ?? null,
+    retentionMs: data.RETENTION_DAYS * DAY_MS,
+    maxUnfinishedJobs: data.MAX_UNFINISHED_JOBS,
+    b2ApiUrl: data.B2_API_URL,
+    snsEndpoint: data.SNS_ENDPOINT ?? null,
+    scratch: scratchSettings(data),
+  };
+}
+
+/** Null when no variable of the bucket is set. Throws an error for the operator that names those that are missing. */
+function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | null {
+  const missing = SCRATCH_NEEDS.filter((name) => data[name] === undefined);
+  if (missing.length === SCRATCH_NEEDS.length) return null;
+  if (missing.length > 0) {
+    throw new Error(`The Worker's settings are not valid: the scratch bucket also needs ${missing.join(", ")}`);
+  }
+  return {
+    bucket: {
+      endpoint: data.SCRATCH_ENDPOINT ?? "",
+      region: data.SCRATCH_REGION ?? "",
+      bucket: data.SCRATCH_BUCKET ?? "",
+      // Every S3-compatible service supports it.
+      addressing: "path",
+    },
+    keys: { accessKeyId: data.SCRATCH_ACCESS_KEY_ID ?? "", secretAccessKey: data.SCRATCH_SECRET_ACCESS_KEY ?? "" },
+    prefix: data.SCRATCH_PREFIX,
+    keepMs: data.SCRATCH_KEEP_MINUTES * MINUTE_MS,
+    readOrigin: data.ULTRAFAST_READ_ORIGIN,
+  };
+}

@@ -1,0 +1,48 @@
+// Checks whether a storage accepts files, before anything is encoded for it, with a request that stores nothing.
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import { StorageRejection } from "#shared/network/storage-failure.ts";
+import type { FileToStore, ObjectStore } from "./object-store.ts";
+import { NoStorageResponse } from "./storage-errors.ts";
+
+export type StorageAccess =
+  /** It accepts files. The caller aborts the multipart upload that was begun for the check. */
+  | { kind: "accepted"; uploadId: string | null }
+  /** It rejects all files: only another `storage` helps. */
+  | { kind: "rejected"; failure: Failure }
+  /** Its server does not respond, perhaps because it restarts. */
+  | { kind: "unreachable"; failure: Failure }
+  /** A temporary failure, or a response that proves nothing: only the uploads will show. */
+  | { kind: "unclear" };
+
+/** Checks a storage with a file of the job. Never rejects because of the storage. */
+export async function checkStorageAccess(store: ObjectStore, file: FileToStore): Promise<StorageAccess> {
+  try {
+    return { kind: "accepted", uploadId: await store.check(file) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const failure = failureOf(error);
+    if (error instanceof StorageRejection && isCertain(error)) return { kind: "rejected", failure };
+    return error instanceof NoStorageResponse && error.reason !== "timeout"
+      ? { kind: "unreachable", failure }
+      : { kind: "unclear" };
+  }
+}
+
+/** Codes that do not depend on the object: some services reject this check with other codes, but accept uploads. */
+const CERTAIN: ReadonlySet<string | null> = new Set([
+  "InvalidAccessKeyId",
+  "SignatureDoesNotMatch",
+  "AuthenticationFailed",
+  "AccessDenied",
+  "AccountProblem",
+  "AllAccessDisabled",
+  "NotSignedUp",
+  "NoSuchBucket",
+  "InvalidBucketName",
+  "ContainerNotFound",
+  "AccessControlListNotSupported",
+  "InvalidStorageClass",
+]);
+
+const isCertain = ({ code, passing, serviceCode }: StorageRejection): boolean =>
+  !passing && code !== "storage_unreachable" && (code === "storage_region_not_valid" || CERTAIN.has(serviceCode));

@@ -1,0 +1,55 @@
+// Errors of storages, besides a storage's own responses (network/storage-failure.ts).
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import { type AllowPrivate, checkUrl } from "#shared/network/address-policy.ts";
+import { type ConnectionFailure, type StoragePlace, storageUnreachable } from "#shared/network/storage-connection.ts";
+import { StorageRejection } from "#shared/network/storage-failure.ts";
+import { isResponseTimeout } from "../http-client/fetch-within.ts";
+
+/**
+ * Checks a client's storage URL when it is used: the job may be older than the operator's current setting. Throws
+ * AppError(storage_address_not_allowed).
+ */
+export function requireAllowed(url: string, allow: AllowPrivate): void {
+  const checked = checkUrl(url, allow);
+  if (checked.ok) return;
+  throw new AppError("storage_address_not_allowed", `The URL of the storage is not allowed: ${checked.error}`);
+}
+
+/** `storage_unreachable` without any response to a request of the Worker. */
+export class NoStorageResponse extends AppError {
+  readonly reason: ConnectionFailure;
+
+  constructor(url: string, cause: unknown, place: StoragePlace = "bucket") {
+    const reason = reasonOf(cause);
+    super("storage_unreachable", storageUnreachable(url, reason, place).message, { cause });
+    this.reason = reason;
+  }
+}
+
+/**
+ * workerd reveals little: `Network connection lost.` is a connection that was refused or broken; `internal error` may be that
+ * too, a host name that cannot be resolved, or a certificate that is not valid.
+ */
+function reasonOf(error: unknown): ConnectionFailure {
+  if (isResponseTimeout(error)) return "timeout";
+  return messageOf(error).startsWith("Network connection lost") ? "refused" : "no connection";
+}
+
+/** The multipart upload does not exist, in a storage without an error code for that. */
+export class UploadGone extends AppError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("storage_unreachable", message, options);
+  }
+}
+
+/** The codes of S3 and Azure for an upload that does not exist. */
+const GONE: ReadonlySet<string | null> = new Set(["NoSuchUpload", "InvalidBlockList"]);
+
+/** Whether an upload does not exist: it was completed, aborted, or never begun. */
+export const isUploadGone = (error: unknown): boolean =>
+  error instanceof UploadGone || (error instanceof StorageRejection && GONE.has(error.serviceCode));
+
+/** Whether an upload can never be completed: it does not exist, or the storage has lost a part of it. */
+export const isUploadLost = (error: unknown): boolean =>
+  isUploadGone(error) || (error instanceof StorageRejection && error.serviceCode === "InvalidPart");
