@@ -1,4 +1,4 @@
-// Which outputs can be encoded in chunks: those that are then the same as in one piece.
+// Checks whether an output can be encoded in chunks with the same result as in one piece.
 import { assertNever } from "../errors.ts";
 import type { TrackContainer } from "../format/containers.ts";
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
@@ -30,7 +30,9 @@ const SAME_KIND: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "we
 /** MP4 does not support MP3 of lower sample rates (ISO 14496-3 has only MPEG-1 and MPEG-2). */
 const MP3_FROM_HZ = 16_000;
 
-/** Why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null: chunks are possible. */
+/**
+ * Why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null: chunks are possible.
+ */
 export function unchunkableReason(
   spec: OutputSpec,
   source: SourceTracks,

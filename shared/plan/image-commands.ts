@@ -1,4 +1,4 @@
-// Which image outputs get commands of their own: before the videos, or made by seeking.
+// Chooses the image outputs that get their own commands: before the videos, or made by seeking.
 import { INDEXED_DEMUXERS } from "../media/demuxers.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { MAX_SEEKS, seekCost } from "./thumbnails/seek-thumbnails.ts";
@@ -7,15 +7,16 @@ import type { SelectedImages } from "./thumbnails/selected-images.ts";
 type ImagePlan<Plan extends OutputPlan> = Plan & { readonly images: SelectedImages };
 
 /**
- * What images may cost next to a video, in ms of video that is decoded a second time: as much as the first minute (3 s of CPU
- * time at 1080p, where encoding that minute takes a minute or more), or this share of the video.
+ * What images may cost next to a video, in ms of video that is decoded a second time: as much as the first minute (3 s
+ * of CPU time at 1080p, where encoding that minute takes a minute or more), or this share of the video.
  */
 const SMALL_MS = 60_000;
 const SMALL_SHARE = 0.25;
 
 /**
- * The image outputs that are cheap enough to be made before the videos, so that a poster does not wait for an hour of video.
- * The cheapest come first. Returns all of them if no video is decoded anyway. `format` is the name of the demuxer.
+ * The image outputs that are cheap enough to be made before the videos, so that a poster does not wait for an hour of
+ * video. The cheapest come first. Returns all of them if no video is decoded anyway. `format` is the name of the
+ * demuxer.
  */
 export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], format: string): Plan[] {
   const images = plans.filter(isOfImages);
@@ -34,9 +35,9 @@ export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], for
 }
 
 /**
- * The image outputs that are made by seeking, each with its own command. All image outputs, if together that costs less than
- * decoding up to the last timestamp and no video is decoded that far anyway; otherwise none. `format` is the name of the
- * demuxer.
+ * The image outputs that are made by seeking, each with its own command. All image outputs, if together that costs less
+ * than decoding up to the last timestamp and no video is decoded that far anyway; otherwise none. `format` is the name
+ * of the demuxer.
  */
 export function imagesBySeeking<Plan extends OutputPlan>(plans: readonly Plan[], format: string): ImagePlan<Plan>[] {
   const images = plans.filter(isOfImages);

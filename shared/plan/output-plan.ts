@@ -1,4 +1,4 @@
-// What planners return for one output: its part of a command, and what the command leaves behind.
+// The plan of one output: its part of a command, and the files that the command leaves behind.
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { TrackKind } from "./source/source-tracks.ts";

@@ -46,7 +46,7 @@ const FRAGMENTS =
   `${PLAIN} -movflags +frag_keyframe+empty_moov+default_base_moof+frag_discont` +
   " -use_editlist 0 -write_tmcd 0 -flush_packets 1 -output_ts_offset 10 -avoid_negative_ts disabled -f mp4";
 
-test("a chunk is the normal command with a preroll, trimmed, with each video track in fragments, and two passes for a mean", () => {
+test("a chunk is the normal command with a preroll, trimmed to its frames, in two passes for a mean", () => {
   const plan = chunkOf([SLOWER, MP4, STREAM]);
   const grid =
     "-force_key_frames expr:isnan(prev_forced_t)+gt(floor((t+30.03+0.0005)/2),floor((prev_forced_t+30.03+0.0005)/2)) -g 9999";
@@ -189,4 +189,16 @@ test("a join copies tracks and tags into a file, and tracks of a stream into seg
     [["0.mkv"], undefined],
     [[], ["1-360p.mp4", "1-audio-96k.mp4"]],
   ]);
+});
+
+test("a run is in hardware when one of its encoders is", () => {
+  const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
+  const capabilities = { ...ALL_SOFTWARE, hardware };
+  const runsOf = (options: OutputOptions) => chunkOf([options], undefined, { capabilities }).command?.runs;
+  for (const options of [MP4, STREAM]) {
+    expect(runsOf(options)?.map(({ inHardware, argv }) => [inHardware, argv.includes("h264_nvenc")])).toEqual([
+      [true, true],
+    ]);
+  }
+  expect(runsOf(SLOWER)?.map(({ inHardware }) => inHardware)).toEqual([false]);
 });

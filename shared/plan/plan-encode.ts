@@ -92,8 +92,8 @@ function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCom
 }
 
 /**
- * ffmpeg's `frame` counts the frames of the first output that has any, so the best measure of the whole command comes first:
- * videos, untrimmed ones before trimmed ones, then outputs with few frames or none.
+ * ffmpeg's `frame` counts the frames of the first output that has any, so the best measure of the whole command comes
+ * first: videos, untrimmed ones before trimmed ones, then outputs with few frames or none.
  */
 function sharedCommand(plans: readonly SpecifiedPlan[], seekMs: number, { inputs, tracks }: Source): PlannedCommand {
   const videos = plans.filter(isVideo).toSorted((a, b) => rank(b) - rank(a));

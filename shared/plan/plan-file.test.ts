@@ -419,6 +419,7 @@ describe("hardware", () => {
     const argv = commands[0]?.runs[0]?.argv.join(" ") ?? "";
     expect(argv.slice(argv.indexOf("file:/in") + 9)).toBe(expected);
     expect(argv.startsWith(head)).toBe(true);
+    expect(commands[0]?.runs).toMatchObject([{ inHardware: true }]);
     expect(commands[0]?.outputs).toMatchObject([{ inHardware: true, encoder: option(argv, "-c:v") }]);
   });
 
@@ -434,5 +435,6 @@ describe("hardware", () => {
     const { commands } = plan({ format }, undefined, on("nvenc"));
     expect(commands[0]?.outputs[0]?.encoder).toMatch(/^lib/);
     expect(commands[0]?.outputs[0]).not.toHaveProperty("inHardware");
+    for (const run of commands[0]?.runs ?? []) expect(run.inHardware).toBe(false);
   });
 });

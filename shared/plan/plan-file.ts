@@ -28,8 +28,8 @@ import type { Track } from "./source/track-length.ts";
 import { type Trim, trimArguments, trimOf } from "./source/trim.ts";
 
 /**
- * Plans one output of tracks. A source without audio gives a silent file. Fails if the source lacks video, or audio where
- * nothing else is requested, and for what codec, container or node does not support.
+ * Plans one output of tracks. A source without audio gives a silent file. Fails if the source lacks video, or audio
+ * where nothing else is requested, and for what codec, container or node does not support.
  */
 export function planFile(
   spec: VideoOutput,
@@ -159,8 +159,8 @@ function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, sourc
 const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
 
 /**
- * A copy is read from the keyframe before its start. ISO files state from where on it is shown; in other containers the output
- * begins that much earlier.
+ * A copy is read from the keyframe before its start. ISO files state from where on it is shown; in other containers the
+ * output begins that much earlier.
  */
 const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
   seekMs: offsetMs,

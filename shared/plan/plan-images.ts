@@ -32,13 +32,16 @@ import {
 import { thumbnailVtt } from "./thumbnails/thumbnail-vtt.ts";
 
 /**
- * Everything between selection and encoding happens in RGB: when ffmpeg 7.0 scales straight to an encoder's format it keeps
- * the source's matrix, and `pad` and `tile` in 4:2:0 would round odd sizes down.
+ * Everything between selection and encoding happens in RGB: when ffmpeg 7.0 scales straight to an encoder's format it
+ * keeps the source's matrix, and `pad` and `tile` in 4:2:0 would round odd sizes down.
  */
 const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
 
-/** The working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the alpha. */
+/**
+ * The working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the
+ * alpha.
+ */
 const workingFormat = ({ container }: ImageOutput, { color }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
   IMAGE_ENCODINGS[container].alphaFilters && color.hasAlpha && color.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
 

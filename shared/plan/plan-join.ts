@@ -1,4 +1,4 @@
-// Plans how outputs are made of their joined tracks. Nothing is encoded.
+// Plans the runs that make outputs of joined tracks without encoding.
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
 import { audioFile, chunkFile } from "./chunks/chunk-muxers.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
@@ -39,6 +39,7 @@ export function planJoin({ probe, outputs, capabilities }: JoinRequest): Planned
 const joinRun = (argv: readonly string[], durationMs: number | null): PlannedRun => ({
   argv: checkedArguments(["-copyts", ...argv]),
   network: "none",
+  inHardware: false,
   expectedFrames: null,
   durationMs,
 });

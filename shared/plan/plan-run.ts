@@ -14,7 +14,10 @@ export type RunInputs = {
   readonly source: string;
   /** Set if the node itself serves the source: how ffmpeg opens it. */
   readonly loopbackOptions?: readonly string[];
-  /** The local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder name. */
+  /**
+   * The local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder
+   * name.
+   */
   readonly watermarks?: ReadonlyMap<string, string>;
 };
 
@@ -42,6 +45,7 @@ export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: 
       ...parts.flatMap((part) => part.argv),
     ]),
     network: networkOf(inputs),
+    inHardware: devices.some((device) => device != null),
     ...progressGoal(parts),
   };
 }
@@ -63,10 +67,10 @@ function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]):
 }
 
 /**
- * By default a change of the frame size restarts the filters. ffmpeg 7.0 then loses the frames that are in them, and images are
- * counted from the start again. With `-reinit_filter 0` the filters continue, and `scale`, the first of our filters that
- * depends on the size, adapts by itself. Not if ffmpeg rotates frames before that, because its filters for rotation read beyond
- * the edge of a smaller frame, and not for audio, where no filter adapts.
+ * By default a change of the frame size restarts the filters. ffmpeg 7.0 then loses the frames that are in them, and
+ * images are counted from the start again. With `-reinit_filter 0` the filters continue, and `scale`, the first of our
+ * filters that depends on the size, adapts by itself. Not if ffmpeg rotates frames before that, because its filters for
+ * rotation read beyond the edge of a smaller frame, and not for audio, where no filter adapts.
  */
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];

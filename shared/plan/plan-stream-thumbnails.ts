@@ -7,7 +7,9 @@ import { planImages } from "./plan-images.ts";
 import type { SourceTracks } from "./source/source-tracks.ts";
 import type { StreamThumbnails } from "./streams/planned-stream.ts";
 
-/** A sheet of 5 × 5 cells of 160 pixels is an image of some 100 KB, so that a player does not load more than it shows. */
+/**
+ * A sheet of 5 × 5 cells of 160 pixels is an image of some 100 KB, so that a player does not load more than it shows.
+ */
 const SHEET = { columns: 5, limit: 25 } as const;
 
 export type PlannedThumbnails = {

@@ -127,8 +127,9 @@ const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack)
 });
 
 /**
- * Reordered frames are decoded two frame distances before they are shown. hls.js starts with the first frame that is decoded:
- * it would skip the start of slow videos, and with frames 5 s apart the timestamps do not even have room for that.
+ * Reordered frames are decoded two frame distances before they are shown. hls.js starts with the first frame that is
+ * decoded: it would skip the start of slow videos, and with frames 5 s apart the timestamps do not even have room for
+ * that.
  */
 const REORDERING_FPS = 20;
 

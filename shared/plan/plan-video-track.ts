@@ -147,8 +147,8 @@ type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "chunk">;
 const SVT_MIN_SIDE = 64;
 
 /**
- * Encoders that encode chunks in two passes if a mean bitrate is requested. In one pass they use up to 50 % more bits for an
- * easy chunk, and start each chunk with low quality (docs/ultrafast.md).
+ * Encoders that encode chunks in two passes if a mean bitrate is requested. In one pass they use up to 50 % more bits
+ * for an easy chunk, and start each chunk with low quality (docs/ultrafast.md).
  */
 const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
 

@@ -1,4 +1,4 @@
-// What ffmpeg's progress counts up to, and how it moves even while no output does.
+// The final values of ffmpeg's progress, and a part that keeps the progress moving while no output does.
 import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { VideoTrack } from "./source/source-tracks.ts";
@@ -7,9 +7,9 @@ import type { VideoTrack } from "./source/source-tracks.ts";
 const MIN_SHARE = 0.9;
 
 /**
- * Between two images `frame` and `out_time` do not change, for minutes in a long source, and a healthy run looks stalled. If
- * images are needed from beyond the end of every video output, this part counts decoded frames up to the last image. It costs
- * nothing: decoded frames are passed on by reference and dropped.
+ * Between two images `frame` and `out_time` do not change, for minutes in a long source, and a healthy run looks
+ * stalled. If images are needed from beyond the end of every video output, this part counts decoded frames up to the
+ * last image. It costs nothing: decoded frames are passed on by reference and dropped.
  */
 export function progressTicks(
   videos: readonly CommandPart[],

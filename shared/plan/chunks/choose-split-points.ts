@@ -9,25 +9,28 @@ import { type ChunkableSource, gridLineMs } from "./chunkable-source.ts";
 export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs">;
 
 /**
- * Shorter chunks cost more than they gain: for each, some seconds of preroll are decoded, and its rate control starts without
- * any knowledge (docs/ultrafast.md).
+ * Shorter chunks cost more than they gain: for each, some seconds of preroll are decoded, and its rate control starts
+ * without any knowledge (docs/ultrafast.md).
  */
 const SHORTEST_MS = 24_000;
 /** All other chunks wait for the last one. */
 const LONGEST_MS = 60_000;
-/** Eleven hours of the shortest: as many as a report can hold split points (MAX_SPLIT_POINTS) that are two seconds apart. */
+/**
+ * Eleven hours of the shortest: as many as a report can hold split points (MAX_SPLIT_POINTS) that are two seconds
+ * apart.
+ */
 export const MAX_CHUNKS = 1_700;
 /** A chunk is at least this many times as long as the longest distance of keyframes. */
 const GOPS_PER_CHUNK = 2;
 /**
- * The mean bitrates of chunks follow the source's bitrate with this power. What is hard for one encoder is hard for another,
- * but an encoder of the whole video does not spend all of the difference either (docs/ultrafast.md).
+ * The mean bitrates of chunks follow the source's bitrate with this power. What is hard for one encoder is hard for
+ * another, but an encoder of the whole video does not spend all of the difference either (docs/ultrafast.md).
  */
 const SHARE_POWER = 0.5;
 
 /**
- * Splits a video into chunks of equal lengths, as far as its split points allow. The error completes "It is not encoded in
- * chunks because …".
+ * Splits a video into chunks of equal lengths, as far as its split points allow. The error completes "It is not encoded
+ * in chunks because …".
  */
 export function chooseSplitPoints(source: ChunkableSource, options: SplitOptions): Result<ChunkSpan[], string> {
   const lengthMs = (source.endUs - source.startUs) / 1000;

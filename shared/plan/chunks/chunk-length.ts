@@ -16,7 +16,10 @@ export type ChunkLengthOptions = {
 /** What a chunk costs in addition to its frames: the preroll, which is only decoded. */
 const PREROLL_MS = 1000;
 
-/** The calculation covers this many chunks. A longer video keeps each slot busy many times, so that lengths hardly matter. */
+/**
+ * The calculation covers this many chunks. A longer video keeps each slot busy many times, so that lengths hardly
+ * matter.
+ */
 const MOST_CHUNKS = 2_000;
 /** The most lengths that are tried. Within the limits of choose-split-points.ts there are at most 19. */
 const MOST_CANDIDATES = 64;
@@ -30,10 +33,10 @@ const FLEETS = [
 const OTHER_SLOT = 1;
 
 /**
- * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their order to
- * whichever slot is free first, once with equal slots and once with one slow slot. Returns the length with the earliest end;
- * of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs. The work is limited
- * for all options.
+ * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their
+ * order to whichever slot is free first, once with equal slots and once with one slow slot. Returns the length with the
+ * earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs.
+ * The work is limited for all options.
  */
 export function chooseChunkLength(options: ChunkLengthOptions): number {
   const { leastMs, mostMs, segmentMs } = options;
@@ -82,7 +85,10 @@ type Slot = { readonly slot: number; freeAt: number };
 const isBefore = (one: Slot, other: Slot): boolean =>
   one.freeAt < other.freeAt || (one.freeAt === other.freeAt && one.slot < other.slot);
 
-/** Restores the order of a binary heap, whose first slot is the one that is free first, after its first slot has changed. */
+/**
+ * Restores the order of a binary heap, whose first slot is the one that is free first, after its first slot has
+ * changed.
+ */
 function sink(heap: Slot[]): void {
   for (let at = 0; ; ) {
     const [left, right] = [2 * at + 1, 2 * at + 2];

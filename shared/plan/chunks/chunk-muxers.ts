@@ -1,10 +1,12 @@
-// How the tracks of chunked outputs are written before they are joined.
+// Writes the tracks of chunked outputs before they are joined.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { fileArguments } from "../command/muxers.ts";
 import { streamArguments } from "../streams/stream-muxers.ts";
 
-/** The file of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name. */
+/**
+ * The file of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name.
+ */
 export const chunkFile = (output: number, track: string): string => `${output}-${track}.mp4`;
 
 /** A box with bitrates would differ between chunks, but a track has one header. */
@@ -26,8 +28,8 @@ export const streamAudioArguments = (file: string): string[] => streamArguments(
 export const AUDIO_TRACK = "audio";
 
 /**
- * The container of the audio until it is joined with its video. It keeps everything that the output's container keeps, so
- * that copying changes nothing. Fragmented MP4 would lose the encoder's priming and padding.
+ * The container of the audio until it is joined with its video. It keeps everything that the output's container keeps,
+ * so that copying changes nothing. Fragmented MP4 would lose the encoder's priming and padding.
  */
 function interimContainer({ container }: VideoOutput): TrackContainer {
   if (container === "mkv" || container === "webm") return "mkv";
@@ -35,16 +37,18 @@ function interimContainer({ container }: VideoOutput): TrackContainer {
 }
 
 /**
- * Priming begins before time 0. If Matroska's muxer does not write it as a codec delay, it moves the audio to start at 0
- * instead, which makes the audio later than its video because it is alone in its file. All versions write the delay of Opus,
- * and ffmpeg 5.1 applies it twice to times that are not moved.
+ * Priming begins before time 0. If Matroska's muxer does not write it as a codec delay, it moves the audio to start at
+ * 0 instead, which makes the audio later than its video because it is alone in its file. All versions write the delay
+ * of Opus, and ffmpeg 5.1 applies it twice to times that are not moved.
  */
 const KEEP_PRIMING: readonly string[] = ["-avoid_negative_ts", "disabled"];
 
 /** The file of the audio until it is joined. */
 export const audioFile = (spec: VideoOutput): string => `${spec.index}-${AUDIO_TRACK}.${interimContainer(spec)}`;
 
-/** ffmpeg's options for the audio of a file, which is encoded in one piece. `codec` is ffmpeg's name, also for a copy. */
+/**
+ * ffmpeg's options for the audio of a file, which is encoded in one piece. `codec` is ffmpeg's name, also for a copy.
+ */
 export function audioFileArguments(spec: VideoOutput, codec: string | null): string[] {
   const container = interimContainer(spec);
   const format = { container, video: null, fragmented: false, keepsMetadata: spec.keepsMetadata };

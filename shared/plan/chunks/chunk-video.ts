@@ -1,4 +1,4 @@
-// Which frames of an output belong to a chunk.
+// Limits the video of an output to the frames of a chunk.
 import { ROUNDING_SECONDS } from "../../media/frame-index.ts";
 import type { ChunkSpan } from "../../protocol/chunks.ts";
 import { seconds } from "../command/opening-arguments.ts";
@@ -33,8 +33,8 @@ export const chunkVideo = (video: VideoSpan, timing: FrameTiming): ChunkVideo =>
 type SplitPoint = NonNullable<ChunkSpan["from"]>;
 
 /**
- * Three quarters of the way from the last frame before the split point to the first one after it. However a time base rounds
- * this, it is later than the one and not later than the other, even if they are one tick apart.
+ * Three quarters of the way from the last frame before the split point to the first one after it. However a time base
+ * rounds this, it is later than the one and not later than the other, even if they are one tick apart.
  */
 const between = ({ splitUs, frameUs }: SplitPoint): string => seconds((splitUs + frameUs) / 2000);
 
@@ -55,8 +55,9 @@ function sourceFrames({ span, slotFps }: VideoSpan): ChunkVideo {
 const NO_FRAMES = 1e-6;
 
 /**
- * Filter `fps` counts frames from time 0 on, wherever it starts, if it gets the source's own times. A chunk has the frames from
- * the first one at or after its line of the keyframe grid. The lines are at multiples after the output's own first frame.
+ * Filter `fps` counts frames from time 0 on, wherever it starts, if it gets the source's own times. A chunk has the
+ * frames from the first one at or after its line of the keyframe grid. The lines are at multiples after the output's
+ * own first frame.
  */
 function convertedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkVideo {
   const { from, to } = span;

@@ -1,4 +1,4 @@
-// What is known about a source that may be split into chunks: small enough to send to the control plane.
+// Describes a source that may be split into chunks, in a form small enough to send to the control plane.
 
 import type { OutputSpec } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
@@ -16,7 +16,10 @@ import { isUnsure, slotOfFirst, slotRate, slotsOfAll } from "./frame-slots.ts";
 
 export type ChunkableSource = {
   readonly frames: number;
-  /** When the first frame is shown, and when the last one ends, in µs on the timeline of a run that reads video and audio. */
+  /**
+   * When the first frame is shown, and when the last one ends, in µs on the timeline of a run that reads video and
+   * audio.
+   */
   readonly startUs: number;
   readonly endUs: number;
   /** Coded size of all frames. */
@@ -39,8 +42,8 @@ export const gridLineMs = (
 ): number => Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (SPLIT_GRID_MS * 1000)) * SPLIT_GRID_MS;
 
 /**
- * A source with only those split points at which a run can begin without any difference: each frame gets the time that it has
- * in a run over the whole source, and the first one is a keyframe there too.
+ * A source with only those split points at which a run can begin without any difference: each frame gets the time that
+ * it has in a run over the whole source, and the first one is a keyframe there too.
  */
 export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): ChunkableSource {
   const originUs = ptsOriginUs(probe);
@@ -93,8 +96,8 @@ function isOnLine(shown: Float64Array, index: number): boolean {
 const MAX_GRID_MS = 60_000;
 
 /**
- * The lengths of chunks are multiples of this, so that chunk boundaries are segment boundaries of all outputs. Null if there is
- * no such length of up to a minute.
+ * The lengths of chunks are multiples of this, so that chunk boundaries are segment boundaries of all outputs. Null if
+ * there is no such length of up to a minute.
  */
 export function chunkGridMs(outputs: readonly OutputSpec[]): number | null {
   const segments = outputs.flatMap((spec) => (spec.type === "httpstream" ? [spec.segmentDurationMs] : []));
@@ -109,9 +112,9 @@ const INDEXED_MARGIN_MS = 1000;
 const TS_LEAST_MS = 10_000;
 
 /**
- * How long before a chunk decoding begins, in ms; null if ffmpeg cannot begin in the middle of such a file. If the file has an
- * index, decoding begins at the keyframe before, and video that recovers over many frames is complete by the next one.
- * Without an index ffmpeg lands anywhere.
+ * How long before a chunk decoding begins, in ms; null if ffmpeg cannot begin in the middle of such a file. If the file
+ * has an index, decoding begins at the keyframe before, and video that recovers over many frames is complete by the
+ * next one. Without an index ffmpeg lands anywhere.
  */
 export function prerollOf(format: string, longestGopMs: number): number | null {
   if (INDEXED_DEMUXERS.has(format)) return longestGopMs + INDEXED_MARGIN_MS;

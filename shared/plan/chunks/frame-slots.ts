@@ -1,4 +1,4 @@
-// Which frame of a constant rate each frame of a source becomes.
+// Assigns the frames of a source to the slots of a constant rate.
 import { fraction, type MediaProbe } from "../../media/media-probe.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 
@@ -6,8 +6,8 @@ import { chooseTracks } from "../source/source-tracks.ts";
 const UNSURE = 0.01;
 
 /**
- * The rate, in frames per second, on which ffmpeg places the frames of a source that states a constant rate: encoders count in
- * this (`r_frame_rate`) if no time base is given. Null if frames keep their own times.
+ * The rate, in frames per second, on which ffmpeg places the frames of a source that states a constant rate: encoders
+ * count in this (`r_frame_rate`) if no time base is given. Null if frames keep their own times.
  */
 export function slotRate(probe: MediaProbe): number | null {
   const { video } = chooseTracks(probe);
@@ -23,9 +23,9 @@ export const isUnsure = (seconds: number, fps: number): boolean =>
   Math.abs(seconds * fps - Math.floor(seconds * fps) - 0.5) < UNSURE;
 
 /**
- * The slots of all frames in a run over the whole source, as `-fps_mode vfr` assigns them (ffmpeg 7.0, video_sync_process in
- * ffmpeg_filter.c). A frame that comes too early for the next slot is moved there, so a slot may depend on earlier frames.
- * Null: the frame is dropped.
+ * The slots of all frames in a run over the whole source, as `-fps_mode vfr` assigns them (ffmpeg 7.0,
+ * video_sync_process in ffmpeg_filter.c). A frame that comes too early for the next slot is moved there, so a slot may
+ * depend on earlier frames. Null: the frame is dropped.
  */
 export function slotsOfAll(seconds: Iterable<number>, fps: number): (number | null)[] {
   const slots: (number | null)[] = [];

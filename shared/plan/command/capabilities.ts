@@ -5,8 +5,8 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 export type FfmpegCapabilities = Readonly<Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware">>;
 
 /**
- * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `format` and `split`: without
- * these nothing works.
+ * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `format` and `split`:
+ * without these nothing works.
  */
 export const OPTIONAL_FILTERS = [
   "fps",

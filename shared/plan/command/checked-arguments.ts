@@ -1,6 +1,8 @@
 // The last check of an argument vector before it is run.
 
-/** The allowed values of options that name streams, encoders, devices and tags. `-c:v` and the like are checked as `-c`. */
+/**
+ * The allowed values of options that name streams, encoders, devices and tags. `-c:v` and the like are checked as `-c`.
+ */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\[\w{1,60}\])$/,
   "-c": /^[\w-]{1,40}$/,

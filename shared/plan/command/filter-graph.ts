@@ -36,9 +36,10 @@ export const overlayUrls = (branches: readonly Branch[]): string[] => [
 /**
  * The filters of a branch as a graph from `start` to the branch's label.
  *
- * Each branch has a graph to itself. If one graph has several sinks, ffmpeg 7 serves the sink that is furthest behind until
- * it has a frame, and meanwhile keeps all frames of the others in memory: a video of 1280×720 beside sprite sheets took
- * 536 MB in one graph and 74 MB in two. Throws for a filter that plans do not use, and for text that holds more than one.
+ * Each branch has a graph to itself. If one graph has several sinks, ffmpeg 7 serves the sink that is furthest behind
+ * until it has a frame, and meanwhile keeps all frames of the others in memory: a video of 1280×720 beside sprite
+ * sheets took 536 MB in one graph and 74 MB in two. Throws for a filter that plans do not use, and for text that holds
+ * more than one.
  */
 export function branchGraph(start: string, { label, filters }: Branch, overlays: OverlayInputs): string {
   const chains: string[] = [];

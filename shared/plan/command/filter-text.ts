@@ -1,4 +1,5 @@
-// Writes filters as text. Parts of this text come from probes, which other nodes made, so nothing in it may act as a filter.
+// Writes filters as text. Parts of this text come from probes, which other nodes made, so nothing in it may act as a
+// filter.
 
 /** All filters that plans use, except those that join branches. None of them opens a file or a connection. */
 const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
@@ -9,11 +10,15 @@ const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Outside of quotes a value has none of the characters that end a value, a filter or a chain (ffmpeg-filters, §4.1). */
+/**
+ * Outside of quotes a value has none of the characters that end a value, a filter or a chain (ffmpeg-filters, §4.1).
+ */
 const VALUE = String.raw`(?:\w+=)?(?:[^,;:[\]'\\]*|'[^'\\]*')`;
 const FILTER = new RegExp(`^(\\w+)(?:=${VALUE}(?::${VALUE})*)?$`);
 
-/** Quotes an expression, which may contain commas, as the value of an option. Throws if it has a quote or a backslash. */
+/**
+ * Quotes an expression, which may contain commas, as the value of an option. Throws if it has a quote or a backslash.
+ */
 export function quoted(expression: string): string {
   if (/['\\]/.test(expression)) throw new Error(`An expression cannot be quoted: ${expression}`);
   return `'${expression}'`;

@@ -1,4 +1,4 @@
-// How each container is written: ffmpeg's muxer, its options, and what happens to tags and chapters.
+// ffmpeg's muxer for each container, with its options for indexes, fragments, tags and chapters.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoFormat } from "../../format/format-spec.ts";
 
@@ -62,7 +62,8 @@ export function fileArguments(format: FileFormat, file: string): string[] {
 
 function movFlags({ fragmented, video }: FileFormat): string[] {
   if (!fragmented) return ["-movflags", "+faststart"];
-  // The header waits for the first fragment, so that its edit lists can state how late the first sample of each track is.
+  // The header waits for the first fragment, so that its edit lists can state how late the first sample of each track
+  // is.
   const common = "+empty_moov+default_base_moof+delay_moov";
   return video ? ["-movflags", `+frag_keyframe${common}`] : ["-movflags", common, "-frag_duration", AUDIO_FRAGMENT_US];
 }
@@ -77,8 +78,8 @@ function tagArguments({ keepsMetadata, container }: FileFormat): string[] {
 }
 
 /**
- * Options that codecs need in some containers: until ffmpeg 6 FLAC in MP4 counted as experimental. `codec` is the codec of the
- * audio, encoded or copied.
+ * Options that codecs need in some containers: until ffmpeg 6 FLAC in MP4 counted as experimental. `codec` is the codec
+ * of the audio, encoded or copied.
  */
 export const strictArguments = (container: TrackContainer, codec: string | null): string[] =>
   container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];

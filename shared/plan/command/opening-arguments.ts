@@ -4,13 +4,15 @@ import { ALLOWED_DEMUXERS, IMAGE_DEMUXERS } from "../../media/demuxers.ts";
 
 /** An input of ffmpeg. */
 export type PlannedInput = {
-  /** Of a local file: absolute, or relative to the run's folder if an earlier run wrote it there. With `loopback` a URL. */
+  /**
+   * Of a local file: absolute, or relative to the run's folder if an earlier run wrote it there. With `loopback` a URL.
+   */
   readonly path: string;
   /** Options for this input (`-ss`, `-skip_frame`, …). */
   readonly options?: readonly string[];
   /**
-   * `image`: only formats of single images may be opened. `frames`: images that an earlier run wrote, named with a counter.
-   * `tags`: the tags of a source, which an earlier run wrote.
+   * `image`: only formats of single images may be opened. `frames`: images that an earlier run wrote, named with a
+   * counter. `tags`: the tags of a source, which an earlier run wrote.
    */
   readonly kind?: "media" | "image" | "frames" | "tags";
   /** Set if the node itself serves this input: options that say which protocols and formats ffmpeg may use for it. */
@@ -18,8 +20,8 @@ export type PlannedInput = {
 };
 
 /**
- * Value of `-max_pixels`: a decoder rejects larger frames, whatever the file's header states. Above the planner's own limit
- * (`source/frame-size.ts`), because decoders count the borders that they add.
+ * Value of `-max_pixels`: a decoder rejects larger frames, whatever the file's header states. Above the planner's own
+ * limit (`source/frame-size.ts`), because decoders count the borders that they add.
  */
 export const MAX_DECODED_PIXELS = 40_000_000;
 
@@ -27,8 +29,9 @@ const REPORTING: readonly string[] =
   "-y -nostdin -hide_banner -v error -nostats -progress pipe:1 -stats_period 0.5".split(" ");
 
 /**
- * All arguments up to and including the inputs, which are 0, 1, 2, … in filters. The options of an input apply to that input
- * only, so each input repeats the same limits: local files, listed demuxers and decoders, frames of a limited size.
+ * All arguments up to and including the inputs, which are 0, 1, 2, … in filters. The options of an input apply to that
+ * input only, so each input repeats the same limits: local files, listed demuxers and decoders, frames of a limited
+ * size.
  */
 export const openingArguments = (inputs: readonly PlannedInput[]): string[] => [
   ...REPORTING,

@@ -6,10 +6,13 @@ export type PlannedRun = {
   /** The arguments. The run has a folder of its command's own, empty at first: output names are relative to it. */
   readonly argv: readonly string[];
   /**
-   * What the run needs of the network. `none`: nothing, it reads local files. `loopback`: it reads its source over HTTP from
-   * the process that starts it, at the URL of the request's `source`. Whoever runs it gives it this access and no more.
+   * What the run needs of the network. `none`: nothing, it reads local files. `loopback`: it reads its source over HTTP
+   * from the process that starts it, at the URL of the request's `source`. Whoever runs it gives it this access and no
+   * more.
    */
   readonly network: "none" | "loopback";
+  /** Whether it encodes in hardware, so that it needs the devices of the GPU. */
+  readonly inHardware: boolean;
   /** The final value of `frame` of `-progress`; null if unknown, or if other outputs go on long after that. */
   readonly expectedFrames: number | null;
   /** The final value of `out_time` of `-progress`: the end of the longest output; null if unknown. */

@@ -52,9 +52,9 @@ const ANY: readonly SpeakerLayout[] = [
 ];
 
 /**
- * The layouts of each encoder, as its format defines them. AAC's are the channel configurations of ISO 14496-3 table 1.19:
- * ffmpeg writes all others, 5.1(side) among them, with a program config element, which browsers cannot decode. Vorbis, Opus
- * and FLAC have the same layouts; libopus rejects 5.1(side).
+ * The layouts of each encoder, as its format defines them. AAC's are the channel configurations of ISO 14496-3 table
+ * 1.19: ffmpeg writes all others, 5.1(side) among them, with a program config element, which browsers cannot decode.
+ * Vorbis, Opus and FLAC have the same layouts; libopus rejects 5.1(side).
  */
 const LAYOUTS: Readonly<Record<AudioCodec, readonly SpeakerLayout[]>> = {
   aac: ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"],
@@ -86,9 +86,9 @@ function outputLayout({ codec, channels }: EncodedAudio, container: TrackContain
 }
 
 /**
- * Limits peaks to −0.5 dB, because a mix of channels may exceed full scale. ffmpeg mixes by ITU-R BS.775 (center and surround
- * at −3 dB, no LFE). It scales the mix down only for integer samples, by up to 7.7 dB, which makes dialogue hard to hear. So
- * channels are mixed in floating point, without scaling, and peaks are limited.
+ * Limits peaks to −0.5 dB, because a mix of channels may exceed full scale. ffmpeg mixes by ITU-R BS.775 (center and
+ * surround at −3 dB, no LFE). It scales the mix down only for integer samples, by up to 7.7 dB, which makes dialogue
+ * hard to hear. So channels are mixed in floating point, without scaling, and peaks are limited.
  */
 const LIMITER = "alimiter=limit=0.944:level=0";
 
@@ -159,7 +159,9 @@ const AMR_KBPS = [4.75, 5.15, 5.9, 6.7, 7.4, 7.95, 10.2, 12.2];
 const OPUS_MAX_PER_CHANNEL = 256;
 /** The minimum of ffmpeg's ac3 encoder per channel, measured with six channels. */
 const AC3_MIN_PER_CHANNEL = 11;
-/** libvorbis, by the lowest sample rate: minimum for mono, and minimum and maximum per channel, in kbit/s (each tried). */
+/**
+ * libvorbis, by the lowest sample rate: minimum for mono, and minimum and maximum per channel, in kbit/s (each tried).
+ */
 const VORBIS: readonly (readonly [fromHz: number, mono: number, min: number, max: number])[] = [
   [44_100, 32, 24, 224],
   [32_000, 32, 32, 160],

@@ -1,10 +1,12 @@
-// Which of ffmpeg's encoders a node uses for a codec.
+// Chooses ffmpeg's encoder for a codec on a node.
 import type { Failure } from "../../errors.ts";
 import type { AudioCodec, VideoCodec } from "../../format/codecs.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { SoftwareEncoder } from "./software-encoders.ts";
 
-/** The best one first. SVT-AV1 is several times as fast as libaom at equal quality, but has no second pass in ffmpeg. */
+/**
+ * The best one first. SVT-AV1 is several times as fast as libaom at equal quality, but has no second pass in ffmpeg.
+ */
 const VIDEO_ENCODERS = {
   h264: ["libx264"],
   hevc: ["libx265"],

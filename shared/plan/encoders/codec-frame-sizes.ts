@@ -17,8 +17,8 @@ const H263_SIZES: readonly Size[] = [
 const CIF: Size = { width: 352, height: 288 };
 
 /**
- * The smallest size of H.263 that holds this one, else its largest; the video is fitted into it. At most CIF if no size is
- * requested.
+ * The smallest size of H.263 that holds this one, else its largest; the video is fitted into it. At most CIF if no size
+ * is requested.
  */
 export function h263Size({ width, height }: Size, requested: FrameSize): Size {
   const isRequested = requested.width !== null || requested.height !== null;

@@ -1,4 +1,4 @@
-// Whether a video is encoded in hardware, and the options of hardware encoders.
+// Decides whether a video is encoded in hardware, and writes the options of hardware encoders.
 import type { TrackContainer } from "../../format/containers.ts";
 import type { Hardware, HardwareName } from "../../protocol/capabilities.ts";
 import type { Size } from "../source/frame-size.ts";
@@ -25,8 +25,8 @@ const MAX_SIDE = 4096;
 const PROFILES: readonly (string | null)[] = [null, "main", "high"];
 
 /**
- * The hardware encoder for a video. Null if there is none, or if it cannot do what is requested: two passes, a level, other
- * formats than 8 bits of 4:2:0, or a container without reordering, which not all hardware supports.
+ * The hardware encoder for a video. Null if there is none, or if it cannot do what is requested: two passes, a level,
+ * other formats than 8 bits of 4:2:0, or a container without reordering, which not all hardware supports.
  */
 export function chooseHardware(
   spec: EncodedVideo,

@@ -15,8 +15,8 @@ export const hardwareEncoder = (codec: HardwareCodec, name: HardwareName): `${Ha
 export type HardwareDevice = { readonly name: HardwareName; readonly path: string | null };
 
 /**
- * Options before the first input that open the device; none if the encoder opens it by itself. QSV gets its render node as a
- * child device: with several graphics cards it would otherwise use the first one, even one of another vendor.
+ * Options before the first input that open the device; none if the encoder opens it by itself. QSV gets its render node
+ * as a child device: with several graphics cards it would otherwise use the first one, even one of another vendor.
  */
 export function deviceArguments({ name, path }: HardwareDevice): string[] {
   switch (name) {

@@ -1,4 +1,4 @@
-// How each image format is encoded.
+// The encoder of each image format, and its options.
 import type { Failure } from "../../errors.ts";
 import type { ImageContainer } from "../../format/containers.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
@@ -19,8 +19,8 @@ export type ImageEncoding = {
 export const ANIMATION_FPS = 10;
 
 /**
- * JPEG (JFIF) and WebP (RFC 9649 §2) use the matrix of BT.601, and readers of AVIF assume it. JPEG and AVIF have full range,
- * WebP has limited range.
+ * JPEG (JFIF) and WebP (RFC 9649 §2) use the matrix of BT.601, and readers of AVIF assume it. JPEG and AVIF have full
+ * range, WebP has limited range.
  */
 const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
   `scale=out_color_matrix=bt601:out_range=${range}`,
@@ -28,9 +28,9 @@ const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
 ];
 
 /**
- * A palette in which the colors that change from frame to frame count most. Only the rectangle that changed is dithered again,
- * in a fixed pattern: static areas do not flicker, and the file stays small. `palettegen` counts each frame when the next one
- * comes, so one more frame at the end makes it count the last one.
+ * A palette in which the colors that change from frame to frame count most. Only the rectangle that changed is dithered
+ * again, in a fixed pattern: static areas do not flicker, and the file stays small. `palettegen` counts each frame when
+ * the next one comes, so one more frame at the end makes it count the last one.
  */
 const OWN_PALETTE: Filter = {
   paletteFilters: ["tpad=stop=1", "palettegen=stats_mode=diff"],
@@ -38,9 +38,9 @@ const OWN_PALETTE: Filter = {
 };
 
 /**
- * Qualities: jpg has its best quantizer (of 2 to 31). The others are well above what is usual on the web, for half of jpg's
- * bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif 24 181 k,
- * 30.5.
+ * Qualities: jpg has its best quantizer (of 2 to 31). The others are well above what is usual on the web, for half of
+ * jpg's bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif
+ * 24 181 k, 30.5.
  */
 export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
   jpg: {

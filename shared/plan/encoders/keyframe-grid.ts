@@ -12,9 +12,10 @@ export const gridSeconds = (segmentMs: number): number =>
   segmentMs / 1000 / Math.max(1, Math.round(segmentMs / 1000 / KEYFRAME_SECONDS));
 
 /**
- * Puts a keyframe at the first frame of every cell of the grid. Its lines are at whole multiples of `seconds` after the first
- * frame (ffmpeg's `t` counts from that). Unlike `n_forced`, which counts keyframes, this does not fall behind after a gap.
- * `sinceStart`: the run begins this many seconds after the first frame of the video, and continues the video's grid.
+ * Puts a keyframe at the first frame of every cell of the grid. Its lines are at whole multiples of `seconds` after the
+ * first frame (ffmpeg's `t` counts from that). Unlike `n_forced`, which counts keyframes, this does not fall behind
+ * after a gap. `sinceStart`: the run begins this many seconds after the first frame of the video, and continues the
+ * video's grid.
  */
 export function gridArguments(seconds: number, sinceStart = 0): string[] {
   const shift = sinceStart === 0 ? "" : `+${Number(sinceStart.toFixed(9))}`;

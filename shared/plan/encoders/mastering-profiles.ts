@@ -52,8 +52,8 @@ const DNXHD_STEP: Readonly<Record<number, 0 | 1 | 2>> = { 1: 0, 2: 0, 3: 1, 4: 2
 const LEAST_DNXHD_KBPS = 20_000;
 
 /**
- * The DNxHD or DNxHR profile of an output: DNxHD for the two HD sizes at their usual rates, DNxHR for all others and for 10
- * bits. A bitrate selects the nearest DNxHD profile; DNxHR depends on the quality only.
+ * The DNxHD or DNxHR profile of an output: DNxHD for the two HD sizes at their usual rates, DNxHR for all others and
+ * for 10 bits. A bitrate selects the nearest DNxHD profile; DNxHR depends on the quality only.
  */
 export function dnxProfile(rate: RateTarget, eightBits: boolean, frame: Size, fps: number): MasteringProfile {
   const quality = Math.min(qualityOf(rate), eightBits ? 4 : 5);

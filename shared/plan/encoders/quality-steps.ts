@@ -12,9 +12,9 @@ type SteppedEncoder = Exclude<VideoEncoder, "prores" | "prores_ks" | "dnxhd">;
 /**
  * Constant rate factors, or quantizers for encoders that have no rate factor.
  *
- * x264 at 720p with preset medium (VMAF): 18 → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 looks like the source, and 1 is
- * clearly worse and small. 4.3 steps of CRF, about one step here, save 40 % of the bytes. The values of the other encoders give
- * about the same VMAF.
+ * x264 at 720p with preset medium (VMAF): 18 → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 looks like the source, and
+ * 1 is clearly worse and small. 4.3 steps of CRF, about one step here, save 40 % of the bytes. The values of the other
+ * encoders give about the same VMAF.
  */
 const STEPS: Readonly<Record<SteppedEncoder, Steps>> = {
   libx264: [32, 28, 24, 21, 18],

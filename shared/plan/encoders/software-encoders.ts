@@ -56,7 +56,9 @@ const SOFTWARE_TRIALS = {
 export type SoftwareEncoder = keyof typeof SOFTWARE_TRIALS;
 export const SOFTWARE_ENCODERS: readonly SoftwareEncoder[] = Object.keys(SOFTWARE_TRIALS) as SoftwareEncoder[];
 
-/** A node that has everything that plans use, except hardware. Assumed while it is unknown which node will do the work. */
+/**
+ * A node that has everything that plans use, except hardware. Assumed while it is unknown which node will do the work.
+ */
 export const ALL_SOFTWARE: FfmpegCapabilities = {
   encoders: [...SOFTWARE_ENCODERS],
   filters: [...OPTIONAL_FILTERS],

@@ -1,4 +1,4 @@
-// What a video encoder is asked to do, and the options that many encoders share.
+// The input of all video encoders, and the ffmpeg options that many of them share.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { VideoTrackSpec } from "../../format/format-spec.ts";
@@ -35,8 +35,8 @@ export type VideoEncodeOptions = {
 };
 
 /**
- * Most seconds between keyframes: what a player must decode before it shows the point to which a viewer seeks. Twice as many
- * would save one or two percent of the bits.
+ * Most seconds between keyframes: what a player must decode before it shows the point to which a viewer seeks. Twice as
+ * many would save one or two percent of the bits.
  */
 const KEYFRAME_SECONDS = 5;
 

@@ -39,7 +39,10 @@ export function pixelFormatOf(spec: EncodedVideo, frame: Size, fps: number): str
   }
 }
 
-/** Apple's players need HEVC's parameter sets in the header only (`hvc1`). Players of avi know `XVID`, few ffmpeg's `FMP4`. */
+/**
+ * Apple's players need HEVC's parameter sets in the header only (`hvc1`). Players of avi know `XVID`, few ffmpeg's
+ * `FMP4`.
+ */
 const TAGS: Readonly<Partial<Record<TrackContainer, Readonly<Partial<Record<VideoCodec, string>>>>>> = {
   mp4: { hevc: "hvc1" },
   mov: { hevc: "hvc1" },
@@ -52,7 +55,9 @@ export const fourCharacterCode = (codec: VideoCodec, container: TrackContainer):
   return tag ? ["-tag:v", tag] : [];
 };
 
-/** Containers with only a decoding time for each frame: not all players can derive the display order from the frames. */
+/**
+ * Containers with only a decoding time for each frame: not all players can derive the display order from the frames.
+ */
 export const WITHOUT_REORDERING: ReadonlySet<TrackContainer> = new Set(["avi", "asf"]);
 const REORDERING: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "mpeg2video"]);
 
@@ -60,8 +65,8 @@ const REORDERING: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "mp
 const MPEG2_KEYFRAME_SECONDS = 0.5;
 
 /**
- * ffmpeg's own encoders: a constant quantizer. With a cap, the quantizer is the finest one allowed and the cap is the mean, so
- * that easy scenes have the requested quality and hard ones keep the cap.
+ * ffmpeg's own encoders: a constant quantizer. With a cap, the quantizer is the finest one allowed and the cap is the
+ * mean, so that easy scenes have the requested quality and hard ones keep the cap.
  */
 function quantizerArguments(
   encoder: "mpeg4" | "mpeg2video" | "mjpeg" | "flv" | "h263" | "wmv2",

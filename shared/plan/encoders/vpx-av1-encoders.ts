@@ -10,8 +10,8 @@ import {
 } from "./video-encode-options.ts";
 
 /**
- * One thread: the threads of libvpx wait for each other in loops for VP8, so that four encodes on two cores took 27 s instead
- * of 1.9 s. With one thread a single encode takes 0.8 s instead of 0.5 s.
+ * One thread: the threads of libvpx wait for each other in loops for VP8, so that four encodes on two cores took 27 s
+ * instead of 1.9 s. With one thread a single encode takes 0.8 s instead of 0.5 s.
  */
 export function vp8Arguments(options: VideoEncodeOptions): string[] {
   const speed = ["-threads", "1", "-deadline", "good", "-cpu-used", "2", "-auto-alt-ref", "1", "-lag-in-frames", "16"];
@@ -26,8 +26,8 @@ export function vp9Arguments(options: VideoEncodeOptions): string[] {
 }
 
 /**
- * SVT-AV1 supports a cap only with constant quality, so a cap without a requested mean gets the middle quality. It keeps a
- * requested mean without a cap.
+ * SVT-AV1 supports a cap only with constant quality, so a cap without a requested mean gets the middle quality. It
+ * keeps a requested mean without a cap.
  */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;
@@ -50,8 +50,8 @@ export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [
 ];
 
 /**
- * libvpx and libaom: a constant quality, at most this bitrate of it, or a mean. Their caps are means over the buffer. For VP8
- * a missing bitrate means 200k, so its constant quality gets a bitrate that it never reaches.
+ * libvpx and libaom: a constant quality, at most this bitrate of it, or a mean. Their caps are means over the buffer.
+ * For VP8 a missing bitrate means 200k, so its constant quality gets a bitrate that it never reaches.
  */
 function rateArguments(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;

@@ -1,4 +1,4 @@
-// Converts the colors of the source to those of the target: which filters are needed, and where in the chain.
+// The filters that convert the colors of the source to those of the target.
 
 import type { Size } from "../source/frame-size.ts";
 import { type ColorTags, type SourceColor, scaleMatrix } from "../source/source-color.ts";
@@ -8,8 +8,8 @@ import { toneMapFilters } from "./tone-map.ts";
 /** The frames that an encoder takes. */
 export type TargetFormat = {
   /**
-   * By ffmpeg's name. YUV has limited range, and the matrix of the source if it has one. `yuvj…` has full range and the matrix
-   * of BT.601, as JPEG (JFIF) defines it.
+   * By ffmpeg's name. YUV has limited range, and the matrix of the source if it has one. `yuvj…` has full range and the
+   * matrix of BT.601, as JPEG (JFIF) defines it.
    */
   readonly pixelFormat: string;
   /** Whether players assume BT.709 whatever the file states. */

@@ -1,4 +1,4 @@
-// Calculates frame sizes: where the source's image is placed in a frame of the requested size.
+// Calculates frame sizes, and the placement of the source in a frame of the requested size.
 import type { FrameSize } from "../../format/format-spec.ts";
 import type { FITS } from "../../job/output-spec.ts";
 import type { Size } from "../source/frame-size.ts";
@@ -24,11 +24,12 @@ const SMALLEST_SIDE = 2;
 
 /**
  * Fits the source into the requested size and keeps the aspect ratio. Both sides given: a box of that size; the rest is
- * padded, or with `crop` the center of the source fills the box. One side: the other follows. None: the size of the source.
+ * padded, or with `crop` the center of the source fills the box. One side: the other follows. None: the size of the
+ * source.
  *
- * `source` is the source's display size: rotated, with square pixels. `step` is 2 for video, because the chroma planes of
- * 4:2:0 need even sides (odd sides go to the nearest even number, halves up), and 1 for images, which have exactly the
- * requested size.
+ * `source` is the source's display size: rotated, with square pixels. `step` is 2 for video, because the chroma planes
+ * of 4:2:0 need even sides (odd sides go to the nearest even number, halves up), and 1 for images, which have exactly
+ * the requested size.
  */
 export function fitFrame(source: Size, requested: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
   const frame = frameSize(source, requested, step);
@@ -56,8 +57,8 @@ function ratio(numerator: number, denominator: number): Ratio {
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /**
- * The side of a square image, in pixels: the requested width, else the height, else the shorter side of the source. A square
- * image shows the center square of the source, so nothing is padded.
+ * The side of a square image, in pixels: the requested width, else the height, else the shorter side of the source. A
+ * square image shows the center square of the source, so nothing is padded.
  */
 export function squareSide(source: Size, requested: FrameSize): number {
   return requested.width ?? requested.height ?? Math.max(SMALLEST_SIDE, Math.min(source.width, source.height));

@@ -45,8 +45,8 @@ export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
   pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
 
 /**
- * Scales frames to the size that the source states, for filters whose input must not change its size: cropping and rotating
- * would read beyond the edge of a smaller frame. Costs nothing as long as frames have this size.
+ * Scales frames to the size that the source states, for filters whose input must not change its size: cropping and
+ * rotating would read beyond the edge of a smaller frame. Costs nothing as long as frames have this size.
  */
 export function fixedSizeFilter({ facts }: VideoTrack): string {
   const { codedWidth, codedHeight } = facts;

@@ -1,4 +1,4 @@
-// When frames are shown: at their own times if codec and container can keep them, otherwise at a constant rate.
+// Frame timing: frames keep their own times if codec and container support it, otherwise the rate is constant.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { fraction } from "../../media/media-probe.ts";
@@ -35,12 +35,15 @@ const USUAL_RATES = [
   "60",
 ];
 
-/** `legal`: rates to choose from, ascending. `anyUpTo`: any other exact rate is allowed up to this. In frames per second. */
+/**
+ * `legal`: rates to choose from, ascending. `anyUpTo`: any other exact rate is allowed up to this. In frames per
+ * second.
+ */
 type Rates = { readonly legal: readonly string[]; readonly anyUpTo: number };
 /**
- * Rates of codecs that do not allow all rates. MPEG-2: ISO 13818-2 table 6-4, the only rates that players of its main profile
- * know. H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, which excludes 120000/1001; nobody expects more of
- * the other old codecs either.
+ * Rates of codecs that do not allow all rates. MPEG-2: ISO 13818-2 table 6-4, the only rates that players of its main
+ * profile know. H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, which excludes 120000/1001; nobody
+ * expects more of the other old codecs either.
  */
 const OLD: Rates = { legal: USUAL_RATES, anyUpTo: 60 };
 const RATES: Readonly<Partial<Record<VideoCodec, Rates>>> = {
@@ -67,9 +70,9 @@ export type FrameTiming = {
 type TimingOptions = { readonly codec: VideoCodec; readonly fps: string | null };
 
 /**
- * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, as the default
- * of ffmpeg 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also if the
- * source's container rounds to milliseconds; variable rates get a fine time base.
+ * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, as the
+ * default of ffmpeg 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also
+ * if the source's container rounds to milliseconds; variable rates get a fine time base.
  */
 export function frameTiming({ codec, fps }: TimingOptions, container: TrackContainer, track: VideoTrack): FrameTiming {
   const argv = ["-fps_mode", "vfr"];
@@ -98,8 +101,8 @@ export function expectedFrameCount(trim: Trim, timing: FrameTiming | null, track
 }
 
 /**
- * The source's own rate if the codec allows it. Otherwise a whole multiple or a whole fraction of it, so that motion stays
- * even; otherwise the nearest rate, or the next one up if the nearest would lose more than a few frames.
+ * The source's own rate if the codec allows it. Otherwise a whole multiple or a whole fraction of it, so that motion
+ * stays even; otherwise the nearest rate, or the next one up if the nearest would lose more than a few frames.
  */
 function constantRate(sourceFps: number, isExact: boolean, { legal, anyUpTo }: Rates): string {
   const rates = legal.map((rate) => ({ rate, fps: fraction(rate) ?? 0 }));

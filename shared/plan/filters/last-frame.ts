@@ -64,9 +64,9 @@ export function holdLastFrame({ lastFrame }: VideoTrack, trim: Trim, options: Ho
 }
 
 /**
- * Repeats the last frame at these times. `tpad` adds copies some time after the last frame, which depends on the version, so
- * `setpts` sets their times. Where nothing states how long a frame lasts, the last one is assumed to last as long as the one
- * before it: so there are two copies.
+ * Repeats the last frame at these times. `tpad` adds copies some time after the last frame, which depends on the
+ * version, so `setpts` sets their times. Where nothing states how long a frame lasts, the last one is assumed to last
+ * as long as the one before it: so there are two copies.
  */
 const repeatFilters = (ms: readonly number[], lastMs: number): string[] => {
   const after = seconds(lastMs + 0.5);
@@ -76,10 +76,10 @@ const repeatFilters = (ms: readonly number[], lastMs: number): string[] => {
 };
 
 /**
- * Extends the packet that is written last. Its times are in another unit than the one that ffmpeg 5.1 announces to bitstream
- * filters (TB), so the end is given in proportion to the time of the last frame, which is the latest. Unless they are named,
- * `setts` sets presentation times to decoding times. ISO files add up durations in decoding order, which gives the length
- * only without reordering.
+ * Extends the packet that is written last. Its times are in another unit than the one that ffmpeg 5.1 announces to
+ * bitstream filters (TB), so the end is given in proportion to the time of the last frame, which is the latest. Unless
+ * they are named, `setts` sets presentation times to decoding times. ISO files add up durations in decoding order,
+ * which gives the length only without reordering.
  */
 function lengthArguments(endMs: number, lastMs: number): string[] {
   if (lastMs <= 0) return [];

@@ -7,18 +7,18 @@ import type { SourceColor } from "../source/source-color.ts";
 export const WHITE_NITS = 203;
 
 /**
- * The brightest light that keeps its detail. `assumed` if the source does not state it: most HDR is graded for this, and
- * hardly any exceeds it. A stated value counts within `least` and `most`.
+ * The brightest light that keeps its detail. `assumed` if the source does not state it: most HDR is graded for this,
+ * and hardly any exceeds it. A stated value counts within `least` and `most`.
  */
 const PEAK_NITS = { assumed: 1000, least: 400, most: 4000 };
 
 /**
- * Filters from PQ, HLG or BT.2020 to BT.709. They start with frames that are tagged and end with 8-bit values for `matrix`
- * (`bt709` for YUV of limited range, `gbr` for RGB); `format` must follow.
+ * Filters from PQ, HLG or BT.2020 to BT.709. They start with frames that are tagged and end with 8-bit values for
+ * `matrix` (`bt709` for YUV of limited range, `gbr` for RGB); `format` must follow.
  *
- * Mobius does not change values below 30 % of white, so that faces keep their brightness, and compresses only those above.
- * Measured: mid-gray of 26 cd/m² maps to 108 of 255, white to 216, 1000 cd/m² to 255. It works on the brightest of R, G and
- * B, so hues are kept; `desat` would desaturate bright colors.
+ * Mobius does not change values below 30 % of white, so that faces keep their brightness, and compresses only those
+ * above. Measured: mid-gray of 26 cd/m² maps to 108 of 255, white to 216, 1000 cd/m² to 255. It works on the brightest
+ * of R, G and B, so hues are kept; `desat` would desaturate bright colors.
  */
 export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt709" | "gbr"): string[] {
   const end = matrix === "gbr" ? "m=gbr:r=full" : "m=bt709:r=limited";
@@ -34,8 +34,8 @@ export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt7
 }
 
 /**
- * Why a node cannot run these filters, if they convert colors with filters that its ffmpeg lacks; null if it can. Another
- * node may have them, so this may be tried again.
+ * Why a node cannot run these filters, if they convert colors with filters that its ffmpeg lacks; null if it can.
+ * Another node may have them, so this may be tried again.
  */
 export function conversionFailure(
   filters: readonly string[],

@@ -25,8 +25,8 @@ export type VideoFilters = {
 };
 
 /**
- * Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for sizes that no node can
- * hold, and for colors that this ffmpeg has no filters to convert.
+ * Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for sizes that no node
+ * can hold, and for colors that this ffmpeg has no filters to convert.
  */
 export function planVideoFilters(
   options: VideoFilterOptions,
@@ -58,8 +58,8 @@ export function planVideoFilters(
 }
 
 /**
- * Deinterlaces the frames that the decoder calls interlaced, one frame for each, and passes progressive ones unchanged, so
- * that mixed sources come out right. bwdif draws finer lines than yadif and is as fast.
+ * Deinterlaces the frames that the decoder calls interlaced, one frame for each, and passes progressive ones unchanged,
+ * so that mixed sources come out right. bwdif draws finer lines than yadif and is as fast.
  */
 export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCapabilities, "filters">): string[] {
   const name = filters.includes("bwdif") ? "bwdif" : "yadif";
@@ -67,8 +67,8 @@ export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCa
 }
 
 /**
- * `blur` 1–5 → the standard deviation of the Gaussian, as a share of the shorter side: from soft, by way of faces that cannot
- * be recognized (about 3), to colors only. Our decision.
+ * `blur` 1–5 → the standard deviation of the Gaussian, as a share of the shorter side: from soft, by way of faces that
+ * cannot be recognized (about 3), to colors only. Our decision.
  */
 const SIGMA_SHARE: Readonly<Record<number, number>> = { 1: 0.005, 2: 0.01, 3: 0.02, 4: 0.04, 5: 0.08 };
 

@@ -16,11 +16,15 @@ export type OverlayTarget = {
   readonly tags: ColorTags;
 };
 
-/** On frames whose shorter side is this, a watermark has its own size in pixels; on others it is scaled. Our decision. */
+/**
+ * On frames whose shorter side is this, a watermark has its own size in pixels; on others it is scaled. Our decision.
+ */
 const REFERENCE_SIDE = 1080;
 /** No watermark takes more than this share of the width or height. */
 const LARGEST_SHARE = 0.5;
-/** Distance from the edges, as a share of the shorter side. It is rounded to an even number, to be on the chroma grid. */
+/**
+ * Distance from the edges, as a share of the shorter side. It is rounded to an even number, to be on the chroma grid.
+ */
 const MARGIN_SHARE = 0.02;
 
 /** The formats of `overlay` and of its image, by the format of the frames. */

@@ -1,4 +1,4 @@
-// Which loudspeakers the audio of a source is for, and which layout of an encoder keeps all of them.
+// Channel layouts: the loudspeakers of each, and the choice of a layout that keeps all of the source's loudspeakers.
 
 /** Loudspeakers by ffmpeg's abbreviations. A layout's only side or back pair is written as the back pair. */
 const SPEAKERS = {
@@ -31,7 +31,9 @@ const BY_COUNT: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "4.0", "5.0
 /** The number of channels of a layout. */
 export const channelsOf = (layout: SpeakerLayout): number => SPEAKERS[layout].split(" ").length;
 
-/** The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number. */
+/**
+ * The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number.
+ */
 export function sourceLayout(name: string | undefined, channels: number | null): SpeakerLayout | null {
   if (name !== undefined && isLayout(name)) return name;
   return (channels && BY_COUNT[channels - 1]) || null;

@@ -1,4 +1,4 @@
-// Which streams can be copied into which container.
+// Checks whether a stream can be copied into a container.
 import type { Failure } from "../../errors.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "../../format/containers.ts";
 import type { TrackKind } from "./source-tracks.ts";
@@ -13,8 +13,8 @@ const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Codecs, by ffprobe's names, that a container holds besides those that this service encodes into it. Its specification and
- * common players know them, and ffmpeg's muxer writes them without `-strict`.
+ * Codecs, by ffprobe's names, that a container holds besides those that this service encodes into it. Its specification
+ * and common players know them, and ffmpeg's muxer writes them without `-strict`.
  */
 const COPIED_ONLY: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, string>>>>> = {
   mp4: { video: "mpeg1video vvc", audio: "eac3 alac dts mp1" },

@@ -1,4 +1,4 @@
-// How large frames may be: a node must hold several of them in memory.
+// The largest frames of sources and outputs: a node must hold several of them in memory.
 import type { Failure } from "../../errors.ts";
 import type { VideoTrack } from "./source-tracks.ts";
 

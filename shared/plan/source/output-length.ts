@@ -1,4 +1,4 @@
-// How long an output is, as far as its source states it.
+// The expected length of outputs.
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 
@@ -6,7 +6,9 @@ import type { Trim } from "./trim.ts";
 export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>
   lengthFrom === "packets" || lengthFrom === "stream";
 
-/** Where an output of these tracks ends on the source's timeline, in ms: with its longest track, or where it is trimmed. */
+/**
+ * Where an output of these tracks ends on the source's timeline, in ms: with its longest track, or where it is trimmed.
+ */
 export function lastEnd({ endMs }: Trim, tracks: readonly Track[]): number | null {
   const ends = tracks.map((track) => track.endMs).filter((end) => end !== null);
   const last = ends.length === 0 ? null : Math.max(...ends);

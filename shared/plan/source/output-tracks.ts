@@ -1,4 +1,4 @@
-// Which tracks of the source go into an output.
+// Chooses the tracks of the source that go into an output.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Undecodable } from "../../media/choose-streams.ts";
 import { isExact } from "./output-length.ts";
@@ -18,8 +18,8 @@ export const startsBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
 /**
- * The audio that goes into the output. Next to video, audio that cannot be decoded or is entirely outside of the trim counts as
- * missing.
+ * The audio that goes into the output. Next to video, audio that cannot be decoded or is entirely outside of the trim
+ * counts as missing.
  */
 export function audioTrack(
   spec: Pick<VideoOutput, "video" | "audio">,

@@ -1,4 +1,4 @@
-// Why an output cannot be made from a source, in the cases that several planners share.
+// The failures that several planners share.
 import type { Failure } from "../../errors.ts";
 
 const MESSAGES = {

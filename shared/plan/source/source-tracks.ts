@@ -47,8 +47,8 @@ export type SourceTracks = {
 };
 
 /**
- * Rates above this are time bases rather than frame rates: ffprobe reports 1000 fps for a recording by a browser (live WebM
- * without a default duration).
+ * Rates above this are time bases rather than frame rates: ffprobe reports 1000 fps for a recording by a browser (live
+ * WebM without a default duration).
  */
 const MAX_CREDIBLE_FPS = 240;
 
@@ -120,8 +120,8 @@ function rateOf(stream: ProbedStream, facts: VideoFacts): { fps: number | null; 
 }
 
 /**
- * Whether it is a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may be the
- * mean of frames that vary: both rates of ffprobe are then the same, but neither is usual.
+ * Whether it is a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may
+ * be the mean of frames that vary: both rates of ffprobe are then the same, but neither is usual.
  */
 function isUsualRate(fps: number): boolean {
   return [fps, fps * 1.001].some((rate) => Math.abs(rate - Math.round(rate)) <= rate * 0.0002);

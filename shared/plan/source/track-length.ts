@@ -1,4 +1,4 @@
-// When a stream of a source starts and ends, and where that is known from.
+// The start and end of a stream, and the origin of this information.
 import { type Undecodable, undecodable } from "../../media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
 import { microseconds } from "../../media/timeline-start.ts";
@@ -15,9 +15,9 @@ export type Track = {
   readonly durationMs: number | null;
   readonly endMs: number | null;
   /**
-   * `packets`: the packets of the stream were read. `stream`: a header states it for this stream. `file`: a header states it
-   * for the file, and another stream may be the longest. `estimate`: it was calculated from the file's size and its first
-   * bitrate, and may be far off.
+   * `packets`: the packets of the stream were read. `stream`: a header states it for this stream. `file`: a header
+   * states it for the file, and another stream may be the longest. `estimate`: it was calculated from the file's size
+   * and its first bitrate, and may be far off.
    */
   readonly lengthFrom: "packets" | "stream" | "file" | "estimate";
 };
@@ -44,8 +44,8 @@ export function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: numbe
 type Length = Pick<Track, "durationMs" | "lengthFrom">;
 
 /**
- * The length according to the packets. Null if the file is truncated: the stated length then counts, so that outputs are too
- * short and fail.
+ * The length according to the packets. Null if the file is truncated: the stated length then counts, so that outputs
+ * are too short and fail.
  */
 function measuredLength({ packets }: ProbedStream, originUs: number, startMs: number): Length | null {
   if (!packets || packets.cut_short) return null;

@@ -1,4 +1,4 @@
-// Which part of the source an output shows: exact to the frame, with video and audio in sync, and cheap late in the source.
+// Trims outputs: exactly to the frame, with video and audio in sync, and without decoding everything before an offset.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
 import { fraction } from "../../media/media-probe.ts";
@@ -18,13 +18,16 @@ export type Trim = {
 /** The whole source. */
 export const NO_TRIM: Trim = { seekMs: 0, startMs: 0, endMs: null };
 
-/** A frame that begins this much before the offset may still be the first: containers and people round to milliseconds. */
+/**
+ * A frame that begins this much before the offset may still be the first: containers and people round to milliseconds.
+ */
 const TOLERANCE_MS = 1;
 
 /**
- * How long before the output reading begins, in ms, by demuxer; null: at the start of the source. If the file has an index,
- * ffmpeg finds the keyframe before a time, and the preroll is for streams that recover over many frames. In MPEG-TS it lands
- * anywhere, and everything before the next keyframe is lost; broadcasts have a keyframe every few seconds.
+ * How long before the output reading begins, in ms, by demuxer; null: at the start of the source. If the file has an
+ * index, ffmpeg finds the keyframe before a time, and the preroll is for streams that recover over many frames. In
+ * MPEG-TS it lands anywhere, and everything before the next keyframe is lost; broadcasts have a keyframe every few
+ * seconds.
  */
 function prerollOf(format: string): number | null {
   if (INDEXED_DEMUXERS.has(format)) return 10_000;
@@ -38,8 +41,8 @@ const NEAR_MS = 10_000;
 const FILTERED_BEFORE_MS = 1000;
 
 /**
- * The part of the source that an output shows. Of the frames that the output has, its first is the first at or after the
- * offset, so that it has the same frames as an untrimmed output from there on.
+ * The part of the source that an output shows. Of the frames that the output has, its first is the first at or after
+ * the offset, so that it has the same frames as an untrimmed output from there on.
  */
 export function trimOf({ offsetMs, durationMs, video }: VideoOutput, { video: track, format }: SourceTracks): Trim {
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };

@@ -1,11 +1,11 @@
-// What the encoder makes of a stream, for the packager: tracks that grow while they are encoded.
+// The tracks, variants and thumbnails of a planned stream, which the packager reads while they are encoded.
 import type { Size } from "../source/frame-size.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
 
 /**
- * The timestamp in the segments that corresponds to time 0 of the output, in seconds. Audio begins a little before 0 (the
- * encoder's priming) and frames are decoded before they are shown, so the timeline needs room below 0: without it each muxer
- * would shift its track by a different amount. Apple's mediafilesegmenter uses ten seconds too.
+ * The timestamp in the segments that corresponds to time 0 of the output, in seconds. Audio begins a little before 0
+ * (the encoder's priming) and frames are decoded before they are shown, so the timeline needs room below 0: without it
+ * each muxer would shift its track by a different amount. Apple's mediafilesegmenter uses ten seconds too.
  */
 export const STREAM_START_SECONDS = 10;
 
@@ -15,7 +15,9 @@ export type StreamTrack = {
   readonly kind: TrackKind;
   /** Fragmented MP4 in the working folder, which only grows. Null if no package has such segments of the track. */
   readonly fmp4: string | null;
-  /** ffmpeg's playlist of finished MPEG-TS segments, which are in the same folder. Null if no package has such segments. */
+  /**
+   * ffmpeg's playlist of finished MPEG-TS segments, which are in the same folder. Null if no package has such segments.
+   */
   readonly ts: string | null;
   /** Null for audio. `fps` is the mean. */
   readonly video: { readonly frame: Size; readonly fps: number } | null;

@@ -1,4 +1,4 @@
-// How the tracks of a stream are written: as fragmented MP4, as segments of MPEG-TS, or as both from one encode.
+// Writes the tracks of a stream as fragmented MP4, as segments of MPEG-TS, or as both from one encode.
 import type { TrackKind } from "../source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "./planned-stream.ts";
 
@@ -14,14 +14,14 @@ const TIMES = [
 const AUDIO_FRAGMENT_US = "500000";
 
 /**
- * ffmpeg's own default, in µs, which `tee` does not pass on. A packet of MPEG-TS holds half of that of audio. Without it each
- * audio frame has its own packet, and 64 kbit/s become 137.
+ * ffmpeg's own default, in µs, which `tee` does not pass on. A packet of MPEG-TS holds half of that of audio. Without
+ * it each audio frame has its own packet, and 64 kbit/s become 137.
  */
 const MAX_DELAY_US = "700000";
 
 /**
- * Fragments begin at keyframes. `frag_discont` keeps their times as they are, and without edit lists nothing else shifts them:
- * players treat edit lists differently.
+ * Fragments begin at keyframes. `frag_discont` keeps their times as they are, and without edit lists nothing else
+ * shifts them: players treat edit lists differently.
  */
 const FRAGMENTED: Muxer = {
   name: "mp4",

@@ -1,4 +1,4 @@
-// Which renditions a stream has: those of the request, without those that the source is too small for or has no tracks for.
+// Chooses the renditions of a stream: those of the request for which the source has tracks and enough pixels.
 import type { FrameSize, VideoFormat } from "../../format/format-spec.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import type { EncodedAudio } from "../encoders/audio-encoders.ts";
@@ -20,9 +20,10 @@ export type StreamVariants = {
 /**
  * The variants of a stream; none if the source has no track that they need.
  *
- * No frame is padded: players do that, and a ladder with bars on some of its rungs would change its shape. So a box means the
- * size that fits into it. The default ladder is made for landscape video. A portrait source gets its portrait equivalent,
- * rungs above the source are left out, more than two channels become stereo, for which 128k is enough, and mono stays mono.
+ * No frame is padded: players do that, and a ladder with bars on some of its rungs would change its shape. So a box
+ * means the size that fits into it. The default ladder is made for landscape video. A portrait source gets its portrait
+ * equivalent, rungs above the source are left out, more than two channels become stereo, for which 128k is enough, and
+ * mono stays mono.
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
   const requested = spec.variants
@@ -116,8 +117,8 @@ function contained(size: FrameSize, source: Size): Size {
 }
 
 /**
- * Replaces equal tracks, and then equal variants, by one. Equal variants are of no use to a player: with a source without
- * audio, `720p` and `720p:x` are the same.
+ * Replaces equal tracks, and then equal variants, by one. Equal variants are of no use to a player: with a source
+ * without audio, `720p` and `720p:x` are the same.
  */
 function withIndexes(variants: readonly Variant[]): StreamVariants {
   const videos: EncodedVideo[] = [];

@@ -1,4 +1,4 @@
-// How many files an image output consists of, once its source is known.
+// Counts the files of an image output, once its source is known.
 import { frameCount, imageFileCount } from "../../job/output-files.ts";
 import type { ImageOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";

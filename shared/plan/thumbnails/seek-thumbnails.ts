@@ -1,4 +1,5 @@
-// Takes images from a long source without decoding all of it: each timestamp has an input that starts at the keyframe before.
+// Takes images from a long source without decoding all of it: each timestamp has an input that starts at the keyframe
+// before.
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { type Branch, branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput, seconds } from "../command/opening-arguments.ts";
@@ -29,8 +30,9 @@ export type SeekedImages = {
 };
 
 /**
- * What a seek costs, in ms of video that could be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 images from
- * 180 s of 1080p: 1.7 s of CPU time by seeking, 10.0 s by decoding up to the last). Encoders' default is one every 5 to 10 s.
+ * What a seek costs, in ms of video that could be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 images
+ * from 180 s of 1080p: 1.7 s of CPU time by seeking, 10.0 s by decoding up to the last). Encoders' default is one every
+ * 5 to 10 s.
  */
 const SEEK_COST_MS = 5_000;
 /** Timestamps this close together are decoded in one go. */
@@ -76,6 +78,7 @@ export function seekRuns(seeked: SeekedImages, inputs: SeekInputs): PlannedRun[]
       ...imageArguments(label, fileCount, images),
     ],
     network: "none",
+    inHardware: false,
     expectedFrames: fileCount,
     durationMs: null,
   };
@@ -115,9 +118,9 @@ type SeekGroup = {
 };
 
 /**
- * Each seek has its own input, graph and output, so that ffmpeg stops reading an input as soon as its frames are done. With
- * `-noaccurate_seek` the filters get everything from the keyframe on, with times that count from the timestamp: the frame
- * that is shown then began before it.
+ * Each seek has its own input, graph and output, so that ffmpeg stops reading an input as soon as its frames are done.
+ * With `-noaccurate_seek` the filters get everything from the keyframe on, with times that count from the timestamp:
+ * the frame that is shown then began before it.
  */
 function groupRun({ label, seeks, firstNumber }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
   const { filters, encode, file } = files;
@@ -141,6 +144,7 @@ function groupRun({ label, seeks, firstNumber }: SeekGroup, files: FrameFiles, i
   return {
     argv: checkedArguments([...openingArguments([...sources, ...inputs.overlays(urls)]), ...outputs]),
     network: inputs.network,
+    inHardware: false,
     // `frame` counts the first output only.
     expectedFrames: null,
     durationMs: null,

@@ -3,8 +3,9 @@ import { quoted } from "../command/filter-text.ts";
 import { countTimestamps, type SamplingInterval } from "./thumbnail-timestamps.ts";
 
 /**
- * A frame that begins this shortly after a timestamp counts as shown at it: Matroska rounds times to whole milliseconds. The
- * value is not round, so that no frames are exactly at the limit, where two ways of reading the source could differ.
+ * A frame that begins this shortly after a timestamp counts as shown at it: Matroska rounds times to whole
+ * milliseconds. The value is not round, so that no frames are exactly at the limit, where two ways of reading the
+ * source could differ.
  */
 const SNAP_SECONDS = 0.000437;
 
@@ -12,13 +13,13 @@ const SNAP_SECONDS = 0.000437;
 const OUTPUT_STEP = 10;
 
 /**
- * Selects for each timestamp the last frame that began before it. `setpts` numbers frames by how many timestamps precede
- * them, so the frames with number k are those between timestamps k−1 and k. `fps` then outputs the last frame of each number,
- * and repeats it for timestamps before the next frame. The first frame is used for timestamps before it, the last frame for
- * those after it.
+ * Selects for each timestamp the last frame that began before it. `setpts` numbers frames by how many timestamps
+ * precede them, so the frames with number k are those between timestamps k−1 and k. `fps` then outputs the last frame
+ * of each number, and repeats it for timestamps before the next frame. The first frame is used for timestamps before
+ * it, the last frame for those after it.
  *
- * Numbers are microseconds apart, and the clock of `fps` has ten times that step. So the end of the stream comes after the last
- * frame in all versions: ffmpeg 5.1 does not change its time, 7.0 sends it through `setpts`.
+ * Numbers are microseconds apart, and the clock of `fps` has ten times that step. So the end of the stream comes after
+ * the last frame in all versions: ffmpeg 5.1 does not change its time, 7.0 sends it through `setpts`.
  *
  * `originMs` is the timestamp at which ffmpeg's own time is 0.
  */

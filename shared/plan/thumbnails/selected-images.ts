@@ -1,4 +1,4 @@
-// What an image output makes of the frames that are selected for it.
+// The plan of an image output in parts: timestamps, filters, encoder and files.
 import type { Filter } from "../command/filter-graph.ts";
 import type { SamplingInterval } from "./thumbnail-timestamps.ts";
 

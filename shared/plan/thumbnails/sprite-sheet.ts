@@ -17,7 +17,9 @@ export type SpriteSheetLayout = {
 /** Width of a cell if no size is requested: usual for the previews of a seek bar. */
 export const DEFAULT_CELL_WIDTH = 160;
 
-/** Limits of the formats: 16 bits for JPEG (ITU-T T.81 B.2.2), 14 for WebP (RFC 9649 §3). The others are our decision. */
+/**
+ * Limits of the formats: 16 bits for JPEG (ITU-T T.81 B.2.2), 14 for WebP (RFC 9649 §3). The others are our decision.
+ */
 const MAX_SIDE: Readonly<Partial<Record<ImageContainer, number>>> = { jpg: 65_535, webp: 16_383 };
 const MAX_SIDE_OTHERS = 16_383;
 /** A node must hold several sheets in memory. */

@@ -12,8 +12,8 @@ export type SamplingInterval = { readonly firstMs: number; readonly stepMs: numb
 export type TrackLength = Pick<VideoTrack, "startMs" | "durationMs" | "lengthFrom">;
 
 /**
- * How many images an interval may give in separate files, and on sprite sheets. A job's state, its report and its responses
- * name every file: 5,000 need half a megabyte each. Our decision.
+ * How many images an interval may give in separate files, and on sprite sheets. A job's state, its report and its
+ * responses name every file: 5,000 need half a megabyte each. Our decision.
  */
 const MAX_FILES_BY_INTERVAL = 5_000;
 const MAX_CELLS_BY_INTERVAL = 10_000;
@@ -23,7 +23,9 @@ const ASSUMED_SLOT_MS = 1_000;
 
 const ANIMATION_STEP_MS = 1_000 / ANIMATION_FPS;
 
-/** The automatic interval by the source's length (api-v2 §5): up to this many minutes, an image every this many seconds. */
+/**
+ * The automatic interval by the source's length (api-v2 §5): up to this many minutes, an image every this many seconds.
+ */
 const AUTOMATIC_INTERVALS = [
   { minutes: 2, seconds: 2 },
   { minutes: 10, seconds: 5 },

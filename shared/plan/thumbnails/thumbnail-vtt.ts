@@ -22,9 +22,9 @@ export type CueOptions = {
 const LAST_MS = 1000;
 
 /**
- * The text of the output's WebVTT file; null if it has none. The cues cover the source from 0 to its end without gaps. With
- * `number`, each image has the slot in whose middle it was taken. Otherwise an image is shown until the timestamp of the next
- * one, and the first is shown from 0 on.
+ * The text of the output's WebVTT file; null if it has none. The cues cover the source from 0 to its end without gaps.
+ * With `number`, each image has the slot in whose middle it was taken. Otherwise an image is shown until the timestamp
+ * of the next one, and the first is shown from 0 on.
  */
 export function thumbnailVtt({ spec, intervals, positions, layout, endMs }: CueOptions): string | null {
   const { vtt, selection, path } = spec;
