@@ -4,9 +4,8 @@ import { encodeLimits, limitArguments, type Machine, parseHardLimits, probeLimit
 const GIB = 2 ** 30;
 const HOUR_MS = 3_600_000;
 const machine: Machine = { cpus: 2, memoryBytes: 16 * GIB, freeBytes: 100 * GIB };
-const software = ["-c:v", "libx264", "0.mp4"];
 
-it.each<[string, Partial<Work>, Partial<Machine>, object]>([
+it.each<[string, Work, Partial<Machine>, object]>([
   [
     "a short video",
     { durationMs: 10_000 },
@@ -19,9 +18,9 @@ it.each<[string, Partial<Work>, Partial<Machine>, object]>([
   ["a disk that is almost full", { durationMs: 1 }, { freeBytes: GIB / 4 }, { fileBytes: 0, exceededByFile: "disk" }],
   ["memory", {}, {}, { memoryBytes: 12 * GIB + 2 * 576 * 2 ** 20 }],
   ["little memory", {}, { memoryBytes: GIB, cpus: 1 }, { memoryBytes: 4 * GIB + 576 * 2 ** 20 }],
-  ["the address space of a GPU", { argv: ["-c:v", "h264_nvenc", "0.mp4"] }, {}, { memoryBytes: null }],
+  ["the address space of a GPU", { inHardware: true }, {}, { memoryBytes: null }],
 ])("bounds by %s", (_what, work, given, limits) => {
-  expect(encodeLimits({ argv: software, ...work }, { ...machine, ...given })).toMatchObject(limits);
+  expect(encodeLimits(work, { ...machine, ...given })).toMatchObject(limits);
 });
 
 const PROC_LIMITS = `Limit                     Soft Limit           Hard Limit           Units

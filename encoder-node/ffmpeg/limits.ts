@@ -1,5 +1,4 @@
 // Limits on the time, memory and disk space of one run of ffmpeg or ffprobe. They exceed what honest work needs. Pure.
-import { HARDWARE_NAMES } from "#shared/protocol/capabilities.ts";
 
 export type RunLimits = {
   /** Elapsed time. */
@@ -57,26 +56,32 @@ export type Machine = {
   readonly freeBytes: number;
 };
 
-/** The run to limit. `durationMs` is the duration of its longest output; null: unknown. */
-export type Work = { readonly argv: readonly string[]; readonly durationMs?: number | null | undefined };
+export type Work = {
+  /** Whether the run encodes in hardware. False by default. */
+  readonly inHardware?: boolean | undefined;
+  /** The duration of the longest output; null: unknown. */
+  readonly durationMs?: number | null | undefined;
+};
 
-/** Limits of a run of ffmpeg. */
-export function encodeLimits({ argv, durationMs = null }: Work, { cpus, memoryBytes, freeBytes }: Machine): RunLimits {
+/**
+ * Limits of a run of ffmpeg. A hardware encode has no memory limit, because GPU drivers map more than the card's whole
+ * memory into the address space.
+ */
+export function encodeLimits(
+  { inHardware = false, durationMs = null }: Work,
+  { cpus, memoryBytes, freeBytes }: Machine,
+): RunLimits {
   const wallMs = durationMs === null ? UNKNOWN_MS : Math.min(CEILING_MS, FLOOR_MS + WALL_FACTOR * durationMs);
   const room = Math.max(0, freeBytes - DISK_RESERVE_BYTES);
   const largest = durationMs === null ? room : FILE_FLOOR_BYTES + FILE_BYTES_PER_MS * durationMs;
   return {
     wallMs,
     cpuSeconds: Math.ceil((wallMs / 1000) * cpus),
-    memoryBytes: usesHardware(argv) ? null : memoryLimit(memoryBytes, cpus),
+    memoryBytes: inHardware ? null : memoryLimit(memoryBytes, cpus),
     fileBytes: Math.min(room, largest),
     exceededByFile: largest < room ? "file" : "disk",
   };
 }
-
-/** Such a run has no memory limit, because GPU drivers map more than the card's whole memory into the address space. */
-export const usesHardware = (argv: readonly string[]): boolean =>
-  argv.some((argument) => HARDWARE_NAMES.some((name) => argument.endsWith(`_${name}`)));
 
 const memoryLimit = (memoryBytes: number, cpus: number): number =>
   Math.floor(Math.max(MEMORY_FLOOR_BYTES, memoryBytes * MEMORY_SHARE) + cpus * THREADS_BYTES_PER_CPU);

@@ -24,6 +24,8 @@ export type Command = {
   readonly reads?: readonly string[] | undefined;
   /** `none` by default, whatever `argv` contains. */
   readonly network?: RunNetwork | undefined;
+  /** The run encodes in hardware: it gets the GPU's devices and no memory limit. False by default. */
+  readonly inHardware?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The run is killed when neither the frame count nor the output time advances for this long. */
@@ -65,6 +67,7 @@ export async function runCommand(command: Command): Promise<CommandResult> {
       limits,
       folder: command.writesNothing ? null : command.cwd,
       network: command.network ?? "none",
+      inHardware: command.inHardware ?? false,
     });
     if (command.signal?.aborted) return { ok: false, reason: "aborted", exitCode: null, stderrTail: "" };
     const group = startGroup({ ...confined, cwd: command.cwd });

@@ -77,8 +77,9 @@ async function tryDevice(
 ): Promise<CodecResult[]> {
   const trialOf = (codec: HardwareCodec): string[] => hardwareTrial(codec, device);
   const results: CodecResult[] = [];
-  for (const [codec, result] of await runTrials(ffmpeg, codecs, trialOf, limitMs)) {
-    if (!result.works && result.busy) results.push(...(await runTrials(ffmpeg, [codec], trialOf, limitMs)));
+  const options = { limitMs, inHardware: true };
+  for (const [codec, result] of await runTrials(ffmpeg, codecs, trialOf, options)) {
+    if (!result.works && result.busy) results.push(...(await runTrials(ffmpeg, [codec], trialOf, options)));
     else results.push([codec, result]);
   }
   return results;

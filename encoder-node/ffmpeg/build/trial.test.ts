@@ -38,5 +38,5 @@ it.each([
   ["kill -SEGV $$", "ffmpeg crashed"],
 ])("reports why a trial failed: %s", async (does, reason) => {
   const limitMs = does === "sleep 9" ? 400 : 10_000;
-  expect(await runTrial(await toolThat(does), [], limitMs)).toEqual({ works: false, busy: false, reason });
+  expect(await runTrial(await toolThat(does), [], { limitMs })).toEqual({ works: false, busy: false, reason });
 });

@@ -13,11 +13,22 @@ export type TrialResult =
 /** A trial succeeds within 0.1 s or fails within 0.6 s (ffmpeg 7 waits for its threads); slower on a loaded machine. */
 const TRIAL_LIMIT_MS = 10_000;
 
+export type TrialOptions = {
+  readonly limitMs?: number | undefined;
+  /** Whether the encoder is a hardware encoder. False by default. */
+  readonly inHardware?: boolean;
+};
+
 /** Runs the trial of an encoder, which must write no file. A trial that exceeds `limitMs` is killed and counts as failed. */
-export async function runTrial(ffmpeg: Tool, trial: readonly string[], limitMs = TRIAL_LIMIT_MS): Promise<TrialResult> {
+export async function runTrial(
+  ffmpeg: Tool,
+  trial: readonly string[],
+  { limitMs = TRIAL_LIMIT_MS, inHardware = false }: TrialOptions = {},
+): Promise<TrialResult> {
   const argv = ["-v", "error", "-nostdin", ...trial];
   // Without `-progress` nothing resets the stall timeout, so it limits the whole run.
-  const result = await runCommand({ path: ffmpeg.path, argv, cwd: tmpdir(), stallMs: limitMs, writesNothing: true });
+  const run = { path: ffmpeg.path, argv, cwd: tmpdir(), stallMs: limitMs, writesNothing: true, inHardware };
+  const result = await runCommand(run);
   if (result.ok) return { works: true };
   return { works: false, busy: isBusy(result.stderrTail), reason: reasonOf(result, limitMs) };
 }
@@ -45,12 +56,12 @@ export async function runTrials<Encoder>(
   ffmpeg: Tool,
   encoders: readonly Encoder[],
   trialOf: (encoder: Encoder) => readonly string[],
-  limitMs?: number,
+  options: TrialOptions = {},
 ): Promise<[Encoder, TrialResult][]> {
   const results: [Encoder, TrialResult][] = [];
   const queue = encoders.entries();
   const runner = async (): Promise<void> => {
-    for (const [at, encoder] of queue) results[at] = [encoder, await runTrial(ffmpeg, trialOf(encoder), limitMs)];
+    for (const [at, encoder] of queue) results[at] = [encoder, await runTrial(ffmpeg, trialOf(encoder), options)];
   };
   await Promise.all(Array.from({ length: PARALLEL_TRIALS }, runner));
   return results;

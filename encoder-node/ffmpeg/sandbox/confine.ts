@@ -1,5 +1,5 @@
 // Builds the command line that runs ffmpeg or ffprobe with all the isolation that isolation.ts found to work here.
-import { limitArguments, type RunLimits, usesHardware } from "../limits.ts";
+import { limitArguments, type RunLimits } from "../limits.ts";
 import type { ProcessEnd } from "../process-group.ts";
 import { findIsolation, type Isolation, lowerPriority, runPriority } from "./isolation.ts";
 import type { LoopbackNetwork } from "./loopback-network.ts";
@@ -20,6 +20,8 @@ export type Confinement = {
   /** Files outside the folder that the run may read. */
   readonly reads: readonly string[];
   readonly network: RunNetwork;
+  /** Whether the run gets the GPU's devices. False by default. */
+  readonly inHardware?: boolean;
   readonly limits: RunLimits;
 };
 
@@ -64,7 +66,7 @@ function wrapperPrefix(
 
 async function inSandbox(sandbox: Sandbox, { hardLimits }: Isolation, run: Confinement): Promise<string[]> {
   const { folder, limits, network } = run;
-  const hasGpu = usesHardware(run.argv);
+  const hasGpu = run.inHardware ?? false;
   const details: SandboxedRun = {
     ...(await runPriority()),
     command: [run.tool, ...run.argv],
