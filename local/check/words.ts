@@ -55,7 +55,9 @@ const GIVEN = [
   /picture parameter set/gi,
   /Picture size/g,
   // Fields of responses, which existing clients read.
-  /cut_short|picture_over_sound_ms|refusals(?=:)/g,
+  /smpte240m film\b/g,
+  /\|pictures\?\|/g,
+  /cut_short|picture_over_sound_ms|\brefusals(?=["`]?: |["`] lists|\))/g,
 ];
 
 export type BadWord = { file: string; line: number; word: string; instead: string; text: string };

@@ -39,7 +39,12 @@ async function ask(method: string, path: string, headers: Record<string, string>
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
-  const [claimed] = await jobOf(env, inspected).claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
+  const [claimed] = await jobOf(env, inspected).claim({
+    nodeId: "node",
+    session: "session",
+    slotClass: "inspect",
+    max: 1,
+  });
   if (!claimed) throw new Error("Nothing to inspect");
   await jobOf(env, inspected).complete(claimed.lease, {
     token: claimed.token,

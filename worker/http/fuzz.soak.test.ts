@@ -21,7 +21,7 @@ it("answers any body with a plan or with an error in the contract's shape", asyn
         { message: expect.stringMatching(/\w/), error_code: expect.toSatisfy(isErrorCode), status: "error" },
       ]);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
   // Plans as well as refusals: the bodies must reach both sides of the parser.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));

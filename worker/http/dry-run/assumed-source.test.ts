@@ -39,7 +39,10 @@ describe("the query of a dry run", () => {
     ["rotation", "45"],
     ["audio", "stereo"],
   ])("refuses %s=%s by name", (name, value) => {
-    const error = { code: "query_not_valid", message: expect.stringMatching(`^The query parameter \`${name}\` must be `) };
+    const error = {
+      code: "query_not_valid",
+      message: expect.stringMatching(`^The query parameter \`${name}\` must be `),
+    };
     expect(() => parseDryRun({ dry_run: "1", [name]: value })).toThrow(expect.objectContaining(error));
   });
 });

@@ -3,10 +3,8 @@ import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
 import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
-import { isLeaseToken, mayBeLease } from "../../crypto/lease-token.ts";
 import { loadState } from "../../job/persistence/job-store.ts";
 import { jobOf } from "../../rpc/job.ts";
-import { settingsOf } from "../../settings.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
 
@@ -131,13 +129,6 @@ it("reports on leases that there never were make no object", async () => {
     }
   }
   expect(await jobs()).toBe(before);
-});
-
-it("a token that an earlier version made, without a checksum, is looked up in the index", async () => {
-  const proof = { lease: (await leased("inspect")).lease as LeaseId, token: "A".repeat(28) };
-  expect(isLeaseToken(proof, settingsOf(env).sealingKeys)).toBeNull();
-  expect(await mayBeLease(proof, env)).toBe(true);
-  expect(await mayBeLease({ ...proof, lease: "BBBBBBBBBBBBBB.inspect.1" as LeaseId }, env)).toBe(false);
 });
 
 it("reports larger than a body may be are refused", async () => {

@@ -196,7 +196,9 @@ describe("uploads to the service's own storage", () => {
       "another node has the task",
       async ({ stub, lease, token }) => {
         await stub.fail(lease, { token, failure: { code: "node_lost", message: "m" } });
-        const [other] = await vi.waitFor(() => stub.claim({ nodeId: "other", session: "session", slotClass: "encode", max: 1 }));
+        const [other] = await vi.waitFor(() =>
+          stub.claim({ nodeId: "other", session: "session", slotClass: "encode", max: 1 }),
+        );
         expect(other?.lease).not.toBe(lease);
       },
     ],
@@ -209,16 +211,6 @@ describe("uploads to the service's own storage", () => {
     expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
     const kept = await fetchWorker(url);
     expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
-  });
-
-  it("are refused to an address of an earlier version, which names no lease", async () => {
-    const { id: jobId } = await folder();
-    const upload = {
-      ...{ object: { jobId, path: "v/a.mp4" }, sizeBytes: 1, contentType: "video/mp4" },
-      cacheControl: null,
-    };
-    const url = origin + (await signPut({ ...upload, part: null, expiresAt: Date.now() + 60_000, holder: null }, keys));
-    expect((await put({ url, headers: {}, offset: 0, sizeBytes: 1 })).status).toBe(403);
   });
 
   it("are refused when their time is over, or their key is gone", async () => {
