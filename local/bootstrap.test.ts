@@ -16,7 +16,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ROOT } from "./home/constants.ts";
 
-/** A repository with a lock file, and an npm that installs what it names and counts how often it was asked. */
+/** A repository with a lock file, and a fake npm that installs its packages and records its calls. */
 let root: string;
 
 const FAKE_NPM = `#!/bin/sh
@@ -66,7 +66,7 @@ const npmCalls = (): string[] =>
 const CI = "ci --no-audit --no-fund --loglevel=error";
 
 describe("installing", () => {
-  it("happens before the first run, and again only when the lock file names something else", async () => {
+  it("happens before the first run, and again only after a change of the lock file", async () => {
     expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
     await end(start(""));
     expect(npmCalls()).toEqual([CI]);
@@ -76,13 +76,13 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([CI, CI]);
   });
 
-  it("goes another way when npm ci refuses the lock file", async () => {
+  it("uses npm install when npm ci rejects the lock file", async () => {
     writeFileSync(join(root, "refuse-ci"), "");
     expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
     expect(npmCalls()).toEqual([CI, CI.replace("ci", "install --no-save")]);
   });
 
-  it("does without what is optional, and without a lock file", async () => {
+  it("accepts missing optional packages, and a missing lock file", async () => {
     mkdirSync(join(root, "node_modules"));
     const installed = { packages: { "node_modules/thing": { version: "1.0.0" } } };
     writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify(installed));
@@ -92,7 +92,7 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  it("is done once when two start at the same time, also after one that was killed while it installed", async () => {
+  it("happens once when two runs start at the same time, also after a run that was killed while it installed", async () => {
     const dead = start("");
     await end(dead);
     writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
@@ -113,8 +113,8 @@ describe("running", () => {
   it.skipIf(process.platform !== "linux").each<[string, string[], Record<string, string>, string[]]>([
     ["the environment", ["--slots", "2"], { COPRA_NODE_TOKEN: "n-1" }, ["--slots", "2"]],
     ["an argument", ["--token", "n-1", "--slots", "2"], {}, ["--slots", "2"]],
-    ["an argument of one word", ["--token=n-1", "--token-file-not"], { COPRA_NODE_TOKEN: "n-2" }, ["--token-file-not"]],
-  ])("hands a node the token of %s where no other process can read it", async (_from, given, env, argv) => {
+    ["an argument with =", ["--token=n-1", "--token-file-not"], { COPRA_NODE_TOKEN: "n-2" }, ["--token-file-not"]],
+  ])("passes a node's token from %s where no other process can read it", async (_from, given, env, argv) => {
     mkdirSync(join(root, "encoder-node"));
     const program = `
       import { readFileSync } from "node:fs";
@@ -129,15 +129,15 @@ describe("running", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("passes on %s", async (signal) => {
     const child = start(`
       setInterval(() => {}, 1000);
-      process.on("${signal}", () => { console.log("asked to end"); process.exit(3); });
+      process.on("${signal}", () => { console.log("stopping"); process.exit(3); });
       console.log("ready");
     `);
     child.stdout?.once("data", () => child.kill(signal));
     const { code, out } = await end(child);
-    expect([code, out]).toEqual([3, "ready\nasked to end\n"]);
+    expect([code, out]).toEqual([3, "ready\nstopping\n"]);
   });
 
-  it("ends like a shell would when the program was killed", async () => {
+  it("exits as a shell does when the program is killed", async () => {
     expect((await end(start("process.kill(process.pid, 'SIGKILL')"))).code).toBe(137);
   });
 });

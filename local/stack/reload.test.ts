@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-it("restarts a part once its saved files can be loaded, and says why while they cannot", async () => {
+it("restarts a part once its saved files can be loaded, and prints why while they cannot", async () => {
   for (const file of ["migrations/1.sql", "local/front/a.ts", "local/control-plane/a.ts", "shared/a.ts"])
     save(file, "");
   save("worker/index.ts", 'import "./app.ts"; import "cloudflare:workers";');
