@@ -24,7 +24,14 @@ async function fakeTool(origin: ToolOrigin, name: string, { version = "7.1", x26
 }
 
 describe("locateFfmpeg", () => {
-  const cases: readonly [string, readonly [ToolOrigin, Fake | null][], string][] = [
+  type Case = readonly [string, readonly (readonly [ToolOrigin, Fake | null])[], string];
+  const UNUSABLE: readonly (readonly [string, Fake])[] = [
+    ["an old system build", { version: "4.4.2-0ubuntu0.22" }],
+    ["a system build without libx264", { x264: false }],
+    ["a system build that crashes", { script: "exit 1" }],
+    ["a program of another kind", { script: "echo hi" }],
+  ];
+  const cases: readonly Case[] = [
     [
       "the operator's choice comes first, whatever its age",
       [
@@ -49,38 +56,16 @@ describe("locateFfmpeg", () => {
       ],
       "system",
     ],
-    [
-      "an old system build is skipped",
-      [
-        ["system", { version: "4.4.2-0ubuntu0.22" }],
-        ["package", {}],
+    ...UNUSABLE.map(
+      ([what, fake]): Case => [
+        `${what} is skipped`,
+        [
+          ["system", fake],
+          ["package", {}],
+        ],
+        "package",
       ],
-      "package",
-    ],
-    [
-      "a system build without libx264 is skipped",
-      [
-        ["system", { x264: false }],
-        ["package", {}],
-      ],
-      "package",
-    ],
-    [
-      "a system build that crashes is skipped",
-      [
-        ["system", { script: "exit 1" }],
-        ["package", {}],
-      ],
-      "package",
-    ],
-    [
-      "a program of another kind is skipped",
-      [
-        ["system", { script: "echo hi" }],
-        ["package", {}],
-      ],
-      "package",
-    ],
+    ),
     [
       "missing programs are skipped",
       [
