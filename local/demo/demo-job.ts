@@ -4,7 +4,7 @@ import type { StackFile } from "../home/stack-file.ts";
 /** The folder in the bucket, a new one for each run, so that a run does not overwrite the results of another. */
 export const newFolder = (now: Date): string => `demo-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
 
-export const storageOf = ({ s3 }: StackFile): object => ({
+export const storageOf = ({ s3 }: Pick<StackFile, "s3">): object => ({
   service: "s3other",
   endpoint: s3.endpoint,
   region: s3.region,
