@@ -20,7 +20,11 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const REPORTING = ["-v", "error", "-nostdin", "-nostats", "-progress", "pipe:1", "-stats_period", "0.05"];
 const command = (argv: readonly string[], limits: Partial<RunLimits> = {}): Command => ({
-  ...{ path: ffmpeg.path, argv: [...REPORTING, ...argv], cwd, limits, stallMs: 20_000 },
+  path: ffmpeg.path,
+  argv: [...REPORTING, ...argv],
+  cwd,
+  limits,
+  stallMs: 20_000,
 });
 /** Makes progress forever. */
 const endless = (...output: string[]): string[] => ["-re", "-f", "lavfi", "-i", "testsrc2=s=64x36:r=25", ...output];

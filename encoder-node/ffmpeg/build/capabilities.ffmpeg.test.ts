@@ -43,7 +43,9 @@ it("reports and logs the real capabilities of this installation's ffmpeg", async
   expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
   if (ffmpeg.path.includes("@ffmpeg-binary"))
     expect(capabilities).toMatchObject({
-      ...{ encoders: SOFTWARE_ENCODERS, filters: OPTIONAL_FILTERS, muxers: OPTIONAL_MUXERS },
+      encoders: SOFTWARE_ENCODERS,
+      filters: OPTIONAL_FILTERS,
+      muxers: OPTIONAL_MUXERS,
       vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
     });
   expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -41,7 +41,8 @@ async function fakeFfmpeg(cases: Readonly<Record<string, string>>): Promise<Tool
 const NOWHERE = "/nonexistent";
 const ALL = ["h264", "hevc", "av1"];
 const hardware = (name: "nvenc" | "qsv" | "vaapi", codecs: readonly string[] = ALL, path: string | null = null) => ({
-  ...{ name, path },
+  name,
+  path,
   encoders: codecs.map((codec) => `${codec}_${name}`),
 });
 const node = (number: number): string => join(folder, `renderD${number}`);

@@ -125,14 +125,19 @@ describe("locateFfmpeg", () => {
     const path = (name: string) => expect.stringMatching(`/${name}$`);
     expect(lines).toMatchObject([
       {
-        ...{ level: "info", message: "Using ffmpeg", path: path("log-npm"), version: "n7.0-7-gd38bf5e08e" },
+        level: "info",
+        message: "Using ffmpeg",
+        path: path("log-npm"),
+        version: "n7.0-7-gd38bf5e08e",
         why: "installed by npm, because the system has no usable one",
         skipped: expect.stringMatching(/log-old: version 4\.4 is older than 5; \S+log-bare: built without libx264$/),
       },
       { level: "info", message: "Using ffprobe", path: path("log-probe"), skipped: "none" },
       { level: "warn", message: "ffmpeg and ffprobe versions differ" },
       {
-        ...{ level: "warn", message: "ffmpeg version has known vulnerabilities", tool: "ffmpeg" },
+        level: "warn",
+        message: "ffmpeg version has known vulnerabilities",
+        tool: "ffmpeg",
         ...{
           vulnerabilities: "CVE-2026-8461, CVE-2026-40962",
           advice: expect.stringContaining("install ffmpeg 8.1.2"),

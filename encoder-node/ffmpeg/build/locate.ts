@@ -62,7 +62,8 @@ function siblingFirst(candidates: readonly Candidate[], { path }: Tool): readonl
 function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
   if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
     log.warn("ffmpeg and ffprobe versions differ", {
-      ...{ ffmpeg: ffmpeg.version, ffprobe: ffprobe.version },
+      ffmpeg: ffmpeg.version,
+      ffprobe: ffprobe.version,
       advice: "files whose streams they list differently fail; set FFMPEG_PATH and FFPROBE_PATH to one build",
     });
   }

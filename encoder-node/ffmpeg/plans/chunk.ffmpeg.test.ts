@@ -43,7 +43,8 @@ const clip = (name: string, file: string, make: string, ...requests: OutputOptio
   requests,
 });
 const remade = (name: string, file: string, source: string, make: string, ...requests: OutputOptions[]): Clip => ({
-  ...{ name, requests },
+  name,
+  requests,
   files: [
     ["made.mp4", source],
     [file, make],

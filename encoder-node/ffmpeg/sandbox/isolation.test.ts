@@ -9,8 +9,12 @@ import { parseHardLimits } from "../limits.ts";
 import { findIsolation, type Isolation, isolationLevel } from "./isolation.ts";
 
 const NONE: Isolation = {
-  ...{ sandbox: null, reason: null, hardLimits: parseHardLimits("") },
-  ...{ unshareNetwork: [], exitWithParent: [], prlimit: [] },
+  sandbox: null,
+  reason: null,
+  hardLimits: parseHardLimits(""),
+  unshareNetwork: [],
+  exitWithParent: [],
+  prlimit: [],
 };
 const SANDBOX = { privilege: "root", rootFolder: "/r", hasProc: true, mounts: [] } as const;
 const ALL = ["files", "processes", "privileges", "network", "limits"];
@@ -54,8 +58,11 @@ describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node t
     const { seen, folder, source, proxyPort } = await inspect(home, uid, kind);
     expect(seen.uid).not.toBe(0);
     expect(seen.status).toMatchObject({
-      ...{ CapPrm: "0000000000000000", CapEff: "0000000000000000", CapBnd: "0000000000000000" },
-      ...{ CapAmb: "0000000000000000", NoNewPrivs: "1" },
+      CapPrm: "0000000000000000",
+      CapEff: "0000000000000000",
+      CapBnd: "0000000000000000",
+      CapAmb: "0000000000000000",
+      NoNewPrivs: "1",
     });
     expect(seen.written).toEqual([folder]);
     expect(seen.read).toEqual([source]);

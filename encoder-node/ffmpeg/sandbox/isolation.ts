@@ -65,8 +65,12 @@ export async function withoutSandbox(): Promise<void> {
 async function tryAll(rootFolder: string | undefined | null): Promise<Isolation> {
   const hardLimits = parseHardLimits(await readFile("/proc/self/limits", "utf8").catch(() => ""));
   const none: Isolation = {
-    ...{ sandbox: null, reason: null, hardLimits },
-    ...{ unshareNetwork: [], exitWithParent: [], prlimit: [] },
+    sandbox: null,
+    reason: null,
+    hardLimits,
+    unshareNetwork: [],
+    exitWithParent: [],
+    prlimit: [],
   };
   if (process.platform !== "linux") return { ...none, reason: `there is no isolation on ${process.platform}` };
   const prlimit = (await works(PRLIMIT)) ? ["prlimit"] : [];

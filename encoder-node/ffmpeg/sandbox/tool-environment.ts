@@ -26,6 +26,10 @@ export function toolEnvironment(folder: string | null = null): Record<string, st
   const nowhere = "/nonexistent";
   return {
     ...Object.fromEntries(allowed),
-    ...{ HOME: nowhere, TMPDIR: folder ?? nowhere, GCONV_PATH: nowhere, SVT_LOG: "1", CUDA_CACHE_DISABLE: "1" },
+    HOME: nowhere,
+    TMPDIR: folder ?? nowhere,
+    GCONV_PATH: nowhere,
+    SVT_LOG: "1",
+    CUDA_CACHE_DISABLE: "1",
   };
 }

@@ -36,7 +36,8 @@ export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Li
   const videos = tracks.map(({ video }) => video).toSorted((a, b) => b.width * b.height - a.width * a.height);
   const fastest = rateOf(Math.max(...videos.map(({ fps }) => fps)));
   const attributes = {
-    ...{ contentType: "video", mimeType: "video/mp4" },
+    contentType: "video",
+    mimeType: "video/mp4",
     par: videos[0] ? aspect(videos[0]) : null,
     maxWidth: Math.max(...videos.map(({ width }) => width)),
     maxHeight: Math.max(...videos.map(({ height }) => height)),

@@ -7,7 +7,9 @@ import { type DashPackage, dashManifestFile } from "./dash-manifest.ts";
 const timing = { timescale: 30_000, seconds: [6.006, 6.006, 3] };
 
 const everything: DashPackage = {
-  ...{ folder: "F", playlistName: "master", segmentDurationMs: 6000 },
+  folder: "F",
+  playlistName: "master",
+  segmentDurationMs: 6000,
   tracks: [
     { ...videoTrack("720p", timing), codec: "avc1.64001f", video: { width: 1280, height: 720, fps: 29.9701 } },
     videoTrack("360p", timing),
@@ -20,7 +22,8 @@ const everything: DashPackage = {
   subtitles: [{ language: "de-AT", name: "Tom & Jerry <3", default: true, sizeBytes: 45 }],
   thumbnails: {
     spriteSheet: { columns: 5, rows: 4, cell: { width: 160, height: 90 } },
-    ...{ everyMs: 500, sizesBytes: [10_000, 5_000] },
+    everyMs: 500,
+    sizesBytes: [10_000, 5_000],
   },
 };
 

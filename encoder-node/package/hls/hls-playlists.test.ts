@@ -14,7 +14,12 @@ const audio = audioTrack("audio-64k", [6, 4]);
 const text = (name: string, language: string, isDefault: boolean) => ({ name, language, default: isDefault });
 
 const base: HlsPackage = {
-  ...{ format: "mpegts", folder: "F", playlistName: "master", tracks: [small, audio], keyUri: null, muxed: false },
+  format: "mpegts",
+  folder: "F",
+  playlistName: "master",
+  tracks: [small, audio],
+  keyUri: null,
+  muxed: false,
   variants: [
     { video: "360p", audio: "audio-64k" },
     { video: null, audio: "audio-64k" },
