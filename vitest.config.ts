@@ -5,6 +5,17 @@ import { defineConfig } from "vitest/config";
 /** Tests wait for other processes and for each other's: more files than processors keep these busy. */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
 
+/** The plugin prints at each start that it has been renamed. */
+function withoutWarning<Plugin>(make: () => Plugin): Plugin {
+  const { warn } = console;
+  console.warn = () => undefined;
+  try {
+    return make();
+  } finally {
+    console.warn = warn;
+  }
+}
+
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
 // Four projects: `pure` and `worker` are what test:fast runs, `ffmpeg` runs ffmpeg, and `stack` the whole system. A file
@@ -28,29 +39,31 @@ export default defineConfig({
       },
       {
         plugins: [
-          cloudflareTest(async ({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
-              bindings: {
-                MIGRATIONS: await readD1Migrations("./migrations"),
-                ADMIN_TOKEN: "test-admin-token-of-32-characters",
-                FAULTS: process.env.COPRA_FAULTS ?? "1",
-                KEY_PEPPER: "test-pepper",
-                SEALING_KEYS:
-                  "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
-                ALLOW_PRIVATE: "loopback",
-                // Nothing listens there: no test may reach Backblaze itself.
-                B2_API_URL: "http://127.0.0.1:9",
-                SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
-                SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
-                SCRATCH_REGION: "us-east-1",
-                SCRATCH_BUCKET: "copra-scratch",
-                SCRATCH_ACCESS_KEY_ID: inject<S3>("s3").accessKeyId,
-                SCRATCH_SECRET_ACCESS_KEY: inject<S3>("s3").secretAccessKey,
+          withoutWarning(() =>
+            cloudflareTest(async ({ inject }) => ({
+              wrangler: { configPath: "./wrangler.toml" },
+              miniflare: {
+                ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
+                bindings: {
+                  MIGRATIONS: await readD1Migrations("./migrations"),
+                  ADMIN_TOKEN: "test-admin-token-of-32-characters",
+                  FAULTS: process.env.COPRA_FAULTS ?? "1",
+                  KEY_PEPPER: "test-pepper",
+                  SEALING_KEYS:
+                    "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
+                  ALLOW_PRIVATE: "loopback",
+                  // Nothing listens there: no test may reach Backblaze itself.
+                  B2_API_URL: "http://127.0.0.1:9",
+                  SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
+                  SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
+                  SCRATCH_REGION: "us-east-1",
+                  SCRATCH_BUCKET: "copra-scratch",
+                  SCRATCH_ACCESS_KEY_ID: inject<S3>("s3").accessKeyId,
+                  SCRATCH_SECRET_ACCESS_KEY: inject<S3>("s3").secretAccessKey,
+                },
               },
-            },
-          })),
+            })),
+          ),
         ],
         test: {
           name: "worker",
@@ -96,6 +109,7 @@ export default defineConfig({
           name: "stack",
           include: ["test/**/*.test.ts"],
           exclude: ["test/reporter/*.test.ts"],
+          globalSetup: ["./test/services/shared-stack.ts"],
           sequence: { groupOrder: 1 },
           maxWorkers: STACK_WORKERS,
           testTimeout: 240_000,

@@ -9,7 +9,7 @@ import { createLogger } from "#shared/log.ts";
 import { type S3Server, startS3 } from "../local/s3/s3-app.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
 /** Of another account than the stack's own. */
@@ -18,7 +18,7 @@ const KEY = "in/video (1) ü.mp4";
 
 let folder: string;
 let bucket: S3Server;
-let stack: TestStack;
+const stack = sharedStack();
 let endpoint: string;
 const client = new AwsClient({ ...credentials, service: "s3", region: "us-east-1" });
 
@@ -31,10 +31,8 @@ beforeAll(async () => {
   const url = `${endpoint}/sources/${KEY.split("/").map(encodeURIComponent).join("/")}`;
   expect((await client.fetch(url, { method: "PUT", body: readFileSync(clip) })).status).toBe(200);
   expect((await fetch(url)).status).toBe(403);
-  stack = await startTestStack();
 });
 afterAll(async () => {
-  await stack?.stop();
   await bucket?.close();
   await rm(folder, { recursive: true, force: true });
 });

@@ -7,19 +7,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
 import { makeClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 let folder: string;
-let stack: TestStack;
+const stack = sharedStack();
 let sources: SourceServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-client-"));
   sources = await startSourceServer(folder);
-  stack = await startTestStack();
 });
 afterAll(async () => {
-  await stack?.stop();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
 });

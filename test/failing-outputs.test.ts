@@ -54,15 +54,15 @@ it("fails only the output that ffmpeg cannot make", async () => {
 });
 
 it("sends a large file in parts, which the control plane puts together", async () => {
-  const clip = await makeLongClip(folder, 6);
+  const clip = await makeLongClip(folder, 9);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },
-    outputs: { "mp4:1920x1080_60000k": { path: "large/video.mp4" } },
+    outputs: { "mp4:mpeg4_1920x1080_60000k": { path: "large/video.mp4" } },
   });
   const job = await stack.waitForJob(id);
   expect(job).toMatchObject({ status: "job.completed" });
   const { frames, probe } = await look(job.outputs[0]?.url);
-  expect(frames).toBe(180);
+  expect(frames).toBe(270);
   expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
   const puts = stack.log("s3").match(/"PUT".*large\/video.mp4/g);
   expect(puts?.length).toBeGreaterThan(1);

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
 import { makeClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 let folder: string;
-let stack: TestStack;
+const stack = sharedStack();
 let sources: SourceServer;
 let redirector: LoopbackServer;
 let elsewhere: LoopbackServer;
@@ -27,10 +27,8 @@ beforeAll(async () => {
     const location = request.method === "GET" ? inside : `${elsewhere.origin}${request.url}`;
     request.resume().once("end", () => response.writeHead(307, { location }).end());
   });
-  stack = await startTestStack();
 });
 afterAll(async () => {
-  await stack?.stop();
   await Promise.all([sources, redirector, elsewhere].map((server) => server?.close()));
   rmSync(folder, { recursive: true, force: true });
 });

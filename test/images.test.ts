@@ -7,10 +7,10 @@ import type { JobView } from "../local/demo/api-client.ts";
 import { look } from "./look.ts";
 import { makeClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 let folder: string;
-let stack: TestStack;
+const stack = sharedStack();
 let sources: SourceServer;
 let job: JobView;
 
@@ -31,13 +31,11 @@ const OUTPUTS = {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-images-"));
   sources = await startSourceServer(folder);
-  stack = await startTestStack();
   const clip = await makeClip("ntsc.mp4", folder);
   const { id } = await stack.submit({ input: { url: sources.urlOf(clip) }, outputs: OUTPUTS });
   job = await stack.waitForJob(id);
 });
 afterAll(async () => {
-  await stack?.stop();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
 });

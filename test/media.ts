@@ -1,13 +1,8 @@
 // Clips like real sources, made by ffmpeg: small, each with a trait that breaks encoders.
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
-import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
-
-const run = promisify(execFile);
+import { ffmpeg, makeGenerated } from "./clip-cache.ts";
 
 const SECONDS = "3";
 const testPattern = (size: string, rate: string): string[] => [
@@ -60,7 +55,7 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   const draft = join(folder, `new-${process.pid}-${name}`);
   if (name === "text.mp4") await writeFile(draft, "This is not a video.\n".repeat(1000));
   else if (name === "rotated.mp4") await rotate(await makeClip("ntsc.mp4", folder), draft);
-  else await ffmpeg([...(CLIPS[name] ?? []), draft]);
+  else await makeGenerated(CLIPS[name] ?? [], draft);
   await rename(draft, path);
   return path;
 }
@@ -84,14 +79,9 @@ export async function tagged(path: string, copy: string): Promise<string> {
 }
 
 /** A clip of any size and duration, for work that takes a while: a moving test pattern with a tone. */
-export async function makeLongClip(folder: string, seconds: number, size = "1280x720"): Promise<string> {
-  const path = join(folder, `long-${size}-${seconds}.mp4`);
+export async function makeLongClip(folder: string, seconds: number, size = "1280x720", rate = 30): Promise<string> {
+  const path = join(folder, `long-${size}-${rate}-${seconds}.mp4`);
   if (existsSync(path)) return path;
-  await ffmpeg([...testPattern(size, "30"), ...tone, "-t", String(seconds), ...h264, ...aac, path]);
+  await makeGenerated([...testPattern(size, String(rate)), ...tone, "-t", String(seconds), ...h264, ...aac], path);
   return path;
-}
-
-async function ffmpeg(argv: readonly string[]): Promise<void> {
-  const { ffmpeg: tool } = await locateFfmpeg(process.env);
-  await run(tool.path, ["-v", "error", "-nostdin", "-y", ...argv], { env: toolEnvironment() });
 }

@@ -6,20 +6,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 let folder: string;
-let stack: TestStack;
+const stack = sharedStack();
 let sources: SourceServer;
 let webhooks: WebhookReceiver;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-order-"));
   sources = await startSourceServer(folder);
   webhooks = await startWebhookReceiver();
-  stack = await startTestStack();
 });
 afterAll(async () => {
-  await stack?.stop();
   await webhooks?.close();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });

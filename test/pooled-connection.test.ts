@@ -2,19 +2,13 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { basicAuth } from "../local/stack/access.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
-let stack: TestStack;
+const stack = sharedStack();
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-beforeAll(async () => {
-  stack = await startTestStack({ nodes: 0 });
-});
-afterAll(async () => {
-  agent.destroy();
-  await stack?.stop();
-});
+afterAll(() => agent.destroy());
 
 async function ask(method: string, path: string, body = "", headers = {}): Promise<{ status: number; isOld: boolean }> {
   const asked = request(`${stack.api}${path}`, { agent, method, headers });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inject } from "vitest";
 import { JobView } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import type { StackSettings } from "../local/home/settings.ts";
@@ -12,29 +13,47 @@ import { startStack } from "../local/stack/stack.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 
-export type TestStack = Omit<StackFile, "pids"> & {
+/** A running stack for tests that neither kill nor restart it. */
+export type SharedStack = Omit<StackFile, "pids"> & {
   readonly home: string;
-  /** What the account's webhooks are signed with. */
+  /** The key that signs the account's webhooks. */
   readonly webhookSecret: string;
-  /** The current pids: a killed process is restarted with another. */
-  pids(): StackFile["pids"];
   /** The `storage` of a job request that writes to the stack's S3 server. */
   readonly storage: object;
-  /** Asks the API with the account's key; `path` comes after `/v2`. `body` is sent as JSON, text as it is. */
+  /** Calls the API with the account's key; `path` comes after `/v2`. `body` is sent as JSON, text as it is. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates a job; what `job` leaves out is the stack's storage and a notification that nobody takes. */
+  /** Creates a job; by default with the stack's storage and a notification that nobody receives. */
   submit(job: object): Promise<JobView>;
-  /** Waits until the job has ended, in whatever way. */
+  /** Waits until the job has ended, with any status. */
   waitForJob(id: string, timeoutMs?: number): Promise<JobView>;
-  /** What a process of the stack has logged: `control-plane`, `s3`, `node-1` and so on. */
+  /** The log of a process of the stack: `control-plane`, `s3`, `node-1` and so on. */
   log(name: string): string;
+};
+
+export type TestStack = SharedStack & {
+  /** The current pids: a killed process is restarted with another. */
+  pids(): StackFile["pids"];
   /** Ends the stack, by default without waiting for running work, and deletes its home. */
   stop(drainMs?: number): Promise<void>;
-  /** Ends the stack and starts it again on the same home and ports; `whileDown` may change what lies there. */
+  /** Ends the stack and starts it again on the same home and ports; `whileDown` may change what is in the home. */
   restart(whileDown?: () => void): Promise<TestStack>;
 };
 
-const JOB_LIMIT_MS = 120_000;
+/** What is provided to the test files of the stack that they share. */
+export type StackHandle = {
+  readonly description: Omit<StackFile, "pids">;
+  readonly home: string;
+  readonly webhookSecret: string;
+};
+
+declare module "vitest" {
+  interface ProvidedContext {
+    stack: StackHandle;
+  }
+}
+
+/** Below the time limit of a test. Jobs on the shared stack wait for those of other files. */
+const JOB_LIMIT_MS = 200_000;
 const LOOK_EVERY_MS = 250;
 /** Port 9 (discard) of this machine, where nothing listens. */
 const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
@@ -43,26 +62,16 @@ const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
 export const startTestStack = ({ nodes = 1 }: { nodes?: number } = {}): Promise<TestStack> =>
   startOn({ home: mkdtempSync(join(tmpdir(), "copra-e2e-")), port: 0, s3Port: 0, nodes });
 
+/** The stack of test/services/shared-stack.ts, with one node. Its jobs run beside those of other files. */
+export const sharedStack = (): SharedStack => clientOf(inject("stack"));
+
 async function startOn(settings: StackSettings): Promise<TestStack> {
   const { home } = settings;
   const stack = await startStack(settings, { notify: () => {} });
   const { pids: _, ...description } = stack.describe();
-  const request = requester(description.api, description.apiKey);
-  const storage = storageOf(stack.describe());
   return {
-    ...description,
-    home,
-    webhookSecret: stack.webhookSecret,
+    ...clientOf({ description, home, webhookSecret: stack.webhookSecret }),
     pids: () => stack.describe().pids,
-    storage,
-    request,
-    submit: async (job) => {
-      const { status, body } = await request("POST", "/jobs", { storage, notification: NOBODY, ...job });
-      if (status !== 201) throw new Error(`The job was refused: ${status} ${JSON.stringify(body)}`);
-      return JobView.parse(body);
-    },
-    waitForJob: (id, timeoutMs = JOB_LIMIT_MS) => waitForJob(request, id, timeoutMs),
-    log: (name) => readFileSync(join(home, `${name}.log`), "utf8"),
     stop: async (drainMs = 0) => {
       await stack.stop(drainMs);
       rmSync(home, { recursive: true, force: true });
@@ -76,8 +85,23 @@ async function startOn(settings: StackSettings): Promise<TestStack> {
   };
 }
 
+function clientOf({ description, home, webhookSecret }: StackHandle): SharedStack {
+  const request = requester(description.api, description.apiKey);
+  const storage = storageOf(description);
+  return {
+    ...{ ...description, home, webhookSecret, storage, request },
+    submit: async (job) => {
+      const { status, body } = await request("POST", "/jobs", { storage, notification: NOBODY, ...job });
+      if (status !== 201) throw new Error(`The job was rejected: ${status} ${JSON.stringify(body)}`);
+      return JobView.parse(body);
+    },
+    waitForJob: (id, timeoutMs = JOB_LIMIT_MS) => waitForJob(request, id, timeoutMs),
+    log: (name) => readFileSync(join(home, `${name}.log`), "utf8"),
+  };
+}
+
 const requester =
-  (api: string, apiKey: string): TestStack["request"] =>
+  (api: string, apiKey: string): SharedStack["request"] =>
   async (method, path, body, headers = {}) => {
     const response = await fetch(`${api}${path}`, {
       method,
@@ -96,7 +120,7 @@ function asJson(text: string): unknown {
   }
 }
 
-async function waitForJob(request: TestStack["request"], id: string, timeoutMs: number): Promise<JobView> {
+async function waitForJob(request: SharedStack["request"], id: string, timeoutMs: number): Promise<JobView> {
   const deadline = Date.now() + timeoutMs;
   let last = "it was never seen";
   while (Date.now() < deadline) {

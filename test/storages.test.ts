@@ -9,10 +9,10 @@ import { makeClip, makeLongClip } from "./media.ts";
 import { type Azurite, startAzurite } from "./services/azurite.ts";
 import { type FormReceiver, startFormReceiver } from "./services/form-receiver.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
-import { startTestStack, type TestStack } from "./stack.ts";
+import { sharedStack } from "./stack.ts";
 
 let folder: string;
-let stack: TestStack;
+const stack = sharedStack();
 let sources: SourceServer;
 let receiver: FormReceiver;
 let azurite: Azurite;
@@ -22,10 +22,8 @@ beforeAll(async () => {
   sources = await startSourceServer(folder);
   receiver = await startFormReceiver("encoded_video");
   azurite = await startAzurite();
-  stack = await startTestStack();
 });
 afterAll(async () => {
-  await stack?.stop();
   await azurite?.stop();
   await receiver?.close();
   await sources?.close();

@@ -114,7 +114,7 @@ async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultN
 
 async function encoding(nodes: readonly FaultNode[], id: string): Promise<void> {
   const isBegun = ({ message, lease }: LogLine): boolean =>
-    message === "ffmpeg starts" && String(lease).startsWith(`${id}.encode.`);
+    message === "ffmpeg started" && String(lease).startsWith(`${id}.encode.`);
   for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
     if (nodes.some((node) => node.lines().some(isBegun))) return;
     await sleep(LOOK_EVERY_MS);

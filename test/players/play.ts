@@ -8,7 +8,7 @@ import type { PlayerSite } from "./player-site.ts";
 /** The page's `stage`, as code that runs in the page sees it. */
 declare const stage: Stage;
 
-const STEP_LIMIT_MS = 40_000;
+const STEP_LIMIT_MS = 90_000;
 /** PLAYER_LOG=1 has the browser's console written to stderr, and hls.js talk. */
 const LOGS = process.env.PLAYER_LOG === "1";
 
@@ -30,7 +30,7 @@ export type Playback = Opened & {
   close(): Promise<void>;
 };
 
-/** Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes longer than 40 s. */
+/** Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes longer than 90 s. */
 export async function openPlayback(browser: Browser, site: PlayerSite, url: string): Promise<Playback> {
   const kind = url.endsWith(".mpd") ? "dash" : "hls";
   const page = await browser.newPage({ viewport: { width: 640, height: 360 } });

@@ -46,7 +46,7 @@ export const storedIn = (stack: TestStack, folder: string): Stored[] =>
 
 /** When the node began to encode, the last time that it did. */
 export function encodeBegan(stack: TestStack): Date {
-  const began = linesOf(stack.log("node-1")).findLast(({ message }) => message === "ffmpeg starts");
+  const began = linesOf(stack.log("node-1")).findLast(({ message }) => message === "ffmpeg started");
   if (!began) throw new Error("The node has not encoded anything");
   return began.time;
 }

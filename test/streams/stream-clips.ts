@@ -1,16 +1,11 @@
 // Clips whose frames carry a time code, and whose audio beeps at known times, so that outputs can be compared with the
 // clock. Each has a trait of real sources.
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
-import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { ffmpeg, makeGenerated } from "../clip-cache.ts";
 import { rotate } from "../media.ts";
 import { BLOCKS, TIME_BITS } from "../players/time-code.ts";
-
-const run = promisify(execFile);
 
 const WIDTH = `iw/${BLOCKS}`;
 const box = (column: number, color: string, when = "1"): string =>
@@ -134,7 +129,7 @@ export async function makeStreamClip(name: StreamClip, folder: string): Promise<
   if (existsSync(path)) return path;
   const draft = join(folder, `new-${process.pid}-${name}`);
   const clip: Clip = STREAM_CLIPS[name];
-  if (clip.argv) await ffmpeg([...clip.argv, draft]);
+  if (clip.argv) await makeGenerated(clip.argv, draft);
   else if (clip.from) await DERIVED[name]?.(await makeStreamClip(clip.from, folder), draft);
   await rename(draft, path);
   return path;
@@ -150,8 +145,3 @@ const DERIVED: Partial<Record<StreamClip, (from: string, to: string) => Promise<
     await truncate(to, Math.round((await stat(fast)).size / 2));
   },
 };
-
-async function ffmpeg(argv: readonly string[]): Promise<void> {
-  const { ffmpeg: tool } = await locateFfmpeg(process.env);
-  await run(tool.path, ["-v", "error", "-nostdin", "-y", ...argv], { env: toolEnvironment() });
-}

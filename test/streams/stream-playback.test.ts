@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { launchChromium } from "../players/chromium.ts";
 import { openPlayback, type Playback } from "../players/play.ts";
 import type { Fault, Frame, PlayReport } from "../players/play-report.ts";
@@ -92,7 +92,11 @@ const shiftOf = ({ frames: [first] }: PlayReport): number => (first?.time ?? Num
 const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
   frames.filter(({ time, code }) => !(Math.abs(time - (code ?? Number.NaN) - shift) <= 0.003));
 
-it.each([
+const shows = (player: Playback, text: string): Promise<void> =>
+  vi.waitFor(async () => expect(await player.cues()).toMatchObject([{ text }]), { timeout: 20_000 });
+
+// Side by side: they wait for the players.
+it.concurrent.each([
   ["HLS with MPEG-TS", "open/ts/master.m3u8", 0.1],
   ["HLS of version 3", "muxed/ts/master.m3u8", 0.1],
   ["HLS with fragmented MP4", "open/fmp4/master.m3u8", 0.1],
@@ -132,18 +136,18 @@ it.each([
   }
   await player.selectSubtitles(0);
   await player.seek(5.5);
-  await expect.poll(() => player.cues(), { timeout: 5000 }).toMatchObject([{ text: "Over the line" }]);
+  await shows(player, "Over the line");
   const [cue] = await player.cues();
   expect(Math.abs((cue?.start ?? 0) - 5 - shift)).toBeLessThan(0.002);
   await player.seek(8.5);
   expect(await player.cues()).toEqual([]);
   await player.seek(9.7 + shift);
-  await expect.poll(() => player.cues(), { timeout: 5000 }).toMatchObject([{ text: "Näher" }]);
+  await shows(player, "Näher");
   expect(complaints(await player.report())).toEqual([]);
   await player.close();
 });
 
-it("AES-128 plays to its end by the player's own choices", async () => {
+it.concurrent("AES-128 plays to its end by the player's own choices", async () => {
   const player = await open("locked/ts/master.m3u8");
   await player.playTo(Number.POSITIVE_INFINITY, 2);
   const played = await player.report();
@@ -153,7 +157,7 @@ it("AES-128 plays to its end by the player's own choices", async () => {
   await player.close();
 });
 
-it("a video of few frames plays to its end: MPEG-TS does not store the duration of a segment's last frame", async () => {
+it.concurrent("a video of few frames plays to its end: MPEG-TS does not store the duration of a segment's last frame", async () => {
   const player = await open("slides/ts/master.m3u8");
   await player.playTo(Number.POSITIVE_INFINITY, 4);
   const played = await player.report();

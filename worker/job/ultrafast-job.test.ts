@@ -134,7 +134,7 @@ beforeAll(async () => {
   };
   webSocket?.accept();
   webSocket?.send(JSON.stringify(hello));
-  await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2), { timeout: 30_000 });
 });
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;

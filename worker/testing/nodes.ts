@@ -38,7 +38,7 @@ export type TestNode = {
   say(frame: unknown): void;
 };
 
-const FRAME_LIMIT_MS = 10_000;
+const FRAME_LIMIT_MS = 30_000;
 
 /** A socket that comes with a token, the file's own unless given. */
 export async function connect(withToken = token): Promise<TestNode> {
