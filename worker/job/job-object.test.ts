@@ -323,7 +323,7 @@ describe("what lies on disk", () => {
 
 describe("secrets", () => {
   it("lie in the object's storage only sealed, and are gone when the retention is over", async () => {
-    const input = { url: `https://user:${SECRET_KEY}@media.example.com/film.mp4?signature=${SECRET_KEY}` };
+    const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
     const spec = await inspected({ ...VIDEO_ONLY, input });
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });

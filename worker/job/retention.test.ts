@@ -74,7 +74,7 @@ describe("a job that has ended", () => {
 
 describe("a job whose retention is over", () => {
   const bucket = env.STORAGE as R2Bucket;
-  const input = { url: `https://user:${SECRET_KEY}@media.example.com/film.mp4?signature=${SECRET_KEY}` };
+  const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
 
   /** A job that failed and, seven days later, was forgotten; with what it answered just before. */
   async function forgotten() {

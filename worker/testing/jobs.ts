@@ -65,7 +65,7 @@ export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), stora
 
 /** A valid body of POST /v2/jobs; nothing listens at its other addresses. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
-  input: { url: "https://media.example.com/film.mp4" },
+  input: { url: "https://media.example.com/video.mp4" },
   storage: somewhere(),
   outputs: { "mp4:240p": { path: "/out/240p.mp4" }, "jpg:320x": { path: "/out/%02d.jpg", number: 2 } },
   notification: { type: "http", url: "http://127.0.0.1:9/hook" },

@@ -36,7 +36,7 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
     state,
     {
       ...{ nodeId, session: `s-${nodeId}`, slotClass, max: 1, tokens: [`t-${nodeId}`] },
-      ...{ sourceUrl: "https://media.example.com/film.mp4", streamKeys: new Map(), chunking: null },
+      ...{ sourceUrl: "https://media.example.com/video.mp4", streamKeys: new Map(), chunking: null },
     },
     now,
   );

@@ -33,7 +33,7 @@ const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> =
 describe("a trial", () => {
   const rows: [string, object, Awaited<ReturnType<typeof checkStorageAccess>>["kind"], RegExp | null][] = [
     ["a bucket", S3, "accepted", null],
-    ["no such bucket", { ...S3, bucket: "nowhere" }, "rejected", /NoSuchBucket\): there is no such bucket/],
+    ["no such bucket", { ...S3, bucket: "nowhere" }, "rejected", /NoSuchBucket\): the bucket does not exist/],
     [
       "no such key",
       { ...S3, credentials: { ...S3.credentials, access_key_id: "X" } },
@@ -56,7 +56,7 @@ describe("a trial", () => {
       "no such host",
       { ...S3, endpoint: "http://storage.invalid:9000" },
       "unreachable",
-      /storage.invalid:9000 .*cannot be found/,
+      /storage.invalid:9000 .*does not exist in DNS/,
     ],
     ["a storage in trouble", { ...S3, endpoint: answering(503) }, "unclear", null],
     ["a gateway's refusal", { ...S3, endpoint: answering(403, "<html>no</html>") }, "unclear", null],

@@ -4,13 +4,13 @@ import { describe, expect, it, vi } from "vitest";
 import { findJob } from "../../db/jobs.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
-import { STORED_STATES } from "../../testing/stored-states.ts";
+import storedJob from "../../testing/stored-job.json" with { type: "json" };
 import { JobMemory } from "./job-memory.ts";
 import { judgeUnreadable } from "./unreadable.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** Changes the entries in an object's storage, as another version of the service would have written them. */
+/** Changes the entries in an object's storage, as another version of the service might have written them. */
 async function rewrite(id: string, change: (kv: SyncKvStorage) => void): Promise<void> {
   await runInDurableObject(jobOf(env, id), (_, { storage }) => change(storage.kv));
   await evictDurableObject(jobOf(env, id));
@@ -21,7 +21,7 @@ const entriesOf = (id: string): Promise<Map<string, unknown>> =>
 const alarmOf = (id: string): Promise<number | null> =>
   runInDurableObject(jobOf(env, id), (_, { storage }) => storage.getAlarm());
 
-/** A job of two outputs, the first of which is made, with a node at work on the second. */
+/** A job with two outputs: the first is done, a node works on the second. */
 async function halfDone(): Promise<{ id: string; accountId: string; lease: string; token: string }> {
   const spec = await newSpec({
     outputs: { "mp4:240p": { path: "a.mp4" }, "mp4:360p": { path: "b.mp4" } },
@@ -30,10 +30,10 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   const job = jobOf(env, spec.id);
   await job.create(spec);
   const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
-  if (!inspect) throw new Error("Nothing to inspect");
+  if (!inspect) throw new Error("No inspect task");
   await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
   const [encode] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
-  if (!encode) throw new Error("Nothing to encode");
+  if (!encode) throw new Error("No encode task");
   await rewrite(spec.id, (kv) => {
     const [first, second] = kv.get("outputs") as object[];
     kv.put("outputs", [{ ...first, phase: "done", files: [{ sizeBytes: 1 }], probe: PROBE }, second]);
@@ -41,25 +41,26 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   return { id: spec.id, accountId: spec.accountId, lease: encode.lease, token: encode.token };
 }
 
-const breakTasks = (kv: SyncKvStorage): void => kv.put("tasks", [{ id: "written by nobody we know" }]);
+const breakTasks = (kv: SyncKvStorage): void => kv.put("tasks", [{ id: "of an unknown version" }]);
 const longAgo = (kv: SyncKvStorage): void => kv.put("unreadable-since", Date.now() - HOUR_MS);
 
-describe("a job that an earlier version of the service stored", () => {
-  it.each(Object.entries(STORED_STATES))("%s goes on to its end", async (_, stored) => {
-    const entries: Record<string, unknown> = JSON.parse(stored);
-    const { id } = entries.spec as { id: string };
+/** A job whose outputs are being encoded, entry by entry. Make it new when the stored state changes incompatibly. */
+const STORED: Record<string, unknown> = storedJob;
+
+describe("a job that was stored before", () => {
+  it("continues to its end", async () => {
+    const { id } = storedJob.spec;
     await rewrite(id, (kv) => {
-      for (const [key, value] of Object.entries(entries)) kv.put(key, value);
+      for (const [key, value] of Object.entries(STORED)) kv.put(key, value);
     });
     const job = jobOf(env, id);
-    // Its node is long gone: the alarm that this sets ends the lease.
+    // The lease has expired long ago: the alarm that this sets ends it.
     await job.check(1);
-    const encode = await vi.waitFor(async () => {
+    const { lease, token } = await vi.waitFor(async () => {
       const [assignment] = await job.claim({ nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
-      if (!assignment) throw new Error("Nothing to encode");
+      if (!assignment) throw new Error("No encode task");
       return assignment;
     });
-    const { lease, token } = encode;
     const files = [1, 2].map((file) => ({ output: 1, file, sizeBytes: 9 }));
     await job.uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 9 }, ...files] });
     const outputs = [
@@ -76,7 +77,7 @@ describe("a job that an earlier version of the service stored", () => {
 });
 
 describe("a job whose stored state cannot be read", () => {
-  it("is asked for again later, by nodes too, and goes on when it can be read", async () => {
+  it("is retried later, also by nodes, and continues when it can be read", async () => {
     const { id, lease, token } = await halfDone();
     const tasks = (await entriesOf(id)).get("tasks");
     await rewrite(id, breakTasks);
@@ -90,18 +91,18 @@ describe("a job whose stored state cannot be read", () => {
     expect(await fail(node)).toMatchObject({ status: 503, body: { error_code: "service_unavailable" } });
     await runDurableObjectAlarm(jobOf(env, id));
     expect(await alarmOf(id)).toBeGreaterThan(Date.now() + 60_000);
-    expect((await entriesOf(id)).get("tasks")).toEqual([{ id: "written by nobody we know" }]);
+    expect((await entriesOf(id)).get("tasks")).toEqual([{ id: "of an unknown version" }]);
     await rewrite(id, (kv) => kv.put("tasks", tasks));
     expect((await fail(node)).status).toBe(200);
     expect((await entriesOf(id)).has("unreadable-since")).toBe(false);
   });
 
-  it("has failed when nobody mended it within an hour; what is finished stays, and its client is told", async () => {
+  it("fails after an hour, keeps its finished outputs, and notifies its client", async () => {
     const { id, accountId } = await halfDone();
     await rewrite(id, breakTasks);
     await rewrite(id, longAgo);
     await runDurableObjectAlarm(jobOf(env, id));
-    const LOST_JOB = { error_code: "internal_error", error: expect.stringMatching(/create it anew/) };
+    const LOST_JOB = { error_code: "internal_error", error: expect.stringMatching(/create it again/) };
     const outputs = [
       { status: "video.encoded", url: "http://127.0.0.1:9/bucket/a.mp4" },
       { status: "video.failed", ...LOST_JOB },
@@ -121,7 +122,7 @@ describe("a job whose stored state cannot be read", () => {
     expect((await jobOf(env, id).view()).ok).toBe(true);
   });
 
-  it("goes on at once when only the reading had failed", async () => {
+  it("continues at once when only the read had failed", async () => {
     const { id } = await halfDone();
     await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
       const tasks = storage.kv.get("tasks");
@@ -136,13 +137,15 @@ describe("a job whose stored state cannot be read", () => {
     });
   });
 
-  it("leaves no upload at the storage when it is ended", async () => {
+  it("aborts its multipart uploads when it fails", async () => {
     const { id } = await halfDone();
     const stored = await entriesOf(id);
     const [inspect, encode] = stored.get("tasks") as object[];
-    const upload = (uploadId: string) => ({ sizeBytes: 9, partCount: 2, uploadId });
-    const uploads = { "0/1": upload("u-made"), "1/1": upload("u-1") };
-    stored.set("tasks", [{ ...inspect, ...{ uploads: { "7/1": upload("u-of-none") } } }, { ...encode, uploads }, {}]);
+    const upload = (output: number, uploadId: string) => {
+      return { output, objectName: output === 0 ? "a.mp4" : "b.mp4", sizeBytes: 9, partCount: 2, uploadId };
+    };
+    const uploads = { "0/1": upload(0, "u-made"), "1/1": upload(1, "u-1") };
+    stored.set("tasks", [inspect, { ...encode, uploads }, {}]);
     const orphans = [{ objectName: "c.mp4", uploadId: "u-0" }, { uploadId: 1 }];
     stored.set("rest", { ...(stored.get("rest") as object), orphans });
     const verdict = judgeUnreadable(stored, { since: 0, now: Date.now(), retentionMs: HOUR_MS });
@@ -159,8 +162,8 @@ describe("a job whose stored state cannot be read", () => {
   });
 
   it.each([
-    ["ran, and whose specification cannot be read either, is forgotten after an hour", null, HOUR_MS, true],
-    ["has ended stays as long as others do", Date.now() - 6 * 24 * HOUR_MS, 2 * HOUR_MS, false],
+    ["has no readable specification is forgotten after an hour", null, HOUR_MS, true],
+    ["has ended is kept as long as others", Date.now() - 6 * 24 * HOUR_MS, 2 * HOUR_MS, false],
     ["has ended is forgotten when others are", Date.now() - 7 * 24 * HOUR_MS, 0, true],
   ])("that %s", async (_, completedAt, sinceMs, isForgotten) => {
     const { id } = await halfDone();

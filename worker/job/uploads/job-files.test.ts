@@ -41,8 +41,8 @@ it("ends a job none of whose outputs can be made, and says why of each", async (
     progress: "100%",
     input: { status: "input.transferred" },
     outputs: [
-      failed("image", "offset_beyond_end", "no picture at 3600 s"),
-      failed("image", "output_interval_not_possible", "10010 of them"),
+      failed("image", "offset_beyond_end", "no frame at 3600 s"),
+      failed("image", "output_interval_not_possible", "10010 images"),
     ],
   });
   expect(ended.outbox.map(({ event }) => event).at(-1)).toBe("job.failed");

@@ -25,7 +25,7 @@ const encoded = btoa(JSON.stringify({ status: 204 })).replaceAll("=", "");
 const request = (outputs: object, changes: object = {}): object => {
   const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
   return {
-    input: { url: "https://media.example.com/film.mp4" },
+    input: { url: "https://media.example.com/video.mp4" },
     storage: {
       ...{ service: "s3other", endpoint, bucket: "copra", region: "us-east-1", force_path_style: true },
       credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { RETENTION_MS } from "../../settings.ts";
+import {
+  claim,
+  encoding,
+  failed,
+  madeImages,
+  madeVideo,
+  NOW,
+  proof,
+  recordUploads,
+  spec,
+  UPLOADS,
+  upload,
+  useSpec,
+} from "../../testing/job-steps.ts";
+import { checkedJob, PROBE } from "../../testing/jobs.ts";
+import { pendingEffects } from "../effects/job-effects.ts";
+import { checkLease } from "../state/check-lease.ts";
+import { viewJob } from "../views/job-view.ts";
+import { cancelJob, retryJob } from "./client-moves.ts";
+import { completeTask } from "./reports.ts";
+import { failTask } from "./task-ends.ts";
+
+useSpec();
+
+describe("a cancelled job", () => {
+  it("keeps finished outputs, aborts the others, and notifies its nodes", () => {
+    const state = recordUploads(encoding(), "encode", { ...UPLOADS, "0/1": upload("u-1") });
+    const cancelled = cancelJob(state, NOW + 5);
+    expect(cancelled && viewJob(cancelled)).toMatchObject({
+      status: "job.aborted",
+      progress: "100%",
+      outputs: [{ status: "video.aborted", error_code: "cancelled" }, { status: "image.aborted" }],
+    });
+    expect(cancelled).toMatchObject({
+      revoked: [`${spec.id}.encode.1`],
+      orphans: [{ uploadId: "u-1" }],
+      completedAt: NOW + 5,
+    });
+    expect(cancelled && pendingEffects(cancelled, RETENTION_MS).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["revoke", "abort-upload:u-1", "index"]),
+    );
+    expect(cancelled && checkLease(cancelled, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(cancelled && cancelJob(cancelled, NOW)).toBeNull();
+    expect(cancelled && claim(cancelled, "t9").assignments).toEqual([]);
+  });
+
+  it("keeps outputs that an unfinished task has made", () => {
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const half = completeTask(
+      state,
+      "encode",
+      { kind: "encode", outputs: [failed(0, "encoding_failed"), madeImages] },
+      NOW,
+    );
+    const cancelled = cancelJob(half, NOW);
+    expect(cancelled && viewJob(cancelled).outputs.map(({ status }) => status)).toEqual([
+      "video.aborted",
+      "image.created",
+    ]);
+  });
+});
+
+describe("a job that is retried", () => {
+  it("repeats only what it did not finish, with new leases", () => {
+    const uploads = recordUploads(encoding(), "encode", UPLOADS);
+    const reports = [failed(0, "storage_denied"), madeImages];
+    const ended = completeTask(uploads, "encode", { kind: "encode", outputs: reports }, NOW);
+    const restarted = retryJob({ ...ended, shownPercent: 99 }, 0);
+    if (!restarted) throw new Error("not restarted");
+    expect(viewJob(restarted)).toMatchObject({
+      status: "job.starting",
+      completed_at: null,
+      progress: "0%",
+      input: { status: "input.starting" },
+      outputs: [{ status: "video.waiting" }, { status: "image.created", urls: [{}, {}] }],
+    });
+    expect(viewJob(restarted).outputs[0]).not.toHaveProperty("error");
+    const inspect = claim(restarted, "r1", NOW, "node-b", "inspect");
+    expect(inspect.assignments[0]?.lease).toBe(`${spec.id}.inspect-r1.1`);
+    const inspected = completeTask(inspect.state, "inspect-r1", { kind: "inspect", probe: PROBE }, NOW);
+    const encode = claim(inspected, "r2");
+    expect(encode.assignments[0]).toMatchObject({ lease: `${spec.id}.encode-r1.1`, task: { outputs: [{ index: 0 }] } });
+    expect(checkLease(encode.state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    const signed = recordUploads(encode.state, "encode-r1", { "0/1": upload() });
+    const done = completeTask(signed, "encode-r1", { kind: "encode", outputs: [madeVideo] }, NOW);
+    expect(done.status).toBe("job.completed");
+    expect(done.outbox.map(({ event }) => event)).toEqual(["job.failed", "job.completed"]);
+  });
+
+  it("can be retried after a failed input or a cancellation, but not while it runs or when all is done", () => {
+    const inspecting = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const failedInput = failTask(inspecting, "inspect", { code: "input_not_media", message: "No" }, NOW);
+    const restarted = retryJob(failedInput, 0);
+    expect(restarted && viewJob(restarted)).toMatchObject({
+      input: { status: "input.starting" },
+      outputs: [{ status: "video.waiting" }, {}],
+    });
+    expect(restarted && viewJob(restarted).input).not.toHaveProperty("error");
+    const cancelled = cancelJob(inspecting, NOW);
+    expect(cancelled && retryJob(cancelled, 0)?.status).toBe("job.starting");
+    expect(retryJob(inspecting, 0)).toBeNull();
+    const done = completeTask(
+      recordUploads(encoding(), "encode", UPLOADS),
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW,
+    );
+    expect(retryJob(done, 0)).toBeNull();
+  });
+});

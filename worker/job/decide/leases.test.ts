@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
+import { RETENTION_MS } from "../../settings.ts";
+import {
+  claim,
+  encoding,
+  madeImages,
+  madeVideo,
+  NOW,
+  proof,
+  recordUploads,
+  spec,
+  UPLOADS,
+  useSpec,
+} from "../../testing/job-steps.ts";
+import { checkedJob } from "../../testing/jobs.ts";
+import { nextAlarmAt } from "../effects/job-effects.ts";
+import { checkLease } from "../state/check-lease.ts";
+import type { JobState } from "../state/job-state.ts";
+import { MAX_LOSSES } from "../state/task-state.ts";
+import { viewJob } from "../views/job-view.ts";
+import { expireLeases, renewLease, shortenLeases } from "./leases.ts";
+import { completeTask } from "./reports.ts";
+import { failTask } from "./task-ends.ts";
+
+useSpec();
+
+describe("leases", () => {
+  it("lease a task once", () => {
+    const first = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect");
+    expect(claim(first.state, "t2", NOW, "node-b", "inspect").assignments).toEqual([]);
+    expect(claim(checkedJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
+  });
+
+  it("distinguish current, superseded and repeated reports", () => {
+    const state = encoding();
+    const done = completeTask(
+      recordUploads(state, "encode", UPLOADS),
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW,
+    );
+    const rows: [JobState, string, number, string, string][] = [
+      [state, "encode", 1, "t2", "current"],
+      [state, "encode", 1, "wrong", "superseded"],
+      [state, "encode", 2, "t2", "superseded"],
+      [state, "other", 1, "t2", "superseded"],
+      [state, "inspect", 1, "t1", "repeat"],
+      [done, "encode", 1, "t2", "repeat"],
+    ];
+    for (const [of, task, attempt, token, verdict] of rows) {
+      expect(checkLease(of, proof(task, attempt, token)).verdict, `${task} ${attempt} ${token}`).toBe(verdict);
+    }
+  });
+
+  it("last while they are renewed; then another node gets the task", () => {
+    const state = encoding();
+    expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0, RETENTION_MS)).toBe(NOW + OFFER_MS);
+    const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
+    expect(expireLeases(renewed, NOW + 5000 + LEASE_MS - 1)).toBe(renewed);
+    const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
+    expect(lost.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0, avoid: ["node-a"] });
+    const { state: elsewhere } = claim(lost, "t3", NOW + 60_000, "node-b");
+    expect(checkLease(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    expect(checkLease(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
+  });
+
+  it("can be renewed after they expired while no other node has the task", () => {
+    const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + OFFER_MS);
+    const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + OFFER_MS + 5);
+    expect(revived.verdict).toBe("current");
+    const ended = completeTask(
+      revived.state,
+      "encode",
+      { kind: "encode", outputs: [madeVideo, madeImages] },
+      NOW + OFFER_MS + 5,
+    );
+    expect(ended.status).toBe("job.completed");
+  });
+
+  it("fail the task when too many nodes are lost", () => {
+    let state = encoding();
+    for (let loss = 1; loss <= MAX_LOSSES; loss++) {
+      state = claim(expireLeases(state, NOW + loss * OFFER_MS), `r${loss}`, NOW + loss * OFFER_MS).state;
+      expect(state.status).toBe("job.starting");
+    }
+    state = expireLeases(state, NOW + 100 * OFFER_MS);
+    expect(viewJob(state)).toMatchObject({
+      status: "job.failed",
+      outputs: [{ error_code: "node_lost" }, { error_code: "node_lost" }],
+    });
+  });
+
+  it("are shortened when the connection is lost, only for that session", () => {
+    const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
+    expect(shortenLeases(state, "another", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + LEASE_MS);
+    expect(shortenLeases(state, "s-node-a", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + 10_000);
+  });
+
+  it("that a node returns are neither failures nor losses, until the same node returns the task again", () => {
+    const returnIt = (held: JobState): JobState =>
+      failTask(held, "encode", { code: "node_lost", message: "returned" }, NOW);
+    let state = returnIt(encoding());
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0, failures: 0 });
+    expect(state.outputs).toMatchObject([{ phase: "queued" }, { phase: "queued" }]);
+    expect(checkLease(state, proof("encode", 1, "t2")).verdict).toBe("superseded");
+    for (let node = 1; node <= MAX_LOSSES + 1; node++)
+      state = returnIt(claim(state, `r${node}`, NOW, `n${node}`).state);
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 0 });
+    state = returnIt(claim(state, "again", NOW, "n1").state);
+    expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
+  });
+
+  it("cannot be passed on forever, and only the last nodes are remembered", () => {
+    let state = encoding();
+    for (let node = 1; state.tasks[1]?.phase === "leased" && node < 100; node++) {
+      state = failTask(state, "encode", { code: "node_lost", message: "returned" }, NOW);
+      expect(state.tasks[1]?.avoid.length).toBeLessThanOrEqual(16);
+      if (state.tasks[1]?.phase === "pending") state = claim(state, `r${node}`, NOW, `n${node}`).state;
+    }
+    expect(state.tasks[1]).toMatchObject({ phase: "failed", attempt: 50 + MAX_LOSSES + 1 });
+    expect(state.tasks[1]?.avoid.at(-1)).toBe(`n${50 + MAX_LOSSES}`);
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "node_lost" }, {}] });
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { ErrorCode } from "#shared/errors.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import {
+  claim,
+  encoding,
+  failed,
+  file,
+  madeImages,
+  madeVideo,
+  NOW,
+  recordUploads,
+  spec,
+  UPLOADS,
+  upload,
+  useSpec,
+} from "../../testing/job-steps.ts";
+import { checkedJob } from "../../testing/jobs.ts";
+import { viewJob } from "../views/job-view.ts";
+import { completeTask } from "./reports.ts";
+import { failTask } from "./task-ends.ts";
+
+useSpec();
+
+describe("a task that its node returns", () => {
+  const RETURNED = { message: "m" } as const;
+
+  it("waits behind other tasks for the node that has a part of its source, and keeps its attempts", () => {
+    const taken = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
+    const back = failTask(taken, "inspect", { ...RETURNED, code: "turn_over" }, NOW + 5);
+    expect(back.tasks[0]).toMatchObject({
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: [], yieldedAt: NOW + 5, notBefore: NOW + 5, lease: null },
+    });
+    expect([back.sourceNode, back.advertisedAt.inspect]).toEqual(["node-a", null]);
+  });
+
+  it("goes to another node, or waits, when there was no room for its source", () => {
+    const back = failTask(encoding(), "encode", { ...RETURNED, code: "node_busy" }, NOW);
+    expect(back.tasks.find(({ id }) => id === "encode")).toMatchObject({
+      ...{ phase: "pending", failures: 0, losses: 0, avoid: ["node-a"], yieldedAt: 0, notBefore: NOW + 15_000 },
+    });
+    expect(back.outputs.map(({ phase }) => phase)).toEqual(["queued", "queued"]);
+  });
+
+  it.each(["turn_over", "node_busy"] as const)("cannot be returned forever: %s", (code) => {
+    let state = checkedJob(spec);
+    let [now, leases] = [NOW, 0];
+    while (state.tasks[0]?.phase === "pending") {
+      state = claim(state, `t${leases}`, now, "node-a", "inspect").state;
+      leases += 1;
+      state = failTask(state, "inspect", { ...RETURNED, code }, now);
+      now += 60_000;
+    }
+    expect([state.status, leases]).toEqual(["job.failed", 202]);
+  });
+});
+
+describe("failures", () => {
+  it.each(["encoding_failed", "encoder_not_available"] as const)(
+    "retry only the failed output (%s), on another node, and fail it after the second failure",
+    (code) => {
+      const state = recordUploads(encoding(), "encode", UPLOADS);
+      const once = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, code), madeImages] }, NOW);
+      expect(viewJob(once)).toMatchObject({
+        status: "job.starting",
+        outputs: [{ status: "video.queued" }, { status: "image.created" }],
+      });
+      expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0], avoid: ["node-a"], failures: 1 });
+      expect(claim(once, "t3").assignments).toEqual([]);
+      const again = claim(once, "t3", NOW + 1000, "node-b");
+      expect(again.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }] });
+      const twice = completeTask(again.state, "encode", { kind: "encode", outputs: [failed(0, code)] }, NOW + 2000);
+      expect(viewJob(twice)).toMatchObject({
+        status: "job.failed",
+        outputs: [{ status: "video.failed", error: "It broke", error_code: code }, { status: "image.created" }],
+      });
+    },
+  );
+
+  it("shows which encoder made an output", () => {
+    const note = "Encoded in software, because the hardware encoder h264_nvenc was busy.";
+    const made: OutputReport = { ...madeVideo, encoder: "libx264", note };
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const done = completeTask(state, "encode", { kind: "encode", outputs: [made, madeImages] }, NOW);
+    const [video, images] = viewJob(done).outputs;
+    expect(video).toMatchObject({ status: "video.encoded", encoder: "libx264", note });
+    expect(images).not.toHaveProperty("encoder");
+  });
+
+  it("retries an unreachable source with increasing pauses, about 40 s in total, and no other failure", () => {
+    const pauses = (code: ErrorCode): number[] => {
+      let state = claim(checkedJob(spec), "t0", NOW, "node-a", "inspect").state;
+      const waited: number[] = [];
+      for (let now = NOW; ; ) {
+        state = failTask(state, "inspect", { code, message: "unreachable" }, now);
+        const [task] = state.tasks;
+        if (task?.phase !== "pending") return waited;
+        waited.push(task.notBefore - now);
+        now = task.notBefore;
+        state = claim(state, `t${now}`, now, "node-a", "inspect").state;
+      }
+    };
+    expect(pauses("input_unreachable")).toEqual([5000, 10_000, 20_000]);
+    expect(pauses("input_http_503")).toEqual([5000, 10_000, 20_000]);
+    expect(pauses("input_timeout")).toEqual([1000]);
+    expect(pauses("input_http_404")).toEqual([]);
+    expect(pauses("input_host_not_found")).toEqual([]);
+  });
+
+  it("does not retry a failure of the storage", () => {
+    const state = completeTask(
+      encoding(),
+      "encode",
+      { kind: "encode", outputs: [failed(0, "storage_denied"), failed(1, "storage_denied")] },
+      NOW,
+    );
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", outputs: [{ error_code: "storage_denied" }, {}] });
+  });
+
+  it("does not accept a file whose upload was not signed, or that has another size", () => {
+    const signed = recordUploads(encoding(), "encode", { "0/1": upload(), "1/1": upload() });
+    const wrongSize = { ...madeVideo, files: [{ ...file(0, 1), sizeBytes: 6 }] };
+    const once = completeTask(signed, "encode", { kind: "encode", outputs: [wrongSize, madeImages] }, NOW);
+    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [0, 1], failures: 1 });
+  });
+
+  it("retries an output that the node did not report", () => {
+    const state = recordUploads(encoding(), "encode", UPLOADS);
+    const once = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo] }, NOW);
+    expect(once.tasks[1]).toMatchObject({ phase: "pending", outputs: [1] });
+  });
+});
