@@ -40,6 +40,7 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
     PUBLIC_URL: origin(port),
+    ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
     SCRATCH_ENDPOINT: origin(s3Port),
     SCRATCH_REGION: S3_REGION,
     SCRATCH_BUCKET,
