@@ -49,7 +49,8 @@ async function runOne(
   { ffmpeg, log, signal, reads, network }: RunDeps,
 ): Promise<RunFailure | null> {
   const startedAt = performance.now();
-  log.debug("ffmpeg started", { argv: run.argv.join(" "), network: run.network });
+  log.info("ffmpeg started", { outputMs: run.durationMs, expectedFrames: run.expectedFrames });
+  log.debug("ffmpeg command", { argv: run.argv.join(" "), network: run.network });
   const result = await runCommand({
     path: ffmpeg.path,
     argv: run.argv,
