@@ -3,7 +3,7 @@ import * as z from "zod";
 import { err } from "#shared/result.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { checkPackets, type FrameIndexReading, type Sample, type TrackHead } from "./packet-checks.ts";
-import { PACKET_ENTRIES, packetReader } from "./packet-list.ts";
+import { PACKET_ENTRIES, PacketList } from "./packet-list.ts";
 import { type ProbeInput, runPacketListing, runPacketListingByLine } from "./run-packet-listing.ts";
 
 /** Packets that are decoded to check that packets are frames: encoders that hide frames do so in the first seconds. */
@@ -70,7 +70,7 @@ export async function readFrameIndex(
   const track = trackOf(head.data);
   if (track === null) return NO_VIDEO;
 
-  const packets = packetReader(streamIndex);
+  const packets = new PacketList(streamIndex);
   // A discontinuity in any track shifts all tracks.
   const tracks = track.head.isDiscontinuous ? [] : select;
   const all = [...tracks, "-show_entries", PACKET_ENTRIES, "-of", "compact"];

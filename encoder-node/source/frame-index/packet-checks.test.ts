@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkPackets, type TrackHead } from "./packet-checks.ts";
-import { packetReader } from "./packet-list.ts";
+import { PacketList } from "./packet-list.ts";
 import { splitLines } from "./run-packet-listing.ts";
 
 const HEAD: TrackHead = {
@@ -15,7 +15,7 @@ type Row = readonly [pts: number | "N/A", flags: string, bytes?: number];
 
 /** Checks packets in decoding order. By default the decoder returns all of them. */
 function check(rows: readonly Row[], head: Partial<TrackHead> = {}, decoded?: readonly number[], other = "") {
-  const packets = packetReader(0);
+  const packets = new PacketList(0);
   const text = rows.map(
     ([pts, flags, bytes = 100], at) =>
       `packet|stream_index=0|pts=${pts}|dts=${at * 40 - 80}|duration=40|size=${bytes}|flags=${flags}|\n`,

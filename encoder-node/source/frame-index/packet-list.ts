@@ -16,6 +16,7 @@ export const CORRUPT = 4;
 
 /** Twelve hours at 120 frames per second; about 170 MB in memory. */
 const MAX_PACKETS = 5_200_000;
+const FIRST_CAPACITY = 1 << 15;
 
 const PACKET =
   /^packet\|stream_index=(\d+)\|pts=(-?\d+|N\/A)\|dts=(-?\d+|N\/A)\|duration=(-?\d+|N\/A)\|size=(\d+)\|flags=(\S*)/;
@@ -29,84 +30,84 @@ export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags:s
 /** The `longest` step from one decoding timestamp to the next, and the longest step `back`, in ticks. */
 type Steps = { readonly longest: number; readonly back: number };
 
-export interface PacketList {
+/** The packets of one track, and only the timestamp steps of all others. */
+export class PacketList {
+  readonly #streamIndex: number;
+  readonly #steps = new Map<number, Steps>();
+  readonly #tickSeconds = new Map<number, number>();
+  /** By track: the last decoding timestamp. */
+  readonly #lastDts = new Map<number, number>();
+  #columns = emptyColumns(FIRST_CAPACITY);
+  #count = 0;
+  #fits = true;
+
+  constructor(streamIndex: number) {
+    this.#streamIndex = streamIndex;
+  }
+
   /** False when the source has too many packets. */
-  readonly fits: boolean;
-  /** The packets of the track that is read. */
-  columns(): PacketColumns;
-  /** For each track, by its index. */
-  readonly steps: ReadonlyMap<number, Steps>;
-  readonly tickSeconds: ReadonlyMap<number, number>;
-}
+  get fits(): boolean {
+    return this.#fits;
+  }
 
-export interface PacketReader extends PacketList {
+  /** By track, from its index. */
+  get steps(): ReadonlyMap<number, Steps> {
+    return this.#steps;
+  }
+
+  get tickSeconds(): ReadonlyMap<number, number> {
+    return this.#tickSeconds;
+  }
+
+  columns(): PacketColumns {
+    const { pts, dts, duration, bytes, flags } = this.#columns;
+    return {
+      pts: pts.subarray(0, this.#count),
+      dts: dts.subarray(0, this.#count),
+      duration: duration.subarray(0, this.#count),
+      bytes: bytes.subarray(0, this.#count),
+      flags: flags.subarray(0, this.#count),
+    };
+  }
+
   /** Adds one line of ffprobe's output. */
-  addLine(line: string): void;
-}
-
-/** Reads the packets of one track, and only the timestamp steps of all others. */
-export function packetReader(streamIndex: number): PacketReader {
-  let capacity = 1 << 15;
-  let count = 0;
-  let fits = true;
-  let columns = emptyColumns(capacity);
-  const steps = new Map<number, Steps>();
-  const tickSeconds = new Map<number, number>();
-  const last = new Map<number, number>();
-
-  const addStep = (track: number, dts: number): void => {
-    if (Number.isNaN(dts)) return;
-    const step = dts - (last.get(track) ?? dts);
-    last.set(track, dts);
-    const known = steps.get(track) ?? { longest: 0, back: 0 };
-    steps.set(track, { longest: Math.max(known.longest, step), back: Math.max(known.back, -step) });
-  };
-
-  const addTrack = (line: string): void => {
-    const [, track, num, den] = TRACK.exec(line) ?? [];
-    if (track !== undefined) tickSeconds.set(Number(track), Number(num) / Number(den));
-  };
-
-  const addLine = (line: string): void => {
+  addLine(line: string): void {
     const match = PACKET.exec(line);
-    if (!match) return addTrack(line);
-    if (!fits) return;
+    if (!match) return this.#addTrack(line);
+    if (!this.#fits) return;
     const [, track, pts, dts, duration, bytes, flags = ""] = match;
-    addStep(Number(track), Number(dts));
-    if (Number(track) !== streamIndex) return;
-    if (count === MAX_PACKETS) {
-      fits = false;
+    this.#addStep(Number(track), Number(dts));
+    if (Number(track) !== this.#streamIndex) return;
+    if (this.#count === MAX_PACKETS) {
+      this.#fits = false;
       return;
     }
-    if (count === capacity) {
-      capacity *= 2;
-      columns = grown(columns, capacity);
-    }
-    columns.pts[count] = Number(pts);
-    columns.dts[count] = Number(dts);
-    columns.duration[count] = Number(duration);
-    columns.bytes[count] = Number(bytes);
-    columns.flags[count] =
-      (flags.includes("K") ? KEYFRAME : 0) | (flags.includes("D") ? DISCARD : 0) | (flags.includes("C") ? CORRUPT : 0);
-    count += 1;
-  };
+    const row = this.#count;
+    if (row === this.#columns.pts.length) this.#columns = grown(this.#columns, 2 * row);
+    this.#columns.pts[row] = Number(pts);
+    this.#columns.dts[row] = Number(dts);
+    this.#columns.duration[row] = Number(duration);
+    this.#columns.bytes[row] = Number(bytes);
+    this.#columns.flags[row] = flagBits(flags);
+    this.#count += 1;
+  }
 
-  return {
-    addLine,
-    get fits() {
-      return fits;
-    },
-    columns: () => ({
-      pts: columns.pts.subarray(0, count),
-      dts: columns.dts.subarray(0, count),
-      duration: columns.duration.subarray(0, count),
-      bytes: columns.bytes.subarray(0, count),
-      flags: columns.flags.subarray(0, count),
-    }),
-    steps,
-    tickSeconds,
-  };
+  #addTrack(line: string): void {
+    const [, track, num, den] = TRACK.exec(line) ?? [];
+    if (track !== undefined) this.#tickSeconds.set(Number(track), Number(num) / Number(den));
+  }
+
+  #addStep(track: number, dts: number): void {
+    if (Number.isNaN(dts)) return;
+    const step = dts - (this.#lastDts.get(track) ?? dts);
+    this.#lastDts.set(track, dts);
+    const known = this.#steps.get(track) ?? { longest: 0, back: 0 };
+    this.#steps.set(track, { longest: Math.max(known.longest, step), back: Math.max(known.back, -step) });
+  }
 }
+
+const flagBits = (flags: string): number =>
+  (flags.includes("K") ? KEYFRAME : 0) | (flags.includes("D") ? DISCARD : 0) | (flags.includes("C") ? CORRUPT : 0);
 
 const emptyColumns = (capacity: number): PacketColumns => ({
   pts: new Float64Array(capacity),

@@ -39,22 +39,24 @@ export async function probeDecodable(ffprobe: Tool, path: string, signal?: Abort
     fileType,
   );
   const taken = chosenVideo(probe.streams) ?? chosenAudio(probe.streams);
-  const why = taken && undecodable(taken);
-  if (why?.code === "input_encrypted") throw encrypted(why);
+  const problem = taken && undecodable(taken);
+  if (problem?.code === "input_encrypted") throw encrypted(problem);
   return probe;
 }
 
 /** A file that ffprobe cannot read may be encrypted, not damaged. */
 function explain(error: unknown, { encrypted: kinds }: IsoFileType): never {
   if (!(error instanceof AppError) || error.code !== "input_not_media" || kinds.size === 0) throw error;
-  const why = undecodable({ index: 0, codec_type: kinds.has("video") ? "video" : "audio", codec_tag_string: "encv" });
-  throw why ? encrypted(why) : error;
+  const problem = undecodable({
+    index: 0,
+    codec_type: kinds.has("video") ? "video" : "audio",
+    codec_tag_string: "encv",
+  });
+  throw problem ? encrypted(problem) : error;
 }
 
-function encrypted(why: Parameters<typeof undecodableFailure>[0]): AppError {
-  const { code, message } = undecodableFailure(why);
-  return new AppError(code, message);
-}
+const encrypted = (problem: Parameters<typeof undecodableFailure>[0]): AppError =>
+  AppError.from(undecodableFailure(problem));
 
 const ENTRIES = { video: "encv", audio: "enca" } as const;
 
