@@ -64,8 +64,8 @@ export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> =
       return outcome.etag;
     }
     signal.throwIfAborted();
-    log.debug("Upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.passing });
-    if (!outcome.passing) throw outcome.error;
+    log.debug("Upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.isTransient });
+    if (!outcome.isTransient) throw outcome.error;
     withoutHost = outcome.isHostMissing ? withoutHost + 1 : 0;
     if (attempt > retries || withoutHost > NO_HOST_RETRIES.retries) throw new StorageDown(outcome.error);
     upload.onProgress(0);
@@ -98,7 +98,9 @@ function tooSlow(limitMs: number): AppError {
 }
 
 /** `isHostMissing`: the host refused the connection, or does not resolve. */
-type Outcome = { ok: true; etag: string } | { ok: false; passing: boolean; isHostMissing?: boolean; error: AppError };
+type Outcome =
+  | { ok: true; etag: string }
+  | { ok: false; isTransient: boolean; isHostMissing?: boolean; error: AppError };
 
 async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
   try {
@@ -108,16 +110,17 @@ async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
       return { ok: true, etag: typeof headers.etag === "string" ? headers.etag : "" };
     }
     const text = await readErrorBody(body);
-    if (upload.part.form) return { ok: false, passing: isPassingStatus(statusCode), error: formFailure(statusCode) };
+    if (upload.part.form)
+      return { ok: false, isTransient: isPassingStatus(statusCode), error: formFailure(statusCode) };
     const region = headers["x-amz-bucket-region"];
     const error = storageRejection({
       status: statusCode,
       body: text,
       bucketRegion: typeof region === "string" ? region : null,
     });
-    return { ok: false, passing: error.passing, error };
+    return { ok: false, isTransient: error.passing, error };
   } catch (error) {
-    if (error instanceof AppError) return { ok: false, passing: false, error };
+    if (error instanceof AppError) return { ok: false, isTransient: false, error };
     return connectionOutcome(upload.part, error);
   }
 }
@@ -172,7 +175,7 @@ function connectionOutcome({ url, form }: UploadPart, error: unknown): Outcome &
   const isFinal = cause === "certificate" || (cause === "timeout" && form !== undefined);
   return {
     ok: false,
-    passing: !isFinal,
+    isTransient: !isFinal,
     isHostMissing: cause === "refused" || cause === "unknown host",
     error: failure,
   };
