@@ -174,8 +174,7 @@ function inSoftware(
 function inHardware(hardware: HardwareEncoding, options: EncodeOptions): Encoding {
   const { device, encoder } = hardware;
   return {
-    // The other filters end in NV12 already.
-    filters: uploadFilters(device.name).slice(1),
+    filters: uploadFilters(device.name),
     argv: [...hardwareArguments(hardware, options), ...options.timing.argv],
     firstPass: null,
     encoder,

@@ -29,13 +29,12 @@ export function deviceArguments({ name, path }: HardwareDevice): string[] {
   }
 }
 
-/** The last filters before the encoder. VAAPI does not take frames from main memory. */
-export const uploadFilters = (name: HardwareName): string[] =>
-  name === "vaapi" ? ["format=nv12", "hwupload"] : ["format=nv12"];
+/** Filters between NV12 frames and the encoder: VAAPI does not take frames from main memory. */
+export const uploadFilters = (name: HardwareName): string[] => (name === "vaapi" ? ["hwupload"] : []);
 
 /** ffmpeg's arguments to encode one frame with a hardware encoder on this device, without writing it. */
 export const hardwareTrial = (codec: HardwareCodec, device: HardwareDevice): string[] => {
-  const filters = chainText(uploadFilters(device.name));
+  const filters = chainText(["format=nv12", ...uploadFilters(device.name)]);
   const encoder = hardwareEncoder(codec, device.name);
   return [
     ...deviceArguments(device),
