@@ -2,7 +2,9 @@
 import type { FrameIndex } from "../media/frame-index.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 
-/** Frames at these times, in seconds, with ticks of 1/90000 s. `bytes` is the size of a frame; every 50th is a keyframe. */
+/**
+ * Frames at these times, in seconds, with ticks of 1/90000 s. `bytes` is the size of a frame; every 50th is a keyframe.
+ */
 export function frameIndexOf(times: readonly number[], bytes: (index: number) => number = () => 100): FrameIndex {
   const ticks = Float64Array.from(times, (time) => Math.round(time * 90_000));
   return {
