@@ -190,7 +190,7 @@ it.each<[string, Record<string, string>, string]>([
   ],
   ["the key as password", pair(`user:k-${UNKNOWN}`), `The API key is in the password; ${HOW}`],
   ["a node token", pair(`n-${UNKNOWN}:`), `The user name is a node token; ${HOW}`],
-  ["another name", pair("me:secret"), `The user name is no API key, which begins with \`k-\`; ${HOW}`],
+  ["another name", pair("me:secret"), `The user name is not an API key; API keys start with \`k-\`; ${HOW}`],
   [
     "an unknown key",
     pair(`k-${UNKNOWN}:`),

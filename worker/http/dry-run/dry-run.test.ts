@@ -104,7 +104,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
       {
         key: "mp4:480p",
         error: expect.stringMatching(
-          /^The output would write `video.mp4` as the output `mp4:240p` does: the conditions of both/,
+          /^The output would write `video.mp4`, as the output `mp4:240p` does: the conditions of both/,
         ),
         error_code: "output_path_not_unique",
       },

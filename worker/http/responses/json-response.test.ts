@@ -13,7 +13,7 @@ it.each<[string, Error, number, string]>([
   ["a code that is for statuses only", new AppError("node_lost", "The node was lost"), 500, "node_lost"],
   ["an overloaded object", Object.assign(new Error(SECRET), { overloaded: true }), 503, "service_unavailable"],
   ["a lost object", Object.assign(new Error(SECRET), { retryable: true }), 503, "service_unavailable"],
-])("%s is answered in the contract's shape, without what is inside", async (_, error, status, code) => {
+])("%s becomes an error response without internal details", async (_, error, status, code) => {
   const failing = new Hono().get("/", () => {
     throw error;
   });
@@ -27,7 +27,7 @@ it.each<[string, Error, number, string]>([
   expect(text).not.toContain(SECRET);
 });
 
-it("what is inside is logged in one line, and of addresses in it no password and no query", async () => {
+it("logs internal details in one line, without passwords and queries of URLs", async () => {
   const lines = vi.spyOn(console, "log");
   const failing = new Hono().get("/a", () => {
     throw new Error("cannot fetch https://me:pass@host.test/a?sig=1", {
@@ -40,7 +40,7 @@ it("what is inside is logged in one line, and of addresses in it no password and
   lines.mockRestore();
   expect(written).toHaveLength(1);
   expect(JSON.parse(written[0] ?? "")).toMatchObject({
-    ...{ level: "error", message: "Request failed", path: "/a", stack: expect.stringContaining("problem.test.ts") },
+    ...{ level: "error", message: "Request failed", path: "/a", stack: expect.stringContaining("json-response.test.ts") },
     ...{ error: "cannot fetch https://host.test/a?…", cause: "http://host.test/?…" },
   });
   expect(written[0]).not.toMatch(/pass|sig=|token/);

@@ -34,9 +34,9 @@ describe("/v2/admin", () => {
 
   it.each([
     [{}, "`name` is missing"],
-    [{ name: " " }, "`name`: must not be empty"],
-    [{ name: "x".repeat(101) }, "`name`: at most 100 characters"],
-    [{ name: "a\ud800" }, "`name`: must be text in Unicode, without halves of characters"],
+    [{ name: " " }, "`name` must not be empty"],
+    [{ name: "x".repeat(101) }, "`name` must have at most 100 characters"],
+    [{ name: "a\ud800" }, "`name` must be valid Unicode text, without unpaired surrogates"],
     [{ name: "me", role: "chief" }, "The body has no field `role`; allowed: name"],
     [["me"], "The body must be an object"],
   ])("the name in %j is refused in one sentence", async (body, message) => {

@@ -210,7 +210,7 @@ describe("POST /v2/jobs", () => {
       jobBody({ storage: { service: "backblaze", bucket_id: "e73ede9c9c8412db49f60715", credentials } }),
     );
     expect([status, body.error_code]).toEqual([503, "service_unavailable"]);
-    expect(body.message).toMatch(/^Backblaze cannot be asked for the bucket: it cannot be reached/);
+    expect(body.message).toMatch(/^The bucket cannot be looked up at Backblaze: it cannot be reached/);
     expect(await countJobs()).toBe(before);
   });
 
@@ -362,7 +362,7 @@ describe("/v2/jobs/:id/notifications", () => {
       status: "due",
       created_at: expect.stringMatching(/ \+0000$/),
       next_attempt_at: expect.stringMatching(/ \+0000$/),
-      last_result: expect.stringMatching(/^No answer/),
+      last_result: expect.stringMatching(/^No response/),
     });
     const replay = (id: string, headers = own) =>
       send(`/v2/jobs/${job.id}/notifications/${id}/replay`, { method: "POST", headers });
