@@ -69,8 +69,13 @@ it("a source in a private bucket is encoded, and shown without its signature", a
 
 it.each<[string, object, string, RegExp]>([
   ["with a wrong secret", wrongSecret, "input_http_403", /access is denied; check the input's credentials/],
-  ["that is not there", { key: "nowhere.mp4" }, "input_http_404", /no such file; check the URL, or the bucket and key/],
-  ["in no bucket", { bucket: "nowhere" }, "input_http_404", /no such file/],
+  [
+    "that is not there",
+    { key: "nowhere.mp4" },
+    "input_http_404",
+    /file does not exist; check the URL, or the bucket and key/,
+  ],
+  ["in no bucket", { bucket: "nowhere" }, "input_http_404", /file does not exist/],
 ])("a source %s fails the input with a sentence", async (_, changes, code, words) => {
   const job = await encode({ input: input(changes) });
   expect(job).toMatchObject({
@@ -91,14 +96,19 @@ it("outputs are stored with the headers that were asked for", async () => {
 });
 
 it.each<[string, object, string, RegExp]>([
-  ["with a wrong secret", wrongSecret, "storage_denied", /SignatureDoesNotMatch\): the secret does not belong/],
+  ["with a wrong secret", wrongSecret, "storage_denied", /SignatureDoesNotMatch\): the secret does not match/],
   [
     "of a stranger",
     { credentials: { access_key_id: "STRANGER", secret_access_key: "x" } },
     "storage_denied",
     /InvalidAccessKeyId\): the access key id does not exist/,
   ],
-  ["without the bucket", { bucket: "nowhere" }, "storage_bucket_not_found", /NoSuchBucket\): there is no such bucket/],
+  [
+    "without the bucket",
+    { bucket: "nowhere" },
+    "storage_bucket_not_found",
+    /NoSuchBucket\): the bucket does not exist/,
+  ],
 ])("a storage %s fails the outputs with a sentence", async (_, changes, code, words) => {
   const job = await encode({ storage: storage(changes) });
   expect(job).toMatchObject({
