@@ -13,7 +13,7 @@ const WRONG = "is wrong; expecting 'eu-west-1'";
 const ENDPOINT = "<Endpoint>videos.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>videos</Bucket>";
 const ELSEWHERE = "the bucket is in eu-west-1, not in us-east-1; set `storage.region` to eu-west-1";
 
-type Row = [status: number, body: string, code: string, passing: boolean, text: string, region?: string];
+type Row = [status: number, body: string, code: string, isTransient: boolean, text: string, region?: string];
 const ROWS: Row[] = [
   [
     403,
@@ -157,11 +157,14 @@ const ROWS: Row[] = [
 ];
 
 describe("errors of a storage", () => {
-  it.each(ROWS)("%i row %#: names what is wrong and repeats no secret", (status, body, code, passing, text, region) => {
-    const response: StorageResponse = { status, body, bucketRegion: region ?? null };
-    const rejection = storageRejection(response, "us-east-1");
-    expect(rejection).toMatchObject({ code, passing });
-    expect(rejection.message).toContain(text);
-    expect(rejection.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
-  });
+  it.each(ROWS)(
+    "%i row %#: names what is wrong and repeats no secret",
+    (status, body, code, isTransient, text, region) => {
+      const response: StorageResponse = { status, body, bucketRegion: region ?? null };
+      const rejection = storageRejection(response, "us-east-1");
+      expect(rejection).toMatchObject({ code, isTransient });
+      expect(rejection.message).toContain(text);
+      expect(rejection.message).not.toMatch(/AKIDSEEN|0123abcd|https?:/);
+    },
+  );
 });

@@ -18,31 +18,31 @@ export class StorageRejection extends AppError {
   /** The error code of the service, such as `NoSuchUpload`; null if the response has none. */
   readonly serviceCode: string | null;
   /** Whether the same request may succeed on a retry. */
-  readonly passing: boolean;
+  readonly isTransient: boolean;
   /** Whether an expired signature would cause this response. */
   readonly mayBeExpired: boolean;
 
   constructor(
-    { code, passing }: Meaning,
+    { code, isTransient }: Meaning,
     message: string,
     { serviceCode, status }: { serviceCode: string | null; status: number },
   ) {
     super(code, message);
     this.serviceCode = serviceCode;
-    this.passing = passing;
+    this.isTransient = isTransient;
     this.mayBeExpired = EXPIRED_STATUSES.has(status);
   }
 }
 
-type Meaning = { readonly code: ErrorCode; readonly passing: boolean; readonly advice: string };
+type Meaning = { readonly code: ErrorCode; readonly isTransient: boolean; readonly advice: string };
 
-const denied = (advice: string): Meaning => ({ code: "storage_denied", passing: false, advice });
-const PASSING: Meaning = { code: "storage_unreachable", passing: true, advice: "try again later" };
+const denied = (advice: string): Meaning => ({ code: "storage_denied", isTransient: false, advice });
+const TRANSIENT: Meaning = { code: "storage_unreachable", isTransient: true, advice: "try again later" };
 /** The same request fails again, but a new one may succeed. */
-const renew = (advice: string): Meaning => ({ code: "storage_unreachable", passing: false, advice });
+const renew = (advice: string): Meaning => ({ code: "storage_unreachable", isTransient: false, advice });
 const NO_BUCKET: Meaning = {
   code: "storage_bucket_not_found",
-  passing: false,
+  isTransient: false,
   advice: "the bucket does not exist; check its name and its region or endpoint",
 };
 const NO_ACCOUNT = denied("the account of the credentials is closed or has a problem");
@@ -70,9 +70,9 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["ExpiredToken", EXPIRED],
   ["ExpiredRequest", EXPIRED],
   ["RequestTimeTooSkewed", renew("the clock of the storage and that of the signature differ too much")],
-  ["IncompleteBody", PASSING],
-  ["OperationAborted", PASSING],
-  ["RequestTimeout", PASSING],
+  ["IncompleteBody", TRANSIENT],
+  ["OperationAborted", TRANSIENT],
+  ["RequestTimeout", TRANSIENT],
 ]);
 
 /** Codes for a bucket in another region. */
@@ -98,14 +98,14 @@ export function storageRejection(response: StorageResponse, region: string | nul
 }
 
 /** Whether the same request may succeed on a retry, judged by the status only. */
-export const isPassingStatus = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+export const isTransientStatus = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function meaningOf({ status, body }: StorageResponse, serviceCode: string | null): Meaning {
   // S3 has no separate code for it.
   if (serviceCode === "AccessDenied" && /<Message>\s*Request has expired/.test(body)) return EXPIRED;
   const known = serviceCode === null ? undefined : MEANINGS.get(serviceCode);
   if (known) return known;
-  if (status < 300 || isPassingStatus(status)) return PASSING;
+  if (status < 300 || isTransientStatus(status)) return TRANSIENT;
   if (status < 400) return denied("it redirects to another URL; use that URL in `storage.endpoint`");
   if (status === 401 || status === 403)
     return denied("check that the credentials are valid and have permission to write there");
@@ -121,7 +121,7 @@ function elsewhere(response: StorageResponse, serviceCode: string | null, region
     found === null
       ? "the bucket is in another region; check `storage.region` and `storage.endpoint`"
       : `the bucket is in ${found}${requested}; set \`storage.region\` to ${found}`;
-  return { code: "storage_region_not_valid", passing: false, advice };
+  return { code: "storage_region_not_valid", isTransient: false, advice };
 }
 
 /** The region that a response names, in any of several places. */

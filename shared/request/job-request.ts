@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
-import type { Result } from "../result.ts";
+import { ok, type Result } from "../result.ts";
 import { strictObject } from "../strict-object.ts";
 import { type InputSpec, parseInput } from "./input-section.ts";
 import { suggestSection } from "./misnamed-section.ts";
@@ -77,20 +77,17 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
   if (!settings.ok) return settings;
   const streams = takeStreamKeys(outputs.value);
-  return {
-    ok: true,
-    value: {
-      input: input.value.input,
-      storage: storage.value.storage,
-      outputs: streams.outputs,
-      notification: notification.value.notification,
-      settings: settings.value,
-      secrets: {
-        input: input.value.secret,
-        storage: storage.value.keys,
-        notification: notification.value.secret,
-        streamKeys: streams.keys,
-      },
+  return ok({
+    input: input.value.input,
+    storage: storage.value.storage,
+    outputs: streams.outputs,
+    notification: notification.value.notification,
+    settings: settings.value,
+    secrets: {
+      input: input.value.secret,
+      storage: storage.value.keys,
+      notification: notification.value.secret,
+      streamKeys: streams.keys,
     },
-  };
+  });
 }

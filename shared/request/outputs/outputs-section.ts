@@ -12,9 +12,9 @@ import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { shown } from "../../shown.ts";
 import { invalid, isObject, parseSection } from "../parse-section.ts";
-import { parseHttpStream } from "./httpstream-params.ts";
 import { parseImage } from "./image-params.ts";
 import type { Named } from "./output-params.ts";
+import { parseHttpStream } from "./parse-httpstream.ts";
 import { checkUnique } from "./unique-outputs.ts";
 import { parseVideo } from "./video-params.ts";
 

@@ -3,7 +3,7 @@
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
-import type { Result } from "../../result.ts";
+import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import {
@@ -57,15 +57,12 @@ export function parseVideo(
   }
   const filters = parseVideoFilters(parsed.value, field, allow);
   if (!filters.ok) return filters;
-  return {
-    ok: true,
-    value: {
-      ...base,
-      ...format,
-      ...filters.value,
-      ...{ key, path, condition, deinterlace },
-      offsetMs: offset * 1000,
-      durationMs: duration === undefined ? null : duration * 1000,
-    },
-  };
+  return ok({
+    ...base,
+    ...format,
+    ...filters.value,
+    ...{ key, path, condition, deinterlace },
+    offsetMs: offset * 1000,
+    durationMs: duration === undefined ? null : duration * 1000,
+  });
 }

@@ -1,8 +1,7 @@
 // The source that a dry run assumes, from the query of POST /v2/jobs.
 import * as z from "zod";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { decimal } from "../query/decimal.ts";
-import { parseQuery } from "../query/parse-query.ts";
+import { decimal, parseQuery } from "../query/parse-query.ts";
 
 const flag = z
   .enum(["true", "false", "1", "0"], "must be true or false")

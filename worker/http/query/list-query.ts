@@ -4,8 +4,7 @@ import * as z from "zod";
 import { JOB_STATUSES } from "#shared/job/job-status.ts";
 import { strictObject } from "#shared/strict-object.ts";
 import type { Place } from "../../db/jobs.ts";
-import { decimal } from "./decimal.ts";
-import { parseQuery } from "./parse-query.ts";
+import { decimal, parseQuery } from "./parse-query.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;

@@ -1,4 +1,5 @@
-import type * as z from "zod";
+// Parses query parameters.
+import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 
 /** Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and what is allowed. */
@@ -12,3 +13,7 @@ export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Reco
     `The query ${name ? `parameter \`${name}\` ` : ""}${issue?.message ?? "is not valid"}`,
   );
 }
+
+/** A number in decimal digits in a query; JavaScript would also accept `0x10`, `1e1` and an empty string. */
+export const decimal = (number: z.ZodCoercedNumber) =>
+  z.preprocess((text) => (typeof text === "string" && !/^\d+(?:\.\d+)?$/.test(text) ? Number.NaN : text), number);

@@ -38,7 +38,7 @@ export function errorResponse(
 }
 
 /** Whether an error of the platform is temporary, such as an object that moved or is overloaded. */
-export const isPassing = (error: unknown): boolean =>
+export const isTransientError = (error: unknown): boolean =>
   error instanceof Error && (error instanceof AppError || "retryable" in error || "overloaded" in error);
 
 /** Converts any error to a response, without internal details. */
@@ -46,7 +46,7 @@ export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return errorResponse(context, error.code, error.message, error.retryAfterSeconds);
   const cause = error.cause === undefined ? null : messageOf(error.cause);
   log.error("Request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
-  return isPassing(error)
+  return isTransientError(error)
     ? errorResponse(context, "service_unavailable", "The service is temporarily unavailable; try again later")
     : errorResponse(context, "internal_error", "An internal error occurred");
 }

@@ -15,7 +15,7 @@ import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { errorResponse, isPassing, jsonResponse } from "../responses/json-response.ts";
+import { errorResponse, isTransientError, jsonResponse } from "../responses/json-response.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
   .use(nodeAuth)
@@ -51,7 +51,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
         return await job.complete(lease, body);
       } catch (error) {
         // The node may cause this internal error: the hub counts them.
-        if (!isPassing(error)) await hubOf(context.env).reportFailed(lease);
+        if (!isTransientError(error)) await hubOf(context.env).reportFailed(lease);
         throw error;
       }
     });
