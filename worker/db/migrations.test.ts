@@ -62,7 +62,7 @@ it("opens to the same keys and tokens as before", async () => {
   expect(await accountOfKey(env.DB, ["bbbbbbbbbbbb02"])).toBeNull();
   expect(await nodeTokenOf(env.DB, ["cccccccccccc03"])).toEqual({ id: "cccccccccccc", digest: "cccccccccccc03" });
   expect([(await findAccount(env.DB, "acc"))?.name, (await listAccounts(env.DB)).length]).toEqual(["Old", 1]);
-  // Of its jobs two have not ended: one is alive, the other says nothing of its end.
+  // Two of its jobs have not ended: one is alive, the other has lost its object.
   expect([await countUnfinished(env.DB, "acc", 10), await countUnfinished(env.DB, "acc", 1)]).toEqual([2, 1]);
   await insertKey(env.DB, "acc", { digest: "dddddddddddd04", pepper: "p2" }, 9);
   expect(await revokeKey(env.DB, credentialId("aaaaaaaaaaaa01"), 10)).toBe(true);

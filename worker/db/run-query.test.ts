@@ -54,7 +54,7 @@ describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () =
 });
 
 describe("while the database is down", () => {
-  it("every route says so with 503 and when to come back, and none with 500", async () => {
+  it("every route responds with 503 and Retry-After, and none with 500", async () => {
     const own = basic((await newAccount()).key);
     const node = bearer(await newNodeToken());
     const admin = bearer(ADMIN);
@@ -126,7 +126,7 @@ describe("while the database is down", () => {
 });
 
 describe("a query that is wrong in itself", () => {
-  it("is a fault of ours, told without the query's values", async () => {
+  it("is an internal error, reported without the query's values", async () => {
     const query = env.DB.prepare(
       "INSERT INTO api_keys (digest, account_id, created_at, revoked_at) VALUES (?, 'nobody', 0, NULL)",
     )

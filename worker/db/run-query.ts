@@ -26,7 +26,7 @@ export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value>
     log.warn("database unavailable", { reason });
     throw new AppError(
       "service_unavailable",
-      "The service's database is temporarily unavailable; try again in a moment",
+      "The service's database is temporarily unavailable; try again later",
     );
   } finally {
     // A pending timer would keep an object in memory.

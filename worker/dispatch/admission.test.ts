@@ -1,4 +1,4 @@
-// What one node, or one token, can take from the others: nothing.
+// One node, or one token, cannot harm the others.
 import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -19,7 +19,7 @@ const NONE = { inspect: 0, encode: 0 };
 const ONE_INSPECT = { inspect: 1, encode: 0 };
 
 describe("a node's name", () => {
-  it("is its token's: another token is refused with a reason, also after the hub was away", async () => {
+  it("belongs to its token: another token is rejected with a reason, also after the hub restarts", async () => {
     const [first, second] = [await newNodeToken(), await newNodeToken()];
     const own = await connect(first);
     own.say(hello("a", ONE_INSPECT));
@@ -91,8 +91,8 @@ describe("a token", () => {
   });
 });
 
-describe("what a node says", () => {
-  it("gives it no more slots than one may have, however often it grants them", () => {
+describe("what a node reports", () => {
+  it("cannot give it more slots than the maximum, however often it offers them", () => {
     const none = { free: NONE, leases: {} };
     expect(addSlots(none, { inspect: 60, encode: 60 })).toEqual({ inspect: 60, encode: 60 });
     expect(addSlots({ ...none, free: { inspect: 60, encode: 60 } }, { inspect: 9, encode: 9 })).toEqual({
@@ -107,9 +107,9 @@ describe("what a node says", () => {
     expect(addSlots({ free: NONE, leases: held(MAX_LEASES + 3) }, { inspect: 2, encode: 2 })).toEqual(NONE);
   });
 
-  it("of jobs that there never were makes no object", async () => {
+  it("about jobs that never existed creates no object", async () => {
     const stranger = () => newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
-    const proof = (token: string) => ({ lease: `${stranger()}.encode.1`, token });
+    const proof = (token: string) => ({ lease: `${stranger()}.encode.1`, token, slotClass: "encode" });
     const running = ["t", "A".repeat(28), `${"A".repeat(28)}${"0".repeat(16)}`].map(proof);
     const node = await joined("a", NONE, "s", running);
     const items = running.map((one) => ({ ...one, stage: "encoding", fraction: 0.5 }));
@@ -122,7 +122,7 @@ describe("what a node says", () => {
     expect(await listDurableObjectIds(env.JOB)).toEqual([]);
   });
 
-  it("that the control plane cannot work with fails its task after some tries, and sends the node away in the end", async () => {
+  it("that causes internal errors fails its task after some attempts, and disconnects the node in the end", async () => {
     const node = await joined("a", ONE_INSPECT);
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
@@ -143,7 +143,7 @@ describe("what a node says", () => {
 });
 
 describe("accounts", () => {
-  it("get a slot although another has taken all others, and are counted anew when nodes come back", async () => {
+  it("get a slot although another account uses all others, also after nodes reconnect", async () => {
     const many = await Promise.all(Array.from({ length: 16 }, () => newJob({ accountId: "many" })));
     const node = await joined("a", { inspect: 16, encode: 0 });
     const given = [];
@@ -153,7 +153,7 @@ describe("accounts", () => {
     expect((await node.next("assign")).assignment.jobId).toBe(one.id);
     await evictDurableObject(hubOf(env), { webSockets: "close" });
     await node.closed;
-    const running = given.map(({ lease, token }) => ({ lease, token }));
+    const running = given.map(({ lease, token, slotClass }) => ({ lease, token, slotClass }));
     const back = await joined("a", { inspect: 0, encode: 0 }, "s-a", running);
     await vi.waitFor(async () => expect(await jobOf(env, many[0]?.id ?? "").view()).toMatchObject({ ok: true }));
     await settle();

@@ -47,7 +47,7 @@ describe("choose", () => {
     ["several tasks, as far as slots go", [node("a", 2)], [ticket("j", { count: 5 })], "j on a ×2"],
     ["the node with the most free slots", [node("a", 1), node("b", 3)], [ticket("j")], "j on b ×1"],
     [
-      "the oldest job first, however late it told of itself",
+      "the oldest job first, however late it advertised",
       [node("a", 1)],
       [ticket("new"), ticket("old", { since: 1, advertisedAt: NOW + 5 })],
       "old on a ×1",
@@ -122,7 +122,7 @@ describe("choose", () => {
     expect(match && `${match.ticket.accountId} ×${match.slots}`).toBe(expected);
   });
 
-  it("keeps some slots for transfers for accounts that come later, and none of encoders", () => {
+  it("keeps some inspect slots for other accounts, and no encode slots", () => {
     expect([1, 7, 8, 32, 100].map((slots) => shareOf("inspect", slots, false))).toEqual([1, 7, 7, 28, 88]);
     expect([1, 7, 8, 32, 100].map((slots) => shareOf("encode", slots, false))).toEqual([1, 7, 8, 32, 100]);
     expect([1, 2, 3, 32].map((slots) => shareOf("encode", slots, true))).toEqual([1, 1, 2, 16]);
@@ -131,7 +131,7 @@ describe("choose", () => {
     expect(all.match?.slots).toBe(28);
   });
 
-  it("says when to look again, as long as a free slot waits for it", () => {
+  it("returns when to look again, while there is a free slot", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
     expect(chosen(nodes, []).lookAt).toBeNull();

@@ -29,8 +29,8 @@ const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
   Promise.all(
     jobs.map(({ id }) =>
       runInDurableObject(jobOf(env, id), (_, { storage }) => {
-        const grant = loadState(storage)?.tasks[0]?.lease;
-        return grant ? grant.expiresAt - Date.now() : null;
+        const lease = loadState(storage)?.tasks[0]?.lease;
+        return lease ? lease.expiresAt - Date.now() : null;
       }),
     ),
   );
@@ -118,7 +118,7 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
-  it("is told again of a job that died while it told of itself", async () => {
+  it("gets a ticket again from a job that died while it advertised", async () => {
     const spec = await newSpec();
     const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockRejectedValue(new Error("Network connection lost."));
     advertise.mockImplementationOnce(() => {

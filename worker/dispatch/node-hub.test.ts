@@ -41,7 +41,7 @@ describe("the hub", () => {
     expect(await hubOf(env).capacity()).toBe(1);
   });
 
-  it("sends nothing beyond the slots it was granted", async () => {
+  it("assigns no more tasks than the node offered slots", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const jobs = [await newJob(), await newJob()];
     const { assignment } = await node.next("assign");
@@ -85,7 +85,7 @@ describe("the hub", () => {
     expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
   });
 
-  it("passes progress to the job, and tells the node to drop what the job no longer wants", async () => {
+  it("passes progress to the job, and cancels leases that the job no longer needs", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await node.next("assign")).assignment;
@@ -113,7 +113,7 @@ describe("the hub", () => {
     expect(node.frames).toEqual([]);
   });
 
-  it("tells the node at once when its job is cancelled", async () => {
+  it("notifies the node at once when its job is cancelled", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease } = (await node.next("assign")).assignment;
@@ -135,14 +135,14 @@ describe("the hub", () => {
     node.socket.close();
     await vi.waitFor(async () => expect(await expiresIn()).toBeLessThan(11_000));
     const back = await joined("a", { inspect: 0, encode: 0 }, "s-a", [
-      { lease, token: proof },
-      { lease, token: "stale" },
+      { lease, token: proof, slotClass: "inspect" },
+      { lease, token: "stale", slotClass: "inspect" },
     ]);
     await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
     expect((await back.next("cancel")).lease).toBe(lease);
   });
 
-  it("forgets the slots of a node that drains or whose process was replaced", async () => {
+  it("removes the slots of a node that drains or whose process was replaced", async () => {
     const old = await joined("a", { inspect: 1, encode: 1 }, "old");
     const fresh = await joined("a", { inspect: 0, encode: 0 }, "new");
     expect(await old.closed).toBe(1000);
@@ -165,7 +165,7 @@ describe("the hub", () => {
       avoid: [] as string[],
       avoidUntil: 0,
     };
-    // A ticket of a job that knows nothing of it, before all others; and the older job tells of itself once more.
+    // A ticket of a job that does not exist, before all others; and the older job advertises again.
     await hubOf(env).advertise({ ...base, jobId: "A".repeat(14), since: 0 });
     await hubOf(env).advertise({ ...base, jobId: older.id, since: older.createdAt - 1 });
     const node = await joined("a", { inspect: 1, encode: 0 });

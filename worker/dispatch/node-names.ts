@@ -4,7 +4,7 @@ import * as z from "zod";
 const Owner = z.object({
   /** The token's id. */
   token: z.string(),
-  /** When it last said hello; ms since 1970. */
+  /** When its node last sent hello; ms since 1970. */
   seenAt: z.number(),
 });
 type Owner = z.infer<typeof Owner>;

@@ -44,7 +44,7 @@ describe("the queue of tickets", () => {
     expect(served(queue).slice(0, 3)).toEqual(["b5000", "a0", "a0"]);
   });
 
-  it("leaves a job that tells of itself anew in its place, and forgets one that has no more tasks", () => {
+  it("keeps the place of a job that advertises again, and removes one without tasks", () => {
     const queue = queueOf("a1", "b1", "a2", "a3");
     queue.put(ticket("a1", { advertisedAt: 5 }));
     queue.put(ticket("a2", { count: 0 }));
@@ -53,7 +53,7 @@ describe("the queue of tickets", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("takes back what was offered, beside what is left, unless the job has told of itself anew", () => {
+  it("takes tasks back, unless the job has advertised again", () => {
     const queue = new TicketQueue([ticket("a1", { count: 5 })]);
     const offered = firstOf(queue);
     if (!offered) throw new Error("Nothing waits");

@@ -12,7 +12,7 @@ beforeAll(async () => {
   begun = checkedJob(await newSpec());
 });
 
-/** Encodes whose times come so much later than now; the hub was told of what there was to tell `advertisedAt`. */
+/** When encodes that may start in `waits` ms are advertised; earlier ones were at `advertisedAt`. */
 const dueAt = (waits: readonly number[], advertisedAt: number | null): number | undefined => {
   const tasks = waits.map((wait, index) => ({
     ...newTask({ kind: "encode", round: 0, outputs: [0] }),
@@ -26,10 +26,10 @@ const dueAt = (waits: readonly number[], advertisedAt: number | null): number | 
 const rows: [string, number[], number | null, number | undefined][] = [
   ["of nothing", [], null, undefined],
   ["of a task that nobody knows of, when its time comes", [500], null, NOW + 500],
-  ["of what it has told of, after five minutes", [-500], NOW, NOW + READVERTISE_MS],
+  ["again, after five minutes", [-500], NOW, NOW + READVERTISE_MS],
   ["of one that had to wait beside others, when its time comes", [-500, 700, 900], NOW, NOW + 700],
   ["of each such in turn", [-500, 700, 900], NOW + 700, NOW + 900],
 ];
-it.each(rows)("a job tells the hub %s", (_, waits, advertisedAt, expected) => {
+it.each(rows)("a job advertises %s", (_, waits, advertisedAt, expected) => {
   expect(dueAt(waits, advertisedAt)).toBe(expected);
 });

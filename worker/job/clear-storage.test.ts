@@ -57,6 +57,6 @@ describe("what a job left in the service's own storage", () => {
   it("is missing for good: the job cannot be retried", async () => {
     const spec = await cancelled(BUILTIN_RETENTION_MS, []);
     await runDurableObjectAlarm(stubOf(spec));
-    expect(await stubOf(spec).retry()).toMatchObject({ ok: false, code: "job_state_conflict" });
+    expect(await stubOf(spec).retry()).toMatchObject({ ok: false, error: { code: "job_state_conflict" } });
   });
 });

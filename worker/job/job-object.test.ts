@@ -26,7 +26,7 @@ async function rewrite(spec: JobSpec, change: (state: JobState) => JobState): Pr
 
 async function claim(spec: JobSpec, slotClass: "inspect" | "encode", nodeId = "node-a") {
   const [assignment] = await stubOf(spec).claim({ nodeId, session: `s-${nodeId}`, slotClass, max: 1 });
-  if (!assignment) throw new Error(`Nothing to ${slotClass}`);
+  if (!assignment) throw new Error(`No task for ${slotClass}`);
   return assignment as { lease: LeaseId; token: string };
 }
 
@@ -38,7 +38,7 @@ async function inspected(changes: Record<string, unknown> = {}): Promise<JobSpec
   return spec;
 }
 
-/** The job's first delivery, once the alarm, which rings by itself, has tried it and got no answer. */
+/** The job's first delivery, once the alarm has tried it without a response. */
 const firstTry = (spec: JobSpec) =>
   vi.waitFor(async () => {
     const delivery = (await stateOf(spec))?.outbox[0];
@@ -114,24 +114,24 @@ describe("a job", () => {
     expect(await findJob(env.DB, spec.accountId, spec.id)).toMatchObject({ status: "job.completed" });
   });
 
-  it("is begun once", async () => {
+  it("starts once", async () => {
     const spec = await inspected();
     await stubOf(spec).create(spec);
     expect((await stateOf(spec))?.input.status).toBe("input.transferred");
   });
 
-  it("takes a report twice, and refuses one of a superseded lease", async () => {
+  it("accepts a repeated report, and rejects one of a superseded lease", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const first = await claim(spec, "encode");
     await rewrite(spec, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, lease: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await runDurableObjectAlarm(stubOf(spec));
     expect((await stateOf(spec))?.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
     const second = await claim(spec, "encode", "node-b");
     const late = await stubOf(spec).complete(first.lease, { token: first.token, result });
-    expect(late).toMatchObject({ ok: false, code: "lease_superseded" });
+    expect(late).toMatchObject({ ok: false, error: { code: "lease_superseded" } });
     expect((await stubOf(spec).renew([first, second])).dropped).toEqual([first.lease]);
     await stubOf(spec).uploads(second.lease, {
       token: second.token,
@@ -158,14 +158,14 @@ describe("a job", () => {
 });
 
 describe("a source in a bucket", () => {
-  it("is given to nodes by an address that is signed for each claim, without the bucket's secret", async () => {
+  it("is leased with a URL that is signed for each claim, without the bucket's secret", async () => {
     const credentials = { access_key_id: "SOURCES", secret_access_key: SECRET_KEY };
-    const bucket = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/a b.mp4", credentials };
+    const bucket = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/a b.mp4", credentials };
     const spec = await newSpec({ ...VIDEO_ONLY, input: bucket });
     await stubOf(spec).create(spec);
     const [inspect] = await stubOf(spec).claim({ nodeId: "node-a", session: "s-node-a", slotClass: "inspect", max: 1 });
     const { origin, pathname, searchParams } = new URL(inspect?.task.kind === "inspect" ? inspect.task.sourceUrl : "");
-    expect(origin + pathname).toBe("https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
+    expect(origin + pathname).toBe("https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
     expect(searchParams.get("X-Amz-Credential")).toMatch(/^SOURCES\/\d{8}\/eu-west-1\/s3\/aws4_request$/);
     expect(JSON.stringify(inspect)).not.toContain(SECRET_KEY);
     const { lease, token } = inspect as { lease: LeaseId; token: string };
@@ -176,7 +176,7 @@ describe("a source in a bucket", () => {
     expect(JSON.stringify(state)).not.toMatch(new RegExp(`X-Amz-|${SECRET_KEY}`));
     expect(await stubOf(spec).metadata(null)).toMatchObject({
       ok: true,
-      value: expect.stringContaining('"filename":"https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4"'),
+      value: expect.stringContaining('"filename":"https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4"'),
     });
   });
 });
@@ -202,14 +202,14 @@ describe("uploads", () => {
     expect(answer).toMatchObject({ ok: true, value: { failure: { code: "storage_unreachable" } } });
   });
 
-  it("are refused for a file that the task does not have, and for a stale lease", async () => {
+  it("are rejected for a file that the task does not have, and for a superseded lease", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const ask = (output: number, file: number, by = token) =>
       stubOf(spec).uploads(lease, { token: by, files: [{ output, file, sizeBytes: 1 }] });
-    expect(await ask(1, 1)).toMatchObject({ ok: false, code: "report_not_valid" });
-    expect(await ask(0, 2)).toMatchObject({ ok: false, code: "report_not_valid" });
-    expect(await ask(0, 1, "wrong")).toMatchObject({ ok: false, code: "lease_superseded" });
+    expect(await ask(1, 1)).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
+    expect(await ask(0, 2)).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
+    expect(await ask(0, 1, "wrong")).toMatchObject({ ok: false, error: { code: "lease_superseded" } });
   });
 });
 
@@ -227,7 +227,7 @@ describe("multipart uploads", () => {
   };
   const LARGE = [{ output: 0, file: 1, sizeBytes: 20 * 2 ** 20 }];
 
-  async function granted(spec: JobSpec, { lease, token }: { lease: LeaseId; token: string }) {
+  async function signedUpload(spec: JobSpec, { lease, token }: { lease: LeaseId; token: string }) {
     const answer = await stubOf(spec).uploads(lease, { token, files: LARGE });
     const parts = answer.ok && "uploads" in answer.value ? answer.value.uploads[0]?.parts : undefined;
     if (!parts) throw new Error(JSON.stringify(answer));
@@ -237,7 +237,7 @@ describe("multipart uploads", () => {
   it("are put together by the object once all parts lie there", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
-    const { parts } = await granted(spec, encode);
+    const { parts } = await signedUpload(spec, encode);
     expect(parts.map(({ offset, sizeBytes }) => [offset, sizeBytes])).toEqual([
       [0, 16 * 2 ** 20],
       [16 * 2 ** 20, 4 * 2 ** 20],
@@ -261,19 +261,19 @@ describe("multipart uploads", () => {
   it("that requests for one file crossed to begin count once, and the other is aborted", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
-    const [one, two] = await Promise.all([granted(spec, encode), granted(spec, encode)]);
+    const [one, two] = await Promise.all([signedUpload(spec, encode), signedUpload(spec, encode)]);
     expect(one.uploadId).toBe(two.uploadId);
     expect((await stateOf(spec))?.tasks[1]?.uploads["0/1"]?.uploadId).toBe(one.uploadId);
     await vi.waitFor(async () => expect((await stateOf(spec))?.orphans).toEqual([]));
-    expect((await granted(spec, encode)).uploadId).toBe(one.uploadId);
+    expect((await signedUpload(spec, encode)).uploadId).toBe(one.uploadId);
   });
 
-  it("of a lease that was lost are aborted when another node takes over", async () => {
+  it("of an expired lease are aborted when another node claims the task", async () => {
     const spec = await inspected(ON_S3);
-    const { parts } = await granted(spec, await claim(spec, "encode"));
+    const { parts } = await signedUpload(spec, await claim(spec, "encode"));
     await rewrite(spec, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, lease: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await runDurableObjectAlarm(stubOf(spec));
     await claim(spec, "encode", "node-b");
@@ -285,8 +285,8 @@ describe("multipart uploads", () => {
   });
 });
 
-describe("what lies on disk", () => {
-  it("can be read again, whatever the node said", async () => {
+describe("the stored state", () => {
+  it("can be read again, whatever the node reported", async () => {
     const spec = await newSpec(VIDEO_ONLY);
     await stubOf(spec).create(spec);
     const { lease, token } = await claim(spec, "inspect");
@@ -310,11 +310,11 @@ describe("what lies on disk", () => {
     await claim(spec, "encode");
   });
 
-  it("is refused as a report when the result is not of the task's kind", async () => {
+  it("rejects a result that is not of the task's kind", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const answer = await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    expect(answer).toMatchObject({ ok: false, code: "report_not_valid" });
+    expect(answer).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
     expect(await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 5 }] })).toMatchObject({
       ok: true,
     });
@@ -322,7 +322,7 @@ describe("what lies on disk", () => {
 });
 
 describe("secrets", () => {
-  it("lie in the object's storage only sealed, and are gone when the retention is over", async () => {
+  it("are stored only sealed, and are deleted after the retention", async () => {
     const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
     const spec = await inspected({ ...VIDEO_ONLY, input });
     const { lease, token } = await claim(spec, "encode");
@@ -340,19 +340,19 @@ describe("secrets", () => {
     }));
     await runDurableObjectAlarm(stubOf(spec));
     await vi.waitFor(async () => expect(await dump()).toBe("[]"));
-    expect(await stubOf(spec).view()).toMatchObject({ ok: false, code: "job_not_found" });
+    expect(await stubOf(spec).view()).toMatchObject({ ok: false, error: { code: "job_not_found" } });
   });
 });
 
 describe("notifications", () => {
-  it("that cannot be signed wait for better times instead of spinning", async () => {
+  it("that cannot be signed wait instead of spinning", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
     await rewrite(spec, (state) => ({ ...state, spec: { ...state.spec, sealedSecrets: "s1.gone.AAAA" } }));
     await stubOf(spec).complete(lease, { token, result });
     await runDurableObjectAlarm(stubOf(spec));
-    // The alarm may have begun to ring by itself a moment before.
+    // The alarm may already ring by itself.
     const state = await vi.waitFor(async () => {
       const now = await stateOf(spec);
       expect(Object.values(now?.retries ?? {})).toHaveLength(1);
@@ -362,7 +362,7 @@ describe("notifications", () => {
     expect(Object.values(state?.retries ?? {})[0]?.attempts).toBeLessThan(4);
   });
 
-  it("stay due, and are tried again by the schedule, when nobody answers", async () => {
+  it("stay due, and are retried according to the schedule, when there is no response", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
@@ -372,7 +372,7 @@ describe("notifications", () => {
       event: "job.completed",
       state: "due",
       attempts: 1,
-      lastResult: expect.stringMatching(/^No answer/),
+      lastResult: expect.stringMatching(/^No response/),
     });
     expect(delivery?.nextAt).toBeGreaterThan(Date.now() + 2000);
     const alarm = () => runInDurableObject(stubOf(spec), (_, { storage }) => storage.getAlarm());

@@ -34,13 +34,13 @@ describe("RETENTION_DAYS", () => {
     expect(purgeAt(ended, retentionMs)).toBe(1000 + days * DAY_MS);
   });
 
-  it.each(["0", "0.5", "366", "a week", ""])("refuses %j, and says what is wrong", (set) => {
+  it.each(["0", "0.5", "366", "a week", ""])("rejects %j, and names what is wrong", (set) => {
     expect(() => settingsOf({ ...env, RETENTION_DAYS: set })).toThrow(/settings are not valid: .*\n.*RETENTION_DAYS/);
   });
 });
 
 describe("a job that has ended", () => {
-  it("is forgotten after what it left was removed or a day later, and no sooner than its client is told or in four days", async () => {
+  it("is purged once its storage is cleared or a day later, and once its client is notified or in four days", async () => {
     const spec = await newSpec({ storage: { service: "coconut" } });
     const ended: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: 0 };
     expect(purgeAt(ended)).toBe(2 * DAY_MS);

@@ -12,7 +12,7 @@ import { publicUrlOf } from "../storage/open-store.ts";
 import { basic, newAccount, newSpec, PROBE, send } from "../testing/jobs.ts";
 
 const KEY = "00112233445566778899aabbccddeeff";
-const STREAM = { path: "film", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };
+const STREAM = { path: "stream", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };
 const EAGER = { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true };
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
@@ -38,7 +38,7 @@ async function claimed(spec: JobSpec, nodeId = "node-a") {
     slotClass: "encode",
     max: 1,
   })) as unknown as Assignment[];
-  if (!assignment) throw new Error("Nothing to encode");
+  if (!assignment) throw new Error("No encode task");
   const { lease, token, task } = assignment;
   const ask = (files: { file: string | number; sizeBytes: number; output?: number }[]) =>
     stubOf(spec).uploads(lease, { token, files: files.map((file) => ({ output: 0, ...file })) });
@@ -62,10 +62,10 @@ const made: OutputReport = {
   files: ENTRIES.map((file) => sent(file)),
   packages: { hls: packageOf("hls"), dash: packageOf("dash") },
 };
-const film: OutputReport = { status: "made", output: 1, files: [sent(1, 1)], probe: PROBE };
+const video: OutputReport = { status: "made", output: 1, files: [sent(1, 1)], probe: PROBE };
 
-/** Ends the task with these reports, after the uploads of the files at fixed addresses were granted. */
-async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputReport[] = [made, film]) {
+/** Ends the task with these reports, after the uploads of the files with fixed names were signed. */
+async function ended(job: Awaited<ReturnType<typeof encoding>>, outputs: OutputReport[] = [made, video]) {
   await job.ask([...ENTRIES.map((file) => ({ file, sizeBytes: 700 })), { output: 1, file: 1, sizeBytes: 700 }]);
   const result = { kind: "encode", outputs } as never;
   expect(await stubOf(job.spec).complete(job.lease, { token: job.token, result })).toMatchObject({ ok: true });
@@ -85,9 +85,9 @@ describe("uploads of a stream", () => {
   it("are single requests of any size, with their types and what caches may do", async () => {
     const { ask, folder } = await encoding();
     const rows: [string, string, string, string][] = [
-      ["hls/master.m3u8", "film/hls/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
-      ["dash/master.mpd", "film/dash/master.mpd", "application/dash+xml", "public, max-age=60"],
-      ["hls/master.vtt", "film/hls/master.vtt", "text/vtt", "public, max-age=60"],
+      ["hls/master.m3u8", "stream/hls/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
+      ["dash/master.mpd", "stream/dash/master.mpd", "application/dash+xml", "public, max-age=60"],
+      ["hls/master.vtt", "stream/hls/master.vtt", "text/vtt", "public, max-age=60"],
       ...[
         ["1080p.m3u8", "application/vnd.apple.mpegurl"],
         ["audio-128k/00001.ts", "video/mp2t"],
@@ -97,7 +97,7 @@ describe("uploads of a stream", () => {
         ["thumbnails/00001.jpg", "image/jpeg"],
       ].map(([name = "", type = ""]): [string, string, string, string] => {
         const immutable = "public, max-age=31536000, immutable";
-        return [`dash/${folder}/${name}`, `film/dash/${folder}/${name}`, type, immutable];
+        return [`dash/${folder}/${name}`, `stream/dash/${folder}/${name}`, type, immutable];
       }),
     ];
     const tickets = ticketsOf(await ask(rows.map(([file]) => ({ file, sizeBytes: 10 ** 9 }))));
@@ -116,9 +116,9 @@ describe("uploads of a stream", () => {
     expect(seen).toEqual(rows.map(([file, object, ...rest]) => [1, 10 ** 9, file, `/bucket/${object}`, ...rest]));
   });
 
-  it("leave to the client's own words what its storage says of caching", async () => {
+  it("keep the Cache-Control header that the client set for its storage", async () => {
     const credentials = { access_key_id: "a", secret_access_key: "b" };
-    const bucket = { service: "s3", bucket: "films", region: "eu-west-1", credentials };
+    const bucket = { service: "s3", bucket: "videos", region: "eu-west-1", credentials };
     const own = { ...bucket, cache_control: "private" };
     const { ask, folder } = await encoding(STREAM, { storage: own });
     const [part] = ticketsOf(await ask([{ file: `hls/${folder}/a.ts`, sizeBytes: 3 }]))[0]?.parts ?? [];
@@ -163,7 +163,7 @@ describe("uploads of a stream", () => {
       const [part] = tickets[at]?.parts ?? [];
       const put = await fetchAny(part?.url ?? "", { method: "PUT", headers: part?.headers ?? {}, body: "abcde" });
       expect(put.ok).toBe(true);
-      const got = await fetchAny(publicUrlOf(job.spec, file.replace(/^dash/, "film/dash")));
+      const got = await fetchAny(publicUrlOf(job.spec, file.replace(/^dash/, "stream/dash")));
       expect(["content-type", "cache-control"].map((name) => got.headers.get(name))).toEqual(headers);
       expect(new TextDecoder().decode(await got.arrayBuffer())).toBe("abcde");
     }
@@ -174,7 +174,7 @@ describe("uploads of a stream", () => {
     const [ticket] = ticketsOf(await job.ask([{ file: `hls/${job.folder}/720p/00001.ts`, sizeBytes: 5 }]));
     expect(ticket?.parts).toEqual([
       {
-        url: `https://up.example.com/in/film/hls/${job.folder}/720p/00001.ts?id=7`,
+        url: `https://up.example.com/in/stream/hls/${job.folder}/720p/00001.ts?id=7`,
         headers: { authorization: `Basic ${btoa("u:p")}` },
         ...{ offset: 0, sizeBytes: 5 },
         form: {
@@ -203,9 +203,9 @@ describe("uploads of a stream", () => {
     expect(timeless(await dump(spec))).toBe(timeless(before));
   });
 
-  it("are refused for names that are not the grant's, and once another node has the work", async () => {
+  it("are rejected for names that are not the lease's, and once another node has the task", async () => {
     const { spec, ask, lease, token, folder } = await encoding();
-    const refused = { ok: false, code: "report_not_valid" };
+    const refused = { ok: false, error: { code: "report_not_valid" } };
     for (const file of [1, "1", `hls/${folder}/../x.ts`, `hls/${folder}%2Fx.ts`, "hls/other.m3u8", "a.mp4"]) {
       expect(await ask([{ file, sizeBytes: 1 }]), String(file)).toMatchObject(refused);
     }
@@ -213,7 +213,7 @@ describe("uploads of a stream", () => {
     expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
     await stubOf(spec).fail(lease, { token, failure: { code: "node_lost", message: "Draining" } });
     const next = await claimed(spec, "node-b");
-    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ code: "lease_superseded" });
+    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ error: { code: "lease_superseded" } });
     expect(next.folder).not.toBe(folder);
     expect(await next.ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject(refused);
     expect(await next.ask([{ file: `hls/${next.folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
@@ -232,7 +232,7 @@ describe("a stream", () => {
     await evictDurableObject(stubOf(spec));
     expect(await statuses()).toEqual(["httpstream.packaging", "video.encoding"]);
     await ended(job);
-    const at = "http://127.0.0.1:9/bucket/film";
+    const at = "http://127.0.0.1:9/bucket/stream";
     const { outputs, status } = await viewOf(spec);
     expect([status, outputs[0]]).toEqual([
       "job.completed",
@@ -267,7 +267,7 @@ describe("a stream", () => {
     ["segments alone are named", { ...made, files: [sent("hls/x/1080p/00001.ts")] }],
   ])("is not taken for stored when %s", async (_, report) => {
     const job = await encoding();
-    await ended(job, [report, film]);
+    await ended(job, [report, video]);
     const [stream] = (await viewOf(job.spec)).outputs;
     expect([stream?.status, stream?.urls]).toEqual(["httpstream.queued", undefined]);
   });
@@ -276,7 +276,7 @@ describe("a stream", () => {
     const job = await encoding();
     const tracks = Array.from({ length: 40 }, (_, index) => ({ ...PROBE.streams[0], index, filler: "x".repeat(1200) }));
     const large = { streams: tracks, format: packageOf("hls").format };
-    await ended(job, [{ ...made, packages: { hls: large, dash: large } } as OutputReport, film]);
+    await ended(job, [{ ...made, packages: { hls: large, dash: large } } as OutputReport, video]);
     const { httpstream } = (await metadataOf(job.spec)).outputs[0];
     expect([httpstream.hls.streams.length, httpstream.dash.streams.length]).toEqual([40, 40]);
   });
@@ -295,7 +295,7 @@ describe("the keys of encrypted streams", () => {
   it.each([
     ["given", KEY],
     ["made", undefined],
-  ])("that are %s lie sealed, go to the node, and are told only if the service made them", async (_, given) => {
+  ])("that are %s are stored sealed, sent to the node, and shown only if the service generated them", async (_, given) => {
     const account = await newAccount();
     const job = await encoding(encrypted(given), { notification: EAGER }, account.id);
     const { spec } = job;
@@ -304,8 +304,8 @@ describe("the keys of encrypted streams", () => {
     await ended(job);
     expect(await dump(spec)).not.toMatch(new RegExp(key, "i"));
     const { hls, dash } = (await metadataOf(spec)).outputs[0].httpstream;
-    const told = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
-    expect(hls.encryption).toEqual(given ? undefined : told);
+    const shown = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
+    expect(hls.encryption).toEqual(given ? undefined : shown);
     expect(dash.encryption).toBeUndefined();
     expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
     await vi.waitFor(async () => {

@@ -1,7 +1,9 @@
+import { randomBytes } from "../crypto/bytes.ts";
+import { newLeaseTokens } from "../crypto/lease-token.ts";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { LeaseId } from "#shared/ids.ts";
+import { type LeaseId, newJobId } from "#shared/ids.ts";
 import { unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -30,7 +32,7 @@ import type { JobState } from "./state/job-state.ts";
 
 const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
 const SECONDS = 240;
-/** As many as such a film has on two slots. */
+/** The number of chunks with two slots. */
 const CHUNKS = 10;
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
@@ -47,7 +49,7 @@ async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
   throw new Error("Nothing to do");
 }
 
-/** Signed requests for objects in the folder of the grant, and for others to read. */
+/** Signed requests to write objects in the attempt's folder, and to read others. */
 async function scratch(spec: JobSpec, { lease, token }: Assignment, puts: string[], gets: string[] = []) {
   const asked = { token, puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
   const answer = await stubOf(spec).scratch(lease, asked);
@@ -102,7 +104,7 @@ async function begun(changes: object = {}): Promise<JobSpec> {
   return spec;
 }
 
-/** The film's tasks up to the first of a kind, done. */
+/** Does the job's tasks up to the first one of a kind. */
 async function upTo(kind: string, changes: object = {}) {
   const spec = await begun(changes);
   for (;;) {
@@ -116,11 +118,9 @@ async function upTo(kind: string, changes: object = {}) {
 beforeAll(async () => {
   const headers = { ...bearer(await newNodeToken()), upgrade: "websocket" };
   const { webSocket } = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
-  const running = [1, 2].map((attempt) => ({
-    lease: `AAAAAAAAAAAAAA.encode.${attempt}`,
-    token: "t",
-    slotClass: "encode",
-  }));
+  const other = newJobId(randomBytes);
+  const tokens = newLeaseTokens(2, other, settingsOf(env).sealingKeys, randomBytes);
+  const running = tokens.map((token, at) => ({ lease: `${other}.encode.${at + 1}`, token, slotClass: "encode" }));
   const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
   const free = { inspect: 0, encode: 0 };
   const hello = {
@@ -144,7 +144,7 @@ const folderStore = (spec: JobSpec, folder = 0) => {
   return openScratch(settings, spec.id, folder);
 };
 
-describe("a film in chunks", () => {
+describe("a job in chunks", () => {
   it("comes to its end although its object vanishes between any two steps, and leaves no scratch", async () => {
     const spec = await begun();
     const kinds: string[] = [];
@@ -176,7 +176,7 @@ describe("a film in chunks", () => {
     }
   });
 
-  it("is told of to its client", async () => {
+  it("shows its client how it was made", async () => {
     const account = await newAccount();
     const spec = { ...(await newSpec(FAST)), accountId: account.id };
     await stubOf(spec).create(spec);
@@ -209,9 +209,9 @@ describe("a film in chunks", () => {
     await stubOf(spec).retry();
     await evict(spec);
     await done(spec, await claim(spec));
-    const sound = await claim(spec);
-    expect(sound.lease).toBe(`${spec.id}.audio-1.1`);
-    await done(spec, sound);
+    const audio = await claim(spec);
+    expect(audio.lease).toBe(`${spec.id}.audio-1.1`);
+    await done(spec, audio);
     expect((await claim(spec)).lease).toBe(`${spec.id}.join-1.1`);
     await stubOf(spec).cancel();
     await evict(spec);
@@ -239,7 +239,7 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
     return [status, answer.error_code];
   };
 
-  it("signs what the task may write and was told of, and refuses the rest", async () => {
+  it("signs objects that the task may write or read, and rejects others", async () => {
     const { spec, given } = await upTo("chunk");
     const { lease, token } = given;
     const node = bearer(await newNodeToken());
@@ -277,7 +277,7 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
       outputs: { ...FAST.outputs, "jpg:320x": { path: "a.jpg" } },
     });
     const asked = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
-    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({ ok: false, code: "report_not_valid" });
+    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
   });
 });
 
@@ -298,7 +298,7 @@ function counting(storage: DurableObjectStorage) {
 
 it("writes little for each chunk, however many there are", async () => {
   const [seconds, nodes] = [12_600, 40];
-  const spec = await begun({ outputs: { httpstream: { path: "film", dash: { path: "dash" } } } });
+  const spec = await begun({ outputs: { httpstream: { path: "stream", dash: { path: "dash" } } } });
   const { done, chunks, ...count } = await runInDurableObject(stubOf(spec), (_, { storage }) => {
     const disk = counting(storage);
     let state = loadState(storage) as JobState;
@@ -308,8 +308,8 @@ it("writes little for each chunk, however many there are", async () => {
     };
     const claimOne = (slotClass: "inspect" | "encode", nodeId: string): Assignment => {
       const secrets = { sourceUrl: "", streamKeys: new Map(), chunking: { readOrigin: false, keepMs: 0 } };
-      const wish = { nodeId, session: "s", slotClass, max: 1, tokens: ["t".repeat(28)], ...secrets };
-      const claimed = claimTasks(state, wish, Date.now());
+      const request = { nodeId, session: "s", slotClass, max: 1, tokens: ["t".repeat(28)], ...secrets };
+      const claimed = claimTasks(state, request, Date.now());
       save(claimed.state);
       return claimed.assignments[0] as Assignment;
     };

@@ -92,7 +92,7 @@ describe("an attempt to publish", () => {
     ["says that the secret is wrong", "films", wrongKeys, { status: 403, code: "SignatureDoesNotMatch" }],
     ["says that SNS is busy", "busy", {}, { status: 429, code: "Throttled" }],
     ["is not led elsewhere", "moved", {}, { status: 302 }],
-    ["says that nobody answered", "nowhere", {}, { error: expect.stringMatching(/^No answer/) }],
+    ["says that nobody answered", "nowhere", {}, { error: expect.stringMatching(/^No response/) }],
   ])("%s", async (_, name, changes, expected) => {
     expect(await attempt(name, changes)).toEqual(expected);
   });

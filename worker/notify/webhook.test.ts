@@ -38,7 +38,7 @@ it.each<[string, string, unknown]>([
     answering({ status: 200, authorization: `Basic ${btoa("user:p@ss")}` }).replace("//", "//user:p%40ss@"),
     { status: 200 },
   ],
-  ["finds nobody", "http://127.0.0.1:9/hook", { error: expect.stringMatching(/^No answer/) }],
+  ["finds nobody", "http://127.0.0.1:9/hook", { error: expect.stringMatching(/^No response/) }],
 ])("a webhook %s", async (_, url, expected) => {
   expect(await deliverTo(url)).toEqual(expected);
 });

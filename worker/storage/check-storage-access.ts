@@ -44,5 +44,5 @@ const CERTAIN: ReadonlySet<string | null> = new Set([
   "InvalidStorageClass",
 ]);
 
-const isCertain = ({ code, passing, serviceCode }: StorageRejection): boolean =>
-  !passing && code !== "storage_unreachable" && (code === "storage_region_not_valid" || CERTAIN.has(serviceCode));
+const isCertain = ({ code, isTransient, serviceCode }: StorageRejection): boolean =>
+  !isTransient && code !== "storage_unreachable" && (code === "storage_region_not_valid" || CERTAIN.has(serviceCode));

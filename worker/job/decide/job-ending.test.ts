@@ -6,19 +6,19 @@ import { endIfDone } from "./job-ending.ts";
 const SNS = {
   type: "sns",
   region: "us-east-1",
-  topic_arn: "arn:aws:sns:us-east-1:123456789012:films",
+  topic_arn: "arn:aws:sns:us-east-1:123456789012:videos",
   credentials: { access_key_id: "a", secret_access_key: "b" },
   metadata: true,
 };
 const HTTP = { type: "http", url: "http://127.0.0.1:9/", metadata: true };
-/** 300 pictures, each at an address of about 900 characters. */
-const PICTURES = {
+/** 300 images, each with a URL of about 900 characters. */
+const IMAGES = {
   outputs: { "jpg:100x": ["a", "b", "c"].map((name) => ({ path: `${name.repeat(880)}-%03d.jpg`, number: 100 })) },
 };
 
-/** The last word on a job whose outputs are all made, of a source with this many characters of tags. */
-async function lastBody(notification: unknown, titleChars: number, pictures: boolean): Promise<string> {
-  const spec = await newSpec({ notification, ...(pictures ? PICTURES : {}) });
+/** The payload of `job.completed`, of a job whose source has this many characters of tags. */
+async function lastBody(notification: unknown, titleChars: number, hasImages: boolean): Promise<string> {
+  const spec = await newSpec({ notification, ...(hasImages ? IMAGES : {}) });
   const probe = { ...PROBE, format: { ...PROBE.format, tags: { title: "é".repeat(titleChars) } } };
   const state: JobState = {
     ...checkedJob(spec),
@@ -26,8 +26,8 @@ async function lastBody(notification: unknown, titleChars: number, pictures: boo
     outputs: spec.outputs.map(() => ({
       phase: "done",
       failure: null,
-      images: pictures ? { frames: 100, files: 100 } : null,
-      files: Array.from({ length: pictures ? 100 : 1 }, () => ({ sizeBytes: 1 })),
+      images: hasImages ? { frames: 100, files: 100 } : null,
+      files: Array.from({ length: hasImages ? 100 : 1 }, () => ({ sizeBytes: 1 })),
       probe: null,
     })),
   };
@@ -41,8 +41,8 @@ it.each([
   ["http", "metadata of a million characters", HTTP, 1_000_000, false, { metadata: false, urls: true }],
   ["sns", "270,000 characters of urls", SNS, 10, true, { metadata: false, urls: false }],
   ["http", "the same", HTTP, 10, true, { metadata: true, urls: true }],
-] as const)("over %s, %s goes whole or with what fits", async (_, __, notification, chars, pictures, carried) => {
-  const body = await lastBody(notification, chars, pictures);
+] as const)("over %s, %s is sent completely or reduced to the maximum size", async (_, __, notification, chars, hasImages, carried) => {
+  const body = await lastBody(notification, chars, hasImages);
   const { metadata, data } = JSON.parse(body);
   expect(metadata).toBe(carried.metadata);
   expect("metadata" in data.input).toBe(carried.metadata);

@@ -45,11 +45,11 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
 function encoding(...inParts: number[]): JobState {
   const inspecting = claim(checkedJob(spec), "inspect").state;
   const inspected = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
-  return granted(claim(inspected, "encode").state, ...inParts);
+  return signed(claim(inspected, "encode").state, ...inParts);
 }
 
 /** Uploads of all outputs that are still to be made. */
-const granted = (state: JobState, ...inParts: number[]): JobState =>
+const signed = (state: JobState, ...inParts: number[]): JobState =>
   remainingOutputs(state, taskOf(state, "encode")).reduce((next, output) => {
     const upload = { sizeBytes: 5, partCount: 1, uploadId: inParts.includes(output) ? `u-${output}` : null };
     return recordUpload(next, "encode", { output, file: 1 }, upload);
@@ -65,7 +65,7 @@ const failed = (output: number, code: ErrorCode): OutputReport => ({
 const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOutputs(state, "encode", reports, NOW);
 const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
   completeTask(state, "encode", { kind: "encode", outputs }, NOW);
-const published = (state: JobState, output: number, code: ErrorCode | null = null): JobState => {
+const completed = (state: JobState, output: number, code: ErrorCode | null = null): JobState => {
   const report = madeReports(state.tasks[1] ?? { reports: [] }).find((one) => one.output === output);
   if (!report) throw new Error(`Output ${output} is not waiting`);
   return settleUploads(state, { taskId: "encode", report, failure: code && { code, message: "It broke" } }, NOW);
@@ -76,7 +76,7 @@ const events = (state: JobState): string[] =>
     const { key, progress } = JSON.parse(body).data;
     return event.startsWith("output") ? `${key} ${event} ${progress}` : event;
   });
-const toPublish = (state: JobState): string[] =>
+const toComplete = (state: JobState): string[] =>
   pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("complete") ? [name] : []));
 const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.skipped"];
 
@@ -118,7 +118,7 @@ it("complete their task with the last of them, although its report is lost", () 
   expect([done.status, done.tasks[1]?.phase]).toEqual(["job.completed", "done"]);
 });
 
-it("are not taken when their files were never granted, and are encoded again", () => {
+it("are not accepted when the uploads of their files were not signed, and are encoded again", () => {
   const { outputs } = JSON.parse(JSON.stringify(encoding())) as JobState;
   const wrong = { ...made(2), files: [{ output: 2, file: 1, sizeBytes: 6, etags: ['"e"'] }] } as OutputReport;
   const state = take(encoding(), wrong);
@@ -152,19 +152,19 @@ describe("a node that is lost", () => {
     expect(state.tasks[1]).toMatchObject({ phase: "pending" });
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
     expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 0 }, { index: 1 }] });
-    const done = complete(granted(next.state), made(0), made(1));
+    const done = complete(signed(next.state), made(0), made(1));
     expect(done.status).toBe("job.completed");
   });
 
   it("leaves its reported uploads to be completed, while and after another has the task", () => {
     const state = lost(take(encoding(0), made(0)));
-    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
+    expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
     expect(next.assignments[0]?.task).toMatchObject({ outputs: [{ index: 1 }, { index: 2 }] });
     expect(next.state.orphans).toEqual([]);
-    const rest = complete(granted(next.state), made(1), made(2));
+    const rest = complete(signed(next.state), made(1), made(2));
     expect([rest.status, rest.tasks[1]?.phase]).toEqual(["job.starting", "completing"]);
-    expect(published(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
+    expect(completed(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
   });
 
   it("costs only the outputs that it had not reported when it was the last", () => {
@@ -178,29 +178,29 @@ describe("a node that is lost", () => {
       });
     }
     expect(statuses(state).slice(1, 3)).toEqual(["video.failed", "image.failed"]);
-    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
-    expect(published(state, 0)).toMatchObject({ status: "job.failed", outputs: [{ phase: "done" }, {}, {}, {}] });
+    expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
+    expect(completed(state, 0)).toMatchObject({ status: "job.failed", outputs: [{ phase: "done" }, {}, {}, {}] });
   });
 });
 
 describe("uploads in parts", () => {
   it("are completed by output, while the task goes on", () => {
     const state = take(encoding(0, 1), made(0));
-    expect(toPublish(state)).toEqual(["complete-uploads:encode:0"]);
+    expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     expect(statuses(state)[0]).not.toBe("video.encoded");
-    const one = published(state, 0);
+    const one = completed(state, 0);
     expect(statuses(one)[0]).toBe("video.encoded");
     const rest = complete(one, made(1), made(2));
-    expect(toPublish(rest)).toEqual(["complete-uploads:encode:1"]);
-    expect(published(rest, 1).status).toBe("job.completed");
+    expect(toComplete(rest)).toEqual(["complete-uploads:encode:1"]);
+    expect(completed(rest, 1).status).toBe("job.completed");
   });
 
   it.each([
     ["node_failed", "queued", { phase: "pending", outputs: [0] }],
     ["storage_denied", "failed", { phase: "done" }],
   ] as const)("that the storage does not complete (%s) leave their output %s", (code, phase, task) => {
-    const early = complete(published(take(encoding(0), made(0)), 0, code), made(1), made(2));
-    const late = published(complete(encoding(0), made(0), made(1), made(2)), 0, code);
+    const early = complete(completed(take(encoding(0), made(0)), 0, code), made(1), made(2));
+    const late = completed(complete(encoding(0), made(0), made(1), made(2)), 0, code);
     for (const state of [early, late]) {
       expect([state.outputs[0]?.phase, state.tasks[1]]).toEqual([phase, expect.objectContaining(task)]);
     }
@@ -209,6 +209,6 @@ describe("uploads in parts", () => {
   it("are aborted when the job is cancelled", () => {
     const state = cancelJob(take(encoding(0), made(0)), NOW);
     expect(state).toMatchObject({ orphans: [{ uploadId: "u-0" }], outputs: [{ phase: "aborted" }, {}, {}, {}] });
-    expect(state && toPublish(state)).toEqual([]);
+    expect(state && toComplete(state)).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> =
   createdAt: Date.now(),
 });
 
-describe("a trial", () => {
+describe("a storage check", () => {
   const rows: [string, object, Awaited<ReturnType<typeof checkStorageAccess>>["kind"], RegExp | null][] = [
     ["a bucket", S3, "accepted", null],
     ["no such bucket", { ...S3, bucket: "nowhere" }, "rejected", /NoSuchBucket\): the bucket does not exist/],
@@ -58,8 +58,8 @@ describe("a trial", () => {
       "unreachable",
       /storage.invalid:9000 .*does not exist in DNS/,
     ],
-    ["a storage in trouble", { ...S3, endpoint: answering(503) }, "unclear", null],
-    ["a gateway's refusal", { ...S3, endpoint: answering(403, "<html>no</html>") }, "unclear", null],
+    ["a failing storage", { ...S3, endpoint: answering(503) }, "unclear", null],
+    ["a gateway's 403", { ...S3, endpoint: answering(403, "<html>no</html>") }, "unclear", null],
     [
       "one without multipart uploads",
       { ...S3, endpoint: answering(501, "<Error><Code>NotImplemented</Code></Error>") },
@@ -68,7 +68,7 @@ describe("a trial", () => {
     ],
     ["a container", AZURE, "accepted", null],
     ["no such container", { ...AZURE, container: "elsewhere" }, "rejected", /ContainerNotFound/],
-    ["an upload URL, whatever it says", { url: `${answering(404)}/in` }, "accepted", null],
+    ["an upload URL, whatever it responds", { url: `${answering(404)}/in` }, "accepted", null],
     [
       "an upload URL where nobody is",
       { url: "http://127.0.0.1:9/in" },

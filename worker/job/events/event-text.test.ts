@@ -17,7 +17,7 @@ const MOVED = job({ progress: "20%", outputs: [{ ...job().outputs[0], progress: 
 const QUEUED = job({ outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }] });
 
 /** What a follower was sent who has seen `job()` at time 1000. */
-function toldAt1000(): SentEvents {
+function sentAt1000(): SentEvents {
   const first = nextStep(null, job(), 1000);
   if (!("write" in first) || !first.sent) throw new Error("nothing was sent");
   return first.sent;
@@ -39,11 +39,11 @@ describe("a follower of a job", () => {
     ["to come again with its key, after ten minutes", MOVED, 601_000, { write: ": connect again\n\n", sent: null }],
     ["the end at once, twice", ENDED, 1001, { write: event("job", 2, ENDED) + event("end", 3, ENDED), sent: null }],
   ])("is then sent %s", (_, view, now, expected) => {
-    expect(nextStep(toldAt1000(), view, now)).toMatchObject(expected);
+    expect(nextStep(sentAt1000(), view, now)).toMatchObject(expected);
   });
 
   it("hears of progress no later because of a ping", () => {
-    const pinged = nextStep(toldAt1000(), job(), 16_000);
+    const pinged = nextStep(sentAt1000(), job(), 16_000);
     const sent = "write" in pinged ? pinged.sent : null;
     expect(nextStep(sent, MOVED, 16_001)).toMatchObject({ write: event("job", 2, MOVED) });
     expect(nextStep(sent, job(), 16_001)).toEqual({ waitMs: 14_999 });

@@ -4,7 +4,7 @@ import { checkedJob, newSpec } from "../../testing/jobs.ts";
 import { viewJob } from "../views/job-view.ts";
 import { JobEvents } from "./job-events.ts";
 
-/** A job that changes when it is told to, and those who follow it. */
+/** A job that changes on demand, and its followers. */
 async function followed() {
   let view: JobView | null = viewJob(checkedJob(await newSpec()));
   const events = new JobEvents(() => view);
@@ -24,7 +24,7 @@ async function followed() {
   return { change, follow };
 }
 
-/** As many as may follow one job, all of whom have heard the first event. */
+/** The maximum number of followers, all of which have received the first event. */
 async function crowd(follow: Awaited<ReturnType<typeof followed>>["follow"]) {
   const all = [];
   for (let next = follow(); next; next = follow()) all.push(next);
@@ -55,7 +55,7 @@ describe("streams that follow a job", () => {
     expect(await stream?.read()).toContain('"five"');
   });
 
-  it("are twenty at the most, and make room when they are left, even amid waiting", async () => {
+  it("are at most twenty, and make room when a follower leaves, even while it waits", async () => {
     const { follow } = await followed();
     const all = await crowd(follow);
     expect(all).toHaveLength(20);

@@ -24,7 +24,7 @@ function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
   return completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
 }
 
-it("ends a job none of whose outputs can be made, and says why of each", async () => {
+it("ends a job without possible outputs, with the reason for each", async () => {
   const spec = await newSpec({
     outputs: {
       "jpg:90x": { path: "a.jpg", offsets: [3600] },

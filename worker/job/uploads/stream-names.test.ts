@@ -17,27 +17,27 @@ function streamOf(params: object): HttpStreamOutput {
   return output;
 }
 
-const BOTH = streamOf({ path: "film", hls: { path: "h" }, dash: { path: "d", hlsfmp4: true }, thumbnails: true });
+const BOTH = streamOf({ path: "stream", hls: { path: "h" }, dash: { path: "d", hlsfmp4: true }, thumbnails: true });
 const ONLY_HLS = streamOf({ hls: { path: "h" }, playlist_name: "index é" });
 const ONE_FOLDER = streamOf({ hls: { path: "s" }, dash: { path: "s" }, thumbnails: true });
 
 describe("the files of a stream", () => {
   it.each<[HttpStreamOutput, string, object: string, isEntry: boolean]>([
-    [BOTH, "hls/master.m3u8", "film/h/master.m3u8", true],
-    [BOTH, "hls/master.vtt", "film/h/master.vtt", true],
-    [BOTH, "dash/master.mpd", "film/d/master.mpd", true],
-    [BOTH, "dash/master.m3u8", "film/d/master.m3u8", true],
-    [BOTH, "dash/master.vtt", "film/d/master.vtt", true],
+    [BOTH, "hls/master.m3u8", "stream/h/master.m3u8", true],
+    [BOTH, "hls/master.vtt", "stream/h/master.vtt", true],
+    [BOTH, "dash/master.mpd", "stream/d/master.mpd", true],
+    [BOTH, "dash/master.m3u8", "stream/d/master.m3u8", true],
+    [BOTH, "dash/master.vtt", "stream/d/master.vtt", true],
     [ONLY_HLS, "hls/index é.m3u8", "h/index é.m3u8", true],
     [ONE_FOLDER, "hls/master.vtt", "s/master.vtt", true],
     [ONE_FOLDER, "dash/master.vtt", "s/master.vtt", true],
     [ONE_FOLDER, "hls/master.m3u8", "s/master.m3u8", true],
     [ONE_FOLDER, "dash/master.mpd", "s/master.mpd", true],
-    [BOTH, `hls/${F}/1080p.m3u8`, `film/h/${F}/1080p.m3u8`, false],
-    [BOTH, `hls/${F}/1080p/00001.ts`, `film/h/${F}/1080p/00001.ts`, false],
-    [BOTH, `hls/${F}/master.m3u8`, `film/h/${F}/master.m3u8`, false],
-    [BOTH, `dash/${F}/audio-128k/init.mp4`, `film/d/${F}/audio-128k/init.mp4`, false],
-    [BOTH, `dash/${streamFolder(lease, 3)}/a/b/c.m4s`, `film/d/${streamFolder(lease, 3)}/a/b/c.m4s`, false],
+    [BOTH, `hls/${F}/1080p.m3u8`, `stream/h/${F}/1080p.m3u8`, false],
+    [BOTH, `hls/${F}/1080p/00001.ts`, `stream/h/${F}/1080p/00001.ts`, false],
+    [BOTH, `hls/${F}/master.m3u8`, `stream/h/${F}/master.m3u8`, false],
+    [BOTH, `dash/${F}/audio-128k/init.mp4`, `stream/d/${F}/audio-128k/init.mp4`, false],
+    [BOTH, `dash/${streamFolder(lease, 3)}/a/b/c.m4s`, `stream/d/${streamFolder(lease, 3)}/a/b/c.m4s`, false],
   ])("row %#: are those at fixed addresses, and those in a folder of the grant", (stream, name, object, isEntry) => {
     expect(mayWrite(stream, name, lease)).toBe(true);
     expect(streamObject(stream, name)).toBe(object);
@@ -74,7 +74,7 @@ describe("the files of a stream", () => {
     [BOTH, `hls//${F}/1080p/00001.ts`],
     [BOTH, `hls%2F${F}/1080p/00001.ts`],
     [BOTH, `hls/${F}%2F1080p/00001.ts`],
-    [BOTH, `film/h/${F}/1080p/00001.ts`],
+    [BOTH, `stream/h/${F}/1080p/00001.ts`],
     [BOTH, `hls/${F}/${"x".repeat(MAX_STREAM_FILE_CHARS - F.length)}`],
     [BOTH, "hls/master.mpd"],
     [BOTH, "hls/other.m3u8"],

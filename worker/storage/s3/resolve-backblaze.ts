@@ -1,7 +1,7 @@
 // Looks up at Backblaze a bucket that a request names by its id: its name, and its S3 endpoint.
 import * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
-import { isPassingStatus } from "#shared/network/storage-failure.ts";
+import { isTransientStatus } from "#shared/network/storage-failure.ts";
 import type { AccessKeys, BackblazeBucket, StorageOf } from "#shared/request/storage/storage-spec.ts";
 import { basicHeader } from "../../http-client/basic-header.ts";
 import { fetchWithin } from "../../http-client/fetch-within.ts";
@@ -101,7 +101,7 @@ async function sendRequest<Body>(
   if (status >= 300) {
     const rejected = rejection(status);
     if (rejected) throw new AppError(...rejected);
-    if (isPassingStatus(status)) throw unavailable(`it responded with HTTP ${status}`);
+    if (isTransientStatus(status)) throw unavailable(`it responded with HTTP ${status}`);
     throw new AppError("storage_not_valid", `Backblaze rejected the look-up of the bucket (HTTP ${status})`);
   }
   const parsed = schema.safeParse(parseJson(body));

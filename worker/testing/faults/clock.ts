@@ -1,7 +1,7 @@
-// Time as all objects of a test see it: it stands still but for jumps, so that what waits is driven by the test alone.
+// The time of all objects in a test. It changes only when the test sets it.
 import { vi } from "vitest";
 
-/** So far ahead of the real clock no alarm rings by itself, and S3 still takes the signatures (15 minutes of skew). */
+/** This far ahead of the real clock no alarm rings by itself, and S3 still accepts signatures (15 minutes of skew). */
 const AHEAD_MS = 2 * 60_000;
 
 type Sleeper = { readonly at: number; readonly wake: () => void };
@@ -15,7 +15,7 @@ export class Clock {
     this.jump(Date.now() + AHEAD_MS);
   }
 
-  /** Sets the time, never back, and wakes whose time has come. */
+  /** Sets the time, never back, and wakes sleepers that are due. */
   jump(to: number): void {
     this.now = Math.max(this.now, Math.ceil(to));
     vi.setSystemTime(this.now);

@@ -1,4 +1,4 @@
-// Where faults strike: every call that leaves an object or the Worker for a neighbour passes here, on its way to the real
+// Where faults faultyCall: every call that leaves an object or the Worker for a neighbour passes here, on its way to the real
 // one. Tests and objects share an isolate, so that what is put in place here holds for all of them.
 
 import { env } from "cloudflare:workers";
@@ -8,53 +8,52 @@ import { NodeHub } from "../../dispatch/node-hub.ts";
 import { JobObject } from "../../job/job-object.ts";
 
 /**
- * What happens to one call: it does not arrive, because the network fails or the object that calls dies with its memory; it
- * has its effect, and its answer is lost, or the object that calls or the one that is called dies then.
+ * The faults of a call. It does not arrive, because the network fails or the caller dies with its memory. Or it is executed, and
+ * then its response is lost, or the caller or the callee dies.
  */
-export const BLOWS = ["fails", "caller dies first", "answer lost", "caller dies", "callee dies"] as const;
-export type Blow = (typeof BLOWS)[number];
-/** The call that it happens to: a name, and the how manieth of that name since the job began, from 1. */
-export type Strike = { readonly call: string; readonly blow: Blow };
+export const CALL_FAULTS = ["fails", "caller dies first", "answer lost", "caller dies", "callee dies"] as const;
+export type CallFault = (typeof CALL_FAULTS)[number];
+/** A call with an injected fault: its name, and its number among the calls of that name, from 1. */
+export type FaultyCall = { readonly call: string; readonly kind: CallFault };
 export type Call = { readonly call: string; readonly hasCaller: boolean; readonly hasCallee: boolean };
 
-/** A notification that its receiver has taken. */
+/** A notification that its receiver has accepted. */
 export type Taken = { readonly id: string; readonly body: string };
 
-/** What passed since a run began. */
+/** The calls of one run. */
 export class Wire {
-  readonly strike: Strike | null;
+  readonly faultyCall: FaultyCall | null;
   readonly calls: Call[] = [];
   readonly taken: Taken[] = [];
-  /** Multipart uploads that were begun, and whether an object has written down their ids. */
+  /** Multipart uploads that were begun, and whether an object has stored their ids. */
   readonly uploads: { readonly id: string; readonly url: string; isKnown: boolean }[] = [];
-  /** Name of the hub: each run has its own, so that none has to do with what another left. */
+  /** Name of the hub: each run has its own, so that runs are independent. */
   readonly hub = `hub:${crypto.randomUUID()}`;
-  hasStruck = false;
+  isInjected = false;
   jobId: string | null = null;
   /** Calls under way. */
   pending = 0;
   readonly #counts = new Map<string, number>();
 
-  constructor(strike: Strike | null) {
-    this.strike = strike;
+  constructor(faultyCall: FaultyCall | null) {
+    this.faultyCall = faultyCall;
   }
 
-  /** Notes a call, and says what happens to it. */
-  pass(name: string, who: Omit<Call, "call">): Blow | null {
+  /** Records a call; returns the fault to inject, if any. */
+  pass(name: string, who: Omit<Call, "call">): CallFault | null {
     const count = (this.#counts.get(name) ?? 0) + 1;
     this.#counts.set(name, count);
     const call = `${name}#${count}`;
     this.calls.push({ call, ...who });
-    if (this.strike?.call !== call || this.hasStruck) return null;
-    this.hasStruck = true;
-    return this.strike.blow;
+    if (this.faultyCall?.call !== call || this.isInjected) return null;
+    this.isInjected = true;
+    return this.faultyCall.kind;
   }
 }
 
 /**
- * An object from its construction to its death. The dead can neither write nor call, and a new one is constructed in its
- * place from what lies on disk. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for all
- * that is under way.)
+ * An object from its construction to its death. A dead object can neither write nor call, and is replaced by a new one, which is
+ * constructed from disk. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for running calls.)
  */
 type Life = { readonly ctx: DurableObjectState; readonly object: object; isOver: boolean };
 /** The object whose code runs. */
@@ -65,18 +64,18 @@ const LOST_JOB = "Network connection lost.";
 const GOING_AWAY = 1001;
 
 let wire = new Wire(null);
-/** The object to die at the end of the call that it answers. */
-let doomed: string | null = null;
+/** The object that dies at the end of its current call. */
+let dying: string | null = null;
 
-/** Begins to note, and to strike, anew. */
-export function newWire(strike: Strike | null): Wire {
-  wire = new Wire(strike);
-  doomed = null;
+/** Starts a new run. */
+export function newWire(faultyCall: FaultyCall | null): Wire {
+  wire = new Wire(faultyCall);
+  dying = null;
   return wire;
 }
 
-/** What lies beneath: calls of tests that nothing shall happen to. */
-export const beneath = {
+/** Calls of tests, without faults. */
+export const direct = {
   fetch: globalThis.fetch.bind(globalThis),
   stub: <T extends Rpc.DurableObjectBranded | undefined>(objects: DurableObjectNamespace<T>, name: string) =>
     objects.get(objects.idFromName(name)),
@@ -85,22 +84,22 @@ export const beneath = {
 async function through<Value>(
   name: string,
   hasCallee: boolean,
-  call: (dooms: boolean) => Promise<Value>,
-  refuse: () => Value = () => {
+  call: (calleeDies: boolean) => Promise<Value>,
+  fail: () => Value = () => {
     throw new Error(LOST_JOB);
   },
 ): Promise<Value> {
   const mine = wire;
   const caller = running.getStore();
   if (caller?.isOver) throw new Error(LOST_JOB);
-  const blow = mine.pass(name, { hasCaller: caller !== undefined, hasCallee });
+  const kind = mine.pass(name, { hasCaller: caller !== undefined, hasCallee });
   mine.pending++;
   try {
-    if (blow === "fails") return refuse();
-    if (blow === "caller dies first" && caller) kill(caller);
-    const value = await call(blow === "callee dies");
-    if (blow === "caller dies" && caller) kill(caller);
-    return blow === "answer lost" ? refuse() : value;
+    if (kind === "fails") return fail();
+    if (kind === "caller dies first" && caller) kill(caller);
+    const value = await call(kind === "callee dies");
+    if (kind === "caller dies" && caller) kill(caller);
+    return kind === "answer lost" ? fail() : value;
   } finally {
     mine.pending--;
   }
@@ -108,7 +107,7 @@ async function through<Value>(
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Ends an object, with its memory, its sockets, and all that it was about to do. */
+/** Ends an object, with its memory and its sockets. */
 function kill(life: Life): never {
   life.isOver = true;
   for (const socket of life.ctx.getWebSockets()) {
@@ -118,7 +117,7 @@ function kill(life: Life): never {
   throw new Error(LOST_JOB);
 }
 
-/** The object that lives by this state, after a death a new one. */
+/** The living object of this state; after a death, a new one. */
 function lifeOf(ctx: DurableObjectState, object: object): Life {
   const known = lives.get(ctx);
   if (known && !known.isOver) return known;
@@ -130,7 +129,7 @@ function lifeOf(ctx: DurableObjectState, object: object): Life {
 }
 
 let isStorageWatched = false;
-/** Writes of the dead reach nothing. */
+/** Rejects writes of dead objects. */
 function watchStorage(storage: DurableObjectStorage): void {
   if (isStorageWatched) return;
   isStorageWatched = true;
@@ -151,7 +150,7 @@ function watchStorage(storage: DurableObjectStorage): void {
   }
 }
 
-/** Methods run with their object known, are waited for, and may be its last. */
+/** Methods run with their object known, are counted as pending, and may be the object's last. */
 function watchObjects(prototype: object): void {
   const methods = prototype as Record<string, Method>;
   for (const name of Object.getOwnPropertyNames(prototype).filter((own) => own !== "constructor")) {
@@ -168,8 +167,8 @@ function watchObjects(prototype: object): void {
           return await method.apply(life.object, args);
         } finally {
           mine.pending--;
-          if (doomed === `${ctx.id.name}.${name}`) {
-            doomed = null;
+          if (dying === `${ctx.id.name}.${name}`) {
+            dying = null;
             kill(life);
           }
         }
@@ -178,7 +177,7 @@ function watchObjects(prototype: object): void {
   }
 }
 
-/** Stubs whose calls pass here. */
+/** Wraps the stubs of objects. */
 function watchCalls(): void {
   const prototype = Object.getPrototypeOf(env.JOB) as { getByName: (name: string) => object };
   const { getByName } = prototype;
@@ -195,10 +194,10 @@ function watchCalls(): void {
         const isCall = Object.hasOwn(methods, method) && method !== "fetch";
         return (...args: unknown[]) => {
           if (method === "create") wire.jobId ??= name;
-          // Another run's job may still be told of what its nodes do.
+          // Jobs of other runs may still get calls about their nodes.
           if (!isCall || (callee === "job" && name !== wire.jobId)) return target[method]?.(...args);
-          return through(`${callee}.${method}`, true, async (dooms) => {
-            if (dooms) doomed = `${name}.${method}`;
+          return through(`${callee}.${method}`, true, async (calleeDies) => {
+            if (calleeDies) dying = `${name}.${method}`;
             return await target[method]?.(...args);
           });
         };
@@ -217,14 +216,14 @@ function watchFetch(): void {
     const name = webhook ? "notify" : `storage ${method}${upload}${searchParams.has("delete") ? " objects" : ""}`;
     const body = webhook ? await request.clone().text() : "";
     const act = async (): Promise<Response> => {
-      const response = await beneath.fetch(request);
+      const response = await direct.fetch(request);
       if (webhook && response.ok) wire.taken.push({ id: webhook, body });
       const begun = upload === " uploads" ? /<UploadId>([^<]+)</.exec(await response.clone().text())?.[1] : undefined;
       const object = `${new URL(url).origin}${pathname}`;
       if (begun) wire.uploads.push({ id: begun, url: `${object}?uploadId=${begun}`, isKnown: false });
       return response;
     };
-    return through(name, false, act, () => new Response("A fault of the test", { status: 500 }));
+    return through(name, false, act, () => new Response("An injected fault", { status: 500 }));
   };
 }
 
@@ -239,14 +238,14 @@ function watchDatabase(): void {
 function watchFrames(): void {
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (message) {
-    // Vitest speaks to its own side by a socket, too.
+    // Vitest uses a socket, too.
     const isFrame = typeof message === "string" && message.startsWith('{"type":');
     if (isFrame && running.getStore()?.isOver) throw new Error(LOST_JOB);
     return send.call(this, message);
   };
 }
 
-/** Puts the wire in place, for good: each file of tests has an isolate's modules of its own. */
+/** Installs the fault points permanently: each test file has its own modules. */
 export function watchEverything(): void {
   watchObjects(JobObject.prototype);
   watchObjects(NodeHub.prototype);

@@ -1,4 +1,4 @@
-// What must be true once a job has come to its end, whatever befell it on its way.
+// The invariants of an ended job, whatever fault was injected.
 import { env } from "cloudflare:workers";
 import { expect, inject } from "vitest";
 import type { JobId } from "#shared/ids.ts";
@@ -10,7 +10,7 @@ import { settingsOf } from "../../settings.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { type S3Client, sendS3 } from "../../storage/s3/s3-requests.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
-import { beneath } from "./fault-points.ts";
+import { direct } from "./fault-points.ts";
 import type { Run } from "./run-job.ts";
 import { contentByteOf } from "./scripted-tasks.ts";
 
@@ -19,10 +19,10 @@ const signer = (): S3Client => {
   return { region: "us-east-1", keys: { accessKeyId, secretAccessKey }, allow: null };
 };
 
-/** What a fault may not change. */
+/** The parts of a run that a fault must not change. */
 export const lasting = ({ state, view }: Run) => ({ view, events: state.outbox.map(({ event }) => event) });
 
-/** Throws when a promise is broken. */
+/** Throws when an invariant is violated. */
 export async function checkInvariants(run: Run): Promise<void> {
   const { state, wire, jobId } = run;
   expect(new Set(state.outbox.map(({ id }) => id)).size).toBe(state.outbox.length);
@@ -39,9 +39,9 @@ export async function checkInvariants(run: Run): Promise<void> {
   expect(state.indexedVersion).toBe(state.version);
   expect(await scratchKeys(jobId as JobId)).toEqual([]);
   for (const { url, isKnown } of wire.uploads) {
-    // Of an upload that has begun just before its object died nobody knows: the bucket's lifecycle rules remove it.
-    const isUnknown = !isKnown && wire.strike?.blow.includes("dies");
-    expect(isUnknown || (await isGone(url)), `The upload ${url} is left`).toBe(true);
+    // If the object died right after it began an upload, only the bucket's lifecycle rules remove the upload.
+    const isUnknown = !isKnown && wire.faultyCall?.kind.includes("dies");
+    expect(isUnknown || (await isGone(url)), `The upload ${url} was not removed`).toBe(true);
   }
   for (const task of state.tasks) await inspectObjects(state, task);
 }
@@ -49,7 +49,7 @@ export async function checkInvariants(run: Run): Promise<void> {
 /** Keys below a job's folder of the scratch bucket. */
 async function scratchKeys(jobId: JobId): Promise<string[]> {
   const settings = settingsOf(env).scratch;
-  if (!settings) throw new Error("No scratch");
+  if (!settings) throw new Error("The scratch bucket is not configured");
   const { bucket, keys, prefix } = settings;
   const query = new URLSearchParams({ prefix: `${prefix}/${jobId}/` });
   const xml = await sendS3(
@@ -60,7 +60,7 @@ async function scratchKeys(jobId: JobId): Promise<string[]> {
   return [...xml.matchAll(/<Key>([^<]*)</g)].map(([, key = ""]) => key);
 }
 
-/** Whether a multipart upload is neither waiting nor half done: the storage takes no part for it any more. */
+/** Whether a multipart upload no longer exists: the storage accepts no part for it. */
 async function isGone(upload: string): Promise<boolean> {
   try {
     await sendS3(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });
@@ -70,19 +70,19 @@ async function isGone(upload: string): Promise<boolean> {
   }
 }
 
-/** The objects of finished outputs are whole, and all of one grant: the one that reported them, not always the last. */
+/** The objects of finished outputs are complete, and all from one lease: the one that reported them, not always the last. */
 async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
   if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;
   const attempts = Array.from({ length: task.attempt }, (_, at) => at + 1);
-  const marks = attempts.map((attempt) => contentByteOf(`${state.spec.id}.${task.id}.${attempt}`));
+  const contentBytes = attempts.map((attempt) => contentByteOf(`${state.spec.id}.${task.id}.${attempt}`));
   for (const output of task.outputs.filter((index) => state.outputs[index]?.phase === "done")) {
     const spec = state.spec.outputs[output];
     for (const [at, file] of (spec ? requiredFiles(spec, state.outputs[output]) : []).entries()) {
       const sizeBytes = state.outputs[output]?.files[at]?.sizeBytes ?? 0;
       const { objectName } = fileToStore(state, { output, file, sizeBytes });
-      const bytes = await (await beneath.fetch(publicUrlOf(state.spec, objectName))).bytes();
+      const bytes = await (await direct.fetch(publicUrlOf(state.spec, objectName))).bytes();
       expect([objectName, bytes.length, bytes.at(-1)]).toEqual([objectName, sizeBytes, bytes[0]]);
-      expect(marks).toContain(bytes[0]);
+      expect(contentBytes).toContain(bytes[0]);
     }
   }
 }

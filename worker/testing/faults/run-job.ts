@@ -1,5 +1,5 @@
-// One job from its request to its last notification, with at most one fault on its way. The test drives everything that
-// waits: when nothing is under way any more, time jumps to the next alarm.
+// Runs one job from its request to its last notification, with at most one fault. When nothing is running, the test sets the
+// time to the next alarm.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { isTerminalJob } from "#shared/job/job-status.ts";
@@ -9,38 +9,38 @@ import type { JobState } from "../../job/state/job-state.ts";
 import { sweep } from "../../sweep.ts";
 import { basic, send } from "../jobs.ts";
 import { Clock } from "./clock.ts";
-import { beneath, newWire, type Strike, type Wire } from "./fault-points.ts";
+import { direct, type FaultyCall, newWire, type Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
-import { type Mishap, pause, ScriptedNode, type World } from "./scripted-node.ts";
+import { pause, ScriptedNode, type StepFault, type World } from "./scripted-node.ts";
 
-export type Fault = { readonly strike: Strike } | { readonly step: string; readonly mishap: Mishap };
+export type Fault = { readonly faultyCall: FaultyCall } | { readonly step: string; readonly kind: StepFault };
 
-/** How a run went, for its end to be looked at. */
+/** The result of a run. */
 export type Run = {
   readonly jobId: string;
   readonly wire: Wire;
   /** The names of all steps, in order. */
   readonly steps: readonly string[];
   readonly state: JobState;
-  /** The job as its client sees it, without what differs from one run to the next. */
+  /** The job as its client sees it, without what differs between runs. */
   readonly view: unknown;
-  readonly hasStruck: boolean;
+  readonly isInjected: boolean;
 };
 
-/** What runs share: who asks for the job, and who works on it. */
+/** The credentials that all runs share. */
 export type Parties = { readonly clientKey: string; readonly nodeToken: string };
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A job with one fault takes some twenty of them. */
-const MOST_TURNS = 150;
-/** Beyond any slowness of a machine. */
+/** A job with one fault takes about twenty. */
+const MAX_TURNS = 150;
+/** Longer than any slow machine needs. */
 const STUCK_MS = 20_000;
-/** Nothing is under way when that is so for this many turns of the event loop, in which frames arrive that were sent. */
+/** Nothing is running if that is so for this many turns of the event loop, in which sent frames arrive. */
 const CALM_TURNS = 5;
 
 export async function runJob(scenario: Scenario, fault: Fault | null, parties: Parties): Promise<Run> {
-  const strike = fault && "strike" in fault ? fault.strike : null;
-  const driver = new Driver(scenario, fault && "step" in fault ? fault : null, newWire(strike), parties);
+  const faultyCall = fault && "faultyCall" in fault ? fault.faultyCall : null;
+  const driver = new Driver(scenario, fault && "step" in fault ? fault : null, newWire(faultyCall), parties);
   try {
     return await driver.run();
   } finally {
@@ -48,8 +48,8 @@ export async function runJob(scenario: Scenario, fault: Fault | null, parties: P
   }
 }
 
-const stubOf = (jobId: string): DurableObjectStub<JobObject> => beneath.stub(env.JOB, jobId);
-const hubStub = (wire: Wire) => beneath.stub(env.HUB, wire.hub);
+const stubOf = (jobId: string): DurableObjectStub<JobObject> => direct.stub(env.JOB, jobId);
+const hubStub = (wire: Wire) => direct.stub(env.HUB, wire.hub);
 
 /** The job's state on disk, and when its alarm rings. */
 const readJob = (jobId: string): Promise<{ state: JobState | null; alarmAt: number | null }> =>
@@ -62,20 +62,20 @@ class Driver implements World {
   readonly wire: Wire;
   readonly clock = new Clock();
   readonly nodeToken: string;
-  readonly complaints: unknown[] = [];
+  readonly errors: unknown[] = [];
   readonly #folder = crypto.randomUUID();
   readonly #client: Record<string, string>;
-  readonly #mishap: { step: string; mishap: Mishap } | null;
+  readonly #stepFault: { step: string; kind: StepFault } | null;
   readonly #nodes: ScriptedNode[];
   readonly #steps: string[] = [];
   readonly #counts = new Map<string, number>();
-  #isStruck = false;
+  #isInjected = false;
   #seen: { status: string; version: number } = { status: "", version: 0 };
 
-  constructor(scenario: Scenario, mishap: { step: string; mishap: Mishap } | null, wire: Wire, parties: Parties) {
+  constructor(scenario: Scenario, kind: { step: string; kind: StepFault } | null, wire: Wire, parties: Parties) {
     this.scenario = scenario;
     this.wire = wire;
-    this.#mishap = mishap;
+    this.#stepFault = kind;
     this.nodeToken = parties.nodeToken;
     this.#client = basic(parties.clientKey);
     this.#nodes = ["a", "b"].map((name) => new ScriptedNode(this, `${name}-${this.#folder}`));
@@ -83,43 +83,43 @@ class Driver implements World {
 
   async run(): Promise<Run> {
     for (const node of this.#nodes) await node.connect();
-    await this.#calm();
-    const jobId = await this.#ask();
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
-      await this.#calm();
+    await this.#settle();
+    const jobId = await this.#create();
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      await this.#settle();
       const { state, alarmAt } = await readJob(jobId);
       await this.#compare(jobId);
-      if (state && this.#hasEnded(state, alarmAt)) return this.#told(jobId, state);
+      if (state && this.#hasEnded(state, alarmAt)) return this.#result(jobId, state);
       await this.#wait(jobId, alarmAt);
     }
-    throw new Error(`It comes to no end: ${JSON.stringify((await readJob(jobId)).state)}`);
+    throw new Error(`The job does not end: ${JSON.stringify((await readJob(jobId)).state)}`);
   }
 
   async leave(): Promise<void> {
     for (const node of this.#nodes) node.die();
-    await this.#calm().catch(() => {});
+    await this.#settle().catch(() => {});
   }
 
-  async step(name: string): Promise<Mishap | null> {
+  async step(name: string): Promise<StepFault | null> {
     const count = (this.#counts.get(name) ?? 0) + 1;
     this.#counts.set(name, count);
     const step = `${name}#${count}`;
     this.#steps.push(step);
-    if (this.#mishap?.step !== step || this.#isStruck) return null;
-    this.#isStruck = true;
-    return this.#befall(this.#mishap.mishap);
+    if (this.#stepFault?.step !== step || this.#isInjected) return null;
+    this.#isInjected = true;
+    return this.#inject(this.#stepFault.kind);
   }
 
   async cancel(): Promise<void> {
     const jobId = this.wire.jobId ?? "";
-    const { status, body } = await this.#insist(`/v2/jobs/${jobId}`, { method: "DELETE" });
+    const { status, body } = await this.#sendUntilAnswered(`/v2/jobs/${jobId}`, { method: "DELETE" });
     if (status !== 200 && status !== 409) throw new Error(`Not cancelled: ${JSON.stringify(body)}`);
   }
 
-  /** Mishaps of the control plane happen here; those of nodes are handed back. */
-  async #befall(mishap: Mishap): Promise<Mishap | null> {
+  /** Injects faults of the control plane; returns those of nodes. */
+  async #inject(kind: StepFault): Promise<StepFault | null> {
     const job = stubOf(this.wire.jobId ?? "");
-    switch (mishap) {
+    switch (kind) {
       case "job evicted":
         await evictDurableObject(job).catch(() => {});
         return null;
@@ -139,21 +139,21 @@ class Driver implements World {
         await Promise.all([1, 2].map(() => runInDurableObject(job, (object) => (object as JobObject).alarm())));
         return null;
       default:
-        return mishap;
+        return kind;
     }
   }
 
-  /** Asks for the job until it is answered, as clients with an Idempotency-Key may. */
-  async #ask(): Promise<string> {
+  /** Creates the job, with retries, like a client with an Idempotency-Key. */
+  async #create(): Promise<string> {
     const headers = { "idempotency-key": this.#folder };
-    const { status, body } = await this.#insist("/v2/jobs", {
+    const { status, body } = await this.#sendUntilAnswered("/v2/jobs", {
       ...{ method: "POST", headers, body: this.scenario.request(this.#folder) },
     });
     if (status !== 201) throw new Error(JSON.stringify(body));
     return body.id;
   }
 
-  async #insist(path: string, { headers = {}, ...sent }: NonNullable<Parameters<typeof send>[1]>) {
+  async #sendUntilAnswered(path: string, { headers = {}, ...sent }: NonNullable<Parameters<typeof send>[1]>) {
     for (let attempt = 1; ; attempt++) {
       const answer = await send(path, { ...sent, headers: { ...this.#client, ...headers } });
       if (answer.status < 500 || attempt === 5) return answer;
@@ -161,12 +161,12 @@ class Driver implements World {
     }
   }
 
-  /** Waits until nothing is under way: what is left waits for time to pass. */
-  async #calm(): Promise<void> {
+  /** Waits until nothing is running, except what waits for the time. */
+  async #settle(): Promise<void> {
     const limit = performance.now() + STUCK_MS;
     for (let calm = 0; calm < CALM_TURNS; ) {
-      if (this.complaints.length > 0) throw this.complaints[0];
-      if (performance.now() > limit) throw new Error(`Something never ends: ${JSON.stringify(this.#busy())}`);
+      if (this.errors.length > 0) throw this.errors[0];
+      if (performance.now() > limit) throw new Error(`Calls or tasks do not end: ${JSON.stringify(this.#busy())}`);
       await new Promise((resolve) => setTimeout(resolve, 1));
       const { calls, tasks } = this.#busy();
       calm = calls > 0 || tasks > 0 ? 0 : calm + 1;
@@ -179,32 +179,32 @@ class Driver implements World {
   }
 
   #hasEnded(state: JobState, alarmAt: number | null): boolean {
-    const isTold = state.outbox.every((delivery) => delivery.state !== "due");
-    const isDone = isTerminalJob(state.status) && isTold && this.clock.sleepers === 0;
+    const isNotified = state.outbox.every((delivery) => delivery.state !== "due");
+    const isDone = isTerminalJob(state.status) && isNotified && this.clock.sleepers === 0;
     return isDone && alarmAt !== null && alarmAt > this.clock.now + DAY_MS;
   }
 
-  /** Lets time pass until the next alarm, and rings it. */
+  /** Sets the time to the next alarm, and rings it. */
   async #wait(jobId: string, jobAt: number | null): Promise<void> {
     const hubAt = await runInDurableObject(hubStub(this.wire), (_, { storage }) => storage.getAlarm());
     const times = [jobAt, hubAt, this.clock.nextAt].filter((time) => time !== null);
     if (jobAt === null && this.clock.sleepers === 0) {
-      if (this.#mishap?.mishap !== "alarm lost") throw new Error("The job has no alarm");
+      if (this.#stepFault?.kind !== "alarm lost") throw new Error("The job has no alarm");
       return this.#sweep(jobId);
     }
     if (times.length > 0) this.clock.jump(Math.min(...times));
-    // An object that dies amid its alarm has set the next one before.
+    // An object that dies during its alarm has set the next one before.
     if (jobAt !== null && jobAt <= this.clock.now) await runDurableObjectAlarm(stubOf(jobId)).catch(() => {});
     if (hubAt !== null && hubAt <= this.clock.now) await runDurableObjectAlarm(hubStub(this.wire)).catch(() => {});
   }
 
-  /** A job whose alarm was lost is found by the sweeper when its row's time comes. */
+  /** The sweeper finds a job whose alarm was lost when its check is due. */
   async #sweep(jobId: string): Promise<void> {
     await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(jobId).all();
     await sweep(env, this.clock.now);
   }
 
-  /** What the index says never goes back, and an end is an end. */
+  /** Versions in the index never decrease, and an ended job stays ended. */
   async #compare(jobId: string): Promise<void> {
     const query = env.DB.prepare("SELECT status, version FROM jobs WHERE id = ?").bind(jobId);
     const row = await query.first<{ status: string; version: number }>();
@@ -213,19 +213,23 @@ class Driver implements World {
     const hasRisen =
       ["job.completed", "job.failed", "job.aborted"].includes(before.status) && row.status !== before.status;
     if (row.version < before.version || hasRisen) {
-      throw new Error(`The index goes back from ${JSON.stringify(before)} to ${JSON.stringify(row)}`);
+      throw new Error(`The index went back from ${JSON.stringify(before)} to ${JSON.stringify(row)}`);
     }
     this.#seen = row;
   }
 
-  async #told(jobId: string, state: JobState): Promise<Run> {
-    const { body } = await this.#insist(`/v2/jobs/${jobId}`, {});
+  async #result(jobId: string, state: JobState): Promise<Run> {
+    const { body } = await this.#sendUntilAnswered(`/v2/jobs/${jobId}`, {});
     const { id: _id, created_at: _created, completed_at: _completed, ...view } = body;
     const { wire } = this;
-    // Nothing happens any more to who looks at the end.
+    // No faults while the result is read.
     newWire(null);
     return {
-      ...{ jobId, wire, state, steps: this.#steps, hasStruck: this.#isStruck || wire.hasStruck },
+      jobId,
+      wire,
+      state,
+      steps: this.#steps,
+      isInjected: this.#isInjected || wire.isInjected,
       view: JSON.parse(JSON.stringify(view).replaceAll(jobId, "<job>").replaceAll(this.#folder, "<folder>")),
     };
   }

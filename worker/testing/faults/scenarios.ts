@@ -1,4 +1,4 @@
-// The jobs that faults are tried on, and how their nodes do them.
+// The jobs of the fault tests, and how their nodes do them.
 import { inject } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
@@ -7,19 +7,19 @@ export type Scenario = {
   readonly name: string;
   /** The job's request, below a folder of its own in the bucket. */
   readonly request: (folder: string) => object;
-  /** Bytes of each file that is a whole one. */
+  /** Size of each file. */
   readonly sizeBytes: number;
-  /** Lengths of the source, in seconds. */
+  /** Length of the source, in seconds. */
   readonly seconds: number;
-  /** What a kind of task comes to when it is not done well. */
+  /** The kinds of tasks that fail. */
   readonly fails?: Partial<Record<Task["kind"], ErrorCode>>;
-  /** Whether the client gives the job up once its encode has begun to upload. */
+  /** Whether the client cancels the job while its encode uploads. */
   readonly isCancelled?: boolean;
-  /** How it ends. */
+  /** Its final status. */
   readonly ends: "job.completed" | "job.failed" | "job.aborted";
 };
 
-/** An address that takes every notification. */
+/** A URL that accepts every notification. */
 const encoded = btoa(JSON.stringify({ status: 204 })).replaceAll("=", "");
 
 const request = (outputs: object, changes: object = {}): object => {
@@ -39,11 +39,11 @@ const request = (outputs: object, changes: object = {}): object => {
 const SMALL = { sizeBytes: 700, seconds: 10, ends: "job.completed" } as const;
 /** Two parts: the least that is a multipart upload (storage/part-sizes.ts). */
 const LARGE_BYTES = 16 * 2 ** 20 + 1;
-const film = (folder: string) => ({ "mp4:240p": { path: `${folder}/a.mp4` } });
-const several = (folder: string) => ({ ...film(folder), "jpg:320x": { path: `${folder}/%02d.jpg`, number: 2 } });
+const video = (folder: string) => ({ "mp4:240p": { path: `${folder}/a.mp4` } });
+const several = (folder: string) => ({ ...video(folder), "jpg:320x": { path: `${folder}/%02d.jpg`, number: 2 } });
 
 export const SCENARIOS: readonly Scenario[] = [
-  { ...SMALL, name: "film", request: (folder) => request(film(folder)) },
+  { ...SMALL, name: "video", request: (folder) => request(video(folder)) },
   { ...SMALL, name: "parts", request: (folder) => request(several(folder)), sizeBytes: LARGE_BYTES },
   {
     ...SMALL,
@@ -53,7 +53,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     ...SMALL,
     name: "chunks",
-    request: (folder) => request(film(folder), { settings: { ultrafast: true } }),
+    request: (folder) => request(video(folder), { settings: { ultrafast: true } }),
     seconds: 240,
   },
   {
@@ -73,7 +73,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     ...SMALL,
     name: "unjoined",
-    request: (folder) => request(film(folder), { settings: { ultrafast: true } }),
+    request: (folder) => request(video(folder), { settings: { ultrafast: true } }),
     seconds: 240,
     fails: { audio: "encoding_failed" },
   },

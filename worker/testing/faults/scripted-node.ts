@@ -1,5 +1,5 @@
-// A node that does its tasks by a script, over the real socket and the real routes. What it uploads is real, too; only what
-// it uploads is no film, but bytes that tell which grant they come from.
+// A node that does its tasks by a script, over the real socket, routes and storage. Its uploads are not video, but a byte that
+// identifies the lease.
 import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
 import { type HubFrame, PROTOCOL_VERSION, type TaskStage } from "#shared/protocol/frames.ts";
@@ -10,54 +10,54 @@ import type { Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
 import { doTask } from "./scripted-tasks.ts";
 
-/** What befalls a step: a node is about to say something of a lease. */
-export const MISHAPS = [
+/** The faults of a step: a node is about to report on a lease. */
+export const STEP_FAULTS = [
   "job evicted",
   "hub evicted",
   "sockets closed",
   "alarm lost",
   "alarm early",
   "alarm twice",
-  "said twice",
-  "said again",
+  "sent twice",
+  "sent again",
   "late",
   "very late",
   "node dies",
 ] as const;
-export type Mishap = (typeof MISHAPS)[number];
+export type StepFault = (typeof STEP_FAULTS)[number];
 
 export interface World {
   readonly scenario: Scenario;
   readonly clock: Clock;
   readonly wire: Wire;
   readonly nodeToken: string;
-  /** What nodes could not do, and should have been able to. */
-  readonly complaints: unknown[];
-  /** Counts a step of this name; what befalls nodes themselves is answered, the rest is done. */
-  step(name: string): Promise<Mishap | null>;
-  /** Its client gives the job up. */
+  /** Unexpected errors of nodes. */
+  readonly errors: unknown[];
+  /** Counts a step of this name. Injects a fault of the control plane; returns a fault of the node. */
+  step(name: string): Promise<StepFault | null>;
+  /** The client cancels the job. */
   cancel(): Promise<void>;
 }
 
-/** The job wants no more of a lease, or its node is dead. */
+/** The lease was revoked, or its node is dead. */
 export class Dropped extends Error {}
 
-/** After a lease of 45 s has run out, while another node works on its task; and when that one has ended it. */
+/** After a lease of 45 s has expired, while another node works on its task; and when that node has ended it. */
 const LATE_MS = { late: 47_000, "very late": 70_000 } as const;
-/** What a second attempt takes at the least. */
+/** The minimum duration of a second attempt. */
 const SECOND_MS = 5_000;
 const SLOTS: SlotCounts = { inspect: 2, encode: 2 };
-/** A fault strikes once: what fails more often is a fault of its own. */
-const MOST_TRIES = 10;
+/** A fault is injected once: more failures are a bug. */
+const MAX_TRIES = 10;
 /** Between two tries. */
 export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-export type Grant = {
+export type ScriptedLease = {
   readonly assignment: Assignment;
   readonly world: World;
-  /** Lossy, by the socket. */
+  /** Sent by the socket; may be lost. */
   progress(stage: TaskStage, fraction: number): Promise<void>;
-  /** Until it is taken. Throws Dropped. */
+  /** Repeated until it is accepted. Throws Dropped. */
   post(verb: "uploads" | "scratch" | "outputs" | "complete" | "fail", body: object): Promise<unknown>;
 };
 
@@ -76,7 +76,7 @@ export class ScriptedNode {
     this.#nodeId = nodeId;
   }
 
-  /** Opens the socket, and again whenever it is lost. */
+  /** Opens the socket, also after it was lost. */
   async connect(): Promise<void> {
     const { wire, nodeToken } = this.#world;
     wire.pending++;
@@ -85,7 +85,7 @@ export class ScriptedNode {
       const { webSocket } = await exports.default.fetch(
         new Request("https://copra.test/v2/nodes/connect", { headers }),
       );
-      if (!webSocket) throw new Error("The hub takes no socket");
+      if (!webSocket) throw new Error("The hub did not accept the socket");
       this.#open(webSocket);
     } catch {
       await pause();
@@ -95,7 +95,7 @@ export class ScriptedNode {
     }
   }
 
-  /** It is gone without a word, and what it worked on with it. */
+  /** The process dies, with its tasks. */
   die(): void {
     this.#isDead = true;
     this.#socket?.close();
@@ -121,7 +121,7 @@ export class ScriptedNode {
     const running = [...this.#running].filter(([, { isWanted }]) => isWanted);
     const used = (slotClass: SlotClass): number =>
       [...this.#running.values()].filter((one) => one.slotClass === slotClass).length;
-    this.#say({
+    this.#send({
       ...{ type: "hello", protocol: PROTOCOL_VERSION, nodeId: this.#nodeId, session: this.#session },
       capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
       slots: { inspect: SLOTS.inspect - used("inspect"), encode: SLOTS.encode - used("encode") },
@@ -129,11 +129,11 @@ export class ScriptedNode {
     });
   }
 
-  #say(frame: object): void {
+  #send(frame: object): void {
     try {
       this.#socket?.send(JSON.stringify(frame));
     } catch {
-      // A closing socket swallows it: the next hello says what counts.
+      // A frame is lost in a closing socket: the next hello lists what runs.
     }
   }
 
@@ -150,39 +150,39 @@ export class ScriptedNode {
     this.#running.set(lease, { token, slotClass, isWanted: true });
     this.working++;
     try {
-      await doTask(this.#grantOf(assignment));
+      await doTask(this.#leaseOf(assignment));
     } catch (error) {
-      if (!(error instanceof Dropped)) this.#world.complaints.push(error);
+      if (!(error instanceof Dropped)) this.#world.errors.push(error);
     } finally {
       this.working--;
       this.#running.delete(lease);
       const offered = { inspect: 0, encode: 0, [slotClass]: 1 };
-      if (!this.#isDead) this.#say({ type: "slots", offered, released: [lease] });
+      if (!this.#isDead) this.#send({ type: "slots", offered, released: [lease] });
     }
   }
 
-  #grantOf(assignment: Assignment): Grant {
+  #leaseOf(assignment: Assignment): ScriptedLease {
     const { lease, token, task } = assignment;
-    const said: (() => Promise<unknown>)[] = [];
+    const sent: (() => Promise<unknown>)[] = [];
     const isRepeated = Number(lease.split(".").at(-1)) > 1;
-    /** Says something of the lease, unless and however a mishap befalls it. */
+    /** Sends a report on the lease, with the injected fault. */
     const step = async <Value>(name: string, say: () => Promise<Value>): Promise<Value> => {
-      const mishap = await this.#world.step(`${task.kind} ${name}`);
-      if (mishap === "node dies") this.die();
-      if (mishap === "late" || mishap === "very late") await this.#world.clock.sleep(LATE_MS[mishap]);
+      const kind = await this.#world.step(`${task.kind} ${name}`);
+      if (kind === "node dies") this.die();
+      if (kind === "late" || kind === "very late") await this.#world.clock.sleep(LATE_MS[kind]);
       if (this.#isDead) throw new Dropped();
       const value = await say();
-      if (mishap === "said twice") await say();
-      // Frames that crossed: what was said before comes after.
-      if (mishap === "said again") for (const earlier of said.toReversed()) await earlier().catch(() => {});
-      said.push(say);
+      if (kind === "sent twice") await say();
+      // Earlier reports arrive late.
+      if (kind === "sent again") for (const earlier of sent.toReversed()) await earlier().catch(() => {});
+      sent.push(say);
       return value;
     };
     return {
       assignment,
       world: this.#world,
       progress: (stage, fraction) =>
-        step(`${stage}`, async () => this.#say({ type: "progress", items: [{ lease, token, stage, fraction }] })),
+        step(`${stage}`, async () => this.#send({ type: "progress", items: [{ lease, token, stage, fraction }] })),
       post: async (verb, body) => {
         if (isRepeated && verb === "complete") await this.#world.clock.sleep(SECOND_MS);
         return step(verb, () => this.#post(lease, verb, { token, ...body }));
@@ -193,7 +193,7 @@ export class ScriptedNode {
   async #post(lease: LeaseId, verb: string, body: object): Promise<unknown> {
     const headers = { ...bearer(this.#world.nodeToken), "content-type": "application/json" };
     let last = "";
-    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       if (this.#running.get(lease)?.isWanted === false) throw new Dropped();
       const init = { method: "POST", headers, body: JSON.stringify(body) };
       const address = `https://copra.test/v2/nodes/leases/${lease}/${verb}`;
@@ -204,6 +204,6 @@ export class ScriptedNode {
       await pause();
       if (response.status < 500) throw new Error(`${verb} of ${lease}: ${last}`);
     }
-    throw new Error(`${verb} of ${lease} is refused for ever: ${last}`);
+    throw new Error(`${verb} of ${lease} is always rejected: ${last}`);
   }
 }

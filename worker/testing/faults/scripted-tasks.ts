@@ -12,53 +12,53 @@ import type { FileName, UploadedFile, UploadPart } from "#shared/protocol/upload
 import { UploadsAnswer } from "#shared/protocol/uploads.ts";
 import { requiredFiles } from "../../job/uploads/job-files.ts";
 import { videoChunking, videoProbe } from "../jobs.ts";
-import { beneath } from "./fault-points.ts";
-import { Dropped, type Grant } from "./scripted-node.ts";
+import { direct } from "./fault-points.ts";
+import { Dropped, type ScriptedLease } from "./scripted-node.ts";
 
-/** Bytes of what need not be large. */
+/** Size of files that need not be large. */
 const SMALL_BYTES = 300;
 
-/** How often a storage that fails is asked for an upload. */
-const MOST_ASKS = 5;
+/** Requests for an upload while the storage fails. */
+const MAX_REQUESTS = 5;
 
-/** By which the uploads of a grant are known. */
+/** The byte that the uploads of a lease consist of. */
 export function contentByteOf(lease: string): number {
   const named = lease.slice(lease.indexOf("."));
   return 1 + ([...named].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
 }
 
 /** Does a task and reports it. Throws Dropped. */
-export async function doTask(grant: Grant): Promise<void> {
-  const { scenario } = grant.world;
-  await grant.progress("transferring", 0.5);
-  const code = scenario.fails?.[grant.assignment.task.kind];
+export async function doTask(leased: ScriptedLease): Promise<void> {
+  const { scenario } = leased.world;
+  await leased.progress("transferring", 0.5);
+  const code = scenario.fails?.[leased.assignment.task.kind];
   if (code) {
-    await grant.post("fail", { failure: { code, message: "As the script says" } });
+    await leased.post("fail", { failure: { code, message: "The scenario fails this task" } });
     return;
   }
-  const result = await resultOf(grant);
-  await grant.post("complete", { result });
+  const result = await resultOf(leased);
+  await leased.post("complete", { result });
 }
 
-async function resultOf(grant: Grant): Promise<TaskResult> {
-  const { seconds } = grant.world.scenario;
-  const { task, lease } = grant.assignment;
+async function resultOf(leased: ScriptedLease): Promise<TaskResult> {
+  const { seconds } = leased.world.scenario;
+  const { task, lease } = leased.assignment;
   const named = parseLeaseId(lease);
   const folder = scratchFolder(named?.task ?? "", named?.attempt ?? 0);
   switch (task.kind) {
     case "inspect": {
       const probe = videoProbe(seconds);
       if (!task.chunking) return { kind: "inspect", probe };
-      await writeScratch(grant, [`${folder}source-1`]);
+      await writeScratch(leased, [`${folder}source-1`]);
       return { kind: "inspect", probe, chunking: videoChunking(seconds, folder.slice(0, -1)) };
     }
     case "chunk": {
       const tracks = task.outputs.map(({ index }) => {
         return { output: index, track: "v", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: task.chunk.frames };
       });
-      await grant.progress("encoding", 0.5);
+      await leased.progress("encoding", 0.5);
       await writeScratch(
-        grant,
+        leased,
         tracks.map(({ name }) => name),
       );
       return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 1 };
@@ -68,63 +68,67 @@ async function resultOf(grant: Grant): Promise<TaskResult> {
         return { output: index, track: "audio", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: null };
       });
       await writeScratch(
-        grant,
+        leased,
         tracks.map(({ name }) => name),
       );
       return { kind: "audio", tracks };
     }
     case "encode": {
       const [last, ...others] = task.outputs.toReversed();
-      await grant.progress("encoding", 0.5);
+      await leased.progress("encoding", 0.5);
       for (const spec of others.toReversed()) {
-        await grant.post("outputs", { outputs: [await makeOutput(grant, spec, task.probe)] });
+        await leased.post("outputs", { outputs: [await makeOutput(leased, spec, task.probe)] });
       }
-      return { kind: "encode", outputs: last ? [await makeOutput(grant, last, task.probe)] : [] };
+      return { kind: "encode", outputs: last ? [await makeOutput(leased, last, task.probe)] : [] };
     }
     case "join": {
       const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);
-      for (const url of (await requestScratch(grant, [], gets)).gets) {
-        if (!(await beneath.fetch(url)).ok) throw new Dropped("A part is gone");
+      for (const url of (await requestScratch(leased, [], gets)).gets) {
+        if (!(await direct.fetch(url)).ok) throw new Dropped("An object of the scratch bucket is gone");
       }
       const frames = task.chunks.reduce((sum, { range }) => sum + range.frames, 0);
       const boundaries = { framesPlanned: frames, framesJoined: frames, largestErrorUs: 0, videoOverAudioMs: 0 };
-      return { kind: "join", outputs: await makeOutputs(grant, task.outputs, task.probe), boundaries };
+      return { kind: "join", outputs: await makeOutputs(leased, task.outputs, task.probe), boundaries };
     }
     default:
       return assertNever(task);
   }
 }
 
-async function requestScratch(grant: Grant, puts: readonly string[], gets: readonly string[]) {
+async function requestScratch(leased: ScriptedLease, puts: readonly string[], gets: readonly string[]) {
   const asked = { puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
-  const answer = ScratchAnswer.parse(await grant.post("scratch", asked));
+  const answer = ScratchAnswer.parse(await leased.post("scratch", asked));
   if ("failure" in answer) throw new Error(answer.failure.message);
   return answer;
 }
 
-async function writeScratch(grant: Grant, names: readonly string[]): Promise<void> {
-  for (const part of (await requestScratch(grant, names, [])).puts) await put(part, 0);
+async function writeScratch(leased: ScriptedLease, names: readonly string[]): Promise<void> {
+  for (const part of (await requestScratch(leased, names, [])).puts) await put(part, 0);
 }
 
-async function makeOutputs(grant: Grant, specs: readonly OutputSpec[], probe: MediaProbe): Promise<OutputReport[]> {
-  await grant.progress("encoding", 0.5);
+async function makeOutputs(
+  leased: ScriptedLease,
+  specs: readonly OutputSpec[],
+  probe: MediaProbe,
+): Promise<OutputReport[]> {
+  await leased.progress("encoding", 0.5);
   const reports: OutputReport[] = [];
-  for (const spec of specs) reports.push(await makeOutput(grant, spec, probe));
+  for (const spec of specs) reports.push(await makeOutput(leased, spec, probe));
   return reports;
 }
 
-async function makeOutput(grant: Grant, spec: OutputSpec, probe: MediaProbe): Promise<OutputReport> {
-  const { lease } = grant.assignment;
-  const { world } = grant;
+async function makeOutput(leased: ScriptedLease, spec: OutputSpec, probe: MediaProbe): Promise<OutputReport> {
+  const { lease } = leased.assignment;
+  const { world } = leased;
   const { scenario } = world;
   const output = spec.index;
   const folder = streamFolder(lease, 1);
   const segments = spec.type === "httpstream" ? [`hls/${folder}/1.ts`, `dash/${folder}/1.m4s`] : [];
-  if (segments.length > 0) await upload(grant, output, segments, SMALL_BYTES);
-  await grant.progress("uploading", 0.5);
+  if (segments.length > 0) await upload(leased, output, segments, SMALL_BYTES);
+  await leased.progress("uploading", 0.5);
   const sizeBytes = spec.type === "video" ? scenario.sizeBytes : SMALL_BYTES;
   const files = await upload(
-    grant,
+    leased,
     output,
     requiredFiles(spec, { images: spec.type === "image" ? countImageFiles(spec, probe) : null }),
     sizeBytes,
@@ -135,34 +139,34 @@ async function makeOutput(grant: Grant, spec: OutputSpec, probe: MediaProbe): Pr
   return { status: "made", output, files, probe: null, packages: { hls: probe, dash: probe } };
 }
 
-/** Files in the storage, or why it takes none. */
+/** Uploads files; returns the failure if the storage rejects them. */
 async function upload(
-  grant: Grant,
+  leased: ScriptedLease,
   output: number,
   files: readonly FileName[],
   sizeBytes: number,
 ): Promise<UploadedFile[] | Failure> {
   const wanted = files.map((file) => ({ output, file, sizeBytes }));
-  let answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
-  // As nodes do: what the storage did not take once it may take soon, and is not encoded again for that.
-  for (let tries = 1; "failure" in answer && tries < MOST_ASKS; tries++) {
-    answer = UploadsAnswer.parse(await grant.post("uploads", { files: wanted }));
+  let answer = UploadsAnswer.parse(await leased.post("uploads", { files: wanted }));
+  // Like real nodes: a failure of the storage may be temporary, and is no reason to encode again.
+  for (let tries = 1; "failure" in answer && tries < MAX_REQUESTS; tries++) {
+    answer = UploadsAnswer.parse(await leased.post("uploads", { files: wanted }));
   }
   if ("failure" in answer) return answer.failure;
   const sent: UploadedFile[] = [];
   for (const { file, parts } of answer.uploads) {
     const etags: string[] = [];
-    for (const part of parts) etags.push(await put(part, contentByteOf(grant.assignment.lease)));
+    for (const part of parts) etags.push(await put(part, contentByteOf(leased.assignment.lease)));
     sent.push({ output, file, sizeBytes, etags });
   }
   return sent;
 }
 
-/** One signed PUT; an upload that was aborted meanwhile ends the work. */
+/** One signed PUT. If the upload was aborted meanwhile, the task ends. */
 async function put({ url, headers, sizeBytes }: UploadPart, mark: number): Promise<string> {
-  const response = await beneath.fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(mark) });
+  const response = await direct.fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(mark) });
   await response.body?.cancel();
   if (response.status === 404) throw new Dropped("The upload is gone");
-  if (!response.ok) throw new Error(`The storage answers ${response.status} to ${url}`);
+  if (!response.ok) throw new Error(`The storage responded with ${response.status} to ${url}`);
   return response.headers.get("etag") ?? "";
 }
