@@ -2,8 +2,8 @@
 import type { Failure } from "./errors.ts";
 
 /**
- * The value, or why there is none. `error` is a `Failure` (code and message) where it may become a status, a report or a
- * response; a plain sentence (`Result<T, string>`) where the caller knows the field or the code that it belongs to.
+ * The value, or why there is none. `error` is a `Failure` (code and message) where it may become a status, a report or
+ * a response; a plain sentence (`Result<T, string>`) where the caller knows the field or the code that it belongs to.
  * Throw only for what no caller expects.
  */
 export type Result<T, E = Failure> =

@@ -31,7 +31,9 @@ const UNMATCHED: readonly Mistake[] = [
   [/["']/y, () => "this quote is not closed"],
 ];
 
-/** What to write instead of the text at a position; null without a hint. `matches`: whether a valid token matches there. */
+/**
+ * What to write instead of the text at a position; null without a hint. `matches`: whether a valid token matches there.
+ */
 export function hintAt(text: string, at: number, matches: boolean): string | null {
   for (const [pattern, hint] of matches ? NEVER_VALID : [...NEVER_VALID, ...UNMATCHED]) {
     pattern.lastIndex = at;

@@ -7,7 +7,10 @@ import { hintAt, suggestVariable, unbracedVariable } from "./condition-hints.ts"
 const MAX_DEPTH = 50;
 const MAX_LENGTH = 2000;
 
-/** Parses a condition. The error states what is wrong, what to write instead, and the column. `isKnown` knows all variables. */
+/**
+ * Parses a condition. The error states what is wrong, what to write instead, and the column. `isKnown` knows all
+ * variables.
+ */
 export function parseCondition(text: string, isKnown: (name: string) => boolean): Result<Condition, string> {
   try {
     if (text.length > MAX_LENGTH) throw new ConditionError(`the condition is longer than ${MAX_LENGTH} characters`, 0);

@@ -125,7 +125,9 @@ const LAYER_2_KBPS = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160,
 const lossy = { kbps: { default: 128, min: 8, max: 512 }, sampleRatesHz: SAMPLE_RATES_HZ, maxChannels: 8 };
 const lossless = { kbps: null, sampleRatesHz: SAMPLE_RATES_HZ, maxChannels: 8 };
 
-/** What the encoders of ffmpeg 7.0 support (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own), each tried. */
+/**
+ * What the encoders of ffmpeg 7.0 support (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own), each tried.
+ */
 export const AUDIO_TRAITS: Readonly<Record<AudioCodec, AudioTraits>> = {
   aac: lossy,
   ac3: { ...lossy, kbps: { ...lossy.kbps, min: 32 }, sampleRatesHz: [32000, 44100, 48000] },

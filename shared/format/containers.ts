@@ -47,10 +47,10 @@ const one = (type: string): readonly [string, string] => [type, type];
 const FLV_PCM_HZ = [11025, 22050, 44100];
 
 /**
- * The codecs that each container supports: ffmpeg 7.0's muxer wrote each pair without `-strict` and read it back, and tests
- * repeat this. Left out are pairs that ffmpeg writes but that its next release, the specification of the container or
- * common players do not support: pcm in mp4 (only ffmpeg 6.1 and later), hevc, vp9 and av1 in flv (likewise), Ogg's and
- * Microsoft's codecs in mov, audio without constant packets in avi, A-law in flv.
+ * The codecs that each container supports: ffmpeg 7.0's muxer wrote each pair without `-strict` and read it back, and
+ * tests repeat this. Left out are pairs that ffmpeg writes but that its next release, the specification of the
+ * container or common players do not support: pcm in mp4 (only ffmpeg 6.1 and later), hevc, vp9 and av1 in flv
+ * (likewise), Ogg's and Microsoft's codecs in mov, audio without constant packets in avi, A-law in flv.
  */
 export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContainerTraits>> = {
   mp4: {

@@ -8,8 +8,8 @@ export const FrameSize = z.object({ width: z.int().nullable(), height: z.int().n
 export type FrameSize = z.infer<typeof FrameSize>;
 
 /**
- * The bitrate of video: a mean bitrate (null: by frame size), or a quality step 1–5 (5 is best). Either may have a maximum.
- * A requested mean is not above the maximum; an automatic mean is limited by it.
+ * The bitrate of video: a mean bitrate (null: by frame size), or a quality step 1–5 (5 is best). Either may have a
+ * maximum. A requested mean is not above the maximum; an automatic mean is limited by it.
  */
 export const RateTarget = z.union([
   z.object({ bitrateKbps: z.int().nullable(), maxrateKbps: z.int().nullable() }),

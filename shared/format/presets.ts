@@ -47,7 +47,10 @@ export const MIN_VIDEO_KBPS = 10;
 export const MAX_VIDEO_KBPS = 199_999;
 export const MAX_AUDIO_KBPS = 512;
 
-/** The variants of an HTTP stream by default, in ascending order, audio first. The planner omits those larger than the source. */
+/**
+ * The variants of an HTTP stream by default, in ascending order, audio first. The planner omits those larger than the
+ * source.
+ */
 export const DEFAULT_LADDER: readonly string[] = [
   "mp4:x:64k",
   "mp4:240p::quality=4,maxrate=400k,vprofile=high",

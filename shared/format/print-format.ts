@@ -5,7 +5,10 @@ import type { AudioTrackSpec, FormatSpec, FrameSize, VideoFormat, VideoTrackSpec
 import { FRAME_RATES } from "./presets.ts";
 import { defaultAudioCodec, defaultAudioKbps } from "./resolve-audio.ts";
 
-/** Contains what differs from the defaults of the container, with sizes and bitrates as numbers: `avi:240p` is `avi:0x240_500k`. */
+/**
+ * Contains what differs from the defaults of the container, with sizes and bitrates as numbers: `avi:240p` is
+ * `avi:0x240_500k`.
+ */
 export function printFormat(format: FormatSpec): string {
   return [format.container, ...segments(format)].join(":").replace(/:+$/, "");
 }

@@ -71,8 +71,8 @@ function videoCodec(container: TrackContainer, asked: RequestedSpecs): VideoCode
 }
 
 /**
- * Quality replaces the bitrate. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one below a
- * requested bitrate is an error.
+ * Quality replaces the bitrate. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one
+ * below a requested bitrate is an error.
  */
 function rateTarget(codec: VideoCodec, resolution: Resolution, asked: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];

@@ -3,7 +3,9 @@ import { assertNever } from "../errors.ts";
 import { IMAGE_CONTAINER_TRAITS, TRACK_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { OutputSpec } from "./output-spec.ts";
 
-/** Maximum bytes of a name in UTF-8: the limit of S3, the lowest of all storages (User Guide, Naming Amazon S3 objects). */
+/**
+ * Maximum bytes of a name in UTF-8: the limit of S3, the lowest of all storages (User Guide, Naming Amazon S3 objects).
+ */
 export const MAX_NAME_BYTES = 1024;
 /** The length of a name in bytes of UTF-8. */
 export const nameBytes = (name: string): number => new TextEncoder().encode(name).length;

@@ -18,7 +18,10 @@ export const WATERMARK_POSITIONS = ["topleft", "topright", "bottomleft", "bottom
 const videoFilters = {
   /** How video of another aspect ratio fits into the requested size. */
   fit: z.enum(FITS),
-  /** Rotation by 90°, with ffmpeg's numbers: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and flipped. */
+  /**
+   * Rotation by 90°, with ffmpeg's numbers: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3
+   * clockwise and flipped.
+   */
   transpose: z.int().nullable(),
   vflip: z.boolean(),
   hflip: z.boolean(),
@@ -81,8 +84,8 @@ export const HttpStreamOutput = z.object({
   ...outputBase,
   type: z.literal("httpstream"),
   /**
-   * Segments with HLS playlists: MPEG-TS, or fragmented MP4 if all video is HEVC. `muxed`: each segment of a variant with
-   * video also contains its audio; only with MPEG-TS.
+   * Segments with HLS playlists: MPEG-TS, or fragmented MP4 if all video is HEVC. `muxed`: each segment of a variant
+   * with video also contains its audio; only with MPEG-TS.
    */
   hls: z
     .object({ path: z.string(), segments: SegmentFormat.default("mpegts"), muxed: z.boolean().default(false) })
@@ -97,8 +100,8 @@ export const HttpStreamOutput = z.object({
   playlistName: z.string(),
   segmentDurationMs: z.number(),
   /**
-   * AES-128 encryption of the MPEG-TS segments: the key in hexadecimal, and the URL from which players load it. The key is
-   * null in stored jobs and in plans, because it is encrypted with the secrets of the job; only tasks have it.
+   * AES-128 encryption of the MPEG-TS segments: the key in hexadecimal, and the URL from which players load it. The key
+   * is null in stored jobs and in plans, because it is encrypted with the secrets of the job; only tasks have it.
    */
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   /** `language` is a BCP 47 tag. */

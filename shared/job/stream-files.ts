@@ -2,9 +2,9 @@
 import type { LeaseId } from "../ids.ts";
 
 /**
- * The folder, below that of the package, of all files except the entry playlists. It is new for every attempt and for every
- * further `run` (from 1) within an attempt. So segments of different attempts, or of different jobs at the same path, never
- * mix, and stored segments never change. The entry playlists, which are stored last, refer to it.
+ * The folder, below that of the package, of all files except the entry playlists. It is new for every attempt and for
+ * every further `run` (from 1) within an attempt. So segments of different attempts, or of different jobs at the same
+ * path, never mix, and stored segments never change. The entry playlists, which are stored last, refer to it.
  */
 export const streamFolder = (lease: LeaseId, run: number): string =>
   `${lease.replaceAll(".", "_")}${run === 1 ? "" : `-${run}`}`;

@@ -21,7 +21,10 @@ export const chosenVideo = (streams: readonly ProbedStream[]): ProbedStream | un
     (stream.width ?? 0) * (stream.height ?? 0) + (isDefault(stream) ? DEFAULT_PIXELS : 0),
   ]);
 
-/** The audio stream with the disposition `default`, else the first; of several default ones, the one with the most channels. */
+/**
+ * The audio stream with the disposition `default`, else the first; of several default ones, the one with the most
+ * channels.
+ */
 export const chosenAudio = (streams: readonly ProbedStream[]): ProbedStream | undefined =>
   best(
     streams.filter(({ codec_type }) => codec_type === "audio"),
@@ -61,8 +64,9 @@ export type Undecodable = {
 };
 
 /**
- * Why a stream cannot be decoded, according to its probe; null if it can. ffprobe exits at a decoder that is not allowed.
- * So a stream that it describes without a sample format, and with a codec that no allowed decoder has, has no decoder.
+ * Why a stream cannot be decoded, according to its probe; null if it can. ffprobe exits at a decoder that is not
+ * allowed. So a stream that it describes without a sample format, and with a codec that no allowed decoder has, has no
+ * decoder.
  */
 export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
@@ -88,8 +92,8 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
 }
 
 /**
- * The Dolby Vision profile of a stream whose base layer has proprietary colors (IPT): compatibility 0 of profiles 5 and 10.
- * Decoded frames would be green and purple. Null for all other streams, whose base layer can be used.
+ * The Dolby Vision profile of a stream whose base layer has proprietary colors (IPT): compatibility 0 of profiles 5 and
+ * 10. Decoded frames would be green and purple. Null for all other streams, whose base layer can be used.
  */
 function baselessDolbyVision({ side_data_list = [] }: ProbedStream): number | null {
   const record = side_data_list.find(({ dv_profile }) => typeof dv_profile === "number");

@@ -1,10 +1,10 @@
 // The decoders that ffmpeg and ffprobe may use: an allowlist, because AVI, MOV and Matroska support about 500 codecs.
 
 /**
- * Names of decoders, not of codecs; `docs/decoders.md` gives the reasons. For a codec with several decoders, the list has
- * every decoder that some build tries first (`mp3float`, `libdav1d`), because ffmpeg tries no other when the first is not
- * allowed. Names that a build does not have are ignored. ffmpeg uses hardware decoders (`h264_cuvid`) only by name, which no
- * plan does.
+ * Names of decoders, not of codecs; `docs/decoders.md` gives the reasons. For a codec with several decoders, the list
+ * has every decoder that some build tries first (`mp3float`, `libdav1d`), because ffmpeg tries no other when the first
+ * is not allowed. Names that a build does not have are ignored. ffmpeg uses hardware decoders (`h264_cuvid`) only by
+ * name, which no plan does.
  */
 const VIDEO_DECODERS = {
   delivery: "h264 hevc vp8 libvpx vp9 libvpx-vp9 av1 libdav1d libaom-av1 mpeg1video mpeg2video mpeg4 theora",
@@ -25,8 +25,8 @@ const AUDIO_DECODERS = {
 } as const;
 
 /**
- * Never used for decoding, because outputs ignore the subtitles of sources. But ffprobe opens a decoder for each stream that
- * it describes, and exits if it is not allowed to.
+ * Never used for decoding, because outputs ignore the subtitles of sources. But ffprobe opens a decoder for each stream
+ * that it describes, and exits if it is not allowed to.
  */
 const SUBTITLE_DECODERS =
   "ass ssa subrip srt mov_text text webvtt dvbsub dvdsub pgssub xsub cc_dec " +

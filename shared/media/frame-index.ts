@@ -5,9 +5,11 @@ export type FrameIndex = {
   /** A tick lasts `num / den` seconds. */
   readonly timeBase: { readonly num: number; readonly den: number };
   /**
-   * The presentation timestamp of each frame in ticks: ascending, all different. Zero is the start of the file (ffprobe's
-   * `start_time` of the format), which is `startUs` on the clock of the file. ffmpeg uses the same timestamps with `-copyts
-   * -itsoffset` and minus `startUs`. For transport streams, `-start_at_zero` is different: the start of the used tracks.
+   * The presentation timestamp of each frame in ticks: ascending, all different. Zero is the start of the file
+   * (ffprobe's `start_time` of the format), which is `startUs` on the clock of the file. ffmpeg uses the same
+   * timestamps with `-copyts
+   * -itsoffset` and minus `startUs`. For transport streams, `-start_at_zero` is different: the start of the used
+   * tracks.
    */
   readonly ticks: Float64Array;
   /** End of the last frame, in ticks. */
@@ -33,7 +35,10 @@ export type PossibleSplitPoint = {
   readonly bytes: number;
 };
 
-/** A timestamp this much before a line of a grid counts as on it: containers round timestamps to milliseconds. In seconds. */
+/**
+ * A timestamp this much before a line of a grid counts as on it: containers round timestamps to milliseconds. In
+ * seconds.
+ */
 export const ROUNDING_SECONDS = 0.0005;
 
 /** Frames closer to each other than this are not separated, because ffmpeg's options are in whole µs. */
@@ -52,8 +57,8 @@ export function longestGopMs(frames: FrameIndex): number {
 }
 
 /**
- * At most one split point per interval of `everyMs` from the first frame: before the first frame at or after the start of the
- * interval, where outputs have keyframes.
+ * At most one split point per interval of `everyMs` from the first frame: before the first frame at or after the start
+ * of the interval, where outputs have keyframes.
  */
 export function possibleSplitPoints(frames: FrameIndex, everyMs: number): PossibleSplitPoint[] {
   const points: PossibleSplitPoint[] = [];
@@ -81,8 +86,8 @@ const Step = z.int().min(0);
 export const MAX_SPLIT_POINTS = 20_000;
 
 /**
- * Split points in reports, about 30 bytes of JSON each: the differences of `index`, `splitUs` and `bytes` from the previous
- * split point, of `frameUs` from `splitUs`, and of `keyframe` from `index`.
+ * Split points in reports, about 30 bytes of JSON each: the differences of `index`, `splitUs` and `bytes` from the
+ * previous split point, of `frameUs` from `splitUs`, and of `keyframe` from `index`.
  */
 export const PackedSplitPoints = z.array(z.tuple([Step, z.int(), Step, Step, Step])).max(MAX_SPLIT_POINTS);
 export type PackedSplitPoints = z.infer<typeof PackedSplitPoints>;

@@ -47,7 +47,9 @@ const OTHERS: OutputOptions[] = [
 const outputs = [...VIDEOS, ...OTHERS].map(specOf);
 const probe = probeOf("30000/1001");
 const source = chunkableSource(frameIndexOf(evenly(30000 / 1001, 90)), probe);
-const splitPoints = [30, 60].flatMap((second) => source.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? []);
+const splitPoints = [30, 60].flatMap(
+  (second) => source.splitPoints.find(({ frameUs }) => frameUs >= second * 1e6) ?? [],
+);
 const chunked = ["mp4:500k", "mkv:hevc_360p_25fps:mp3", "webm:240p"].map((format, at) => specOf({ format }, at));
 const stream = specOf({ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4:360p", "mp4:x"] } }, 3);
 const both = [...chunked, stream];

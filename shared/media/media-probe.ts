@@ -17,8 +17,8 @@ export const MAX_PACKET_SECONDS = 3_155_760_000;
 const Seconds = z.number().min(-MAX_PACKET_SECONDS).max(MAX_PACKET_SECONDS);
 
 /**
- * The time range of a stream according to its packets, in seconds on the clock of the file, like `start_time`. Headers may
- * be missing or wrong, or may count what an edit list hides.
+ * The time range of a stream according to its packets, in seconds on the clock of the file, like `start_time`. Headers
+ * may be missing or wrong, or may count what an edit list hides.
  */
 export const PacketTimes = z.object({
   first: Seconds.describe("Start of the first visible packet, which may be before the start of the timeline"),
@@ -33,8 +33,8 @@ export const PacketTimes = z.object({
 export type PacketTimes = z.infer<typeof PacketTimes>;
 
 /**
- * One stream as ffprobe prints it. Fields that plans read are typed and omitted if not valid; all others are kept as they
- * are.
+ * One stream as ffprobe prints it. Fields that plans read are typed and omitted if not valid; all others are kept as
+ * they are.
  */
 export const ProbedStream = z
   .object({
@@ -105,8 +105,8 @@ export function rotationOf(stream: ProbedStream): number {
 }
 
 /**
- * The probe in at most `maxChars` of JSON: if necessary without tags and side data, then with the first streams only. A file
- * may have megabytes of text in its tags, or thousands of streams.
+ * The probe in at most `maxChars` of JSON: if necessary without tags and side data, then with the first streams only. A
+ * file may have megabytes of text in its tags, or thousands of streams.
  */
 export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   if (JSON.stringify(probe).length <= maxChars) return probe;

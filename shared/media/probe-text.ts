@@ -2,8 +2,8 @@
 import * as z from "zod";
 
 /**
- * ffmpeg's names of color properties (libavutil/pixdesc.c, libavfilter/vf_setparams.c) that both `setparams` and `zscale`
- * support, so that plans may use them in filters.
+ * ffmpeg's names of color properties (libavutil/pixdesc.c, libavfilter/vf_setparams.c) that both `setparams` and
+ * `zscale` support, so that plans may use them in filters.
  */
 export const COLOR_NAMES = {
   matrix: names(

@@ -2,8 +2,8 @@
 import type { MediaProbe, ProbedStream } from "./media-probe.ts";
 
 /**
- * Demuxers, by ffprobe's names, for which ffmpeg starts the timeline at the first stream that is used, if it starts after the
- * file.
+ * Demuxers, by ffprobe's names, for which ffmpeg starts the timeline at the first stream that is used, if it starts
+ * after the file.
  */
 const BY_USED_STREAMS: ReadonlySet<string> = new Set(["mpegts"]);
 

@@ -28,7 +28,9 @@ const METADATA_SERVERS = new Set([
   "fd00:a9fe:a9fe::1",
   "fd00:100::100:200",
 ]);
-/** The services of AWS in a machine's own network over IPv6: metadata (::254), credentials of pods (::23), DNS, time. */
+/**
+ * The services of AWS in a machine's own network over IPv6: metadata (::254), credentials of pods (::23), DNS, time.
+ */
 const AWS_SERVICES = ipaddr.IPv6.parseCIDR("fd00:ec2::/32");
 
 /**
@@ -118,8 +120,8 @@ function commonMistake(text: string): string | null {
 }
 
 /**
- * Whether a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid inside
- * a private network. Check the addresses of names that pass again when connecting.
+ * Whether a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid
+ * inside a private network. Check the addresses of names that pass again when connecting.
  */
 export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {
   const host = bare(hostname);

@@ -15,7 +15,9 @@ export function parseRange(header: string | null | undefined, size: number): Byt
 
 const suffix = (length: number, size: number): ByteRange => ({ start: Math.max(0, size - length), end: size - 1 });
 
-/** The delay that a `Retry-After` header requests, in ms from `now` (ms since 1970). The header has seconds or a date. */
+/**
+ * The delay that a `Retry-After` header requests, in ms from `now` (ms since 1970). The header has seconds or a date.
+ */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
   if (typeof header !== "string") return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -1,4 +1,5 @@
-// Chunked encoding (`settings.ultrafast`): what control plane and nodes exchange about a source that is split into chunks.
+// Chunked encoding (`settings.ultrafast`): what control plane and nodes exchange about a source that is split into
+// chunks.
 import * as z from "zod";
 import { PackedSplitPoints, unpackSplitPoints } from "../media/frame-index.ts";
 import { MAX_FILE_BYTES, MAX_FRAMES, MAX_LENGTH_MS } from "../report-limits.ts";

@@ -37,15 +37,15 @@ export const NodeFrame = z.discriminatedUnion("type", [
     running: z.array(RunningLease).max(MAX_LEASES),
   }),
   /**
-   * Offers further slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and names
-   * the leases that no longer run.
+   * Offers further slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and
+   * names the leases that no longer run.
    */
   z.object({ type: z.literal("slots"), offered: SlotCounts, released: z.array(LeaseIdText).max(MAX_LEASES) }),
   /** May be lost; also renews the leases that it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
   /**
-   * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield` if
-   * other tasks wait for a slot of this class, and otherwise does not reply.
+   * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield`
+   * if other tasks wait for a slot of this class, and otherwise does not reply.
    */
   z.object({ type: z.literal("slow"), lease: LeaseIdText }),
   /** The node drains: it accepts no more work on this connection. */

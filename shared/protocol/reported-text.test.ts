@@ -48,7 +48,9 @@ const REPORTS = [
   frame({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 0 }] }),
 ];
 
-/** Compared, or shown to clients as text; `file` must name one of the output's files (worker/job/uploads/job-files.ts). */
+/**
+ * Compared, or shown to clients as text; `file` must name one of the output's files (worker/job/uploads/job-files.ts).
+ */
 const FREE = /\.(?:token|message|title|filename|file)$/;
 
 /** The report with another text at each place where it has one, in turn. */

@@ -24,8 +24,8 @@ const rangedTask = { sourceUrl: z.string(), source: RangedSource, probe: MediaPr
 
 export const Task = z.discriminatedUnion("kind", [
   /**
-   * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the scratch
-   * bucket, unless `readOrigin` allows nodes to read it in place and its host supports range requests.
+   * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the
+   * scratch bucket, unless `readOrigin` allows nodes to read it in place and its host supports range requests.
    */
   z.object({
     kind: z.literal("inspect"),
@@ -64,7 +64,9 @@ export const slotClassOf = ({ kind }: { kind: TaskKind }): SlotClass => (kind ==
 export const Assigned = z.object({
   kind: z.enum(TASK_KINDS),
   slotClass: z.enum(SLOT_CLASSES),
-  /** How often the job was started: 0, and one more for each retry by the client. A new round fetches the source again. */
+  /**
+   * How often the job was started: 0, and one more for each retry by the client. A new round fetches the source again.
+   */
   round: z.int().min(0),
 });
 export type Assigned = z.infer<typeof Assigned>;

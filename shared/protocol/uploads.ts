@@ -5,8 +5,8 @@ import { LeaseProof } from "./leases.ts";
 import { FailureReport, Line } from "./reported-text.ts";
 
 /**
- * Names a file within one output and one lease: its number, from 1; in a stream, which has thousands of files, its package
- * and its path below the package's folder, such as `dash/master.mpd` or `hls/<stream folder>/1080p/00001.ts`
+ * Names a file within one output and one lease: its number, from 1; in a stream, which has thousands of files, its
+ * package and its path below the package's folder, such as `dash/master.mpd` or `hls/<stream folder>/1080p/00001.ts`
  * (job/stream-files.ts).
  */
 export const FileName = z.union([z.int().min(1).max(MAX_FILE_NUMBER), Line(300).min(1)]);
@@ -41,7 +41,9 @@ export const UploadForm = z.object({
 });
 export type UploadForm = z.infer<typeof UploadForm>;
 
-/** One signed request that stores one byte range of the file: a PUT of the bytes, or a POST of a form that holds them. */
+/**
+ * One signed request that stores one byte range of the file: a PUT of the bytes, or a POST of a form that holds them.
+ */
 export const UploadPart = z.object({
   url: z.string(),
   headers: z.record(z.string(), z.string()),

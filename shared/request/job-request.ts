@@ -45,7 +45,9 @@ export const SettingsBody = strictObject({
     .describe("Whether to split inputs longer than a minute into chunks that several nodes encode at the same time"),
 });
 
-/** The sections in the order in which they are parsed, and the error code of each for text that is not valid Unicode. */
+/**
+ * The sections in the order in which they are parsed, and the error code of each for text that is not valid Unicode.
+ */
 const SECTIONS = {
   input: "input_not_valid",
   storage: "storage_not_valid",

@@ -10,8 +10,8 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 ]);
 
 /**
- * Parses like `schema.safeParse`, but also accepts strings for numbers (`"2.5"`) and booleans (`"true"`, `"false"`, `"1"`,
- * `"0"`, or 1 and 0). Other strings are errors as usual.
+ * Parses like `schema.safeParse`, but also accepts strings for numbers (`"2.5"`) and booleans (`"true"`, `"false"`,
+ * `"1"`, `"0"`, or 1 and 0). Other strings are errors as usual.
  */
 export function parseLenient<Value>(schema: z.ZodType<Value>, value: unknown): z.ZodSafeParseResult<Value> {
   const parsed = schema.safeParse(value);

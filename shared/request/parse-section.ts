@@ -22,8 +22,8 @@ type Section<Value> = {
 };
 
 /**
- * Parses one section of a client's request. The error names the field by its path in the body, what is wrong and what is
- * allowed. Numbers and booleans may be strings (parse-lenient.ts).
+ * Parses one section of a client's request. The error names the field by its path in the body, what is wrong and what
+ * is allowed. Numbers and booleans may be strings (parse-lenient.ts).
  */
 export function parseSection<Value>(
   schema: z.ZodType<Value>,
@@ -49,8 +49,8 @@ function outcomeOf<Value>(parsed: z.ZodSafeParseResult<Value>, { value, path, co
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /**
- * The first issue, with two exceptions. If a field is missing and an unknown field is probably meant for it, the unknown
- * field. If the value must match one of several schemas and is an object, the first issue inside that object.
+ * The first issue, with two exceptions. If a field is missing and an unknown field is probably meant for it, the
+ * unknown field. If the value must match one of several schemas and is an object, the first issue inside that object.
  */
 function mostHelpful(issues: readonly z.core.$ZodIssue[], root: unknown, base: readonly PropertyKey[]): Issue | null {
   const [first] = issues;

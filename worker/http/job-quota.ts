@@ -12,8 +12,8 @@ import type { ClientEnv } from "./auth/auth.ts";
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Requires that the account may start another job. A job that already exists for the same Idempotency-Key does not count.
- * Throws AppError(too_many_jobs).
+ * Requires that the account may start another job. A job that already exists for the same Idempotency-Key does not
+ * count. Throws AppError(too_many_jobs).
  */
 export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKey: string | null): Promise<void> {
   const { env } = context;

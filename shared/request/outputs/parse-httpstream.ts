@@ -88,7 +88,9 @@ const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
   (!video || video.codec === "h264" || video.codec === "hevc") &&
   (!audio || audio.codec === "aac");
 
-/** HEVC requires fragmented MP4 (Apple, HLS Authoring Specification §1.5); H.264 uses MPEG-TS, which all players read. */
+/**
+ * HEVC requires fragmented MP4 (Apple, HLS Authoring Specification §1.5); H.264 uses MPEG-TS, which all players read.
+ */
 function hlsSegments(variants: readonly VideoFormat[]): SegmentFormat {
   const codecs = variants.flatMap(({ video }) => video?.codec ?? []);
   return codecs.length > 0 && codecs.every((codec) => codec === "hevc") ? "fmp4" : "mpegts";

@@ -8,7 +8,8 @@ import { commonObject, type WrittenObjects, writtenBy } from "./output-objects.t
 
 /**
  * Rejects outputs with the same key, and outputs that would write the same object or package into the same folder. Two
- * outputs that both have a condition may share a path: only the input decides which of them are created (`pathConflicts`).
+ * outputs that both have a condition may share a path: only the input decides which of them are created
+ * (`pathConflicts`).
  */
 export function checkUnique(outputs: OutputSpec[]): Result<OutputSpec[]> {
   const keys = new Set<string>();

@@ -103,8 +103,8 @@ const r2 = s3Service(
 );
 
 /**
- * The XML API with HMAC keys. It accepts AWS signatures, and with them x-amz- headers instead of its own x-goog- headers,
- * which must not be mixed (Cloud Storage, Simple migration). It accepts any region in a signature.
+ * The XML API with HMAC keys. It accepts AWS signatures, and with them x-amz- headers instead of its own x-goog-
+ * headers, which must not be mixed (Cloud Storage, Simple migration). It accepts any region in a signature.
  */
 const gcs = s3Service(
   s3Bodies(
@@ -127,7 +127,10 @@ const gcs = s3Service(
   ({ region }: Regional) => ({ endpoint: "https://storage.googleapis.com", region, forcePathStyle: true }),
 );
 
-/** The default for clients without a region. A Space in another region fails with `storage_bucket_not_found` or `storage_denied`. */
+/**
+ * The default for clients without a region. A Space in another region fails with `storage_bucket_not_found` or
+ * `storage_denied`.
+ */
 const SPACES_REGION = "nyc3";
 /** With or without the bucket in the host, because the control panel shows both. */
 const SPACES_HOST = /^https:\/\/(?:[a-z0-9.-]+\.)?([a-z]{3}\d)\.digitaloceanspaces\.com\/?$/i;

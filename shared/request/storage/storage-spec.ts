@@ -64,8 +64,8 @@ export type StorageSpec = z.infer<typeof StorageSpec>;
 export type StorageOf<Kind extends StorageSpec["kind"]> = Extract<StorageSpec, { kind: Kind }>;
 
 /**
- * A storage as the request describes it. worker/storage/resolve-storage.ts adds what only the service or the Worker's own
- * URL can provide, and makes a StorageSpec of it.
+ * A storage as the request describes it. worker/storage/resolve-storage.ts adds what only the service or the Worker's
+ * own URL can provide, and makes a StorageSpec of it.
  */
 export type RequestedStorage =
   | Exclude<StorageSpec, { kind: "builtin" }>

@@ -1,5 +1,5 @@
-// Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key needs
-// no database access, and an unknown key needs one index lookup. Guessing one of 2^256 keys is not feasible.
+// Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key
+// needs no database access, and an unknown key needs one index lookup. Guessing one of 2^256 keys is not feasible.
 
 import type { Context, MiddlewareHandler } from "hono";
 import { AppError } from "#shared/errors.ts";

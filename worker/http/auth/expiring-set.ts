@@ -1,6 +1,6 @@
 /**
- * A set of texts that expire, in the memory of one isolate. A full set drops its oldest entry, so that clients cannot exhaust
- * the memory.
+ * A set of texts that expire, in the memory of one isolate. A full set drops its oldest entry, so that clients cannot
+ * exhaust the memory.
  */
 export class ExpiringSet {
   readonly #until = new Map<string, number>();

@@ -24,8 +24,8 @@ const unknown = new ExpiringSet(UNKNOWN_MS, MAX_ENTRIES);
 const valid = new ExpiringSet(VALID_MS, MAX_ENTRIES);
 
 /**
- * What a credential belongs to; null if it is unknown. Calls `lookUp` (the database) at most once per ten seconds for an
- * unknown credential, and never for a blocked network. Throws AppError(rate_limited).
+ * What a credential belongs to; null if it is unknown. Calls `lookUp` (the database) at most once per ten seconds for
+ * an unknown credential, and never for a blocked network. Throws AppError(rate_limited).
  */
 export async function findCredential<Value>(
   context: AnyContext,
@@ -47,7 +47,9 @@ export async function findCredential<Value>(
   return null;
 }
 
-/** Whether `compare` accepts the admin token. Throws AppError(rate_limited) for networks that sent too many wrong ones. */
+/**
+ * Whether `compare` accepts the admin token. Throws AppError(rate_limited) for networks that sent too many wrong ones.
+ */
 export async function checkAdminToken(context: AnyContext, compare: () => Promise<boolean>): Promise<boolean> {
   const now = Date.now();
   const network = networkOf(context);
@@ -64,7 +66,10 @@ const tooMany = (what: string, retryAfterSeconds: number): AppError =>
     retryAfterSeconds,
   });
 
-/** The IP address of the client, set by Cloudflare or by the front server of the local system, whatever the client sends. */
+/**
+ * The IP address of the client, set by Cloudflare or by the front server of the local system, whatever the client
+ * sends.
+ */
 function addressOf({ req }: AnyContext): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const header = req.header("cf-connecting-ip") ?? "";
   return ipaddr.isValid(header) ? ipaddr.process(header) : null;

@@ -1,4 +1,5 @@
-// Reads unread request bodies. Otherwise the connection would close and the next request on it would fail (RFC 9112 §9.3).
+// Reads unread request bodies. Otherwise the connection would close and the next request on it would fail (RFC 9112
+// §9.3).
 import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
@@ -21,8 +22,8 @@ export const discardBody: MiddlewareHandler = async (context, next) => {
       if (read.done) return;
       sizeBytes += read.value.byteLength;
     }
-    // The body is too long or too slow: the connection closes, but the client receives the response. Not awaited, because
-    // the client may send nothing more.
+    // The body is too long or too slow: the connection closes, but the client receives the response. Not awaited,
+    // because the client may send nothing more.
     void reader.cancel().catch(() => {});
   } catch {
     // The client has disconnected.

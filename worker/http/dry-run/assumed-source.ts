@@ -38,7 +38,9 @@ export function parseDryRun(query: Readonly<Record<string, string>>): AssumedSou
   return parseQuery(DryRunSwitch, query).dry_run ? parseQuery(AssumedSource, query) : null;
 }
 
-/** ffprobe's output for such a source in H.264 and AAC, without fields that cannot be assumed, such as the file size. */
+/**
+ * ffprobe's output for such a source in H.264 and AAC, without fields that cannot be assumed, such as the file size.
+ */
 export function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
   const rate = rateOf(fps);
   const length = { duration: duration.toFixed(6) };
@@ -62,7 +64,9 @@ export function probeOf({ width, height, fps, duration, rotation, audio }: Assum
   };
 }
 
-/** Frames per second as a fraction; 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001. */
+/**
+ * Frames per second as a fraction; 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001.
+ */
 function rateOf(fps: number): string {
   const whole = Math.round(fps * 1.001);
   const isNtsc = !Number.isInteger(fps) && Math.abs((whole * 1000) / 1001 - fps) < 0.01;

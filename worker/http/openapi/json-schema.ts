@@ -17,7 +17,9 @@ export function jsonSchemas(named: Readonly<Record<string, z.ZodType>>): Record<
 /** The JSON Schema of one zod schema, without references. */
 export const jsonSchema = (schema: z.ZodType): JsonSchema => withoutUri(z.toJSONSchema(schema, OPTIONS));
 
-/** The input form, before defaults and transformations. Also for responses, so that they allow additional properties. */
+/**
+ * The input form, before defaults and transformations. Also for responses, so that they allow additional properties.
+ */
 const OPTIONS = {
   target: "draft-2020-12",
   io: "input",

@@ -2,7 +2,10 @@
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 
-/** Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and what is allowed. */
+/**
+ * Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and what is
+ * allowed.
+ */
 export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Record<string, string>>): Value {
   const parsed = schema.safeParse(query);
   if (parsed.success) return parsed.data;

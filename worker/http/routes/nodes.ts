@@ -28,7 +28,8 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const request = new Request(context.req.raw);
     request.headers.set(TOKEN_HEADER, token);
     const answered = await hub.fetch(request);
-    // The token may have been revoked after the check, and the hub may have closed its sockets before this one connected.
+    // The token may have been revoked after the check, and the hub may have closed its sockets before this one
+    // connected.
     if (!(await isNodeTokenGood(context.env.DB, token))) await hub.revokeToken(token);
     return answered;
   })
