@@ -113,7 +113,11 @@ it("names a video codec without a decoder, and still makes audio outputs", async
 });
 
 it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-  ["of an unknown codec", { mp4a: "ac-4", esds: "free" }, /^The audio of the input is (ac-4|ac4), which cannot be decoded/],
+  [
+    "of an unknown codec",
+    { mp4a: "ac-4", esds: "free" },
+    /^The audio of the input is (ac-4|ac4), which cannot be decoded/,
+  ],
   ["encrypted", { mp4a: "enca" }, /^The audio of the input is encrypted/],
 ])("leaves out audio that cannot be decoded, and reports it: %s", async (_, names, why) => {
   const path = await workshop.edit("clear.mp4", `lost-${Object.values(names)[0]}.mp4`, renamed(names));

@@ -1,7 +1,7 @@
 // Uploads by form: the multipart/form-data body around a file (RFC 7578), and what a receiver's error status means.
 // Pure.
 import { AppError, type ErrorCode } from "#shared/errors.ts";
-import { isPassingStatus } from "#shared/network/storage-failure.ts";
+import { isTransientStatus } from "#shared/network/storage-failure.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
 
 /** The bytes before and after the file, and the content type that names the boundary. */
@@ -55,7 +55,7 @@ function explainStatus(status: number): [ErrorCode, string] {
   if (status === 401 || status === 403) return ["storage_denied", "check the user and password in `storage.url`"];
   if (status === 404) return ["storage_url_not_found", "check the path in `storage.url`"];
   if (status === 413) return ["storage_denied", "it must accept files of this size"];
-  if (isPassingStatus(status)) return ["storage_unreachable", "try again later"];
+  if (isTransientStatus(status)) return ["storage_unreachable", "try again later"];
   if (status >= 300 && status < 400) return ["storage_denied", "redirects are not followed"];
   return ["storage_denied", "it must accept a POST of multipart/form-data"];
 }

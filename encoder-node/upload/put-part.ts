@@ -7,7 +7,7 @@ import { backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
 import { connectionFailureOf, storageUnreachable } from "#shared/network/storage-connection.ts";
-import { isPassingStatus, storageRejection } from "#shared/network/storage-failure.ts";
+import { isTransientStatus, storageRejection } from "#shared/network/storage-failure.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { Content } from "./content.ts";
 import { formFailure, formFrame, framed } from "./form.ts";
@@ -43,7 +43,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Sends one part and returns the ETag that the storage sent (empty when it sent none). Network errors and the statuses
- * that storage-failure.ts calls passing are retried 24 times, forms twice, unless `policy` overrides that; an
+ * that storage-failure.ts classifies as transient are retried 24 times, forms twice, unless `policy` overrides that; an
  * unreachable host 5 times. Redirects are failures, they are not followed. A form whose receiver does not respond in
  * time is not sent again: it may have arrived.
  * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`,
@@ -111,14 +111,14 @@ async function tryPart(upload: PartUpload, formKey: string): Promise<Outcome> {
     }
     const text = await readErrorBody(body);
     if (upload.part.form)
-      return { ok: false, isTransient: isPassingStatus(statusCode), error: formFailure(statusCode) };
+      return { ok: false, isTransient: isTransientStatus(statusCode), error: formFailure(statusCode) };
     const region = headers["x-amz-bucket-region"];
     const error = storageRejection({
       status: statusCode,
       body: text,
       bucketRegion: typeof region === "string" ? region : null,
     });
-    return { ok: false, isTransient: error.passing, error };
+    return { ok: false, isTransient: error.isTransient, error };
   } catch (error) {
     if (error instanceof AppError) return { ok: false, isTransient: false, error };
     return connectionOutcome(upload.part, error);

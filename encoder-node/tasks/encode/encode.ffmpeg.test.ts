@@ -260,7 +260,7 @@ it.each(Object.entries(GPUS))("encodes in software when a GPU is %s, and adds a 
 });
 
 it("encodes in software when the result of a GPU is unusable", async () => {
-  const ffmpeg = join(folder, "lying-gpu-ffmpeg");
+  const ffmpeg = join(folder, "faulty-gpu-ffmpeg");
   const script = `#!/bin/sh\ncase "$*" in *_nvenc*) echo nothing > 0.mp4;; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
   await writeFile(ffmpeg, script, { mode: 0o755 });
   expect(await reports("clip.mp4", ["mp4:240p"], { ffmpeg, hardware: NVENC })).toMatchObject([
