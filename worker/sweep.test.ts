@@ -72,7 +72,7 @@ describe("a job whose alarm was lost", () => {
     await jobOf(env, id).claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
     await loseAlarm(id, (state) => ({
       ...state,
-      tasks: state.tasks.map((task) => ({ ...task, grant: task.lease && { ...task.lease, expiresAt: 1 } })),
+      tasks: state.tasks.map((task) => ({ ...task, lease: task.lease && { ...task.lease, expiresAt: 1 } })),
     }));
     await sweep();
     await vi.waitFor(async () => expect((await stateOf(id))?.tasks[0]).toMatchObject({ phase: "pending", losses: 1 }));
@@ -88,7 +88,7 @@ describe("a job whose alarm was lost", () => {
     expect(alarm).not.toBeNull();
   });
 
-  it("still tells its client that it has ended", async () => {
+  it("still notifies its client of its end", async () => {
     const { id } = await created();
     await ask("DELETE", `/v2/jobs/${id}`);
     await loseAlarm(id, (state) => ({
@@ -96,7 +96,7 @@ describe("a job whose alarm was lost", () => {
       outbox: state.outbox.map((delivery) => ({ ...delivery, attempts: 0, nextAt: 1, lastResult: null })),
     }));
     await sweep();
-    await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.lastResult).toMatch(/^No answer/));
+    await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.lastResult).toMatch(/^No response/));
   });
 
   it("is still forgotten when its time is over, and then never asked after again", async () => {
@@ -126,13 +126,13 @@ describe("a job whose row is behind", () => {
 });
 
 describe("a job that was never begun", () => {
-  it("has failed, and says so on every route", async () => {
+  it("has failed, on every route", async () => {
     const id = await half("half-1");
     await sweep();
     const failed = {
       status: "video.failed",
       error_code: "internal_error",
-      error: expect.stringMatching(/create it anew/),
+      error: expect.stringMatching(/create it again/),
     };
     const job = { id, status: "job.failed", progress: "100%", completed_at: expect.any(String) };
     const { status, body } = await ask("GET", `/v2/jobs/${id}`);
@@ -149,7 +149,7 @@ describe("a job that was never begun", () => {
     expect((await ask("GET", `/v2/jobs/${id}`)).body).toEqual(body);
   });
 
-  it("is begun when its request comes again in time, and anew when it comes later", async () => {
+  it("starts when its request is repeated in time, and as a new job when it is repeated later", async () => {
     const repeat = (key: string) => ask("POST", "/v2/jobs", jobBody(), { "idempotency-key": key });
     const inTime = await half("half-2");
     await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(inTime).run();
@@ -225,7 +225,7 @@ describe("a round", () => {
     expect(results).toEqual([{ status: "job.failed", check_at: null }]);
     const { body } = await ask("GET", "/v2/jobs/LOST0000000000");
     expect(body).toMatchObject({ status: "job.failed", created_at: "1970-01-01 00:00:00 +0000", outputs: [] });
-    expect(JobView.parse(body).input.error).toMatch(/create it anew/);
+    expect(JobView.parse(body).input.error).toMatch(/create it again/);
   });
 
   it("removes keys of requests that are older than a day", async () => {

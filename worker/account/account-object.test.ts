@@ -31,7 +31,7 @@ describe("an account's jobs", () => {
       "5",
     ]);
     expect(second.body.message).toBe(
-      "The account has 1 unfinished jobs, which is its limit; try again when some have ended",
+      "The account has reached its limit of 1 unfinished jobs; try again after some have ended",
     );
     expect((await post(full.key, { "idempotency-key": "one" })).body).toEqual(first.body);
     expect((await post(full.key, {}, "?dry_run=true")).status).toBe(200);

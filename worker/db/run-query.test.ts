@@ -18,7 +18,7 @@ import { findJob } from "./jobs.ts";
 import { runQuery } from "./run-query.ts";
 
 const withFaults = (faultOf: (call: number) => Fault | null): Env => ({ ...env, DB: faultyDatabase(env.DB, faultOf) });
-const DOWN = withFaults(() => "refuses");
+const DOWN = withFaults(() => "rejects");
 
 type Asked = { method?: string; body?: unknown; headers: Record<string, string> };
 
@@ -33,7 +33,7 @@ async function sendTo(bindings: Env, path: string, { method = "GET", body, heade
 
 describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () => {
   // The account, the key's claim, who holds it, and the job's row.
-  const rows = [1, 2, 3, 4].flatMap((at) => (["refuses", "loses the answer"] as const).map((fault) => [at, fault]));
+  const rows = [1, 2, 3, 4].flatMap((at) => (["rejects", "loses the response"] as const).map((fault) => [at, fault]));
   it.each(rows as [number, Fault][])(
     "at call %i (%s) answers 503, and begins one job when repeated",
     async (at, fault) => {
@@ -94,7 +94,7 @@ describe("while the database is down", () => {
     expect(Date.now() - began).toBeLessThan(20_000);
   });
 
-  it.each(["refuses", "hangs", "loses the answer"] as const)(
+  it.each(["rejects", "hangs", "loses the response"] as const)(
     "a running job goes on, and its row follows when the database is back (it %s)",
     async (fault) => {
       const spec = await newSpec({ outputs: { "mp4:240p": { path: "a.mp4" } } });
@@ -133,7 +133,7 @@ describe("a query that is wrong in itself", () => {
       .bind("secret-digest")
       .run();
     const error = await runQuery(query).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: "Error", message: expect.stringMatching(/refused a query: .*FOREIGN KEY/) });
+    expect(error).toMatchObject({ name: "Error", message: expect.stringMatching(/rejected a query: .*FOREIGN KEY/) });
     expect(String(error)).not.toContain("secret-digest");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `fetch` with a time limit for the whole exchange, until `read` has read the response's body. The timer never outlives the
- * exchange, because a pending timer keeps an object in memory.
+ * `fetch` with a time limit for the whole exchange, until `read` has read the response's body. The timer never outlives
+ * the exchange, because a pending timer keeps an object in memory.
  */
 export async function fetchWithin<Value>(
   limitMs: number,

@@ -51,8 +51,8 @@ describe("deliveries", () => {
     ["503 that asks for a day", { status: 503, retryAfterMs: 86_400_000 }, { nextAt: 1000 + 3_600_000 }],
     [
       "no answer",
-      { error: "No answer: refused" },
-      { state: "due", nextAt: 1000 + 5000, lastResult: "No answer: refused" },
+      { error: "No response: refused" },
+      { state: "due", nextAt: 1000 + 5000, lastResult: "No response: refused" },
     ],
   ];
   it.each(rows)("after %s", (_, result, expected) => {
@@ -75,7 +75,7 @@ describe("deliveries", () => {
     expect(tried).toMatchObject({ state: "abandoned", attempts: 10 });
   });
 
-  it("that are replayed begin the schedule anew, and the log counts on", () => {
+  it("that are replayed restart the schedule, and continue to count attempts", () => {
     const abandoned = { ...PENDING, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
     const sent = replay([abandoned], PENDING.id, 500);
     const replayed = sent && "replayed" in sent ? sent.replayed : PENDING;

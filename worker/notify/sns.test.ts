@@ -86,13 +86,13 @@ describe("an attempt to publish", () => {
 
   const wrongKeys = { credentials: { access_key_id: accessKeyId, secret_access_key: "wrong" } };
   it.each<[string, string, Record<string, unknown>, unknown]>([
-    ["is taken", "films", {}, { status: 200 }],
-    ["says that the keys may not publish", "denied", {}, { status: 403, code: "AuthorizationError" }],
-    ["says that there is no such topic", "missing", {}, { status: 404, code: "NotFound" }],
-    ["says that the secret is wrong", "films", wrongKeys, { status: 403, code: "SignatureDoesNotMatch" }],
-    ["says that SNS is busy", "busy", {}, { status: 429, code: "Throttled" }],
+    ["is accepted", "videos", {}, { status: 200 }],
+    ["fails when the keys may not publish", "denied", {}, { status: 403, code: "AuthorizationError" }],
+    ["fails when the topic does not exist", "missing", {}, { status: 404, code: "NotFound" }],
+    ["fails when the secret is wrong", "videos", wrongKeys, { status: 403, code: "SignatureDoesNotMatch" }],
+    ["fails when SNS is busy", "busy", {}, { status: 429, code: "Throttled" }],
     ["is not led elsewhere", "moved", {}, { status: 302 }],
-    ["says that nobody answered", "nowhere", {}, { error: expect.stringMatching(/^No response/) }],
+    ["fails without a response", "nowhere", {}, { error: expect.stringMatching(/^No response/) }],
   ])("%s", async (_, name, changes, expected) => {
     expect(await attempt(name, changes)).toEqual(expected);
   });

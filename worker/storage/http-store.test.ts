@@ -6,7 +6,7 @@ import { openStore } from "./open-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
 
 const id = "AAAAAAAAAAAAAA" as JobId;
-const film = {
+const video = {
   objectName: "v/a ü.mp4",
   contentType: "video/mp4",
   cacheControl: "public, max-age=60",
@@ -40,14 +40,14 @@ it.each([
   const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
   expect(JSON.stringify(storage)).not.toMatch(/p%40ss|p@ss|token/);
   const store = openStore({ id, storage }, keys, env);
-  expect(await store.begin(film)).toBeNull();
-  expect(store.partSizes(film.sizeBytes)).toEqual([film.sizeBytes]);
-  expect(await store.sign(film, null)).toEqual([{ url: posted, headers, offset: 0, sizeBytes: film.sizeBytes, form }]);
+  expect(await store.begin(video)).toBeNull();
+  expect(store.partSizes(video.sizeBytes)).toEqual([video.sizeBytes]);
+  expect(await store.sign(video, null)).toEqual([{ url: posted, headers, offset: 0, sizeBytes: video.sizeBytes, form }]);
 });
 
 it.each(["image", "httpstream"] as const)("a file of an output of type %s has no `video_id`", async (type) => {
   const store = openStore({ id, storage: { kind: "http", url: "https://up.example.com/in" } }, null, env);
-  const [part] = await store.sign({ ...film, output: { key: "mine", type } }, null);
+  const [part] = await store.sign({ ...video, output: { key: "mine", type } }, null);
   expect(part?.form?.fields).toEqual([
     ofJob,
     { name: "output_key", value: "mine" },

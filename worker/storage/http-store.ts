@@ -55,8 +55,8 @@ function partOf({ jobId, storage, keys }: Target, file: FileToStore): UploadPart
 }
 
 /**
- * The form fields besides the file (docs/storage.md). Only videos have `video_id`, so that receivers can tell them from
- * images.
+ * The form fields besides the file (docs/storage.md). Only videos have `video_id`, so that receivers can distinguish
+ * them from images.
  */
 function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadForm["fields"] {
   const ofVideo = type === "video" ? { video_id: key, encoded_video_id: key } : {};

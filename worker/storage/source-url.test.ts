@@ -42,6 +42,6 @@ it("the address that people are shown holds no secret", () => {
   expect(shownSourceUrl(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" }).input)).toBe(
     "https://media.example.com/a.mp4",
   );
-  const source = { service: "s3", bucket: "films", region: "eu-west-1", key: "/in/a b.mp4", credentials };
-  expect(shownSourceUrl(parsed(source).input)).toBe("https://films.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
+  const source = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/a b.mp4", credentials };
+  expect(shownSourceUrl(parsed(source).input)).toBe("https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
 });

@@ -13,27 +13,27 @@ describe("object addresses", () => {
   const credentials = { access_key_id: "id", secret_access_key: "secret" };
   const s3 = (changes: object = {}) => ({
     service: "s3",
-    bucket: "films",
+    bucket: "videos",
     region: "eu-west-1",
     credentials,
     ...changes,
   });
   const other = (changes: object = {}) => ({
     service: "s3other",
-    bucket: "films",
+    bucket: "videos",
     endpoint: "https://s3.example.com",
     credentials,
     ...changes,
   });
   const azure = (changes: object = {}) => ({
     service: "azure",
-    container: "films",
+    container: "videos",
     credentials: { account: "media", api_key: "c2VjcmV0" },
     ...changes,
   });
   const rows: [object, string, string][] = [
-    [azure(), "a b.mp4", "https://media.blob.core.windows.net/films/a%20b.mp4"],
-    [azure({ endpoint: "http://127.0.0.1:1/media/", path: "/v/" }), "/a.mp4", "http://127.0.0.1:1/media/films/v/a.mp4"],
+    [azure(), "a b.mp4", "https://media.blob.core.windows.net/videos/a%20b.mp4"],
+    [azure({ endpoint: "http://127.0.0.1:1/media/", path: "/v/" }), "/a.mp4", "http://127.0.0.1:1/media/videos/v/a.mp4"],
     [azure({ container: "$web" }), "a.mp4", "https://media.blob.core.windows.net/%24web/a.mp4"],
     [{ service: "coconut" }, "x/a ü.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/x/a%20%C3%BC.mp4"],
     [{ service: "coconut", path: "/v/" }, "a.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/v/a.mp4"],
@@ -43,21 +43,21 @@ describe("object addresses", () => {
       "v/a.mp4",
       "https://media.example.com/up/v/a.mp4?id=7&x=a%20b",
     ],
-    [s3(), "a.mp4", "https://films.s3.eu-west-1.amazonaws.com/a.mp4"],
-    [s3({ bucket: "films.example.com" }), "a.mp4", "https://s3.eu-west-1.amazonaws.com/films.example.com/a.mp4"],
-    [s3({ path: "/vod/" }), "/x/a.mp4", "https://films.s3.eu-west-1.amazonaws.com/vod/x/a.mp4"],
-    [s3(), "a b+c(1)'ü%.mp4", "https://films.s3.eu-west-1.amazonaws.com/a%20b%2Bc%281%29%27%C3%BC%25.mp4"],
-    [other(), "a.mp4", "https://films.s3.example.com/a.mp4"],
-    [other({ force_path_style: true }), "a.mp4", "https://s3.example.com/films/a.mp4"],
+    [s3(), "a.mp4", "https://videos.s3.eu-west-1.amazonaws.com/a.mp4"],
+    [s3({ bucket: "videos.example.com" }), "a.mp4", "https://s3.eu-west-1.amazonaws.com/videos.example.com/a.mp4"],
+    [s3({ path: "/vod/" }), "/x/a.mp4", "https://videos.s3.eu-west-1.amazonaws.com/vod/x/a.mp4"],
+    [s3(), "a b+c(1)'ü%.mp4", "https://videos.s3.eu-west-1.amazonaws.com/a%20b%2Bc%281%29%27%C3%BC%25.mp4"],
+    [other(), "a.mp4", "https://videos.s3.example.com/a.mp4"],
+    [other({ force_path_style: true }), "a.mp4", "https://s3.example.com/videos/a.mp4"],
     [
       other({ force_path_style: true, endpoint: "http://127.0.0.1:9000/" }),
       "a.mp4",
-      "http://127.0.0.1:9000/films/a.mp4",
+      "http://127.0.0.1:9000/videos/a.mp4",
     ],
     [
       other({ force_path_style: true, endpoint: "https://s3.example.com/base/" }),
       "a.mp4",
-      "https://s3.example.com/base/films/a.mp4",
+      "https://s3.example.com/base/videos/a.mp4",
     ],
   ];
   const id = "AAAAAAAAAAAAAA" as JobId;
@@ -84,10 +84,10 @@ it.each([
   const credentials = { access_key_id: "id", secret_access_key: "secret" };
   const bodies = [
     { url: `${endpoint}/upload` },
-    { service: "s3other", bucket: "films", endpoint, force_path_style: true, credentials },
+    { service: "s3other", bucket: "videos", endpoint, force_path_style: true, credentials },
     {
       service: "azure",
-      container: "films",
+      container: "videos",
       endpoint: `${endpoint}/a`,
       credentials: { account: "a", api_key: "c2VjcmV0" },
     },
@@ -100,9 +100,9 @@ it.each([
     const storage = await resolveStorage(parsed.value.storage, { env, origin, keys: parsed.value.keys });
     const spec = { id: "AAAAAAAAAAAAAA" as JobId, storage };
     const store = openStore(spec, parsed.value.keys, { ...env, ALLOW_PRIVATE: "none" });
-    const refusal = { code: "storage_address_not_allowed" };
-    await expect(store.check(file)).rejects.toMatchObject(refusal);
-    if (!("url" in body)) await expect(store.complete(file, "upload", ["etag"])).rejects.toMatchObject(refusal);
+    const rejection = { code: "storage_address_not_allowed" };
+    await expect(store.check(file)).rejects.toMatchObject(rejection);
+    if (!("url" in body)) await expect(store.complete(file, "upload", ["etag"])).rejects.toMatchObject(rejection);
   }
   expect(fetched).not.toHaveBeenCalled();
   fetched.mockRestore();

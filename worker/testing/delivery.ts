@@ -1,4 +1,4 @@
-// A delivery that nobody has tried yet, for tests.
+// A delivery before its first attempt, for tests.
 import type { Delivery } from "../notify/delivery.ts";
 
 export const PENDING: Delivery = {

@@ -1,6 +1,6 @@
-// What the routes answer that need more of a job than its row, once nothing else is kept; for tests.
+// The responses of routes that need more of a job than its row, after its state was purged; for tests.
 
-/** Method, path after `/v2`, status, error code, and what the message says. */
+/** Method, path after `/v2`, status, error code, and a pattern for the message. */
 export const forgottenAnswers = (id: string): readonly [string, string, number, string, RegExp][] => [
   ["DELETE", `/jobs/${id}`, 409, "job_state_conflict", /ended/],
   ["POST", `/jobs/${id}/retry`, 409, "job_state_conflict", /no longer kept; create it anew/],

@@ -1,4 +1,4 @@
-// What the tests of the Worker share: an account, requests, and jobs at a known point of their way.
+// For the tests of the Worker: accounts, requests and jobs.
 import { env, exports } from "cloudflare:workers";
 import { inject } from "vitest";
 import { newJobId } from "#shared/ids.ts";
@@ -18,13 +18,13 @@ export const ADMIN = "test-admin-token-of-32-characters";
 
 type Sent = { method?: string; body?: unknown; raw?: string; headers?: Record<string, string> };
 
-/** A request to the Worker; the answer with its body parsed. */
+/** Sends a request to the Worker and returns the response with its parsed body. */
 export async function send(path: string, { method = "GET", body, raw, headers = {} }: Sent = {}) {
   const text = raw ?? (body === undefined ? null : JSON.stringify(body));
   const response = await exports.default.fetch(
     new Request(`https://copra.test${path}`, { method, headers, body: text }),
   );
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses like a client
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
@@ -47,7 +47,7 @@ export async function newNodeToken(): Promise<string> {
 
 export const SECRET_KEY = "very-secret-storage-key";
 
-/** A storage where nobody listens: a job that was just asked for fails by it. */
+/** A storage without a server: it fails new jobs. */
 export const NOWHERE = {
   service: "s3other",
   endpoint: "http://127.0.0.1:9",
@@ -57,13 +57,13 @@ export const NOWHERE = {
   credentials: { access_key_id: "AKID", secret_access_key: SECRET_KEY },
 };
 
-/** A storage whose answers to a trial prove nothing. */
+/** A storage whose responses to the storage check prove nothing. */
 const somewhere = (): object => ({ ...NOWHERE, endpoint: `${inject("answers")}/${btoa('{"status":200}')}` });
 
-/** A job that has begun, with its storage found to be good. */
+/** A job that has started, after its storage check. */
 export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), storageCheck: null });
 
-/** A valid body of POST /v2/jobs; nothing listens at its other addresses. */
+/** A valid body of POST /v2/jobs; there are no servers at its other URLs. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   input: { url: "https://media.example.com/video.mp4" },
   storage: somewhere(),
@@ -87,7 +87,7 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, storage, sealedSecrets };
 }
 
-/** ffprobe's answer for a 10 s film of 1280×720 with sound. */
+/** ffprobe's data for 10 s of video, 1280×720, with audio. */
 export const PROBE: MediaProbe = {
   streams: [
     {
@@ -108,7 +108,7 @@ export const PROBE: MediaProbe = {
 
 export const AUDIO_PROBE: MediaProbe = { streams: PROBE.streams.slice(1), format: PROBE.format };
 
-/** ffprobe's answer for a film of so many seconds, 1280×720 at 25 frames per second, with sound. */
+/** ffprobe's data for this many seconds of video, 1280×720 at 25 frames per second, with audio. */
 export const videoProbe = (seconds: number): MediaProbe => ({
   streams: PROBE.streams.map((stream) =>
     stream.codec_type === "video"
@@ -119,7 +119,7 @@ export const videoProbe = (seconds: number): MediaProbe => ({
 });
 const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
 
-/** What a node finds out of such a film, whose copy lies in the folder of the task that inspected it. */
+/** What a node reports about splitting such a source, whose copy is in the folder of the inspect task. */
 export const videoChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
   ok: true,
   source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },

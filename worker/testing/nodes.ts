@@ -1,4 +1,4 @@
-// What the tests of the hub share: nodes at the other end of real sockets, and jobs that wait for them.
+// For the tests of the hub: nodes at the other end of real sockets, and jobs that wait for them.
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
@@ -11,7 +11,7 @@ import { bearer, newNodeToken, newSpec } from "./jobs.ts";
 let token: string;
 const open: WebSocket[] = [];
 
-/** Begins every test of a file with a new database and a token for nodes, and ends it without sockets and objects. */
+/** Gives every test of a file a new database and a node token, and removes sockets and objects after it. */
 export function useNodes(): void {
   beforeEach(async () => {
     await applyD1Migrations(env.DB, env.MIGRATIONS);
@@ -26,21 +26,21 @@ export function useNodes(): void {
 /** A node's side of the socket. */
 export type TestNode = {
   readonly socket: WebSocket;
-  /** What it received and nobody asked for yet. */
+  /** Frames that it received and no test has read yet. */
   readonly frames: HubFrame[];
-  /** The code with which the socket was closed. */
+  /** The code of the close frame. */
   readonly closed: Promise<number>;
-  /** What was said at that. */
+  /** The reason of the close frame. */
   readonly reason: Promise<string>;
   /** The first frame of a type, when it comes. */
   next<Type extends HubFrame["type"]>(type: Type): Promise<Extract<HubFrame, { type: Type }>>;
-  /** Sends a frame, or text as it is. */
+  /** Sends a frame, or any text. */
   say(frame: unknown): void;
 };
 
 const FRAME_LIMIT_MS = 30_000;
 
-/** A socket that comes with a token, the file's own unless given. */
+/** Opens a socket with a token, by default the file's own. */
 export async function connect(withToken = token): Promise<TestNode> {
   const headers = { ...bearer(withToken), upgrade: "websocket" };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
@@ -77,7 +77,7 @@ export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`
   running: running.map((lease) => ({ slotClass: "encode", ...lease })),
 });
 
-/** A node that has said hello and was welcomed. */
+/** A node that has sent hello and received welcome. */
 export async function joined(
   nodeId: string,
   slots: SlotCounts,
@@ -90,12 +90,12 @@ export async function joined(
   return node;
 }
 
-/** A job that has begun, whose source is to be inspected. */
+/** A job whose first task waits. */
 export async function newJob(changes: Partial<JobSpec> = {}): Promise<JobSpec> {
   const spec = { ...(await newSpec()), ...changes };
   await jobOf(env, spec.id).create(spec);
   return spec;
 }
 
-/** Time for what must not happen. */
+/** Waits, so that a test can check that something did not happen. */
 export const settle = () => new Promise((resolve) => setTimeout(resolve, 100));

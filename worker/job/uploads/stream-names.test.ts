@@ -38,7 +38,7 @@ describe("the files of a stream", () => {
     [BOTH, `hls/${F}/master.m3u8`, `stream/h/${F}/master.m3u8`, false],
     [BOTH, `dash/${F}/audio-128k/init.mp4`, `stream/d/${F}/audio-128k/init.mp4`, false],
     [BOTH, `dash/${streamFolder(lease, 3)}/a/b/c.m4s`, `stream/d/${streamFolder(lease, 3)}/a/b/c.m4s`, false],
-  ])("row %#: are those at fixed addresses, and those in a folder of the grant", (stream, name, object, isEntry) => {
+  ])("row %#: are fixed names, and names in a folder of the lease", (stream, name, object, isEntry) => {
     expect(mayWrite(stream, name, lease)).toBe(true);
     expect(streamObject(stream, name)).toBe(object);
     expect(isEntryFile(stream, name)).toBe(isEntry);

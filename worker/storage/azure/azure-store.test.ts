@@ -11,17 +11,17 @@ import { writeSas } from "./azure-sas.ts";
 const { endpoint, account, container, key } = inject("azure");
 const id = "AAAAAAAAAAAAAA" as JobId;
 const KEYS: AccessKeys = { accessKeyId: account, secretAccessKey: key };
-const FILMS: StorageOf<"azure"> = { kind: "azure", endpoint, account, container, path: "v", cacheControl: null };
+const STORAGE: StorageOf<"azure"> = { kind: "azure", endpoint, account, container, path: "v", cacheControl: null };
 const MIB = 2 ** 20;
 
-const open = (changes: Partial<typeof FILMS> = {}, keys = KEYS): ObjectStore =>
-  openStore({ id, storage: { ...FILMS, ...changes } }, keys, env);
+const open = (changes: Partial<typeof STORAGE> = {}, keys = KEYS): ObjectStore =>
+  openStore({ id, storage: { ...STORAGE, ...changes } }, keys, env);
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
   ...{ objectName, sizeBytes, cacheControl },
   contentType: "video/mp4",
   output: { key: "mp4", type: "video" as const },
 });
-const get = (objectName: string) => fetch(publicUrlOf({ id, storage: FILMS }, objectName));
+const get = (objectName: string) => fetch(publicUrlOf({ id, storage: STORAGE }, objectName));
 
 /** What a node does with a part. */
 const put = ({ url, headers, sizeBytes }: UploadPart, fill = 1) =>
@@ -79,8 +79,8 @@ describe("a container of Azure", () => {
     await put(part);
     expect((await fetch(part.url, { method: "DELETE" })).status).toBe(403);
     expect((await put({ ...part, url: part.url.replace("own.mp4", "other.mp4") })).status).toBe(403);
-    const grant = { blob: "v/own.mp4", expiresAt: Date.now() - 1000 };
-    const late = `${endpoint}/${container}/v/own.mp4?${await writeSas(FILMS, grant, key)}`;
+    const expired = { blob: "v/own.mp4", expiresAt: Date.now() - 1000 };
+    const late = `${endpoint}/${container}/v/own.mp4?${await writeSas(STORAGE, expired, key)}`;
     expect((await put({ ...part, url: late })).status).toBe(403);
   });
 
@@ -90,7 +90,7 @@ describe("a container of Azure", () => {
     ["nobody there", open({ endpoint: "http://127.0.0.1:9/x" }), "storage_unreachable"],
     ["no such blocks", open(), "storage_unreachable"],
   ];
-  it.each(rows)("says why it cannot commit: %s", async (what, store, code) => {
+  it.each(rows)("fails with the reason when it cannot commit: %s", async (what, store, code) => {
     const failure: unknown = await store.complete(file("none.mp4", 20 * MIB), "u", ["", ""]).catch((error) => error);
     expect(failure).toMatchObject({ name: "AppError", code });
     expect(isUploadGone(failure)).toBe(what === "no such blocks");

@@ -44,7 +44,7 @@ const account = ({ buckets = null, listed = problem(500, "x"), accountId = "3ede
 const resolve = (apiUrl: string) =>
   resolveStorage(requested, { env: { ...env, B2_API_URL: apiUrl }, origin: "https://copra.test", keys });
 
-const mine = { id: BUCKET_ID, name: "my-films" };
+const mine = { id: BUCKET_ID, name: "my-videos" };
 const listed = (...buckets: object[]) => json(200, { buckets });
 
 describe("a bucket of Backblaze", () => {
@@ -52,14 +52,14 @@ describe("a bucket of Backblaze", () => {
     ["from a key that is limited to it", account({ buckets: [{ id: "other", name: "x" }, mine] })],
     [
       "from the account's list",
-      account({ listed: listed({ bucketId: BUCKET_ID, bucketName: "my-films", revision: 1 }) }),
+      account({ listed: listed({ bucketId: BUCKET_ID, bucketName: "my-videos", revision: 1 }) }),
     ],
   ])("gets its name %s", async (_, answer) => {
     expect(await resolve(at({ ...answer, authorization: BASIC }))).toEqual({
       kind: "s3",
       endpoint: "https://s3.us-west-002.backblazeb2.com",
       region: "us-west-002",
-      bucket: "my-films",
+      bucket: "my-videos",
       addressing: "path",
       path: "v",
       options: OPTIONS,
@@ -67,14 +67,14 @@ describe("a bucket of Backblaze", () => {
     });
   });
 
-  it.each<[object, code: string, words: string]>([
+  it.each<[object, code: string, reason: string]>([
     [problem(401, "unauthorized"), "storage_credentials_not_valid", "check `app_key_id` and `app_key`"],
     [problem(400, "bad_request"), "storage_credentials_not_valid", "check `app_key_id` and `app_key`"],
     [account({ accountId: keys.accessKeyId }), "storage_credentials_not_valid", "master key"],
     [
       account({ buckets: [{ id: "other", name: "x" }] }),
       "storage_not_valid",
-      "`storage.bucket_id`: the application key is limited",
+      "`storage.bucket_id`: the application key is not valid",
     ],
     [account({ buckets: [{ id: BUCKET_ID, name: null }] }), "storage_not_valid", "`storage.bucket_id`"],
     [account({ listed: listed() }), "storage_not_valid", "`storage.bucket_id`: there is no bucket"],
@@ -85,14 +85,14 @@ describe("a bucket of Backblaze", () => {
     ],
     [account({ listed: problem(401, "unauthorized") }), "storage_credentials_not_valid", "`listBuckets`"],
     [problem(403, "transaction_cap_exceeded"), "storage_not_valid", "HTTP 403"],
-    [problem(503, "service_unavailable"), "service_unavailable", "it answered HTTP 503"],
-    [account({ listed: problem(429, "too_many_requests") }), "service_unavailable", "it answered HTTP 429"],
-    [json(200, { accountId: "v2" }), "service_unavailable", "cannot be read"],
-    [{ status: 200, body: "<html>" }, "service_unavailable", "cannot be read"],
-    [account({ buckets: [mine], s3ApiUrl: "https://backblaze.example.com" }), "service_unavailable", "names no region"],
-  ])("row %#: or it is said what is wrong", async (answer, code, words) => {
+    [problem(503, "service_unavailable"), "service_unavailable", "it responded with HTTP 503"],
+    [account({ listed: problem(429, "too_many_requests") }), "service_unavailable", "it responded with HTTP 429"],
+    [json(200, { accountId: "v2" }), "service_unavailable", "is not valid"],
+    [{ status: 200, body: "<html>" }, "service_unavailable", "is not valid"],
+    [account({ buckets: [mine], s3ApiUrl: "https://backblaze.example.com" }), "service_unavailable", "has no region"],
+  ])("row %#: or fails with the reason", async (answer, code, reason) => {
     const refused = resolve(at(answer));
-    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
     await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/secret|4_token/) });
   });
 

@@ -66,7 +66,7 @@ describe("a bucket", () => {
     expect((await got.arrayBuffer()).byteLength).toBe(1000);
   });
 
-  it("takes a large file in parts, whose headers were told at the beginning, and is asked twice without harm", async () => {
+  it("stores a large file in parts, with the headers from the start, and completes it twice", async () => {
     const { store, urlOf } = await opened(local(OPTIONS));
     const wanted = file("store/large.mp4", 17 * MIB);
     const uploadId = await store.begin(wanted);
@@ -96,7 +96,7 @@ describe("a bucket", () => {
     [{}, "public, max-age=60"],
     [{ cache_control: "no-cache" }, "no-cache"],
     [{ expires: "2030-01-01" }, null],
-  ])("tells caches what a file asks for unless the client says something: %j", async (options, caching) => {
+  ])("sets the file's Cache-Control unless the client sets one: %j", async (options, caching) => {
     const { store, urlOf } = await opened(local(options));
     const wanted = file("store/master.m3u8", 3, "public, max-age=60");
     const [part] = await store.sign(wanted, null);
@@ -131,12 +131,12 @@ describe("a bucket", () => {
   });
 
   it.each<[object, string]>([
-    [{ secure: false }, "http://films.s3.eu-west-1.amazonaws.com/v/a.mp4"],
-    [{ secure: true }, "https://films.s3.eu-west-1.amazonaws.com/v/a.mp4"],
+    [{ secure: false }, "http://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
+    [{ secure: true }, "https://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
   ])("is shown with the scheme that was asked for, and asked by https: %j", async (changes, shown) => {
     const { credentials } = local();
     const { store, urlOf } = await opened({
-      ...{ service: "s3", region: "eu-west-1", bucket: "films", path: "/v", credentials },
+      ...{ service: "s3", region: "eu-west-1", bucket: "videos", path: "/v", credentials },
       ...changes,
     });
     expect(urlOf("a.mp4")).toBe(shown);
@@ -144,7 +144,7 @@ describe("a bucket", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("a rejection", () => {
   const LARGE = file("store/never.mp4", 20 * MIB);
   const begin = async (storage: object) => (await opened(storage)).store.begin(LARGE);
 
@@ -158,20 +158,20 @@ describe("a refusal", () => {
     [
       { credentials: { access_key_id: s3.accessKeyId, secret_access_key: "wrong" } },
       "storage_denied",
-      "the secret does not belong",
+      "the secret does not match",
     ],
     [
       { endpoint: "http://127.0.0.1:9" },
       "storage_unreachable",
       "The storage at http://127.0.0.1:9 refuses connections",
     ],
-  ])("by a real server says what is wrong: %j", async (changes, code, words) => {
-    const refused = begin(local(changes));
-    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
-    await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/Signature=|wrong"|AWS4/) });
+  ])("by a real server has a reason: %j", async (changes, code, reason) => {
+    const rejected = begin(local(changes));
+    await expect(rejected).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
+    await expect(rejected).rejects.not.toMatchObject({ message: expect.stringMatching(/Signature=|wrong"|AWS4/) });
   });
 
-  const saying = (status: number, body: string, headers: Record<string, string> = {}) =>
+  const responding = (status: number, body: string, headers: Record<string, string> = {}) =>
     local({ endpoint: `${inject("answers")}/${encoded({ status, body, headers })}` });
   const encoded = (answer: object): string =>
     btoa(JSON.stringify(answer)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -182,33 +182,33 @@ describe("a refusal", () => {
   const malformed =
     "<Error><Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed; the region " +
     "'us-east-1' is wrong; expecting 'eu-west-1'</Message><Region>eu-west-1</Region></Error>";
-  const LIES = "the bucket lies in eu-west-1, the job says us-east-1";
+  const REGION = "the bucket is in eu-west-1, not in us-east-1";
 
   it.each<[number, string, Record<string, string>, string, string]>([
-    [301, elsewhere, { location: "https://copra.s3.eu-west-1.amazonaws.com/" }, "storage_region_not_valid", LIES],
-    [301, "", { "x-amz-bucket-region": "eu-west-1" }, "storage_region_not_valid", LIES],
-    [400, malformed, {}, "storage_region_not_valid", LIES],
+    [301, elsewhere, { location: "https://copra.s3.eu-west-1.amazonaws.com/" }, "storage_region_not_valid", REGION],
+    [301, "", { "x-amz-bucket-region": "eu-west-1" }, "storage_region_not_valid", REGION],
+    [400, malformed, {}, "storage_region_not_valid", REGION],
     [503, "<Error><Code>SlowDown</Code></Error>", {}, "storage_unreachable", "SlowDown"],
-    [400, "<Error><Code>AccessControlListNotSupported</Code></Error>", {}, "storage_denied", "leave `storage.acl` out"],
-    [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "began no multipart upload"],
-  ])("row %# is understood when an upload begins", async (status, body, headers, code, words) => {
-    const refused = begin(saying(status, body, headers));
-    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    [400, "<Error><Code>AccessControlListNotSupported</Code></Error>", {}, "storage_denied", "remove `storage.acl`"],
+    [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "did not begin a multipart upload"],
+  ])("row %# is reported when an upload begins", async (status, body, headers, code, reason) => {
+    const rejected = begin(responding(status, body, headers));
+    await expect(rejected).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
   });
 
   it.each<[string, number, string, object, boolean]>([
-    ["in the body of a good answer", 200, failed("InternalError"), { serviceCode: "InternalError" }, false],
+    ["in the body of a success response", 200, failed("InternalError"), { serviceCode: "InternalError" }, false],
     [
-      "in that a good answer breaks off amid its blanks",
+      "when a success response ends during its blanks",
       200,
       "   ",
-      { message: expect.stringMatching(/not say/) },
+      { message: expect.stringMatching(/not confirm/) },
       false,
     ],
     ["for good: a part is lost", 400, failed("InvalidPart"), { serviceCode: "InvalidPart" }, true],
     ["for good: the upload is gone", 404, failed("NoSuchUpload"), { serviceCode: "NoSuchUpload" }, true],
   ])("may come when an upload is completed: %s", async (_, status, body, expected, isLost) => {
-    const { store } = await opened(saying(status, body));
+    const { store } = await opened(responding(status, body));
     const error: unknown = await store.complete(LARGE, "id", ['"e"']).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "storage_unreachable", ...expected });
     expect(isUploadLost(error)).toBe(isLost);

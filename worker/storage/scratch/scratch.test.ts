@@ -50,7 +50,7 @@ describe("a job's scratch folder", () => {
     expect((await read(other, "chunk-0-1/0-720p.mp4"))[0]).toBe(206);
   });
 
-  it("says why it cannot be removed", async () => {
+  it("fails with the reason when it cannot be removed", async () => {
     const wrong = store(3, { keys: { accessKeyId, secretAccessKey: "wrong" } });
     await expect(wrong.clear()).rejects.toMatchObject({ code: "storage_denied" });
   });
@@ -78,7 +78,7 @@ describe("the settings of the scratch bucket", () => {
     [{ SCRATCH_BUCKET: undefined, SCRATCH_REGION: " " }, /SCRATCH_REGION/],
     [{ SCRATCH_BUCKET: undefined }, /also needs SCRATCH_BUCKET/],
     [{ SCRATCH_ENDPOINT: "s3.example.com" }, /SCRATCH_ENDPOINT/],
-    [{ SCRATCH_PREFIX: "../films" }, /SCRATCH_PREFIX/],
+    [{ SCRATCH_PREFIX: "../videos" }, /SCRATCH_PREFIX/],
     [{ SCRATCH_KEEP_MINUTES: "an hour" }, /SCRATCH_KEEP_MINUTES/],
     [{ ULTRAFAST_READ_ORIGIN: "yes" }, /ULTRAFAST_READ_ORIGIN/],
   ])("name what is wrong: %j", (changes, words) => {

@@ -1,6 +1,5 @@
-// Where faults faultyCall: every call that leaves an object or the Worker for a neighbour passes here, on its way to the real
-// one. Tests and objects share an isolate, so that what is put in place here holds for all of them.
-
+// The fault points: every call from an object or the Worker to a neighbor passes here. Tests and objects share an isolate, so
+// that the wrappers apply to all of them.
 import { env } from "cloudflare:workers";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AccountObject } from "../../account/account-object.ts";
