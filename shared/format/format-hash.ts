@@ -39,12 +39,12 @@ const FIELDS = [...VIDEO_SPECS, ...AUDIO_SPECS, "frag"] as const;
 
 /** The fields of the hash as specs in the notation of format text. */
 export function specsOfHash(hash: FormatHash): RequestedSpecs {
-  const asked = new Map<SpecName, string>();
+  const requested = new Map<SpecName, string>();
   for (const field of FIELDS) {
     const value = hash[field];
-    if (value !== undefined) asked.set(field, asText(field, value));
+    if (value !== undefined) requested.set(field, asText(field, value));
   }
-  return asked;
+  return requested;
 }
 
 const UNITS: ReadonlyMap<SpecName, string> = new Map([

@@ -1,4 +1,4 @@
-// What holds of every format: any text is answered, and what is printed is parsed to the same format again.
+// Properties of all formats: parsing never throws, and printed formats parse to the same format.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { formatSpecs, formatTexts } from "../testing/arbitrary-format.ts";

@@ -9,11 +9,11 @@ import { resolveFormat } from "./resolve-format.ts";
 /** `field` is the spec that is wrong, by its name in the hash; null for the format as a whole. */
 export type InvalidFormat = { readonly message: string; readonly field: SpecName | null };
 
-/** Parses a format and rejects any part it does not know. The specs of a hash override those of the text. */
+/** Parses a format and rejects unknown tokens. The specs of a hash override those of the text. */
 export function parseFormat(text: string, hash?: FormatHash): Result<FormatSpec, InvalidFormat> {
   try {
-    const { container, asked } = splitFormat(text);
-    return ok(resolveFormat({ container, asked: hash ? overridden(asked, specsOfHash(hash)) : asked }));
+    const { container, requested } = splitFormat(text);
+    return ok(resolveFormat({ container, requested: hash ? overridden(requested, specsOfHash(hash)) : requested }));
   } catch (error) {
     if (error instanceof FormatError) return err({ message: error.message, field: error.spec });
     throw error;
@@ -21,7 +21,7 @@ export function parseFormat(text: string, hash?: FormatHash): Result<FormatSpec,
 }
 
 /** A bitrate in the hash also overrides a quality in the text, which would otherwise take precedence. */
-function overridden(asked: RequestedSpecs, by: RequestedSpecs): RequestedSpecs {
-  const kept = [...asked].filter(([spec]) => spec !== "quality" || !by.has("video_bitrate"));
+function overridden(requested: RequestedSpecs, by: RequestedSpecs): RequestedSpecs {
+  const kept = [...requested].filter(([spec]) => spec !== "quality" || !by.has("video_bitrate"));
   return new Map([...kept, ...by]);
 }

@@ -10,22 +10,22 @@ import { AUDIO_SPECS, FormatError, type RequestedSpecs, read, rejectSpecs } from
 export function resolveAudio(
   container: TrackContainer,
   videoCodec: VideoTrackSpec["codec"] | null,
-  asked: RequestedSpecs,
+  requested: RequestedSpecs,
 ): AudioTrackSpec | null {
-  const codec = audioCodec(container, videoCodec, asked);
+  const codec = audioCodec(container, videoCodec, requested);
   if (codec === null) {
-    rejectSpecs(asked, ENCODING_SPECS, "this format has no audio");
+    rejectSpecs(requested, ENCODING_SPECS, "this format has no audio");
     return null;
   }
   if (codec === "copy") {
-    rejectSpecs(asked, ENCODING_SPECS, "`copy` does not encode the audio");
+    rejectSpecs(requested, ENCODING_SPECS, "`copy` does not encode the audio");
     return { codec, bitrateKbps: null, sampleRateHz: null, channels: null };
   }
   return {
     codec,
-    bitrateKbps: bitrate(container, codec, asked),
-    sampleRateHz: sampleRate(container, codec, asked),
-    channels: channels(codec, asked),
+    bitrateKbps: bitrate(container, codec, requested),
+    sampleRateHz: sampleRate(container, codec, requested),
+    channels: channels(codec, requested),
   };
 }
 
@@ -54,10 +54,10 @@ export function sampleRates(container: TrackContainer, codec: AudioCodec): reado
 function audioCodec(
   container: TrackContainer,
   videoCodec: VideoTrackSpec["codec"] | null,
-  asked: RequestedSpecs,
+  requested: RequestedSpecs,
 ): AudioCodec | "copy" | null {
   const { audio } = TRACK_CONTAINER_TRAITS[container];
-  const codec = read(asked, "audio_codec", readAudioCodec);
+  const codec = read(requested, "audio_codec", readAudioCodec);
   if (codec === undefined) return defaultAudioCodec(container, videoCodec);
   if (codec === null || codec === "copy" || audio.includes(codec)) return codec;
   const allowed = `${audio.join(", ")}, copy`;
@@ -67,10 +67,10 @@ function audioCodec(
   );
 }
 
-function bitrate(container: TrackContainer, codec: AudioCodec, asked: RequestedSpecs): number | null {
+function bitrate(container: TrackContainer, codec: AudioCodec, requested: RequestedSpecs): number | null {
   const { kbps } = AUDIO_TRAITS[codec];
-  if (kbps === null) rejectSpecs(asked, ["audio_bitrate"], `${codec} is lossless and has no bitrate`);
-  const value = read(asked, "audio_bitrate", readAudioBitrate);
+  if (kbps === null) rejectSpecs(requested, ["audio_bitrate"], `${codec} is lossless and has no bitrate`);
+  const value = read(requested, "audio_bitrate", readAudioBitrate);
   if (value === undefined || kbps === null) return defaultAudioKbps(container, codec);
   const { min, max, steps } = kbps;
   if (steps ? steps.includes(value) : value >= min && value <= max) return value;
@@ -81,16 +81,16 @@ function bitrate(container: TrackContainer, codec: AudioCodec, asked: RequestedS
   );
 }
 
-function sampleRate(container: TrackContainer, codec: AudioCodec, asked: RequestedSpecs): number | null {
-  const value = read(asked, "sample_rate", readSampleRate);
+function sampleRate(container: TrackContainer, codec: AudioCodec, requested: RequestedSpecs): number | null {
+  const value = read(requested, "sample_rate", readSampleRate);
   const allowed = sampleRates(container, codec);
   if (value === undefined || allowed.includes(value)) return value ?? null;
   const rates = allowed.map((hz) => `${hz}hz`).join(", ");
   throw new FormatError("sample_rate", `${codec} in ${container} cannot have \`${value}hz\`; allowed: ${rates}`);
 }
 
-function channels(codec: AudioCodec, asked: RequestedSpecs): AudioTrackSpec["channels"] {
-  const value = read(asked, "audio_channel", readChannels) ?? null;
+function channels(codec: AudioCodec, requested: RequestedSpecs): AudioTrackSpec["channels"] {
+  const value = read(requested, "audio_channel", readChannels) ?? null;
   const { maxChannels } = AUDIO_TRAITS[codec];
   if (value === null || NEEDED_CHANNELS[value] <= maxChannels) return value;
   const most = maxChannels === 1 ? "mono" : "stereo";

@@ -24,15 +24,15 @@ import { resolveAudio } from "./resolve-audio.ts";
 import { resolveVideo } from "./resolve-video.ts";
 
 /** Completes a format. Throws FormatError, whose message states what is allowed. */
-export function resolveFormat({ container, asked }: SplitFormat): FormatSpec {
-  return isImageContainer(container) ? resolveImage(container, asked) : resolveTracks(container, asked);
+export function resolveFormat({ container, requested }: SplitFormat): FormatSpec {
+  return isImageContainer(container) ? resolveImage(container, requested) : resolveTracks(container, requested);
 }
 
 const TRACK_SPECS = [...VIDEO_SPECS, ...AUDIO_SPECS, ...FILE_SPECS].filter((spec) => spec !== "resolution");
 
-function resolveImage(container: ImageFormat["container"], asked: RequestedSpecs): ImageFormat {
-  rejectSpecs(asked, TRACK_SPECS, "an image format has only a `resolution`");
-  const { size } = read(asked, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
+function resolveImage(container: ImageFormat["container"], requested: RequestedSpecs): ImageFormat {
+  rejectSpecs(requested, TRACK_SPECS, "an image format has only a `resolution`");
+  const { size } = read(requested, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
   if (IMAGE_CONTAINER_TRAITS[container].animated && (size.width ?? 0) > MAX_ANIMATED_WIDTH) {
     throw new FormatError(
       "resolution",
@@ -42,12 +42,12 @@ function resolveImage(container: ImageFormat["container"], asked: RequestedSpecs
   return { type: "image", container, size };
 }
 
-function resolveTracks(container: TrackContainer, asked: RequestedSpecs): VideoFormat {
-  const video = resolveVideo(container, asked);
-  const audio = resolveAudio(container, video?.codec ?? null, asked);
+function resolveTracks(container: TrackContainer, requested: RequestedSpecs): VideoFormat {
+  const video = resolveVideo(container, requested);
+  const audio = resolveAudio(container, video?.codec ?? null, requested);
   if (!video && !audio) throw new FormatError(null, "The format disables both video and audio");
-  const keepsMetadata = read(asked, "metadata", readSwitch("metadata")) ?? true;
-  const fragmented = read(asked, "frag", readSwitch("frag")) ?? false;
+  const keepsMetadata = read(requested, "metadata", readSwitch("metadata")) ?? true;
+  const fragmented = read(requested, "frag", readSwitch("frag")) ?? false;
   if (fragmented && !TRACK_CONTAINER_TRAITS[container].fragments) {
     const fragmentable = TRACK_CONTAINERS.filter((name) => TRACK_CONTAINER_TRAITS[name].fragments).join(", ");
     throw new FormatError("frag", `\`frag\` is not allowed: only ${fragmentable} support fragments`);

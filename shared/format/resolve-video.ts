@@ -26,24 +26,24 @@ import {
 import { AUTOMATIC_RESOLUTION, type Resolution } from "./presets.ts";
 
 /** The video of a format; null when there is none. Throws FormatError. */
-export function resolveVideo(container: TrackContainer, asked: RequestedSpecs): VideoTrackSpec | null {
-  const codec = videoCodec(container, asked);
+export function resolveVideo(container: TrackContainer, requested: RequestedSpecs): VideoTrackSpec | null {
+  const codec = videoCodec(container, requested);
   if (codec === null) {
-    rejectSpecs(asked, ENCODING_SPECS, `this ${container} format has no video`);
+    rejectSpecs(requested, ENCODING_SPECS, `this ${container} format has no video`);
     return null;
   }
   if (codec === "copy") {
-    rejectSpecs(asked, ENCODING_SPECS, "`copy` does not encode the video");
+    rejectSpecs(requested, ENCODING_SPECS, "`copy` does not encode the video");
     return { codec, ...COPIED };
   }
-  const resolution = read(asked, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
+  const resolution = read(requested, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
   return {
     codec,
     size: resolution.size,
-    rate: rateTarget(codec, resolution, asked),
-    fps: read(asked, "fps", readFps) ?? null,
-    ...bitstream(codec, asked),
-    twoPass: read(asked, "2pass", readSwitch("2pass")) ?? false,
+    rate: rateTarget(codec, resolution, requested),
+    fps: read(requested, "fps", readFps) ?? null,
+    ...bitstream(codec, requested),
+    twoPass: read(requested, "2pass", readSwitch("2pass")) ?? false,
   };
 }
 
@@ -58,9 +58,9 @@ const COPIED = {
   twoPass: false,
 };
 
-function videoCodec(container: TrackContainer, asked: RequestedSpecs): VideoCodec | "copy" | null {
+function videoCodec(container: TrackContainer, requested: RequestedSpecs): VideoCodec | "copy" | null {
   const { video } = TRACK_CONTAINER_TRAITS[container];
-  const codec = read(asked, "video_codec", readVideoCodec);
+  const codec = read(requested, "video_codec", readVideoCodec);
   if (codec === undefined) return video[0] ?? null;
   if (codec === null || (codec === "copy" ? video.length > 0 : video.includes(codec))) return codec;
   const allowed = video.length === 0 ? "none, only audio" : `${video.join(", ")}, copy`;
@@ -74,19 +74,19 @@ function videoCodec(container: TrackContainer, asked: RequestedSpecs): VideoCode
  * Quality replaces the bitrate. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one
  * below a requested bitrate is an error.
  */
-function rateTarget(codec: VideoCodec, resolution: Resolution, asked: RequestedSpecs): RateTarget {
+function rateTarget(codec: VideoCodec, resolution: Resolution, requested: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];
   const missing = (["video_bitrate", "maxrate", "2pass"] as const).filter((spec) => !rates.includes(spec));
   rejectSpecs(
-    asked,
+    requested,
     missing,
     `the encoder of ${codec} supports ${["`quality`", ...rates.map((spec) => `\`${spec}\``)].join(", ")}`,
   );
-  const maxrateKbps = read(asked, "maxrate", readMaxrate) ?? null;
-  const quality = read(asked, "quality", readQuality);
-  const bitrateKbps = read(asked, "video_bitrate", readVideoBitrate);
+  const maxrateKbps = read(requested, "maxrate", readMaxrate) ?? null;
+  const quality = read(requested, "quality", readQuality);
+  const bitrateKbps = read(requested, "video_bitrate", readVideoBitrate);
   if (quality !== undefined) {
-    if (asked.get("2pass") === "1") {
+    if (requested.get("2pass") === "1") {
       throw new FormatError("2pass", "`2pass` requires a bitrate, which `quality` replaces; remove one of the two");
     }
     return { quality, maxrateKbps };
@@ -106,12 +106,12 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, asked: RequestedS
 
 function bitstream(
   codec: VideoCodec,
-  asked: RequestedSpecs,
+  requested: RequestedSpecs,
 ): Pick<VideoTrackSpec, "pixelFormat" | "profile" | "level"> {
   const traits = VIDEO_TRAITS[codec];
-  const pixelFormat = read(asked, "pix_fmt", readPixelFormat) ?? null;
-  const profile = read(asked, "vprofile", readProfile) ?? null;
-  const level = read(asked, "level", readLevel) ?? null;
+  const pixelFormat = read(requested, "pix_fmt", readPixelFormat) ?? null;
+  const profile = read(requested, "vprofile", readProfile) ?? null;
+  const level = read(requested, "level", readLevel) ?? null;
   checkOneOf("pix_fmt", pixelFormat, traits.pixelFormats, codec);
   checkOneOf("vprofile", profile, Object.keys(traits.profiles), codec);
   checkOneOf("level", level, traits.levels, codec);

@@ -39,12 +39,12 @@ export function outputPayload(
   event: "output.completed" | "output.failed",
   job: JobView,
   output: OutputView,
-  made: OutputMetadata | null,
+  outputMetadata: OutputMetadata | null,
   progress: `${number}%`,
 ): NotificationPayload {
   const { progress: _ownProgress, format: _format, type, status, key, ...view } = output;
-  const data = { type, status, progress, key, ...view, ...(made ? { metadata: made } : {}) };
-  return { job_id: job.id, event, metadata: !!made, data };
+  const data = { type, status, progress, key, ...view, ...(outputMetadata ? { metadata: outputMetadata } : {}) };
+  return { job_id: job.id, event, metadata: !!outputMetadata, data };
 }
 
 /** The payload of the end of a job. */
@@ -59,13 +59,13 @@ export function jobPayload(
     ...{ status, progress, id, created_at, completed_at },
     input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
     outputs: outputs.map(({ progress: _progress, ...output }, index) => {
-      const made = metadata?.outputs[index];
-      return made ? { ...output, metadata: made } : output;
+      const outputMetadata = metadata?.outputs[index];
+      return outputMetadata ? { ...output, metadata: outputMetadata } : output;
     }),
     ...rest,
   };
-  const carries = metadata !== null && (metadata.input !== null || metadata.outputs.some((made) => made !== null));
-  return { job_id: job.id, event, metadata: carries, data };
+  const hasMetadata = metadata !== null && (metadata.input !== null || metadata.outputs.some((one) => one !== null));
+  return { job_id: job.id, event, metadata: hasMetadata, data };
 }
 
 const MINUTE = 60_000;

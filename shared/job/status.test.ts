@@ -46,7 +46,7 @@ it("calls phases by the contract's words", () => {
   });
 });
 
-it("knows what an error of a source server means by its status", () => {
+it("classifies errors of a source server by their status", () => {
   expect(errorTraits("input_http_404")).toEqual({ http: null, retryable: false, blame: "source" });
   expect([408, 429, 500, 503].map((status) => errorTraits(`input_http_${status}`).retryable)).toEqual([
     true,

@@ -66,7 +66,7 @@ it.each<[string, ProbedStream, string | null]>([
   [
     "Dolby Vision without a base layer for others",
     video(64, 36, { side_data_list: [{ dv_profile: 5, dv_bl_signal_compatibility_id: 0 }] }),
-    "video is Dolby Vision profile 5, whose colours",
+    "video is Dolby Vision profile 5, whose colors",
   ],
   [
     "Dolby Vision over HLG",

@@ -72,12 +72,12 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
   const kind = codec_type === "audio" ? "audio" : "video";
   if (isEncrypted(stream)) {
-    const reason = `The ${kind} of the input is encrypted`;
+    const reason = `The input's ${kind} is encrypted`;
     return { code: "input_encrypted", reason, remedy: "use an input without encryption or DRM" };
   }
   const dolby = baselessDolbyVision(stream);
   if (dolby !== null) {
-    const reason = `The video of the input is Dolby Vision profile ${dolby}, whose colors only Dolby decoders support`;
+    const reason = `The input's video is Dolby Vision profile ${dolby}, whose colors only Dolby decoders support`;
     return {
       code: "input_codec_not_supported",
       reason,
@@ -87,7 +87,7 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
   const hasFormat = (codec_type === "audio" ? sample_fmt : pix_fmt) !== undefined;
   if (codec_name !== undefined && (hasFormat || DECODERS.has(codec_name))) return null;
   const name = codecOf(stream);
-  const reason = `The ${kind} of the input ${name === null ? "has an unknown codec" : `is ${name}`}, which cannot be decoded`;
+  const reason = `The input's ${kind} ${name === null ? "has an unknown codec" : `is ${name}`}, which cannot be decoded`;
   return { code: "input_codec_not_supported", reason, remedy: "convert it to a common codec first" };
 }
 

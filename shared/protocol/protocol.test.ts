@@ -8,7 +8,7 @@ const LEASE = "AAAAAAAAAAAAAA.encode.1";
 describe("frames", () => {
   const rows: [string, string, "unknown-type" | "invalid" | "ok"][] = [
     ["slots", JSON.stringify({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [LEASE] }), "ok"],
-    ["an extra member", JSON.stringify({ type: "bye", mood: "good" }), "ok"],
+    ["an additional field", JSON.stringify({ type: "bye", mood: "good" }), "ok"],
     [
       "progress",
       JSON.stringify({ type: "progress", items: [{ lease: LEASE, token: "t", stage: "encoding", fraction: 1 }] }),
@@ -39,7 +39,7 @@ describe("frames", () => {
     expect(decoded.ok ? "ok" : decoded.error.reason).toBe(expected);
   });
 
-  it("say hello, an older node's without what newer ones know of themselves", () => {
+  it("accept a hello of an older node without newer fields", () => {
     const hello = {
       type: "hello",
       protocol: 1,
@@ -76,14 +76,14 @@ describe("frames", () => {
     expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, value: assign });
   });
 
-  it("answers to a request for uploads are tickets or a failure", () => {
+  it("responses to a request for uploads are tickets or a failure", () => {
     expect(UploadsAnswer.parse({ failure: { code: "storage_denied", message: "no" } })).toHaveProperty("failure");
     expect(UploadsAnswer.safeParse({ failure: { code: "oops", message: "no" } }).success).toBe(false);
   });
 });
 
 describe("ids", () => {
-  it("are made of letters and digits, each as likely", () => {
+  it("consist of letters and digits with equal probability", () => {
     let next = 0;
     const counting = (count: number) => Uint8Array.from({ length: count }, () => next++ % 256);
     const counts = new Map<string, number>();

@@ -36,7 +36,7 @@ it.each<[body: object, input: object, secret: boolean]>([
     { endpoint: `https://${account}.r2.cloudflarestorage.com`, region: "auto" },
     true,
   ],
-])("row %#: is an address, or an object of a bucket, with what is secret apart", (body, input, secret) => {
+])("row %#: is a URL, or an object in a bucket, with separate secrets", (body, input, secret) => {
   const parsed = parseInput(body, "loopback");
   expect(parsed).toMatchObject({ ok: true, value: { input } });
   const keys = { accessKeyId: "AKID", secretAccessKey: "secret/+=" };

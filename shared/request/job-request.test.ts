@@ -39,7 +39,7 @@ describe("parseJobRequest", () => {
     expect(JSON.stringify(parsed.ok && parsed.value.storage)).not.toContain("secret");
   });
 
-  it("takes the keys of streams out of what is kept of their outputs", () => {
+  it("separates the keys of streams from their outputs", () => {
     const key = "00112233445566778899aabbccddeeff";
     const stream = (path: string, encryption?: object) => ({ path, hls: { path: "h" }, encryption });
     const uri = { key_uri: "https://keys.example.com/1" };
@@ -58,7 +58,7 @@ describe("parseJobRequest", () => {
     expect(kept.outputs[1]).toMatchObject({ encryption: { key: null, keyUri: uri.key_uri } });
   });
 
-  it("ignores members that are no section", () => {
+  it("ignores properties that are not sections", () => {
     expect(parseJobRequest({ ...BODY, webhook: "https://\ud800", api_version: 2 }, "none").ok).toBe(true);
   });
 
@@ -121,7 +121,7 @@ describe("parseJobRequest", () => {
     expect(parsed).toEqual(bytes === null ? { ok: true, value: expect.anything() } : { ok: false, error });
   });
 
-  it("answers any JSON with a request or an error", () => {
+  it("parses any JSON to a request or an error", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const parsed = parseJobRequest(body, "none");

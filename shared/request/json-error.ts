@@ -36,9 +36,9 @@ class Reader {
   #value(): string | null {
     const closers: string[] = [];
     for (;;) {
-      const begun = this.#beginning(closers);
-      if (begun === "open") continue;
-      if (begun !== "done") return begun;
+      const started = this.#beginning(closers);
+      if (started === "open") continue;
+      if (started !== "done") return started;
       const ended = this.#ending(closers);
       if (ended !== "more") return ended === "done" ? null : ended;
     }

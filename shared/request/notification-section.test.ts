@@ -33,7 +33,7 @@ describe("parseNotification", () => {
     );
   });
 
-  it("keeps the params of a topic with what is secret", () => {
+  it("stores the params of a topic with the secrets", () => {
     const params = { order: 7, "customer.id": "c-1", live: true };
     expect(parseNotification({ ...SNS, params }, "none")).toMatchObject({
       value: { secret: { params: { order: "7", "customer.id": "c-1", live: "true" } } },
@@ -44,7 +44,7 @@ describe("parseNotification", () => {
     ["https://a.example/h", {}, "https://a.example/h", "https://a.example/h"],
     ["https://a.example/h", { id: 7, "a b": "c&d" }, "https://a.example/h", "https://a.example/h?id=7&a%20b=c%26d"],
     ["https://u:p@a.example/h?x=1#y", { x: "2" }, "https://a.example/h", "https://u:p@a.example/h?x=1&x=2"],
-  ])("adds params to %s and sets what is secret apart", (url, params, shown, whole) => {
+  ])("adds params to %s and separates the secrets", (url, params, shown, whole) => {
     const parsed = parseNotification({ type: "http", url, params }, "none");
     expect(parsed).toMatchObject({ ok: true, value: { notification: { url: shown }, secret: { url: whole } } });
   });
@@ -59,7 +59,7 @@ describe("parseNotification", () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ["what is no object", "http", /^`notification` must be an object/],
+    ["a string", "http", /^`notification` must be an object/],
     ["no type", {}, /^`notification\.type` is missing; it must be http or sns$/],
     ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type` must be http or sns$/],
     ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the region of the topic/],
@@ -117,10 +117,10 @@ describe("parseNotification", () => {
       { ...SNS, params: manyParams },
       /^`notification\.params` must have at most 8 properties$/,
     ],
-    ["a param of sns with the name of its own", { ...SNS, params: { event: "x" } }, /other than `event` and `job_id`/],
+    ["a param of sns with a reserved name", { ...SNS, params: { event: "x" } }, /other than `event` and `job_id`/],
     ["a param of sns without a value", { ...SNS, params: { a: "" } }, /^`notification\.params` .*no empty values$/],
     [
-      "a param of sns that is no attribute",
+      "a param of sns with an invalid name",
       { ...SNS, params: { "a b": 1 } },
       /^`notification\.params` must have names/,
     ],

@@ -28,14 +28,14 @@ const post = (key: string, body: unknown, headers: Record<string, string> = {}) 
   send("/v2/jobs", { method: "POST", body, headers: { ...basic(key), ...headers } });
 
 /** A response with everything that could distinguish two of them. */
-async function ask(method: string, path: string, headers: Record<string, string>) {
+async function request(method: string, path: string, headers: Record<string, string>) {
   const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers }));
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   if (isStream) await response.body?.cancel();
   return { status: response.status, headers: [...response.headers], text: isStream ? "" : await response.text() };
 }
 
-/** Jobs of the owner in each state that answers differently: waiting, with metadata, ended with a notification. */
+/** Jobs of the owner in all states with different responses: waiting, with metadata, ended with a notification. */
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
@@ -62,14 +62,14 @@ describe("a job of another account", () => {
     for (const { id, nid } of await ownersJobs()) {
       const before = await stateOf(id);
       const [foreign, nobodys] = [
-        await ask(route.method, fill(route, { id, nid, key: "input" }), basic(stranger.key)),
-        await ask(route.method, fill(route, { id: NOBODYS_JOB, nid, key: "input" }), basic(stranger.key)),
+        await request(route.method, fill(route, { id, nid, key: "input" }), basic(stranger.key)),
+        await request(route.method, fill(route, { id: NOBODYS_JOB, nid, key: "input" }), basic(stranger.key)),
       ];
       expect(JSON.parse(foreign.text)).toMatchObject({ error_code: "job_not_found", status: "error" });
       expect([foreign.status, foreign]).toEqual([404, nobodys]);
       expect(await stateOf(id)).toBe(before);
       // The same request is not refused to the owner for being unknown.
-      const own = await ask(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
+      const own = await request(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
       expect(own.text).not.toContain("job_not_found");
     }
   });
@@ -86,7 +86,7 @@ describe("a job of another account", () => {
     }
   });
 
-  it("is not given away by the idempotency key that made it", async () => {
+  it("is not revealed by the idempotency key that created it", async () => {
     const key = { "idempotency-key": "order-1" };
     const made = await post(owner.key, jobBody(), key);
     for (const body of [jobBody(), jobBody({ outputs: { mp4: { path: "b.mp4" } } })]) {
@@ -101,7 +101,7 @@ describe("a job of another account", () => {
 describe("a credential", () => {
   const closed = ROUTES.filter(({ audience }) => audience !== "anyone");
   const values = { id: NOBODYS_JOB, nid: "msg_1", key: "input", lease: `${NOBODYS_JOB}.encode.1` };
-  it.each(closed.map(named))("of another kind does not open %s", async (_, route) => {
+  it.each(closed.map(named))("of another kind gives no access to %s", async (_, route) => {
     const secrets: Record<Audience, string> = {
       client: owner.key,
       node: credentials.node.authorization?.slice(7) ?? "",
@@ -111,14 +111,14 @@ describe("a credential", () => {
     const wrong = Object.entries(secrets).filter(([audience]) => audience !== route.audience);
     for (const [, secret] of wrong) {
       for (const headers of [basic(secret), bearer(secret)]) {
-        const answer = await ask(route.method, fill(route, values), headers);
+        const answer = await request(route.method, fill(route, values), headers);
         expect([answer.status, JSON.parse(answer.text).error_code]).toEqual([401, "authentication_failed"]);
       }
     }
     // The right one in the wrong scheme is refused, and in the right one it is not.
     const right = secrets[route.audience];
     const scheme = route.audience === "client" ? bearer(right) : basic(right);
-    expect((await ask(route.method, fill(route, values), scheme)).status).toBe(401);
-    expect((await ask(route.method, fill(route, values), credentials[route.audience])).status).not.toBe(401);
+    expect((await request(route.method, fill(route, values), scheme)).status).toBe(401);
+    expect((await request(route.method, fill(route, values), credentials[route.audience])).status).not.toBe(401);
   });
 });

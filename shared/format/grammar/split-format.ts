@@ -5,7 +5,7 @@ import { FormatError, type RequestedSpecs, type SpecName } from "./requested-spe
 import { segmentsOf, specOf, tokensOf } from "./segments.ts";
 import { unknownContainer, unknownToken } from "./unknown-token.ts";
 
-export type SplitFormat = { container: Container; asked: RequestedSpecs };
+export type SplitFormat = { container: Container; requested: RequestedSpecs };
 
 /** Maximum length of the text: enough for every spec several times. */
 export const MAX_FORMAT_CHARS = 200;
@@ -26,16 +26,16 @@ export function splitFormat(text: string): SplitFormat {
       `\`${rest.join(":")}\` is one segment too many; the form of this container is \`${form}\``,
     );
   }
-  const asked = new Map<SpecName, string>();
+  const requested = new Map<SpecName, string>();
   for (const [at, kind] of kinds.entries()) {
     for (const token of tokensOf(kind, segments[at] ?? "")) {
       const read = specOf(kind, token);
       if (!read) throw new FormatError(null, unknownToken({ name, kinds, segments, at, token }));
       const [spec, value] = read;
-      if (asked.has(spec))
+      if (requested.has(spec))
         throw new FormatError(spec, `\`${value}\` sets \`${spec}\` a second time; remove one of the two`);
-      asked.set(spec, value);
+      requested.set(spec, value);
     }
   }
-  return { container, asked };
+  return { container, requested };
 }

@@ -1,4 +1,4 @@
-// Parameters that outputs of several kinds have (api-v2 §5), and what is required to read those of one output.
+// Parameters that several types of outputs share (api-v2 §5).
 
 import * as z from "zod";
 import { FormatHash } from "../../format/format-hash.ts";
@@ -133,9 +133,9 @@ export function parseVideoFilters(params: VideoFilterParams, field: string, allo
   const { fit = "pad", transpose = null, vflip = false, hflip = false } = params;
   const plain = { fit, transpose, vflip, hflip };
   if (!params.watermark) return ok({ ...plain, watermark: null });
-  const address = allowedUrl(params.watermark.url, `${field}.watermark.url`, allow);
-  if (!address.ok) return address;
-  return ok({ ...plain, watermark: { ...params.watermark, url: address.value } });
+  const imageUrl = allowedUrl(params.watermark.url, `${field}.watermark.url`, allow);
+  if (!imageUrl.ok) return imageUrl;
+  return ok({ ...plain, watermark: { ...params.watermark, url: imageUrl.value } });
 }
 
 /** The normalized URL, or an error that names the field. */

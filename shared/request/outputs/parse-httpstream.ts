@@ -114,9 +114,9 @@ function parseSubtitles(
 ): Result<HttpStreamOutput["subtitles"]> {
   const subtitles: HttpStreamOutput["subtitles"] = [];
   for (const [at, { name, ...subtitle }] of requested.entries()) {
-    const address = allowedUrl(subtitle.url, `${field}.${at}.url`, allow);
-    if (!address.ok) return address;
-    subtitles.push({ ...subtitle, url: address.value, name: composed(name ?? subtitle.language) });
+    const subtitleUrl = allowedUrl(subtitle.url, `${field}.${at}.url`, allow);
+    if (!subtitleUrl.ok) return subtitleUrl;
+    subtitles.push({ ...subtitle, url: subtitleUrl.value, name: composed(name ?? subtitle.language) });
   }
   const twice = subtitles.findIndex(({ name }, at) => subtitles.findIndex((other) => other.name === name) < at);
   if (twice >= 0)

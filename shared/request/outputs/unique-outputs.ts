@@ -39,14 +39,14 @@ export type PathConflict = { readonly output: number; readonly failure: Failure 
 
 /** Of outputs that are all to be created, those that conflict with an earlier one, which is created. */
 export function pathConflicts(wanted: readonly OutputSpec[]): PathConflict[] {
-  const made: Places[] = [];
+  const created: Places[] = [];
   const conflicts: PathConflict[] = [];
   for (const output of wanted) {
     const places = placesOf(output);
-    const conflict = made
+    const conflict = created
       .map((other) => ({ other: other.key, shared: sharedPlace(places, other) }))
       .find(({ shared }) => shared !== null);
-    if (!conflict) made.push(places);
+    if (!conflict) created.push(places);
     else {
       const message = `The output would write ${conflict.shared}, as the output \`${conflict.other}\` does: the conditions of both are true for this input; use conditions that exclude each other, or different paths`;
       conflicts.push({ output: output.index, failure: { code: "output_path_not_unique", message } });

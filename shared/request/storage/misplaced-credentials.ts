@@ -19,9 +19,9 @@ export function misplacedCredentials(
   const misnamed = isObject(credentials) ? Object.keys(credentials).filter((name) => !wanted.includes(name)) : [];
   if (misnamed.length > 0) return `; it has ${listed(misnamed)}; use the names ${both}`;
   if (isObject(credentials)) return "";
-  const beside = Object.keys(body).filter((name) => wanted.includes(name) || KEY_NAME.test(name));
-  if (beside.length === 0) return "";
-  return `; move ${listed(beside)} from \`${section}\` to \`${field}\`, with the names ${both}`;
+  const misplaced = Object.keys(body).filter((name) => wanted.includes(name) || KEY_NAME.test(name));
+  if (misplaced.length === 0) return "";
+  return `; move ${listed(misplaced)} from \`${section}\` to \`${field}\`, with the names ${both}`;
 }
 
 const quoted = (name: string): string => `\`${shown(name)}\``;

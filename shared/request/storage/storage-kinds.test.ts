@@ -12,7 +12,7 @@ const azureSpec = {
 };
 const azureKeys = { accessKeyId: "media1", secretAccessKey: "c2VjcmV0" };
 
-describe("storages that are no buckets of S3", () => {
+describe("storages without an S3 API", () => {
   const accepted: [object, object, object | null][] = [
     [azure, azureSpec, azureKeys],
     [

@@ -12,7 +12,7 @@ const page = await (await get("/docs")).text();
 const all = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found = ""]) => found);
 
 describe("GET /docs", () => {
-  it("is a page that may do nothing but show itself", async () => {
+  it("is a page without permission to run scripts or send requests", async () => {
     const { status, headers } = await get("/docs");
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     const [style = ""] = all(/<style>([\s\S]*?)<\/style>/g);
@@ -38,7 +38,7 @@ describe("GET /docs", () => {
     );
   });
 
-  it("begins with a command for the server that it comes from, whose body is a job", () => {
+  it("starts with a command for its own server, whose body is a valid job", () => {
     const [command = ""] = all(/(curl -u [\s\S]*?)<\/code>/g);
     const text = command.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&#39;", "'");
     expect(text).toMatch(/^curl -u "\$API_KEY:" https:\/\/copra\.test\/v2\/jobs -d '/);
@@ -46,7 +46,7 @@ describe("GET /docs", () => {
     expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
   });
 
-  it("escapes what it is made of", async () => {
+  it("escapes its values", async () => {
     expect(await docsPage(openApiDocument(), 'https://"><script>x')).not.toContain("<script");
   });
 

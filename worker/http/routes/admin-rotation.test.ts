@@ -13,20 +13,20 @@ const admin = (path: string, body?: unknown) =>
 
 /** The Worker with other settings. */
 const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) => {
-  const answer = await app.request(path, init, { ...env, ...changes });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would
-  return { status: answer.status, body: (await answer.json()) as any };
+  const response = await app.request(path, init, { ...env, ...changes });
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses as a client would
+  return { status: response.status, body: (await response.json()) as any };
 };
 
 describe("a webhook secret that is rotated", () => {
-  it("signs at once, for jobs of before too, and the one before signs beside it for a day", async () => {
+  it("signs immediately, also for earlier jobs, and the previous secret also signs for a day", async () => {
     const { id, key, webhookSecret: old } = await newAccount();
     const headers = basic(key);
     const notification = { type: "http", url: "http://receiver.test/hook", events: true };
     const sent: { headers: Headers; body: string }[] = [];
     const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
       const { headers: signed, url } = request as Request;
-      // The job's storage is asked as well.
+      // The storage of the job also receives requests.
       if (url === notification.url)
         sent.push({ headers: new Headers([...signed]), body: await (request as Request).text() });
       return new Response();
@@ -70,7 +70,7 @@ describe("a pepper that is changed", () => {
   const both = { KEY_PEPPER: "p2:the-second-pepper, test-pepper" };
   const second = { KEY_PEPPER: "p2:the-second-pepper" };
 
-  it("keeps keys and tokens good while it is in the list, and those that were used meanwhile for good", async () => {
+  it("keeps keys and tokens valid while it is in the list, and those used in the meantime permanently", async () => {
     const [used, unused, token] = [await newAccount(), await newAccount(), await newNodeToken()];
     const list = (settings: Partial<typeof env>, key: string) =>
       withSettings(settings, "/v2/jobs", { headers: basic(key) });
@@ -101,7 +101,7 @@ describe("a pepper that is changed", () => {
     expect((await withSettings(both, "/v2/jobs", init)).body.id).toBe(first.body.id);
   });
 
-  it.each(["", "short", "test-pepper,", "p2:good-enough,x"])("is none when it is %j", (pepper) => {
+  it.each(["", "short", "test-pepper,", "p2:good-enough,x"])("is invalid if it is %j", (pepper) => {
     expect(() => settingsOf({ ...env, KEY_PEPPER: pepper })).toThrow(/KEY_PEPPER: .* must have at least 8 characters/);
   });
 });

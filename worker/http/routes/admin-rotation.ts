@@ -54,7 +54,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
     const [what = "accounts", after = ""] = (cursor ?? "").split(":");
     if (cursor !== null && !/^(accounts|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
-      throw new AppError("request_not_valid", "`cursor`: must be the `next_cursor` of an answer");
+      throw new AppError("request_not_valid", "`cursor` must be the `next_cursor` of a response");
     }
     const page = what === "jobs" ? await resealJobs(context.env, after) : await resealAccounts(context.env, after);
     return jsonResponse(context, page satisfies Resealed);
@@ -73,7 +73,7 @@ async function notifyObject(env: Env, account: string): Promise<void> {
   try {
     await accountOf(env, account).forgetSecrets();
   } catch (error) {
-    log.warn("The account's object does not answer", { account, error: messageOf(error) });
+    log.warn("Account object unavailable", { account, error: messageOf(error) });
   }
 }
 

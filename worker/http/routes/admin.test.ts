@@ -5,13 +5,13 @@ describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) =>
     send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
 
-  it("makes keys that open an account until they are revoked", async () => {
+  it("creates keys that give access until they are revoked", async () => {
     const fresh = await newAccount();
     const { body: second } = await admin("POST", `/accounts/${fresh.id}/keys`);
-    const opens = async (key: string) => (await send("/v2/jobs", { headers: basic(key) })).status;
-    expect([await opens(fresh.key), await opens(second.api_key)]).toEqual([200, 200]);
+    const statusWith = async (key: string) => (await send("/v2/jobs", { headers: basic(key) })).status;
+    expect([await statusWith(fresh.key), await statusWith(second.api_key)]).toEqual([200, 200]);
     expect(await admin("DELETE", `/keys/${second.id}`)).toMatchObject({ status: 200, body: { revoked: true } });
-    expect([await opens(fresh.key), await opens(second.api_key)]).toEqual([200, 401]);
+    expect([await statusWith(fresh.key), await statusWith(second.api_key)]).toEqual([200, 401]);
     const { body } = await admin("GET", `/accounts/${fresh.id}/keys`);
     expect(body.keys.map((key: { revoked_at: string | null }) => key.revoked_at === null)).toEqual([true, false]);
     expect(JSON.stringify(body)).not.toContain(second.api_key);
@@ -20,7 +20,7 @@ describe("/v2/admin", () => {
     );
   });
 
-  it("makes node tokens that are good until they are revoked", async () => {
+  it("creates node tokens that are valid until they are revoked", async () => {
     const { body: made } = await admin("POST", "/node-tokens", { name: "attic" });
     const connect = async () => (await send("/v2/nodes/connect", { headers: bearer(made.node_token) })).status;
     expect(await connect()).toBe(400);

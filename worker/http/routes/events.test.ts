@@ -17,14 +17,14 @@ const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
 const newJob = async (): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: own })).body.id;
 const cancel = (id: string) => send(`/v2/jobs/${id}`, { method: "DELETE", headers: own });
-const ask = (id: string, init: RequestInit = { headers: own }): Promise<Response> =>
+const request = (id: string, init: RequestInit = { headers: own }): Promise<Response> =>
   exports.default.fetch(new Request(`https://copra.test/v2/jobs/${id}/events`, init));
 
 type Heard = { event: string; id: number; job: JobView };
 
 /** A client of the stream, as browsers read it. */
 async function listen(id: string) {
-  const response = await ask(id);
+  const response = await request(id);
   expect(response.status).toBe(200);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -143,13 +143,13 @@ describe("GET /v2/jobs/:id/events", () => {
     const inspect = await claim(id, "inspect");
     const streams = await Promise.all(Array.from({ length: 20 }, () => listen(id)));
     for (const { next } of streams) await next();
-    const refused = await ask(id);
+    const refused = await request(id);
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("10");
     expect(await refused.json()).toMatchObject({ error_code: "rate_limited", status: "error" });
     await streams[0]?.close();
     await jobOf(env, id).progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
-    await vi.waitFor(async () => expect((await ask(id)).status).toBe(200), WAIT);
+    await vi.waitFor(async () => expect((await request(id)).status).toBe(200), WAIT);
     await Promise.all(streams.map(({ close }) => close()));
     await cancel(id);
   });
@@ -181,7 +181,7 @@ describe("GET /v2/jobs/:id/events", () => {
       [id, { headers: own, method: "POST" }, 405, "method_not_allowed"],
     ];
     for (const [job, init, status, code] of rows) {
-      const response = await ask(job, init);
+      const response = await request(job, init);
       expect([response.status, (await response.json<{ error_code: string }>()).error_code]).toEqual([status, code]);
     }
   });

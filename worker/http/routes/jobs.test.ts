@@ -12,7 +12,7 @@ const storage = (changes: Record<string, unknown>) => ({ ...(jobBody().storage a
 const countJobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
 
 describe("POST /v2/jobs", () => {
-  it("answers 201 with the job as it begins", async () => {
+  it("returns 201 with the new job", async () => {
     const { status, headers, body } = await post(jobBody());
     expect(status).toBe(201);
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -44,9 +44,9 @@ describe("POST /v2/jobs", () => {
   const video = { path: "a.mp4" };
   const rejected: [string, string, Record<string, unknown>, RegExp][] = [
     ["no input", "input_not_valid", { input: undefined }, /^The job 'input' is not a valid object\.$/],
-    ["an input that is no object", "input_not_valid", { input: "http://x" }, /'input'/],
+    ["an input that is not an object", "input_not_valid", { input: "http://x" }, /'input'/],
     ["an input without url", "input_url_not_valid", { input: {} }, /input\.url/],
-    ["an input that is no url", "input_url_not_valid", { input: { url: "video.mp4" } }, /input\.url/],
+    ["an input that is not a URL", "input_url_not_valid", { input: { url: "video.mp4" } }, /input\.url/],
     ["an input of another scheme", "input_url_not_valid", { input: { url: "file:///etc/passwd" } }, /http/],
     [
       "an input at a private address",
@@ -102,11 +102,16 @@ describe("POST /v2/jobs", () => {
       /`input` has no field `key`/,
     ],
     ["an input in a bucket without keys", "input_not_valid", { input: { service: "s3" } }, /input\.credentials/],
-    ["too long an address", "input_url_not_valid", { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } }, /8192/],
+    [
+      "a URL that is too long",
+      "input_url_not_valid",
+      { input: { url: `http://127.0.0.1/${"a".repeat(9000)}` } },
+      /8192/,
+    ],
     ["no outputs", "outputs_not_valid", { outputs: undefined }, /outputs/],
     ["empty outputs", "outputs_not_valid", { outputs: {} }, /outputs/],
     ["an empty array", "outputs_not_valid", { outputs: { "mp4:240p": [] } }, /outputs/],
-    ["an output that is no object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
+    ["an output that is not an object", "output_not_valid", { outputs: { "mp4:240p": "a.mp4" } }, /outputs\.mp4:240p/],
     ["an unknown container", "output_format_not_valid", { outputs: { "mkw:240p": video } }, /`mkw`.*mp4/],
     ["an unknown preset", "output_format_not_valid", { outputs: { "mp4:241p": video } }, /`241p`.*240p/],
     [
@@ -189,7 +194,7 @@ describe("POST /v2/jobs", () => {
     expect((await post(jobBody({ outputs: 1, notification: 1 }))).body.error_code).toBe("outputs_not_valid");
   });
 
-  it("refuses what is no JSON object, and what is too large", async () => {
+  it("rejects bodies that are not a JSON object or too large", async () => {
     const rows: [string, number, string][] = [
       ["", 400, "json_not_valid"],
       ["{", 400, "json_not_valid"],
@@ -198,12 +203,12 @@ describe("POST /v2/jobs", () => {
       [`{"input":"${"x".repeat(2 ** 20)}"}`, 413, "body_too_large"],
     ];
     for (const [raw, status, code] of rows) {
-      const answer = await send("/v2/jobs", { method: "POST", raw, headers: basic(account.key) });
-      expect([answer.status, answer.body.error_code], raw.slice(0, 10)).toEqual([status, code]);
+      const response = await send("/v2/jobs", { method: "POST", raw, headers: basic(account.key) });
+      expect([response.status, response.body.error_code], raw.slice(0, 10)).toEqual([status, code]);
     }
   });
 
-  it("answers 503, and stores nothing, while Backblaze cannot be asked for a bucket", async () => {
+  it("returns 503, and stores nothing, while Backblaze is unavailable", async () => {
     const before = await countJobs();
     const credentials = { app_key_id: "id", app_key: SECRET_KEY };
     const { status, body } = await post(
@@ -275,7 +280,7 @@ describe("Idempotency-Key", () => {
   const postAs = (key: string, body: unknown, who = account.key) =>
     send("/v2/jobs", { method: "POST", body, headers: { ...basic(who), "idempotency-key": key } });
 
-  it("makes a request that is sent twice begin one job", async () => {
+  it("creates one job for a repeated request", async () => {
     const [first, second] = await Promise.all([postAs("order-1", jobBody()), postAs("order-1", jobBody())]);
     expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
     await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(account.key) });
@@ -326,17 +331,17 @@ describe("POST /v2/jobs/:id/retry", () => {
   it("restarts an ended job, and returns the new status", async () => {
     const { body: job } = await post(jobBody());
     const own = basic(account.key);
-    const ask = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });
-    expect(await ask("POST", "/retry")).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
-    await ask("DELETE");
+    const request = (method: string, path = "") => send(`/v2/jobs/${job.id}${path}`, { method, headers: own });
+    expect(await request("POST", "/retry")).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+    await request("DELETE");
     await vi.waitFor(async () =>
       expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(job.id),
     );
-    expect(await ask("POST", "/retry")).toMatchObject({
+    expect(await request("POST", "/retry")).toMatchObject({
       status: 200,
       body: { id: job.id, status: "job.starting", progress: "0%" },
     });
-    expect(await ask("GET")).toMatchObject({ status: 200, body: { status: "job.starting", completed_at: null } });
+    expect(await request("GET")).toMatchObject({ status: 200, body: { status: "job.starting", completed_at: null } });
     const stranger = basic((await newAccount()).key);
     expect((await send(`/v2/jobs/${job.id}/retry`, { method: "POST", headers: stranger })).status).toBe(404);
   });

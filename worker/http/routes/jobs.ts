@@ -93,16 +93,16 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .post("/:id/retry", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     await requireJobQuota(context, null);
-    const begun = await jobOf(context.env, row.id).retry();
-    if (!begun.ok) {
-      const gone = begun.error.code === "job_not_found";
+    const retried = await jobOf(context.env, row.id).retry();
+    if (!retried.ok) {
+      const gone = retried.error.code === "job_not_found";
       return errorResponse(
         context,
         "job_state_conflict",
-        gone ? "The job was deleted; create a new job" : begun.error.message,
+        gone ? "The job was deleted; create a new job" : retried.error.message,
       );
     }
-    const { view, version } = begun.value;
+    const { view, version } = retried.value;
     // Responses for ended jobs come from the row, so update it before responding.
     await upsertJob(context.env.DB, {
       ...row,
@@ -131,7 +131,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   });
 
 /** Of a job whose row is left alone. */
-const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job are no longer kept"] as const;
+const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;
 
 /**
  * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same

@@ -1,4 +1,4 @@
-// A lease is opened by its own token and by nothing else: whoever lacks that changes nothing and learns nothing.
+// Reports on a lease require its token: without it, nothing changes and no information leaks.
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
@@ -35,7 +35,7 @@ async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease
   return { lease: claimed.lease, token: claimed.token };
 }
 
-/** What each verb asks for; the token is added. */
+/** The body of each verb; the token is added. */
 const BODIES: Readonly<Record<string, readonly object[]>> = {
   uploads: [{ files: [{ output: 0, file: 1, sizeBytes: 1 }] }],
   scratch: [{ puts: [{ name: "inspect-1/source-1", sizeBytes: 1 }], gets: [] }],
@@ -55,15 +55,15 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
 
 const parts = (lease: string) => {
   const [job = "", task = "", attempt = ""] = lease.split(".");
-  if (!isJobId(job)) throw new Error(`${lease} is no lease`);
+  if (!isJobId(job)) throw new Error(`${lease} is not a lease`);
   return { job, task, attempt: Number(attempt) };
 };
 
-/** Wrong proofs, made of a lease that is held and another job's. */
+/** Wrong proofs, from a valid lease and a lease of another job. */
 const THIEVES: readonly [string, (held: Lease, other: Lease) => Lease][] = [
   ["a guessed token", ({ lease }) => ({ lease, token: "A".repeat(28) })],
   ["the token of another job's lease", ({ lease }, { token }) => ({ lease, token })],
-  ["a token that only begins right", ({ lease, token }) => ({ lease, token: token.slice(0, -1) })],
+  ["a truncated token", ({ lease, token }) => ({ lease, token: token.slice(0, -1) })],
   [
     "an attempt that is still to come",
     ({ lease, token }) => {
@@ -75,7 +75,7 @@ const THIEVES: readonly [string, (held: Lease, other: Lease) => Lease][] = [
 ];
 
 const verbs = ROUTES.flatMap(({ path }) => /\/leases\/:lease\/(\w+)$/.exec(path)?.[1] ?? []);
-it.each(verbs)("%s without the lease is answered as for a job that never was, and changes nothing", async (verb) => {
+it.each(verbs)("%s without the lease has the response for an unknown job, and changes nothing", async (verb) => {
   const bodies = BODIES[verb];
   if (!bodies) throw new Error(`What is the body of ${verb}? Say so in BODIES`);
   const report = ({ lease, token }: Lease, body: object) =>
@@ -102,7 +102,7 @@ it.each(verbs)("%s without the lease is answered as for a job that never was, an
   }
 });
 
-it("the token of an earlier attempt opens nothing once another node has the task", async () => {
+it("the token of an earlier attempt is invalid after another node has the task", async () => {
   const first = await leased("inspect");
   const body = { failure: { code: "node_lost", message: "m" } };
   const fail = ({ lease, token }: Lease) =>
@@ -111,7 +111,7 @@ it("the token of an earlier attempt opens nothing once another node has the task
   await fail(first);
   const second = await vi.waitFor(() => claim(job, "inspect"), { timeout: 10_000 });
   expect((await fail(first)).status).toBe(409);
-  // Nor does it open the new attempt.
+  // It is also invalid for the new attempt.
   expect((await fail({ lease: second.lease, token: first.token })).status).toBe(409);
   expect((await fail(second)).status).toBe(200);
 });
@@ -134,11 +134,11 @@ it("reports on leases that there never were make no object", async () => {
 it("reports larger than a body may be are refused", async () => {
   for (const verb of verbs) {
     const raw = `{"token":"${"x".repeat(2 ** 20)}"}`;
-    const answer = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {
+    const response = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {
       method: "POST",
       raw,
       headers: node,
     });
-    expect([verb, answer.status, answer.body.error_code]).toEqual([verb, 413, "body_too_large"]);
+    expect([verb, response.status, response.body.error_code]).toEqual([verb, 413, "body_too_large"]);
   }
 });

@@ -27,11 +27,11 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const token = context.get("tokenId");
     const request = new Request(context.req.raw);
     request.headers.set(TOKEN_HEADER, token);
-    const answered = await hub.fetch(request);
+    const response = await hub.fetch(request);
     // The token may have been revoked after the check, and the hub may have closed its sockets before this one
     // connected.
     if (!(await isNodeTokenGood(context.env.DB, token))) await hub.revokeToken(token);
-    return answered;
+    return response;
   })
   .post("/leases/:lease/uploads", async (context) => {
     const body = await readBody(context.req, UploadsRequest, "report_not_valid");

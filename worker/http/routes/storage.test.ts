@@ -48,8 +48,8 @@ async function folder() {
   const keep = async (objectName: string, sizeBytes: number) => {
     const [part] = await store.sign(file(objectName, sizeBytes), null);
     const body = Uint8Array.from({ length: sizeBytes }, (_, index) => index);
-    const answer = await fetchWorker(part?.url ?? "", { method: "PUT", body });
-    expect(answer.status).toBe(200);
+    const response = await fetchWorker(part?.url ?? "", { method: "PUT", body });
+    expect(response.status).toBe(200);
     return urlOf(objectName);
   };
   return { ...job, stub, lease, token, store, urlOf, keep };
@@ -106,8 +106,8 @@ describe("uploads to the service's own storage", () => {
       [{ range: `bytes=${40 * MIB}-` }, 416, "no-store"],
     ];
     for (const [headers, status, caching] of rows) {
-      const answer = await read(headers);
-      expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, caching]);
+      const response = await read(headers);
+      expect([response.status, response.headers.get("cache-control")]).toEqual([status, caching]);
     }
     await expect(store.sign(file("00002.m4s", 91 * MIB), null)).rejects.toMatchObject({ code: "storage_denied" });
   });
@@ -147,8 +147,8 @@ describe("uploads to the service's own storage", () => {
     const [part] = await store.sign(large, uploadId);
     await store.abort("large.mp4", uploadId);
     await store.abort("large.mp4", uploadId);
-    const answer = await put(part as UploadPart);
-    expect([answer.status, await answer.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
+    const response = await put(part as UploadPart);
+    expect([response.status, await response.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
   });
 
   it("have parts that a request to the Worker can carry, however large the file", async () => {
@@ -168,11 +168,11 @@ describe("uploads to the service's own storage", () => {
     ["something behind", (url) => `${url}&part=1`],
     ["a path upwards", (url) => url.replace("v/a.mp4", "v%2F..%2Fa.mp4")],
   ];
-  it.each(changes)("are refused to an address with %s", async (_, change) => {
+  it.each(changes)("are rejected for a URL with %s", async (_, change) => {
     const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
-    const answer = await put({ ...(part as UploadPart), url: change(part?.url ?? "") });
-    expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    const response = await put({ ...(part as UploadPart), url: change(part?.url ?? "") });
+    expect([response.status, await response.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
     expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
   });
 
@@ -181,10 +181,10 @@ describe("uploads to the service's own storage", () => {
     const [part] = await store.sign(file("a.mp4", 10), null);
     if (!part) throw new Error("No part");
     const { readable, writable } = new TransformStream();
-    const answers = [put(part, 1, 9), put(part, 1, 11), fetchWorker(part.url, { method: "PUT", body: readable })];
+    const responses = [put(part, 1, 9), put(part, 1, 11), fetchWorker(part.url, { method: "PUT", body: readable })];
     await writable.close();
-    for (const answer of await Promise.all(answers)) {
-      expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    for (const response of await Promise.all(responses)) {
+      expect([response.status, await response.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
     }
     expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
   });
@@ -202,13 +202,13 @@ describe("uploads to the service's own storage", () => {
         expect(other?.lease).not.toBe(lease);
       },
     ],
-  ])("are refused once %s, and what is stored stays", async (_, end) => {
+  ])("are rejected after %s, and stored objects remain", async (_, end) => {
     const job = await folder();
     const url = await job.keep("a.mp4", 10);
     const [part] = await job.store.sign(file("a.mp4", 10), null);
     await end(job);
-    const answer = await put(part as UploadPart, 9);
-    expect([answer.status, await answer.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
+    const response = await put(part as UploadPart, 9);
+    expect([response.status, await response.json()]).toMatchObject([403, { error_code: "upload_not_allowed" }]);
     const kept = await fetchWorker(url);
     expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
   });
@@ -237,7 +237,7 @@ describe("the service's own storage", () => {
   const resolve = (changes: object) =>
     resolveStorage({ kind: "builtin", path: "" }, { env: { ...env, ...changes }, origin, keys: null });
 
-  it("is at the address that the operator names, or else at the request's", async () => {
+  it("is at the URL of the operator, or else of the request", async () => {
     expect(await resolve({})).toMatchObject({ origin });
     expect(await resolve({ PUBLIC_URL: "https://media.example.com/" })).toMatchObject({
       origin: "https://media.example.com",
@@ -263,7 +263,7 @@ describe("reading from the service's own storage", () => {
     [{ "if-none-match": "*" }, 304, null, []],
     [{ "if-match": '"other"' }, 412, null, null],
   ];
-  it.each(rows)("with %j is answered %i", async (headers, status, contentRange, bytes) => {
+  it.each(rows)("with %j returns %i", async (headers, status, contentRange, bytes) => {
     const read = await fetchWorker(await (await folder()).keep("a.bin", 10), { headers });
     expect([read.status, read.headers.get("content-range")]).toEqual([status, contentRange]);
     if (bytes) expect([...new Uint8Array(await read.arrayBuffer())]).toEqual(bytes);
@@ -284,12 +284,16 @@ describe("reading from the service's own storage", () => {
       `x/${id}/v/a.mp4`,
       `${id}/${"ü".repeat(510)}`,
     ]) {
-      const answer = await fetchWorker(`${origin}/storage/${path}`);
-      expect([path, answer.status, await answer.json()]).toMatchObject([path, 404, { error_code: "object_not_found" }]);
+      const response = await fetchWorker(`${origin}/storage/${path}`);
+      expect([path, response.status, await response.json()]).toMatchObject([
+        path,
+        404,
+        { error_code: "object_not_found" },
+      ]);
     }
   });
 
-  it("is allowed to players of any site, and to nothing but reading", async () => {
+  it("is allowed for players of any site, only for reading", async () => {
     const url = (await folder()).urlOf("a.mp4");
     const asked = {
       origin: "https://player.example.com",
