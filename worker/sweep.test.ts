@@ -14,8 +14,8 @@ import { loadState, saveState } from "./job/persistence/job-store.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
-import { forgottenAnswers } from "./testing/forgotten-answers.ts";
 import { basic, jobBody, newAccount, send } from "./testing/jobs.ts";
+import { purgedJobResponses } from "./testing/purged-job-responses.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -140,7 +140,7 @@ describe("a job that was never begun", () => {
     expect((await ask("GET", "/v2/jobs?status=job.failed")).body.jobs).toEqual([body]);
     const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
     expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
-    for (const [method, path, code, errorCode, message] of forgottenAnswers(id)) {
+    for (const [method, path, code, errorCode, message] of purgedJobResponses(id)) {
       const refused = await ask(method, `/v2${path}`);
       expect([refused.status, refused.body.error_code], path).toEqual([code, errorCode]);
       expect(refused.body.message).toMatch(message);

@@ -5,8 +5,8 @@ import { findJob } from "../db/jobs.ts";
 import type { Delivery } from "../notify/delivery.ts";
 import { jobOf } from "../rpc/job.ts";
 import { settingsOf } from "../settings.ts";
-import { forgottenAnswers } from "../testing/forgotten-answers.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
+import { purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
 import { loadState, saveState } from "./persistence/job-store.ts";
@@ -119,7 +119,7 @@ describe("a job whose retention is over", () => {
     expect((await ask("GET", "/v2/jobs?limit=1")).body.jobs).toEqual([last]);
     const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
     expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
-    for (const [method, path, code, errorCode, message] of forgottenAnswers(id)) {
+    for (const [method, path, code, errorCode, message] of purgedJobResponses(id)) {
       const { status, body } = await ask(method, `/v2${path}`);
       expect([status, body.error_code], path).toEqual([code, errorCode]);
       expect(body.message).toMatch(message);

@@ -213,7 +213,9 @@ describe("uploads of a stream", () => {
     expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
     await stubOf(spec).fail(lease, { token, failure: { code: "node_lost", message: "Draining" } });
     const next = await claimed(spec, "node-b");
-    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ error: { code: "lease_superseded" } });
+    expect(await ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({
+      error: { code: "lease_superseded" },
+    });
     expect(next.folder).not.toBe(folder);
     expect(await next.ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject(refused);
     expect(await next.ask([{ file: `hls/${next.folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
@@ -295,24 +297,27 @@ describe("the keys of encrypted streams", () => {
   it.each([
     ["given", KEY],
     ["made", undefined],
-  ])("that are %s are stored sealed, sent to the node, and shown only if the service generated them", async (_, given) => {
-    const account = await newAccount();
-    const job = await encoding(encrypted(given), { notification: EAGER }, account.id);
-    const { spec } = job;
-    const key = keyOf(job);
-    expect(key).toMatch(given ?? /^[0-9a-f]{32}$/);
-    await ended(job);
-    expect(await dump(spec)).not.toMatch(new RegExp(key, "i"));
-    const { hls, dash } = (await metadataOf(spec)).outputs[0].httpstream;
-    const shown = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
-    expect(hls.encryption).toEqual(given ? undefined : shown);
-    expect(dash.encryption).toBeUndefined();
-    expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
-    await vi.waitFor(async () => {
-      const { body } = await send(`/v2/metadata/jobs/${spec.id}/httpstream`, { headers: basic(account.key) });
-      expect(body).toEqual({ job_id: spec.id, metadata: { httpstream: { hls, dash } } });
-    });
-  });
+  ])(
+    "that are %s are stored sealed, sent to the node, and shown only if the service generated them",
+    async (_, given) => {
+      const account = await newAccount();
+      const job = await encoding(encrypted(given), { notification: EAGER }, account.id);
+      const { spec } = job;
+      const key = keyOf(job);
+      expect(key).toMatch(given ?? /^[0-9a-f]{32}$/);
+      await ended(job);
+      expect(await dump(spec)).not.toMatch(new RegExp(key, "i"));
+      const { hls, dash } = (await metadataOf(spec)).outputs[0].httpstream;
+      const shown = { method: "AES-128", key, key_uri: "https://keys.example.com/7" };
+      expect(hls.encryption).toEqual(given ? undefined : shown);
+      expect(dash.encryption).toBeUndefined();
+      expect(JSON.stringify(await viewOf(spec))).not.toContain(key);
+      await vi.waitFor(async () => {
+        const { body } = await send(`/v2/metadata/jobs/${spec.id}/httpstream`, { headers: basic(account.key) });
+        expect(body).toEqual({ job_id: spec.id, metadata: { httpstream: { hls, dash } } });
+      });
+    },
+  );
 
   it("that are made stay the same over attempts, and differ from stream to stream", async () => {
     const first = await encoding(encrypted());

@@ -1,5 +1,3 @@
-import { randomBytes } from "../crypto/bytes.ts";
-import { newLeaseTokens } from "../crypto/lease-token.ts";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -9,6 +7,8 @@ import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
 import type { Assignment, TaskOf } from "#shared/protocol/tasks.ts";
+import { randomBytes } from "../crypto/bytes.ts";
+import { newLeaseTokens } from "../crypto/lease-token.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
@@ -277,7 +277,10 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
       outputs: { ...FAST.outputs, "jpg:320x": { path: "a.jpg" } },
     });
     const asked = { token: encode.token, puts: [{ name: "encode-1/x", sizeBytes: 1 }], gets: [] };
-    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
+    expect(await stubOf(plain).scratch(encode.lease, asked)).toMatchObject({
+      ok: false,
+      error: { code: "report_not_valid" },
+    });
   });
 });
 

@@ -114,7 +114,12 @@ describe("a job in chunks", () => {
     ["stored elsewhere", {}, { chunking: videoChunking(SECONDS, "inspect-2") }, "stored its copy in a folder"],
     ["for one node alone", {}, { slots: 1 }, "there are no two nodes or slots to share it."],
     ["not as long as its frames", {}, { chunking: videoChunking(2 * SECONDS) }, "differs from that of the input."],
-    ["without split points", {}, { chunking: { ...videoChunking(SECONDS), splitPoints: [] } }, "too few exact split points"],
+    [
+      "without split points",
+      {},
+      { chunking: { ...videoChunking(SECONDS), splitPoints: [] } },
+      "too few exact split points",
+    ],
   ])("is encoded in one piece when it is %s, and shows why", async (_, changes, what, reason) => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);
     expect(kindsOf(state)).toEqual(["encode"]);

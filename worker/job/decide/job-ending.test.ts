@@ -41,12 +41,15 @@ it.each([
   ["http", "metadata of a million characters", HTTP, 1_000_000, false, { metadata: false, urls: true }],
   ["sns", "270,000 characters of urls", SNS, 10, true, { metadata: false, urls: false }],
   ["http", "the same", HTTP, 10, true, { metadata: true, urls: true }],
-] as const)("over %s, %s is sent completely or reduced to the maximum size", async (_, __, notification, chars, hasImages, carried) => {
-  const body = await lastBody(notification, chars, hasImages);
-  const { metadata, data } = JSON.parse(body);
-  expect(metadata).toBe(carried.metadata);
-  expect("metadata" in data.input).toBe(carried.metadata);
-  expect(data.outputs.some((output: object) => "urls" in output)).toBe(carried.urls);
-  expect(data.outputs.every(({ status }: { status: string }) => status !== undefined)).toBe(true);
-  if (notification.type === "sns") expect(new TextEncoder().encode(body).length).toBeLessThan(256 * 1024);
-});
+] as const)(
+  "over %s, %s is sent completely or reduced to the maximum size",
+  async (_, __, notification, chars, hasImages, carried) => {
+    const body = await lastBody(notification, chars, hasImages);
+    const { metadata, data } = JSON.parse(body);
+    expect(metadata).toBe(carried.metadata);
+    expect("metadata" in data.input).toBe(carried.metadata);
+    expect(data.outputs.some((output: object) => "urls" in output)).toBe(carried.urls);
+    expect(data.outputs.every(({ status }: { status: string }) => status !== undefined)).toBe(true);
+    if (notification.type === "sns") expect(new TextEncoder().encode(body).length).toBeLessThan(256 * 1024);
+  },
+);

@@ -1,0 +1,11 @@
+// The responses of routes that need more of a job than its row, after its state was purged; for tests.
+
+/** Method, path after `/v2`, status, error code, and a pattern for the message. */
+export const purgedJobResponses = (id: string): readonly [string, string, number, string, RegExp][] => [
+  ["DELETE", `/jobs/${id}`, 409, "job_state_conflict", /ended/],
+  ["POST", `/jobs/${id}/retry`, 409, "job_state_conflict", /was deleted; create a new job/],
+  ["GET", `/jobs/${id}/notifications`, 404, "notification_not_found", /deleted/],
+  ["POST", `/jobs/${id}/notifications/msg_${id}_1/replay`, 404, "notification_not_found", /deleted/],
+  ["GET", `/metadata/jobs/${id}`, 404, "metadata_not_found", /deleted/],
+  ["GET", `/metadata/jobs/${id}/input`, 404, "metadata_not_found", /deleted/],
+];
