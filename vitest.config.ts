@@ -2,6 +2,9 @@ import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+/** Projects do not inherit it. */
+const retry = Number(process.env.COPRA_TEST_RETRIES ?? 0);
+
 /** Tests wait for other processes and for each other's: more files than processors keep these busy. */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
 
@@ -25,12 +28,12 @@ export default defineConfig({
     // Passing tests print nothing; a failing one prints all that it logged.
     silent: "passed-only",
     reporters: ["./test/reporter/quiet-reporter.ts"],
-    retry: Number(process.env.COPRA_TEST_RETRIES ?? 0),
     maxWorkers: availableParallelism(),
     projects: [
       {
         test: {
           name: "pure",
+          retry,
           include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
           testTimeout: 60_000,
@@ -67,6 +70,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          retry,
           include: ["worker/**/*.test.ts"],
           globalSetup: [
             "./test/services/worker-storage.ts",
@@ -99,6 +103,7 @@ export default defineConfig({
       {
         test: {
           name: "ffmpeg",
+          retry,
           include: ["{shared,encoder-node,local}/**/*.ffmpeg.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -107,6 +112,7 @@ export default defineConfig({
       {
         test: {
           name: "stack",
+          retry,
           include: ["test/**/*.test.ts"],
           exclude: ["test/reporter/*.test.ts"],
           globalSetup: ["./test/services/shared-stack.ts"],

@@ -1,4 +1,5 @@
-// Outputs end one by one: in what order files are stored and events sent; and what a storage costs where nobody answers.
+// Outputs end one by one: in what order files are stored and events sent; and what a storage costs where nobody
+// answers.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// npm run test:soak [-- part ...]: what `npm test` tries a share of, in full. Takes hours; fails when any part does, and
-// prints the command that runs that part again.
+// npm run test:soak [-- part ...]: what `npm test` tries a share of, in full. Takes hours; fails when any part does,
+// and prints the command that runs that part again.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "../local/home/constants.ts";

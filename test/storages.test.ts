@@ -30,7 +30,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A large video and two images of a source of nine seconds: the video is uploaded in parts where the storage has any. */
+/**
+ * A large video and two images of a source of nine seconds: the video is uploaded in parts where the storage has any.
+ */
 const LARGE = {
   "mp4:mpeg4_1920x1080_60000k": { path: "/x/large ü.mp4" },
   "jpg:160x90": { path: "x/%02d.jpg", number: 2 },

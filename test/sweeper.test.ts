@@ -1,4 +1,5 @@
-// The local system rings the sweeper, which no runtime does by itself: a job that was never begun does not hang for ever.
+// The local system rings the sweeper, which no runtime does by itself: a job that was never begun does not hang for
+// ever.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

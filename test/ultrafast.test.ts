@@ -1,4 +1,5 @@
-// One video over several nodes equals what one node makes, whichever process dies meanwhile, and nothing is left behind.
+// One video over several nodes equals what one node makes, whichever process dies meanwhile, and nothing is left
+// behind.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The control plane and the S3 server are killed at any time; reports are lost, duplicated, late or answered by a proxy.
+// The control plane and the S3 server are killed at any time; reports are lost, duplicated, late or answered by a
+// proxy.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type Fault, once, type ProxiedRequest, trap } from "./fault-proxy.ts";

@@ -1,4 +1,5 @@
-// An encoder node as a process of its own that can be killed, frozen and asked to end, and is started again like a service.
+// An encoder node as a process of its own that can be killed, frozen and asked to end, and is started again like a
+// service.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";

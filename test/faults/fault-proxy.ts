@@ -1,4 +1,5 @@
-// A proxy in front of a server on this machine that lets requests through, or does to them what networks and servers do.
+// A proxy in front of a server on this machine that lets requests through, or does to them what networks and servers
+// do.
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -80,7 +81,10 @@ export function trap(
   return promise;
 }
 
-/** Stands before the server at `target` (`http://127.0.0.1:<port>`), on a free port. The `Host` of requests stays as it is. */
+/**
+ * Stands before the server at `target` (`http://127.0.0.1:<port>`), on a free port. The `Host` of requests stays as it
+ * is.
+ */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const requests: ProxiedRequest[] = [];
   const sockets = new Set<Socket>();

@@ -1,6 +1,7 @@
 // Kills a job's only node at a random time and starts another one at once, again and again, on a busy machine:
-// `node test/faults/kill-nodes.ts [kills] [burners]`, 200 and 4 unless given. Every job must complete, with all its frames. Prints a
-// line a kill, and of a job that did not complete also what its nodes logged; ends with 1 when any did not.
+// `node test/faults/kill-nodes.ts [kills] [burners]`, 200 and 4 unless given. Every job must complete, with all its
+// frames. Prints a line a kill, and of a job that did not complete also what its nodes logged; ends with 1 when any
+// did not.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Rows of faults of the world outside, each a job of its own: they run side by side, and each proxy knows by the address whose turn it is.
+// Rows of faults of the world outside, each a job of its own: they run side by side, and each proxy knows by the
+// address whose turn it is.
 import type { Fault, FaultRule, ProxiedRequest } from "./fault-proxy.ts";
 import type { FaultWorld } from "./fault-world.ts";
 

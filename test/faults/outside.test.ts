@@ -1,4 +1,5 @@
-// Sources, storages and webhook endpoints that misbehave: the job completes all the same, or its error names the culprit.
+// Sources, storages and webhook endpoints that misbehave: the job completes all the same, or its error names the
+// culprit.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -26,7 +26,8 @@ const SETTLED_MS = 30_000;
 
 /**
  * The job has ended, once, as expected; its files are whole and nothing else is there; every event is recorded once
- * and came at least once; nothing is left on the nodes, nor runs there, nor is half-done at the storage. Answers the job.
+ * and came at least once; nothing is left on the nodes, nor runs there, nor is half-done at the storage. Answers the
+ * job.
  */
 export async function expectKept(
   world: FaultWorld,
@@ -82,7 +83,10 @@ async function keys(world: FaultWorld, bucket: string, prefix: string): Promise<
 export const objectsIn = async (world: FaultWorld, folder: string): Promise<string[]> =>
   (await keys(world, world.stack.s3.bucket, `${folder}/`)).map((key) => key.slice(folder.length + 1));
 
-/** Ids of the uploads that were begun and neither completed nor aborted: the S3 server lists none, but keeps a folder of each. */
+/**
+ * Ids of the uploads that were begun and neither completed nor aborted: the S3 server lists none, but keeps a folder
+ * of each.
+ */
 export async function multipartUploads({ stack }: FaultWorld): Promise<string[]> {
   return readdir(join(stack.home, "s3", stack.s3.bucket, "._S3rver_uploads")).catch((error: NodeJS.ErrnoException) => {
     // It makes the folder with the first.

@@ -1,4 +1,5 @@
-// Nodes that stop responding: frozen, disconnected or asked to end. Their late reports are rejected, and no job waits for them.
+// Nodes that stop responding: frozen, disconnected or asked to end. Their late reports are rejected, and no job waits
+// for them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";

@@ -39,7 +39,9 @@ const KNOWN: readonly number[] = [101];
 
 /** Per mutant, of inspection and three encodes, on a machine that others keep busy. */
 const MOST_MS = 60_000;
-/** ffmpeg holds the silence for a gap in the audio in memory: 3.1 GB for 4.7 h (seed 1109). The others of 2,000: < 1.5. */
+/**
+ * ffmpeg holds the silence for a gap in the audio in memory: 3.1 GB for 4.7 h (seed 1109). The others of 2,000: < 1.5.
+ */
 const MOST_MIB = 4096;
 
 let lab: Lab;

@@ -19,7 +19,10 @@ await Promise.all(process.argv.slice(1).map((archive) => inflate(archive)));
 
 type Installed = { readonly executablePath: string; readonly libraries?: string };
 
-/** $CHROMIUM, or npm's where it runs, or what is on the PATH. Throws an error that names what to install when there is none. */
+/**
+ * $CHROMIUM, or npm's where it runs, or what is on the PATH. Throws an error that names what to install when there is
+ * none.
+ */
 async function findChromium(): Promise<Installed> {
   const { CHROMIUM, PATH = "" } = process.env;
   if (CHROMIUM) {

@@ -33,7 +33,10 @@ export const PlayReport = z.object({
   ended: z.boolean(),
   /** Where it stands, in seconds. */
   time: z.number(),
-  /** Errors and warnings of the player, of the media element, and playback that waited although nobody had asked for it. */
+  /**
+   * Errors and warnings of the player, of the media element, and playback that waited although nobody had asked for
+   * it.
+   */
   faults: z.array(Fault),
   /** In order; what came on the screen while another step was carried out is in here too. */
   frames: z.array(Frame),

@@ -30,7 +30,10 @@ export type Playback = Opened & {
   close(): Promise<void>;
 };
 
-/** Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes longer than 90 s. */
+/**
+ * Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes
+ * longer than 90 s.
+ */
 export async function openPlayback(browser: Browser, site: PlayerSite, url: string): Promise<Playback> {
   const kind = url.endsWith(".mpd") ? "dash" : "hls";
   const page = await browser.newPage({ viewport: { width: 640, height: 360 } });

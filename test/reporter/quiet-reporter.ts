@@ -1,5 +1,5 @@
-// vitest's default reporter with less to read: one line a file, nothing of what passing tests log, and a summary at the end
-// that names each failed test and each that passed only when it was retried.
+// vitest's default reporter with less to read: one line a file, nothing of what passing tests log, and a summary at
+// the end that names each failed test and each that passed only when it was retried.
 import { Console } from "node:console";
 import { writeFileSync } from "node:fs";
 import type { SerializedError } from "vitest";
@@ -75,7 +75,10 @@ export default class QuietReporter extends DefaultReporter {
   }
 }
 
-/** A file that cannot even be loaded has no failed tests, and yet has failed; so has a run with an error outside any test. */
+/**
+ * A file that cannot even be loaded has no failed tests, and yet has failed; so has a run with an error outside any
+ * test.
+ */
 export function reportOf(
   testModules: readonly TestModule[],
   unhandledErrors: readonly { message?: string }[],

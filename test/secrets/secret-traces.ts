@@ -47,7 +47,10 @@ function formsOf(secret: string): [string, Buffer][] {
   });
 }
 
-/** What Base64 makes of bytes that stand `shift` bytes behind a multiple of three, without what depends on their neighbours. */
+/**
+ * What Base64 makes of bytes that stand `shift` bytes behind a multiple of three, without what depends on their
+ * neighbours.
+ */
 function base64At(bytes: Buffer, shift: number): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString("base64")

@@ -1,5 +1,5 @@
-// Secrets reach only who needs them: after jobs with every kind of end, all that was stored, logged, sent and answered is
-// searched for each of them.
+// Secrets reach only who needs them: after jobs with every kind of end, all that was stored, logged, sent and
+// answered is searched for each of them.
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -7,8 +7,8 @@ export const LIMITED_VARIABLES = ["FFMPEG_PATH", "COPRA_TOOL_FOLDERS"] as const;
 type LimitedVariable = (typeof LIMITED_VARIABLES)[number];
 
 /**
- * Makes one that fails at 322x182 with `message`, in which the shell replaces `$*` by its arguments. Returns the environment
- * with which nodes use it.
+ * Makes one that fails at 322x182 with `message`, in which the shell replaces `$*` by its arguments. Returns the
+ * environment with which nodes use it.
  */
 export async function makeLimitedFfmpeg(folder: string, message: string): Promise<Record<LimitedVariable, string>> {
   const { ffmpeg } = await locateFfmpeg(process.env);

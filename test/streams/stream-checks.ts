@@ -7,7 +7,10 @@ import type { PackageTrack, StreamPackage } from "./stream-package.ts";
 const START = 10;
 /** Rounding in playlists and time stamps, in seconds. */
 const ROUNDING = 0.002;
-/** Audio segments begin between packets of 1024 samples, and before the video (priming): two packets at 22,050 Hz. In s. */
+/**
+ * Audio segments begin between packets of 1024 samples, and before the video (priming): two packets at 22,050 Hz. In
+ * s.
+ */
 const AUDIO_ROUNDING = 0.1;
 
 const TYPES: Readonly<Record<string, RegExp>> = {
@@ -55,8 +58,8 @@ async function wholeTrack(track: PackageTrack): Promise<Media> {
 }
 
 /**
- * Segments that do not begin with a keyframe, do not decode by themselves, or do not begin at the distance from the first
- * that the playlist gives.
+ * Segments that do not begin with a keyframe, do not decode by themselves, or do not begin at the distance from the
+ * first that the playlist gives.
  */
 export async function segmentFaults(track: PackageTrack): Promise<string[]> {
   const faults: string[] = [];
@@ -116,8 +119,8 @@ export function lengthFaults(
 }
 
 /**
- * Variants that need more than they declare in their busiest stretch of 0.5 to 1.5 target durations (RFC 8216 §4.1), or a tenth
- * less (Apple's HLS authoring specification §9).
+ * Variants that need more than they declare in their busiest stretch of 0.5 to 1.5 target durations (RFC 8216 §4.1),
+ * or a tenth less (Apple's HLS authoring specification §9).
  */
 export async function bandwidthFaults({ tracks, variants, targetSeconds }: StreamPackage): Promise<string[]> {
   const target =

@@ -52,8 +52,8 @@ type Clip = {
 
 const NTSC = 1001 / 30000;
 /**
- * Formats without edit lists include the AAC encoder's priming of 1024 samples: the file begins with it, and the video that
- * much later.
+ * Formats without edit lists include the AAC encoder's priming of 1024 samples: the file begins with it, and the
+ * video that much later.
  */
 const PRIMING = { codeAtStart: -1024 / 48000 };
 const sizes = { large: "854x480", other: "320x180", portrait: "180x320", odd: "321x181" };

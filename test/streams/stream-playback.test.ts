@@ -79,7 +79,8 @@ const open = (path: string): Promise<Playback> =>
 /**
  * What hls.js reports without anything being wrong: loads that it aborts to switch levels; and, of MPEG-TS, that
  * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
- * `waiting`: a busy machine decodes late. Of holes in a package the players complain themselves, and `buffered` shows them.
+ * `waiting`: a busy machine decodes late. Of holes in a package the players complain themselves, and `buffered` shows
+ * them.
  */
 const HARMLESS = ["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress", "waiting"];
 

@@ -9,7 +9,9 @@ export interface Player {
   open(url: string): Promise<void>;
   levels(): Level[];
   subtitles(): { language: string; name: string }[];
-  /** From now on this level alone, by its place in `levels`; what is buffered of others is thrown away or still played. */
+  /**
+   * From now on this level alone, by its place in `levels`; what is buffered of others is thrown away or still played.
+   */
   force(level: number, buffered: "dropped" | "played"): void;
   /** Null: none. */
   selectSubtitles(track: number | null): void;

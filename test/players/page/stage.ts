@@ -83,7 +83,9 @@ async function seek(seconds: number): Promise<Frame> {
   return (await shown(seen)) ?? frameOnScreen();
 }
 
-/** The latest frame that came after the first `seen`; null when none comes soon, as when it is on the screen already. */
+/**
+ * The latest frame that came after the first `seen`; null when none comes soon, as when it is on the screen already.
+ */
 async function shown(seen: number): Promise<Frame | null> {
   const deadline = performance.now() + 1000;
   while (frames.length === seen && performance.now() < deadline)
