@@ -1,4 +1,4 @@
-// Bodies for property-based tests: complete requests of every kind, with a few things wrong in them.
+// Bodies for property-based tests: complete requests of all kinds, with a few errors.
 import fc from "fast-check";
 
 const keys = { access_key_id: "AKID", secret_access_key: "secret" };
@@ -73,7 +73,7 @@ const completeBody = fc.record({
   settings: section({ ultrafast: true }, {}),
 });
 
-/** Values that look right, are nearly right, or hurt. */
+/** Values that are plausible, almost valid, or harmful. */
 const NASTY: readonly unknown[] = [
   ...[
     null,
@@ -115,13 +115,13 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   value: fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...NASTY)),
 });
 
-/** A complete body with up to three mutations somewhere in it, or any JSON at all. */
+/** A complete body with up to three mutations, or any JSON. */
 export const arbitraryBody: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 19, arbitrary: fc.tuple(completeBody, fc.array(mutation, { maxLength: 3 })).map(mutated) },
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** A value of its own, so that what is put in twice is not changed twice. */
+/** A copy, so that a value that occurs twice is not changed twice. */
 const copyOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function mutated([body, mutations]: [unknown, readonly Mutation[]]): unknown {
@@ -130,7 +130,7 @@ function mutated([body, mutations]: [unknown, readonly Mutation[]]): unknown {
   return copy;
 }
 
-/** Follows the steps down, each to a member by its number, and changes what it finds there. */
+/** Follows the steps, each to a property by its number, and changes the value there. */
 function mutate(root: unknown, { steps, act, name, value }: Mutation): void {
   let parent = root;
   for (const [depth, step] of steps.entries()) {

@@ -68,7 +68,7 @@ export const formatTexts: fc.Arbitrary<string> = fc
     return [name, ...(audioOnly ? [] : [video]), audio, options].slice(0, length).join(":");
   });
 
-// ── Formats that can be made ─────────────────────────────────────────────────────────────────────────────────────────
+// ── Valid formats ─────────────────────────────────────────────────────────────────────────────────────────
 
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> => fc.option(value, { freq: 2 });
 const among = <Value>(values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values);

@@ -1,13 +1,13 @@
-// Addresses by which a client may try to have the service ask its own network, as data for the tests of every door.
+// URLs with which a client may try to access the network of the service, for the tests of all code that accepts URLs.
 import type { AllowPrivate } from "../network/address-policy.ts";
 
-/** An address, from which setting on it is allowed (null: never), and what it is. */
+/** A URL, the first setting that allows it (null: none), and a description. */
 export type HostileAddress = readonly [url: string, from: "loopback" | "all" | null, what: string];
 
-/** The settings in the order in which they allow more. */
+/** The settings, from strict to permissive. */
 export const ALLOW_SETTINGS: readonly AllowPrivate[] = ["none", "loopback", "all"];
 
-/** Whether a row of the table is refused under a setting. */
+/** Whether a setting rejects a row of the table. */
 export const isRefused = ([, from]: HostileAddress, allow: AllowPrivate): boolean =>
   from === null || ALLOW_SETTINGS.indexOf(allow) < ALLOW_SETTINGS.indexOf(from);
 
@@ -35,10 +35,10 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://%31%32%37.0.0.1/", "loopback", "loopback percent-encoded"],
   ["http://127.0.0.1%2e/", "loopback", "loopback with an encoded dot"],
   ["http://12\t7.0.\n0.1/", "loopback", "loopback with a tab and a line break"],
-  ["\u0000 http://127.0.0.1/ ", "loopback", "loopback behind control characters"],
+  ["\u0000 http://127.0.0.1/ ", "loopback", "loopback after control characters"],
   ["http:127.0.0.1", "loopback", "loopback without slashes"],
   ["http:\\\\127.0.0.1\\", "loopback", "loopback with backslashes"],
-  ["http:////127.0.0.1/", "loopback", "loopback behind four slashes"],
+  ["http:////127.0.0.1/", "loopback", "loopback after four slashes"],
   ["http://localhost/", "loopback", "localhost"],
   ["http://LocalHost./", "loopback", "localhost in capitals, with a dot"],
   ["http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "loopback", "localhost in circled letters"],
@@ -59,7 +59,7 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://127.0.0.1../", null, "loopback with two dots"],
   ["http://localhost../", null, "localhost with two dots"],
   ["http://a..example.com/", null, "a name with an empty label"],
-  // What comes before the host, and what only looks like it.
+  // Text before the host, and text that resembles a host.
   ["http://media.example.com@127.0.0.1/", "loopback", "a public host as the user"],
   ["http://media.example.com:80@10.0.0.1/", "all", "a public host and port as user and password"],
   ["http://a@b@169.254.169.254/", null, "two users"],
@@ -90,7 +90,7 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://host.docker.internal/", "all", "a name of a private zone"],
   ["http://localhost.localdomain/", "all", "what /etc/hosts may call this machine"],
   ["http://ip6-localhost/", "all", "what /etc/hosts may call this machine"],
-  ["http://METADATA.google。internal./", "all", "Google's metadata by name; its address is refused on connecting"],
+  ["http://METADATA.google。internal./", "all", "Google's metadata by name; its address is rejected on connecting"],
   // Metadata servers.
   ["http://169.254.169.254/latest/meta-data/", null, "AWS, Azure, Google, Oracle, DigitalOcean, Hetzner, OpenStack"],
   ["http://2852039166/", null, "the same in decimal"],
@@ -116,7 +116,7 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://[fd00:a9fe:a9fe::1]/", null, "Akamai over IPv6"],
   ["http://[fd00:100::100:200]/", null, "Alibaba over IPv6"],
   ["http://[fe80::a9fe:a9fe]/", null, "OpenStack over IPv6"],
-  // Addresses that are nobody's on the Internet.
+  // Addresses without an owner on the Internet.
   ["http://169.254.1.1/", null, "link-local"],
   ["http://[fe80::1]/", null, "IPv6 link-local"],
   ["http://[fe80::1%25eth0]/", null, "a zone"],
@@ -142,8 +142,8 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://[3fff::1]/", null, "IPv6 documentation"],
   ["http://[2001:2::1]/", null, "IPv6 benchmarking"],
   ["http://[5f00::1]/", null, "segment routing"],
-  ["http://[4000::1]/", null, "IPv6 that nobody has"],
-  // Addresses in which another lies.
+  ["http://[4000::1]/", null, "unassigned IPv6"],
+  // Addresses that contain another address.
   ["http://[::127.0.0.1]/", null, "compatible loopback"],
   ["http://[::a00:1]/", null, "compatible private, in hexadecimal"],
   ["http://[::ffff:0:127.0.0.1]/", null, "translated loopback"],
@@ -156,7 +156,7 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http://[2002:a9fe:a9fe::1]/", null, "6to4 of metadata"],
   ["http://[2002:c0a8:101::1]/", null, "6to4 of a private address"],
   ["http://[2001:0:7f00:1::]/", null, "Teredo"],
-  // What is no HTTP.
+  // Schemes other than HTTP.
   ["file:///etc/passwd", null, "a file"],
   ["file://localhost/etc/passwd", null, "a file of a host"],
   ["ftp://media.example.com/a.mp4", null, "FTP"],
@@ -181,7 +181,7 @@ export const HOSTILE_ADDRESSES: readonly HostileAddress[] = [
   ["http:///", null, "no host"],
 ];
 
-/** Names whose addresses lie inside, by what a name server answers; no answer has an address that may be asked. */
+/** Names that resolve only to addresses that are not allowed, with the responses of the name server. */
 export const HOSTILE_NAMES: readonly (readonly [name: string, addresses: readonly string[]])[] = [
   ["a.example.com", ["127.0.0.1"]],
   ["aaaa.example.com", ["::1"]],

@@ -254,7 +254,7 @@ const ELSEWHERE = new Map<string, Proof>([
     "rate_limited",
     testNamed(
       "worker/http/responses/json-response.test.ts",
-      "too many requests with one key are answered with 429, and those of another key are not",
+      "returns 429 for too many requests with one key, but not for another key",
     ),
   ],
   [

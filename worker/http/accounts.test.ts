@@ -58,7 +58,7 @@ const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage
 
 describe("a job of another account", () => {
   const routes = ROUTES.filter(({ audience, path }) => audience === "client" && path.includes("/:id"));
-  it.each(routes.map(named))("is to %s as one that never was", async (_, route) => {
+  it.each(routes.map(named))("is unknown to %s", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {
       const before = await stateOf(id);
       const [foreign, nobodys] = [
@@ -74,7 +74,7 @@ describe("a job of another account", () => {
     }
   });
 
-  it("is on no page of the list, wherever the page begins and whatever is asked for", async () => {
+  it("is not on any page of the list, whatever the query", async () => {
     const jobs = await ownersJobs();
     const first = await send("/v2/jobs?limit=1", { headers: basic(owner.key) });
     expect(first.body.next_cursor).toMatch(/^\d+-/);

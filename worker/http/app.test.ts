@@ -19,7 +19,7 @@ describe("access", () => {
     route.method,
     fill(route, values),
   ]);
-  it.each(paths)("%s %s is closed to anyone without the right credential", async (method, path) => {
+  it.each(paths)("%s %s requires the right credential", async (method, path) => {
     const wrong = path.includes("/nodes/") ? account.key : path.includes("/admin/") ? nodeToken : ADMIN;
     for (const headers of [
       {},
@@ -40,7 +40,7 @@ describe("access", () => {
     }
   });
 
-  it("shows an account its own jobs only", async () => {
+  it("lists only the jobs of the account", async () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     for (const path of [`/v2/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}`, `/v2/metadata/jobs/${job.id}/input`]) {
@@ -52,7 +52,7 @@ describe("access", () => {
   });
 });
 
-describe("every answer", () => {
+describe("all responses", () => {
   const authorized = (path: string) =>
     path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
   const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1", path: "a.mp4" };
@@ -69,7 +69,7 @@ describe("every answer", () => {
     },
   );
 
-  it("comes soon, however slowly a body comes that nobody reads", async () => {
+  it("is not delayed by a slow unread body", async () => {
     const body = new ReadableStream<Uint8Array>({ start: (one) => one.enqueue(new Uint8Array(3)) });
     const begun = Date.now();
     expect((await app.request("/v2/jobs", { method: "POST", body }, env)).status).toBe(401);
@@ -77,7 +77,7 @@ describe("every answer", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("unknown paths and methods", () => {
   const rows: [string, string, number, string][] = [
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA", 404, "job_not_found"],
     ["GET", "/v2/jobs/..%2f..", 404, "job_not_found"],
@@ -85,7 +85,7 @@ describe("what is not there", () => {
     ["GET", "/v2/nothing", 404, "route_not_found"],
     ["GET", "/", 404, "route_not_found"],
   ];
-  it.each(rows)("%s %s answers %i %s", async (method, path, status, code) => {
+  it.each(rows)("%s %s returns %i %s", async (method, path, status, code) => {
     const answer = await send(path, { method, headers: basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -105,7 +105,7 @@ describe("what is not there", () => {
     ["PUT", "/v2/admin/accounts", "GET, HEAD, POST"],
     ["GET", "/v2/admin/keys/000000000000", "DELETE"],
     ["GET", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", "POST"],
-  ])("%s %s is answered with the methods that there are: %s", async (method, path, methods) => {
+  ])("%s %s returns the supported methods: %s", async (method, path, methods) => {
     const credential = path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : null;
     const answer = await send(path, { method, headers: credential ?? basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([405, "method_not_allowed"]);
@@ -114,7 +114,7 @@ describe("what is not there", () => {
 });
 
 describe("GET /v2/metadata/jobs", () => {
-  it("answers from creation on, and 404 for a key it does not know yet", async () => {
+  it("returns data from creation on, and 404 for an unknown key", async () => {
     const { body: job } = await post(jobBody());
     const all = await send(`/v2/metadata/jobs/${job.id}`, { headers: basic(account.key) });
     expect(all).toMatchObject({ status: 200, body: { job_id: job.id, metadata: { input: {}, outputs: [] } } });
@@ -162,19 +162,19 @@ describe("reports of nodes", () => {
       "report_not_valid",
     ],
   ];
-  it.each(rows)("refuse %s", async (_, path, body, status, code) => {
+  it.each(rows)("reject %s", async (_, path, body, status, code) => {
     const answer = await send(`/v2/nodes/leases/${path}`, { method: "POST", body, headers: bearer(nodeToken) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it("do not take a plain request for a socket", async () => {
+  it("reject a request without a WebSocket upgrade", async () => {
     const answer = await send("/v2/nodes/connect", { headers: bearer(nodeToken) });
     expect(answer).toMatchObject({ status: 400, body: { error_code: "report_not_valid" } });
   });
 });
 
 describe("GET /v2/health", () => {
-  it("needs no key", async () => {
+  it("requires no key", async () => {
     expect(await send("/v2/health")).toMatchObject({ status: 200, body: { status: "ok", nodes: 0 } });
   });
 });

@@ -5,7 +5,7 @@ import { isErrorCode } from "#shared/errors.ts";
 import { arbitraryBody } from "#shared/testing/arbitrary-body.ts";
 import { basic, newAccount } from "../testing/jobs.ts";
 
-it("answers any body with a plan or with an error in the contract's shape", async () => {
+it("returns a plan or an error response for any body", async () => {
   const { key } = await newAccount();
   const statuses = new Map<number, number>();
   await fc.assert(
@@ -23,6 +23,6 @@ it("answers any body with a plan or with an error in the contract's shape", asyn
     }),
     { numRuns: 150 },
   );
-  // Plans as well as refusals: the bodies must reach both sides of the parser.
+  // Both plans and errors: the bodies must be varied enough.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));
 }, 120_000);

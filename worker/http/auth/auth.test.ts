@@ -34,7 +34,7 @@ it.each<[string, Record<string, string>, number]>([
   ["what is no token", bearer("n-guess"), 0],
   ["an unknown key", basic(`k-${UNKNOWN}`), 1],
   ["an unknown node token", bearer(`n-${UNKNOWN}`), 1],
-])("%s costs the database no row, and at most one look into an index", async (_, headers, most) => {
+])("%s reads no database row and at most one index entry", async (_, headers, most) => {
   const before = await rowsOfAllTables();
   for (const route of ROUTES.filter(({ audience }) => audience !== "anyone")) {
     const { db, statements } = watched(env.DB);
@@ -46,7 +46,7 @@ it.each<[string, Record<string, string>, number]>([
   expect(await rowsOfAllTables()).toEqual(before);
 });
 
-it("the rate of requests is each client key's own, and nodes have none", async () => {
+it("limits the request rate per client key, and not for nodes", async () => {
   const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
   const [busy, calm, token] = [await newAccount(), await newAccount(), await newNodeToken()];
   const ask = async (path: string, headers: Record<string, string>, method = "GET") =>
@@ -71,7 +71,7 @@ const ALLOWED = 2;
 const unknownKey = (number: number) => `k-${String(number).padStart(43, "0")}`;
 const from = (address: string, headers: Record<string, string>) => ({ ...headers, "cf-connecting-ip": address });
 
-it("a network that sends unknown keys is refused before the database is asked, and others are not", async () => {
+it("blocks a network that sends unknown keys before any database access, and no other network", async () => {
   const { key } = await newAccount();
   const { db, statements } = watched(env.DB);
   const tight = { ...env, DB: db, REFUSED_RATE: env.TIGHT_RATE };
@@ -96,7 +96,7 @@ it("a network that sends unknown keys is refused before the database is asked, a
   }
 });
 
-it("an unknown key is looked up once in ten seconds", async () => {
+it("looks up an unknown key once in ten seconds", async () => {
   const { db, statements } = watched(env.DB);
   for (let at = 0; at < 3; at++) {
     const answer = await app.request("/v2/jobs", { headers: basic(unknownKey(77)) }, { ...env, DB: db });
@@ -105,7 +105,7 @@ it("an unknown key is looked up once in ten seconds", async () => {
   expect(statements.length).toBe(1);
 });
 
-it("a network that sends wrong admin tokens is refused for a minute, the right one included", async () => {
+it("blocks a network that sends wrong admin tokens for a minute, even with the right token", async () => {
   const tight = { ...env, ADMIN_REFUSED_RATE: env.TIGHT_RATE };
   const ask = async (address: string, token: string) => {
     const answer = await app.request("/v2/admin/accounts", { headers: from(address, bearer(token)) }, tight);
@@ -120,11 +120,11 @@ it("a network that sends wrong admin tokens is refused for a minute, the right o
   lines.mockRestore();
 });
 
-it.each(["", "short", "x".repeat(31)])("an admin token of less than 32 characters is no setting: %j", (token) => {
+it.each(["", "short", "x".repeat(31)])("rejects an admin token of less than 32 characters: %j", (token) => {
   expect(() => settingsOf({ ...env, ADMIN_TOKEN: token })).toThrow(/ADMIN_TOKEN must have at least 32 characters/);
 });
 
-it("a revoked API key opens no route from then on", async () => {
+it("a revoked API key gives no access", async () => {
   const { id, key } = await newAccount();
   const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
   const { body } = await admin("GET", `/accounts/${id}/keys`);
@@ -135,7 +135,7 @@ it("a revoked API key opens no route from then on", async () => {
   }
 });
 
-it("a revoked node token closes its nodes' sockets and takes no report, and leaves the other nodes alone", async () => {
+it("a revoked node token closes the sockets of its nodes and rejects their reports, without effect on other nodes", async () => {
   const admin = (method: string, path: string, body?: unknown) =>
     send(`/v2/admin${path}`, { method, body, headers: bearer(ADMIN) });
   const { body: lost } = await admin("POST", "/node-tokens", { name: "lost" });

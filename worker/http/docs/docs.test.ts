@@ -26,7 +26,7 @@ describe("GET /docs", () => {
     expect((await get("/docs/", { "if-none-match": headers.get("etag") ?? "" })).status).toBe(304);
   });
 
-  it("has a place for each of its links, and each place once", () => {
+  it("has exactly one anchor for each link", () => {
     const ids = all(/\sid="([^"]+)"/g);
     expect(ids.filter((id, at) => ids.indexOf(id) < at)).toEqual([]);
     expect(all(/href="#([^"]+)"/g).filter((id) => !ids.includes(id))).toEqual([]);
@@ -57,7 +57,7 @@ describe("GET /docs", () => {
 });
 
 describe("GET /", () => {
-  it("shows browsers the way to the page", async () => {
+  it("redirects browsers to the page", async () => {
     const { status, headers } = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
     expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept"]);
   });

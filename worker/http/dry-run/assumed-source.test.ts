@@ -38,7 +38,7 @@ describe("the query of a dry run", () => {
     ["duration", "100000"],
     ["rotation", "45"],
     ["audio", "stereo"],
-  ])("refuses %s=%s by name", (name, value) => {
+  ])("rejects %s=%s", (name, value) => {
     const error = {
       code: "query_not_valid",
       message: expect.stringMatching(`^The query parameter \`${name}\` must be `),

@@ -20,7 +20,7 @@ const count = async (table: string) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
 
 describe("POST /v2/jobs?dry_run=true", () => {
-  it("answers the plan, and nothing is begun, stored or claimed", async () => {
+  it("returns the plan, and starts, stores and claims nothing", async () => {
     const before = [await count("jobs"), await count("idempotency_keys")];
     const { status, headers, body } = await dryRun("", {}, { "idempotency-key": "dry-1" });
     expect(status).toBe(200);
@@ -95,7 +95,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(nothing.body).toMatchObject({ commands: [], refusals: [], outputs: [{ skipped: true }] });
   });
 
-  it("shows which of the outputs that share a path is made", async () => {
+  it("shows which of several outputs with the same path is created", async () => {
     const at = (width: number) => ({ path: "video.mp4", if: `{{ input.width }} >= ${width}` });
     const { body } = await dryRun("", { outputs: { "mp4:240p": at(100), "mp4:480p": at(200), "mp4:720p": at(9000) } });
     expect(body.commands.map(({ outputs }: { outputs: string[] }) => outputs)).toEqual([["mp4:240p"]]);
@@ -111,7 +111,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     ]);
   });
 
-  it("shows a stream with its renditions, and in which of its packages each is", async () => {
+  it("shows a stream with its renditions and their packages", async () => {
     const stream = {
       ...{ path: "video", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
       variants: ["mp4:x:64k", "mp4:240p", "mp4:hevc_720p"],
@@ -175,13 +175,13 @@ describe("POST /v2/jobs?dry_run=true", () => {
     ["wrong credentials", "", { storage: { service: "s3" } }, 400, "storage_credentials_not_valid"],
     ["a wrong source", "&width=none", {}, 400, "query_not_valid"],
     ["a wrong switch", "&dry_run=perhaps", {}, 400, "query_not_valid"],
-  ])("refuses %s as the real request does", async (_, query, changes, status, code) => {
+  ])("rejects %s like the real request", async (_, query, changes, status, code) => {
     const path = query.includes("dry_run") ? `/v2/jobs?${query.slice(1)}` : `/v2/jobs?dry_run=1${query}`;
     const answer = await send(path, { method: "POST", body: jobBody(changes), headers: own });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it("is for clients only, and other queries begin a job", async () => {
+  it("is only for clients, and other queries create a job", async () => {
     expect((await send("/v2/jobs?dry_run=1", { method: "POST", body: jobBody() })).status).toBe(401);
     for (const query of ["?dry_run=false&width=none", "?colour=red"]) {
       expect((await send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: own })).status).toBe(201);

@@ -13,7 +13,7 @@ import { OPERATIONS } from "./operations.ts";
 import { COMMON_CODES, templatePath } from "./paths.ts";
 
 describe("GET /v2/openapi.json", () => {
-  it("responses the document to anyone, and 304 to those who have it", async () => {
+  it("returns the document to anyone, and 304 if it has not changed", async () => {
     const { status, headers, body } = await send("/v2/openapi.json");
     expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
     expect(headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
@@ -39,7 +39,7 @@ describe("the document", () => {
     .map(({ method, path }) => `${method} ${templatePath(path.replace(/\{.*?\}/g, ""))}`)
     .filter((route) => !PRIVATE.some((pattern) => pattern.test(route)));
 
-  it("names every public route, and no other", () => {
+  it("contains all public routes, and no others", () => {
     const named = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${templatePath(path)}`);
     // Hono responses HEAD by the routes of GET.
     const asServed = named.map((route) => route.replace(/^HEAD /, "GET "));
@@ -47,14 +47,14 @@ describe("the document", () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });
 
-  it("refers to schemas that it has", () => {
+  it("contains all schemas that it refers to", () => {
     const { components } = openApiDocument();
     const refs = JSON.stringify(openApiDocument()).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
     const missing = [...refs].map(([, name = ""]) => name).filter((name) => !(name in components.schemas));
     expect(missing).toEqual([]);
   });
 
-  it("names every code that responses a request, with its HTTP status", () => {
+  it("contains all error codes of responses, with their HTTP status", () => {
     /** Of nodes' reports, and of requests that no operation takes. */
     const elsewhere = [
       ...["report_not_valid", "lease_superseded", "upload_not_allowed", "upload_gone"],
@@ -72,7 +72,7 @@ describe("examples", () => {
       content && "json" in content ? [[id, content.json, content.example] as const] : [],
     ),
   );
-  it.each(responses)("of the answer to %s are of the schema %s", (_, name, example) => {
+  it.each(responses)("of the response of %s match the schema %s", (_, name, example) => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
@@ -80,13 +80,13 @@ describe("examples", () => {
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );
-  it.each(bodies)("of the request to %s are taken by its parser: %s", (_, _summary, name, value) => {
+  it.each(bodies)("of the request %s are accepted by its parser: %s", (_, _summary, name, value) => {
     const isTaken =
       name === "JobRequest" ? parseJobRequest(value, "none") : { ok: BODIES[name].safeParse(value).success };
     expect(isTaken).toMatchObject({ ok: true });
   });
 
-  it.each(Object.entries(PAYLOAD_EXAMPLES))("of the notification %s are of its schema", (event, payload) => {
+  it.each(Object.entries(PAYLOAD_EXAMPLES))("of the notification %s match its schema", (event, payload) => {
     expect(NotificationPayload.parse(payload)).toEqual(payload);
     expect(payload.event).toBe(event);
   });
@@ -118,7 +118,7 @@ describe("real responses", () => {
     ["POST", "/v2/admin/node-tokens", "NewNodeToken"],
     ["GET", "/v2/admin/node-tokens", "NodeTokenList"],
   ];
-  it.each(rows)("to %s %s are of the schema %s", async (method, path, name) => {
+  it.each(rows)("of %s %s match the schema %s", async (method, path, name) => {
     const isAdmin = path.startsWith("/v2/admin");
     const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
       method,

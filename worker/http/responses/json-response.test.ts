@@ -51,7 +51,7 @@ it("logs internal details in one line, without passwords and queries of URLs", a
   expect(written[0]).not.toMatch(/pass|sig=|token/);
 });
 
-it("too many requests with one key are answered with 429, and those of another key are not", async () => {
+it("returns 429 for too many requests with one key, but not for another key", async () => {
   const [busy, calm] = [await newAccount(), await newAccount()];
   const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
   const ask = async (key: string) => app.request("/v2/jobs", { headers: basic(key) }, tight);

@@ -58,7 +58,7 @@ describe("a webhook secret that is rotated", () => {
     expect(await accountOf(env, id).admitDelivery("a.test")).toEqual({ go: true, signWith: [third.webhook_secret] });
   });
 
-  it("is that of an account", async () => {
+  it("requires an existing account", async () => {
     expect(await admin("/accounts/nobody/rotate-secret")).toMatchObject({
       status: 404,
       body: { error_code: "account_not_found" },
@@ -90,7 +90,7 @@ describe("a pepper that is changed", () => {
     expect((await list(second, used.key)).status).toBe(401);
   });
 
-  it("leaves the Idempotency-Keys of before what they were", async () => {
+  it("keeps earlier Idempotency-Keys valid", async () => {
     const { key } = await newAccount();
     const init = {
       method: "POST",
@@ -133,7 +133,7 @@ describe("a sealing key that is changed", () => {
     expect((await post({ SEALING_KEYS: next }, key)).status).toBe(201);
   });
 
-  it("is replaced in jobs, and those that cannot be opened are named", async () => {
+  it("is replaced in jobs, and jobs that cannot be decrypted are listed", async () => {
     const { sealingKeys } = settingsOf(env);
     const [older, lost] = [await newSpec(), await newSpec()];
     const secrets = await openJobSecrets(older, sealingKeys);

@@ -39,7 +39,7 @@ describe("/v2/admin", () => {
     [{ name: "a\ud800" }, "`name` must be valid Unicode text, without unpaired surrogates"],
     [{ name: "me", role: "chief" }, "The body has no field `role`; allowed: name"],
     [["me"], "The body must be an object"],
-  ])("the name in %j is refused in one sentence", async (body, message) => {
+  ])("rejects the name in %j with one sentence", async (body, message) => {
     for (const path of ["/accounts", "/node-tokens"]) {
       const refused = await admin("POST", path, body);
       expect([refused.status, refused.body]).toEqual([

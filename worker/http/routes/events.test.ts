@@ -138,7 +138,7 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(await stream.next()).toMatchObject({ event: "end" });
   });
 
-  it("has room for twenty a job, and forgets those who left when the job next moves", async () => {
+  it("allows twenty streams per job, and forgets closed streams at the next change", async () => {
     const id = await newJob();
     const inspect = await claim(id, "inspect");
     const streams = await Promise.all(Array.from({ length: 20 }, () => listen(id)));
@@ -154,7 +154,7 @@ describe("GET /v2/jobs/:id/events", () => {
     await cancel(id);
   });
 
-  it("writes nothing to the disk for those who follow", async () => {
+  it("writes nothing to storage for streams", async () => {
     const id = await newJob();
     const inspect = await claim(id, "inspect");
     const job = jobOf(env, id);
@@ -171,7 +171,7 @@ describe("GET /v2/jobs/:id/events", () => {
     await cancel(id);
   });
 
-  it("is refused to strangers, for jobs that are not, and by other methods", async () => {
+  it("is rejected for other accounts, unknown jobs and other methods", async () => {
     const id = await newJob();
     const stranger = basic((await newAccount()).key);
     const rows: [string, RequestInit, number, string][] = [

@@ -32,7 +32,7 @@ describe("POST /v2/jobs", () => {
     expect(read).toMatchObject({ status: 200, body: { id: body.id, status: "job.starting" } });
   });
 
-  it("makes one output of each object of an array, with keys that count from 1", async () => {
+  it("creates one output for each object of an array, with keys that count from 1", async () => {
     const outputs = {
       "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }],
       "jpg:100x100": { key: "thumb", path: "t.jpg" },
@@ -188,7 +188,7 @@ describe("POST /v2/jobs", () => {
     expect(await countJobs()).toBe(before);
   });
 
-  it("names the first wrong section in the order input, storage, outputs, notification, settings", async () => {
+  it("reports the first invalid section in the order input, storage, outputs, notification, settings", async () => {
     expect((await post({})).body.error_code).toBe("input_not_valid");
     expect((await post({ input: { url: "http://127.0.0.1/a" } })).body.error_code).toBe("storage_not_valid");
     expect((await post(jobBody({ outputs: 1, notification: 1 }))).body.error_code).toBe("outputs_not_valid");
@@ -233,7 +233,7 @@ describe("POST /v2/jobs", () => {
 });
 
 describe("GET /v2/jobs", () => {
-  it("lists an account's jobs, newest first, page by page", async () => {
+  it("lists the jobs of an account, newest first, in pages", async () => {
     const own = basic((await newAccount()).key);
     const create = async () =>
       (await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own })).body.id as string;
@@ -267,7 +267,7 @@ describe("GET /v2/jobs", () => {
     ["?cursor=abc", /`cursor`.*next_cursor/],
     ["?colour=red", /^The query has no field `colour`; allowed: status, limit, cursor$/],
   ];
-  it.each(rows)("refuses %s", async (query, message) => {
+  it.each(rows)("rejects %s", async (query, message) => {
     const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
     expect([status, body]).toEqual([
       400,
@@ -288,7 +288,7 @@ describe("Idempotency-Key", () => {
     expect((await postAs("order-1", jobBody(), (await newAccount()).key)).body.id).not.toBe(first.body.id);
   });
 
-  it("is refused with another body, or in a form that is none", async () => {
+  it("is rejected with another body, or if it is not valid", async () => {
     await postAs("order-2", jobBody());
     const other = await postAs("order-2", jobBody({ settings: { ultrafast: true } }));
     expect([other.status, other.body.error_code]).toEqual([409, "idempotency_key_reused"]);
@@ -296,7 +296,7 @@ describe("Idempotency-Key", () => {
     expect([odd.status, odd.body.error_code]).toEqual([400, "idempotency_key_not_valid"]);
   });
 
-  it("is forgotten after a day", async () => {
+  it("expires after a day", async () => {
     const { body: first } = await postAs("order-3", jobBody());
     await env.DB.prepare("UPDATE idempotency_keys SET created_at = created_at - 86400001 WHERE key = 'order-3'").run();
     expect((await postAs("order-3", jobBody())).body.id).not.toBe(first.id);
@@ -319,7 +319,7 @@ describe("DELETE /v2/jobs/:id", () => {
     ]);
   });
 
-  it("is for the job's own account only", async () => {
+  it("is only for the account of the job", async () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
@@ -348,7 +348,7 @@ describe("POST /v2/jobs/:id/retry", () => {
 });
 
 describe("/v2/jobs/:id/notifications", () => {
-  it("is the log of deliveries, each of which can be sent again", async () => {
+  it("returns the log of deliveries, which can be replayed", async () => {
     const { body: job } = await post(
       jobBody({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true } }),
     );

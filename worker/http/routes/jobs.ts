@@ -130,11 +130,11 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       : errorResponse(context, sent.error.code, sent.error.message, sent.error.retryAfterSeconds ?? null);
   });
 
-/** Of a job whose row is left alone. */
+/** The error for a job of which only the row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;
 
 /**
- * The id and time of the job that a request asks for: new ones, or those of the request that came before with the same
+ * The id and creation time of the requested job: new ones, or those of the previous request with the same
  * Idempotency-Key. Throws AppError(idempotency_key_*).
  */
 async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<{ id: JobId; createdAt: number }> {

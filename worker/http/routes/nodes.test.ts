@@ -116,7 +116,7 @@ it("the token of an earlier attempt is invalid after another node has the task",
   expect((await fail(second)).status).toBe(200);
 });
 
-it("reports on leases that there never were make no object", async () => {
+it("reports on unknown leases create no object", async () => {
   const jobs = async (): Promise<number> => (await listDurableObjectIds(env.JOB)).length;
   const { token: ofOther } = await leased("inspect");
   const before = await jobs();
@@ -131,7 +131,7 @@ it("reports on leases that there never were make no object", async () => {
   expect(await jobs()).toBe(before);
 });
 
-it("reports larger than a body may be are refused", async () => {
+it("reports beyond the size limit are rejected", async () => {
   for (const verb of verbs) {
     const raw = `{"token":"${"x".repeat(2 ** 20)}"}`;
     const response = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {

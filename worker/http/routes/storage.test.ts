@@ -64,8 +64,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("uploads to the service's own storage", () => {
-  it("store a file, which everyone may read for a day", async () => {
+describe("uploads to the built-in storage", () => {
+  it("store a file, which anyone can read for a day", async () => {
     const { keep, store } = await folder();
     expect(await store.begin(file("a.mp4", 300))).toBeNull();
     const url = await keep("x/ä b+c(1)'&=%.mp4", 300);
@@ -93,7 +93,7 @@ describe("uploads to the service's own storage", () => {
     expect([late.status, await late.json()]).toMatchObject([404, { error_code: "object_not_found" }]);
   });
 
-  it("store a file at once, with what caches may do with it", async () => {
+  it("store a file in one request, with its cache headers", async () => {
     const { store, urlOf } = await folder();
     const [part, ...others] = await store.sign(file("00001.m4s", 40 * MIB, "public, max-age=60"), null);
     expect([others, (await put(part as UploadPart)).status]).toEqual([[], 200]);
@@ -117,7 +117,7 @@ describe("uploads to the service's own storage", () => {
     expect([read.status, (await read.arrayBuffer()).byteLength]).toEqual([200, 0]);
   });
 
-  it("store a large file in parts, put together as often as one likes", async () => {
+  it("store a large file in parts, which can be completed repeatedly", async () => {
     const { store, urlOf } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = await store.begin(large);
@@ -151,7 +151,7 @@ describe("uploads to the service's own storage", () => {
     expect([response.status, await response.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
   });
 
-  it("have parts that a request to the Worker can carry, however large the file", async () => {
+  it("have parts within the request limit of the Worker, for any file size", async () => {
     const sizes = (await folder()).store.partSizes(100 * 2 ** 30);
     expect([Math.max(...sizes), new Set(sizes.slice(0, -1)).size]).toEqual([90 * MIB, 1]);
   });
@@ -176,7 +176,7 @@ describe("uploads to the service's own storage", () => {
     expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
   });
 
-  it("are refused with another length, and without one", async () => {
+  it("are rejected with another length, and without one", async () => {
     const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
     if (!part) throw new Error("No part");
@@ -213,7 +213,7 @@ describe("uploads to the service's own storage", () => {
     expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
   });
 
-  it("are refused when their time is over, or their key is gone", async () => {
+  it("are rejected after they expire, or without their key", async () => {
     const object = { jobId: (await folder()).id, path: "a.mp4" };
     const upload = {
       object,
@@ -233,7 +233,7 @@ describe("uploads to the service's own storage", () => {
   });
 });
 
-describe("the service's own storage", () => {
+describe("the built-in storage", () => {
   const resolve = (changes: object) =>
     resolveStorage({ kind: "builtin", path: "" }, { env: { ...env, ...changes }, origin, keys: null });
 
@@ -244,7 +244,7 @@ describe("the service's own storage", () => {
     });
   });
 
-  it("is refused where the operator has bound no bucket", async () => {
+  it("is rejected without a bucket binding", async () => {
     await expect(resolve({ STORAGE: undefined })).rejects.toMatchObject({
       code: "storage_service_not_valid",
       message: expect.stringContaining("R2 bucket"),
@@ -252,7 +252,7 @@ describe("the service's own storage", () => {
   });
 });
 
-describe("reading from the service's own storage", () => {
+describe("reading from the built-in storage", () => {
   const rows: [Record<string, string>, number, string | null, number[] | null][] = [
     [{ range: "bytes=0-1" }, 206, "bytes 0-1/10", [0, 1]],
     [{ range: "bytes=7-" }, 206, "bytes 7-9/10", [7, 8, 9]],
@@ -270,7 +270,7 @@ describe("reading from the service's own storage", () => {
     else expect(await read.json()).toMatchObject({ status: "error" });
   });
 
-  it("finds nothing outside a job's folder", async () => {
+  it("finds nothing outside the folder of a job", async () => {
     const { id, keep } = await folder();
     await keep("a.mp4", 1);
     for (const path of [
@@ -312,7 +312,7 @@ describe("reading from the service's own storage", () => {
     for (const method of ["POST", "DELETE", "PATCH"]) expect((await fetchWorker(url, { method })).status).toBe(405);
   });
 
-  it("finds nothing where the operator offers no storage", async () => {
+  it("finds nothing without a bucket binding", async () => {
     const url = await (await folder()).keep("a.mp4", 1);
     const { STORAGE: _, ...without } = env;
     expect((await app.request(url, {}, without)).status).toBe(404);
