@@ -53,7 +53,7 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   const path = join(folder, name);
   if (existsSync(path)) return path;
   const draft = join(folder, `new-${process.pid}-${name}`);
-  if (name === "text.mp4") await writeFile(draft, "This is not a video.\n".repeat(1000));
+  if (name === "text.mp4") await writeFile(draft, "This file is plain text.\n".repeat(1000));
   else if (name === "rotated.mp4") await rotate(await makeClip("ntsc.mp4", folder), draft);
   else await makeGenerated(CLIPS[name] ?? [], draft);
   await rename(draft, path);

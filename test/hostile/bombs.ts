@@ -207,6 +207,6 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
   "audio of 65535 channels": { bytes: () => wav(65_535, 44_100), ends: "refused" },
   "a movie that breaks off": { bytes: () => movie().subarray(0, 19_500), ends: "refused" },
   nothing: { bytes: () => "", ends: "refused" },
-  text: { bytes: () => "This is not a video.\n".repeat(10_000), ends: "refused" },
+  text: { bytes: () => "This file is plain text.\n".repeat(10_000), ends: "refused" },
   "a packed archive": { bytes: () => gzipSync(Buffer.alloc(50_000_000)), ends: "refused" },
 };

@@ -92,7 +92,7 @@ describe("probeFile", () => {
 
   const playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n";
   it.each<[string, string | Uint8Array]>([
-    ["text", "This is not a video.\n".repeat(200)],
+    ["text", "This file is plain text.\n".repeat(200)],
     ["an empty file", ""],
     ["noise", Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 2_654_435_761) >>> 13)],
     ["HTML", "<!doctype html><title>Not found</title>"],
