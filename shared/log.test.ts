@@ -13,7 +13,15 @@ describe("a log line", () => {
     log.debug("Not logged");
     log.child({ lease: "l" }).warn("Logged", { count: 2, none: null });
     expect(read()).toEqual([
-      { time: "1970-01-01T00:00:00.000Z", level: "warn", message: "Logged", node: "a", lease: "l", count: 2, none: null },
+      {
+        time: "1970-01-01T00:00:00.000Z",
+        level: "warn",
+        message: "Logged",
+        node: "a",
+        lease: "l",
+        count: 2,
+        none: null,
+      },
     ]);
   });
 
@@ -30,13 +38,13 @@ describe("a log line", () => {
       "Failed query: insert into jobs values (?)\n    at x",
     ],
     ["mail me@host.example? Yes", "mail me@host.example? Yes"],
-  ])("of %j holds what may be shown", (error, shown) => {
+  ])("of %j contains only the public parts", (error, shown) => {
     const { log, read } = lines();
     log.warn("Failed", { error });
     expect(read()[0].error).toBe(shown);
   });
 
-  it.each(["/v2/", "https://", "https://h?"])("of %s and very much more is written at once", (start) => {
+  it.each(["/v2/", "https://", "https://h?"])("of %s with a very long tail is logged quickly", (start) => {
     const { log, read } = lines();
     const long = ["a-", "https://", ":\\\\", "a:"].map((part) => start + part.repeat(300_000)).join(" ");
     log.warn("Failed", { long });

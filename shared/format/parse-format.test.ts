@@ -107,7 +107,7 @@ describe("parseFormat", () => {
     ["jpg:480p", "jpg:0x480"],
     ["webp_anim:500x500", "webp_anim:500x500"],
     ["avif", "avif"],
-  ])("knows %s as %s", (text, canonical) => {
+  ])("reads %s as %s", (text, canonical) => {
     const result = parseFormat(text);
     expect(result.ok ? printFormat(result.value) : null).toBe(canonical);
   });

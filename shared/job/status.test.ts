@@ -35,7 +35,7 @@ it("allows only the transitions of the table for an output", () => {
   `);
 });
 
-it("calls phases by the contract's words", () => {
+it("maps phases to the public statuses", () => {
   expect(Object.values(OUTPUT_STATUS.video)).toContain("video.encoding");
   expect(Object.values(OUTPUT_STATUS.image)).toContain("image.processing");
   expect(OUTPUT_STATUS.httpstream).toMatchObject({

@@ -31,7 +31,7 @@ const rows: [name: string, streams: ProbedStream[], video: number | undefined, a
   ["an audio that can be decoded", [audio(6, { ...marked, codec_tag_string: "enca" }), audio(2)], undefined, 1],
 ];
 
-describe("of several streams everything takes", () => {
+describe("with several streams, every output uses", () => {
   it.each(rows)("%s", (_, several, videoIndex, audioIndex) => {
     const streams = several.map((stream, index) => ({ ...stream, index }));
     const probe = { streams, format: { duration: "10" } };

@@ -153,6 +153,6 @@ describe("IPv4 in any notation", () => {
   });
 });
 
-it.each(HOSTILE_NAMES)("%s has no address that may be asked: %j", (_, addresses) => {
+it.each(HOSTILE_NAMES)("%s has no allowed address: %j", (_, addresses) => {
   expect(addresses.filter((address) => addressAllowed(address, "none"))).toEqual([]);
 });

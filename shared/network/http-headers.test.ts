@@ -20,7 +20,7 @@ it.each([
   expect(parseRange(header, 10)).toEqual(range);
 });
 
-it("is beyond an empty file, wherever it begins", () => {
+it("is unsatisfiable for an empty file", () => {
   expect([parseRange("bytes=0-", 0), parseRange("bytes=-5", 0), parseRange(null, 0)]).toEqual([
     "beyond",
     "beyond",

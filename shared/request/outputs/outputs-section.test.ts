@@ -157,7 +157,7 @@ describe("parseOutputs", () => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
   });
 
-  it("streams the default ladder when no variants are named", () => {
+  it("uses the default ladder when no variants are given", () => {
     expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([
       {
         ...STREAM,

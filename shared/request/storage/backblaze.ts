@@ -1,5 +1,6 @@
 // Buckets of Backblaze B2, identified by their ids; creating the job requests the rest from Backblaze.
 import * as z from "zod";
+import { ok } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { text } from "../parse-section.ts";
 import { credentialPair } from "./credentials.ts";
@@ -22,8 +23,6 @@ export const backblaze = storageService({
     acl: oneOf("private", "public-read").describe("Must be the ACL of the bucket"),
   }).describe("A bucket of Backblaze B2"),
   parseKeys: (value) => PAIR.parse("storage", value),
-  toStorage: ({ bucket_id: bucketId, path, secure, ...options }) => ({
-    ok: true,
-    value: { kind: "backblaze", bucketId, path, options: objectOptions(options), secure },
-  }),
+  toStorage: ({ bucket_id: bucketId, path, secure, ...options }) =>
+    ok({ kind: "backblaze", bucketId, path, options: objectOptions(options), secure }),
 });

@@ -47,7 +47,7 @@ describe("a bucket", () => {
     [{ ...other, region: "here", force_path_style: true }, "https://s3.example.com", "here", "path"],
     [{ ...other, endpoint: "http://127.0.0.1:9000/base/" }, "http://127.0.0.1:9000/base", "us-east-1", "path"],
     [{ ...other, endpoint: "http://[::1]:9000" }, "http://[::1]:9000", "us-east-1", "path"],
-  ])("row %#: is where its service has it", (body, endpoint, region, addressing) => {
+  ])("row %#: gets the endpoint, region and addressing of its service", (body, endpoint, region, addressing) => {
     expect(parseStorage(body, "loopback")).toMatchObject({
       ok: true,
       value: {
@@ -81,7 +81,7 @@ describe("a bucket", () => {
     [{ ...s3, expires: "Wed, 21 Oct 2026 07:28:00 GMT" }, { expires: "Wed, 21 Oct 2026 07:28:00 GMT" }],
     [{ ...s3, expires: "2026-10-21T09:28:00+02:00" }, { expires: "Wed, 21 Oct 2026 07:28:00 GMT" }],
     [{ ...s3, expires: "2026-10-21" }, { expires: "Wed, 21 Oct 2026 00:00:00 GMT" }],
-  ])("row %#: may say headers of its objects", (body, options) => {
+  ])("row %#: accepts object headers", (body, options) => {
     expect(parseStorage(body, "none")).toMatchObject({ ok: true, value: { storage: { options } } });
   });
 });
