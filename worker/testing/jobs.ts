@@ -58,7 +58,10 @@ export const NOWHERE = {
 };
 
 /** A storage whose responses to the storage check prove nothing. */
-const somewhere = (): object => ({ ...NOWHERE, endpoint: `${inject("answers")}/${btoa('{"status":200}')}` });
+export const unclearStorage = (): object => ({
+  ...NOWHERE,
+  endpoint: `${inject("answers")}/${btoa('{"status":200}')}`,
+});
 
 /** A job that has started, after its storage check. */
 export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), storageCheck: null });
@@ -66,7 +69,7 @@ export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), stora
 /** A valid body of POST /v2/jobs; there are no servers at its other URLs. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   input: { url: "https://media.example.com/video.mp4" },
-  storage: somewhere(),
+  storage: unclearStorage(),
   outputs: { "mp4:240p": { path: "/out/240p.mp4" }, "jpg:320x": { path: "/out/%02d.jpg", number: 2 } },
   notification: { type: "http", url: "http://127.0.0.1:9/hook" },
   ...changes,
