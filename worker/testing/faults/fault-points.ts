@@ -10,7 +10,7 @@ import { JobObject } from "../../job/job-object.ts";
  * The faults of a call. It does not arrive, because the network fails or the caller dies with its memory. Or it is executed, and
  * then its response is lost, or the caller or the callee dies.
  */
-export const CALL_FAULTS = ["fails", "caller dies first", "answer lost", "caller dies", "callee dies"] as const;
+export const CALL_FAULTS = ["fails", "caller dies first", "response lost", "caller dies", "callee dies"] as const;
 export type CallFault = (typeof CALL_FAULTS)[number];
 /** A call with an injected fault: its name, and its number among the calls of that name, from 1. */
 export type FaultyCall = { readonly call: string; readonly kind: CallFault };
@@ -98,7 +98,7 @@ async function through<Value>(
     if (kind === "caller dies first" && caller) kill(caller);
     const value = await call(kind === "callee dies");
     if (kind === "caller dies" && caller) kill(caller);
-    return kind === "answer lost" ? fail() : value;
+    return kind === "response lost" ? fail() : value;
   } finally {
     mine.pending--;
   }
