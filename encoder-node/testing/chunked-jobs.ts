@@ -117,12 +117,13 @@ export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: Out
   return { job, ranged, chunks };
 }
 
-/** Encodes the outputs in chunks and joins them; `given` overrides deps of the join. */
+/** Encodes the outputs in chunks and joins them; `given` overrides deps of the join, and `changed` its task. */
 export async function encodeInChunks(
   testBed: ChunkTestBed,
   clip: Clip,
   outputs: OutputSpec[],
   given: (storage: TestStorage) => Partial<TaskDeps> = () => ({}),
+  changed: (task: TaskOf<"join">) => TaskOf<"join"> = (task) => task,
 ): Promise<Outputs> {
   const { node, bucket, folder } = testBed;
   const { job, ranged, chunks } = await chunkTasks(testBed, clip, outputs);
@@ -139,7 +140,7 @@ export async function encodeInChunks(
   const audioTask = { kind: "audio" as const, ...ranged };
   const audio = await encodeAudio(audioTask, node.depsOf(leaseOf(job, "audio"), audioTask, bucket));
   if (audio.kind !== "audio") throw new Error("Not the result of an audio task");
-  const task = { kind: "join" as const, probe: ranged.probe, outputs, chunks: made, audio: audio.tracks };
+  const task = changed({ kind: "join", probe: ranged.probe, outputs, chunks: made, audio: audio.tracks });
   // Checks that the frame schema accepts it.
   Task.parse(task);
   const deps = node.depsOf(leaseOf(job, "join"), task, { ...bucket, ...storage, ...given(storage) });

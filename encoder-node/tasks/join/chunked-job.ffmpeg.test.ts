@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { join as pathOf } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import {
@@ -122,4 +123,16 @@ it("uploads segments of a stream while later chunks are still being fetched", as
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));
   expect(names(many).toSorted()).toEqual(names(one).toSorted());
+});
+
+it("joins no chunk that has another number of frames than its span", async () => {
+  const outputs = [specOf({ format: "mkv:64x36" }, 0)];
+  // The chunks report the frames that they have: only the plan of the join knows better.
+  const longer = (task: TaskOf<"join">): TaskOf<"join"> => ({
+    ...task,
+    chunks: task.chunks.map(({ range, tracks }) => ({ range: { ...range, frames: range.frames + 1 }, tracks })),
+  });
+  await expect(encodeInChunks(testBed, "ntsc.mp4", outputs, undefined, longer)).rejects.toMatchObject({
+    code: "chunk_mismatch",
+  });
 });
