@@ -1,5 +1,5 @@
-// Finds stuck jobs: a lost alarm, a row whose job never started, a row that is out of date. Each job's row has the time of the
-// next check of its object; the check itself repairs the job.
+// Finds stuck jobs: a lost alarm, a row whose job never started, a row that is out of date. Each job's row has the time
+// of the next check of its object; the check itself repairs the job.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { forgetKeys } from "./db/idempotency.ts";
@@ -10,11 +10,12 @@ import { log } from "./log.ts";
 import { jobOf } from "./rpc/job.ts";
 
 /**
- * The number of objects that one sweep checks, and its duration. An unfinished job is checked every 10 to 15 minutes, so that
- * with a sweep every two minutes 25,000 of them are checked in time. With more jobs, or responses slower than half a second,
- * checks are less frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests and 1000 queries; this
- * uses half and 200. The free plan allows 1000 and 50: there a sweep fails after about 1000 objects, and the next one continues
- * (https://developers.cloudflare.com/workers/platform/limits/ and /d1/platform/limits/).
+ * The number of objects that one sweep checks, and its duration. An unfinished job is checked every 10 to 15 minutes,
+ * so that with a sweep every two minutes 25,000 of them are checked in time. With more jobs, or responses slower than
+ * half a second, checks are less frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests
+ * and 1000 queries; this uses half and 200. The free plan allows 1000 and 50: there a sweep fails after about 1000
+ * objects, and the next one continues (https://developers.cloudflare.com/workers/platform/limits/ and
+ * /d1/platform/limits/).
  */
 const MAX_CHECKS = 5000;
 const SWEEP_MS = 60_000;

@@ -93,7 +93,7 @@ describe("an account's receivers", () => {
     expect((await object.admitDelivery("a.test")).go).toBe(true);
   });
 
-  it("lose no notification: it is put off, none of its schedule is used up, and it goes when they are back", async () => {
+  it("lose no notification: it is postponed without an attempt, and sent when they are back", async () => {
     const host = "down-for-jobs.test:8080";
     const notification = { type: "http", url: `http://${host}/hook`, events: true };
     const sent = vi.spyOn(globalThis, "fetch");

@@ -1,5 +1,5 @@
-// The circuit breaker of one receiver of an account's notifications: after consecutive failures no delivery of any of the
-// account's jobs is sent for a while, and then one at a time. Pure.
+// The circuit breaker of one receiver of an account's notifications: after consecutive failures no delivery of any of
+// the account's jobs is sent for a while, and then one at a time. Pure.
 import * as z from "zod";
 
 /** The circuit of a receiver whose latest deliveries failed; after a successful delivery there is none. */
@@ -19,7 +19,9 @@ const MAX_PAUSE_MS = 60 * 60_000;
 /** A trial has ended by then, or was lost: a receiver may take 15 s to respond (send.ts). */
 const TRIAL_MS = 20_000;
 
-/** Whether a delivery may be sent now, with the changed circuit if it is a trial; otherwise when to request it again. */
+/**
+ * Whether a delivery may be sent now, with the changed circuit if it is a trial; otherwise when to request it again.
+ */
 export function admit(
   circuit: Circuit | null,
   now: number,

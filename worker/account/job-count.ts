@@ -1,5 +1,5 @@
-// The number of an account's unfinished jobs, without reading the index each time: a count is reused, and jobs that started
-// since are added. Jobs that ended since are not subtracted, so that the number is rarely too low.
+// The number of an account's unfinished jobs, without reading the index each time: a count is reused, and jobs that
+// started since are added. Jobs that ended since are not subtracted, so that the number is rarely too low.
 
 /** `counted` at `at` (ms since 1970); `started` jobs since. */
 export type JobCount = { readonly counted: number; readonly at: number; readonly started: number };

@@ -1,5 +1,5 @@
-// Tokens of leases: a secret followed by a checksum of its job. With the checksum the Worker rejects reports on leases that it
-// never made without creating an object for a job that does not exist.
+// Tokens of leases: a secret followed by a checksum of its job. With the checksum the Worker rejects reports on leases
+// that it never made without creating an object for a job that does not exist.
 import { createHmac } from "node:crypto";
 import { type JobId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";

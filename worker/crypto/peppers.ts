@@ -8,7 +8,10 @@ export type Pepper = { readonly name: string | null; readonly text: string };
 
 const MIN_CHARS = 8;
 
-/** Parses a pepper, or several separated by commas, each with a name before a colon or without. Throws an error for the operator. */
+/**
+ * Parses a pepper, or several separated by commas, each with a name before a colon or without. Throws an error for the
+ * operator.
+ */
 export function parsePeppers(list: string): Peppers {
   const [first, ...others] = list.split(",").map((entry): Pepper => {
     const text = entry.trim();

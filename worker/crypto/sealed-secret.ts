@@ -29,8 +29,8 @@ export async function seal(plain: string, context: string, keys: SealingKeys): P
 }
 
 /**
- * Reverses `seal`. Throws AppError(sealing_key_missing) when the key is not in SEALING_KEYS, and an error when the context
- * differs or the text was changed.
+ * Reverses `seal`. Throws AppError(sealing_key_missing) when the key is not in SEALING_KEYS, and an error when the
+ * context differs or the text was changed.
  */
 export async function unseal(sealed: string, context: string, keys: SealingKeys): Promise<string> {
   const [format, keyId = "", payload = ""] = sealed.split(".");

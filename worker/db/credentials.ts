@@ -55,7 +55,10 @@ export async function updateDigest(
   );
 }
 
-/** How many characters of a digest identify a credential to the operator: they distinguish thousands, and reveal nothing. */
+/**
+ * How many characters of a digest identify a credential to the operator: they distinguish thousands, and reveal
+ * nothing.
+ */
 const ID_CHARS = 12;
 export const credentialId = (digest: string): string => digest.slice(0, ID_CHARS);
 
@@ -133,6 +136,9 @@ export async function revokeNodeToken(db: D1Database, id: string, now: number): 
 /** A repeated revocation keeps the time of the first one. */
 const firstOf = (revokedAt: SQLiteColumn, now: number) => sql<number>`coalesce(${revokedAt}, ${now})`;
 
-/** Matches credentials of one id: by the column, or by a range of the primary key. Ids are hexadecimal, so `g` follows them. */
+/**
+ * Matches credentials of one id: by the column, or by a range of the primary key. Ids are hexadecimal, so `g` follows
+ * them.
+ */
 const named = ({ id, digest }: typeof apiKeys | typeof nodeTokens, wanted: string) =>
   or(eq(id, wanted), and(isNull(id), gte(digest, wanted), lt(digest, `${wanted}g`)));

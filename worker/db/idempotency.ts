@@ -9,7 +9,9 @@ export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 /** How long a key is remembered (api-v2 §3). */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
-/** Claims a key for a request. Returns the request that holds the key: this one, or an earlier one that has not expired. */
+/**
+ * Claims a key for a request. Returns the request that holds the key: this one, or an earlier one that has not expired.
+ */
 export async function claimKey(db: D1Database, request: KeyedRequest): Promise<KeyedRequest> {
   const { bodyDigest, jobId, createdAt } = request;
   await runQuery(

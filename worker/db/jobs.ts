@@ -7,8 +7,8 @@ import { idempotencyKeys, jobs } from "./schema.ts";
 export type JobRow = typeof jobs.$inferSelect;
 
 /**
- * Writes a job's row unless the stored row has a later version. The same version has the same content, except the time of the
- * next check: a repeated request gets new time to start its job.
+ * Writes a job's row unless the stored row has a later version. The same version has the same content, except the time
+ * of the next check: a repeated request gets new time to start its job.
  */
 export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
   const { id: _id, accountId: _account, createdAt: _created, ...changing } = row;
@@ -82,8 +82,9 @@ export async function scheduleChecks(
 }
 
 /**
- * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version stays the
- * same, so that the object can still write the row if it has a state after all. Repeating the request creates a new job.
+ * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
+ * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
+ * a new job.
  */
 export async function endLostJob(
   db: D1Database,

@@ -11,8 +11,8 @@ const STATEMENT_ERROR =
   /SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG)|D1_(?:TYPE|COLUMN|DUMP|EXEC)_?(?:NOTFOUND|ERROR)/;
 
 /**
- * Runs a query. Throws AppError(service_unavailable) when the database is overloaded, cannot be reached, or does not respond
- * within five seconds; a write may have been executed all the same. Errors contain no value of the query.
+ * Runs a query. Throws AppError(service_unavailable) when the database is overloaded, cannot be reached, or does not
+ * respond within five seconds; a write may have been executed all the same. Errors contain no value of the query.
  */
 export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
@@ -24,10 +24,7 @@ export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value>
     const reason = reasonOf(error);
     if (STATEMENT_ERROR.test(reason)) throw new Error(`The database rejected a query: ${reason}`);
     log.warn("database unavailable", { reason });
-    throw new AppError(
-      "service_unavailable",
-      "The service's database is temporarily unavailable; try again later",
-    );
+    throw new AppError("service_unavailable", "The service's database is temporarily unavailable; try again later");
   } finally {
     // A pending timer would keep an object in memory.
     clearTimeout(timer);

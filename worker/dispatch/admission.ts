@@ -2,7 +2,9 @@
 import { FailingNodes } from "./failing-nodes.ts";
 import { type NameClaim, NodeNames } from "./node-names.ts";
 
-/** WebSocket close codes: "policy violation" (RFC 6455 §7.4.1), and "try again later" (IANA's registry of close codes). */
+/**
+ * WebSocket close codes: "policy violation" (RFC 6455 §7.4.1), and "try again later" (IANA's registry of close codes).
+ */
 export const POLICY_VIOLATION = 1008;
 export const TRY_AGAIN_LATER = 1013;
 /** Enough for 64 nodes, each of which may have reconnected before its old connection is known to be dead. */

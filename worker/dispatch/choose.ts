@@ -14,9 +14,9 @@ export type Choice<Node> = { readonly match: Match<Node> | null; readonly lookAt
 const KEPT_SHARE = 8;
 
 /**
- * How many of all slots of a class an account may use. While another account has a ticket that fits: half of them. Otherwise
- * all, except some inspect slots, which mostly wait for the network: without them another account would wait as long as the
- * slowest source takes. Keeping an encode slot free would waste a machine.
+ * How many of all slots of a class an account may use. While another account has a ticket that fits: half of them.
+ * Otherwise all, except some inspect slots, which mostly wait for the network: without them another account would wait
+ * as long as the slowest source takes. Keeping an encode slot free would waste a machine.
  */
 export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean): number =>
   othersWait
@@ -24,10 +24,10 @@ export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean
     : slots - (slotClass === "inspect" ? Math.floor(slots / KEPT_SHARE) : 0);
 
 /**
- * The next match: the first ticket in turn that fits a node with a free slot, with the node that has the most free slots. A
- * ticket waits for its preferred node while that is connected; avoided nodes get it only if no others are connected. Accounts
- * that use their share (shareOf) are skipped. Only such waiting tickets and at most one other ticket of each account are
- * looked at, and none of a class without a free slot.
+ * The next match: the first ticket in turn that fits a node with a free slot, with the node that has the most free
+ * slots. A ticket waits for its preferred node while that is connected; avoided nodes get it only if no others are
+ * connected. Accounts that use their share (shareOf) are skipped. Only such waiting tickets and at most one other
+ * ticket of each account are looked at, and none of a class without a free slot.
  */
 export function choose<Node extends ConnectedNode>(
   roster: Roster<Node>,

@@ -1,6 +1,8 @@
 // Nodes whose reports keep causing internal errors: they may not connect for a while.
 
-/** The number of internal errors within WINDOW_MS. A single broken report is given up sooner (job/lease-requests.ts). */
+/**
+ * The number of internal errors within WINDOW_MS. A single broken report is given up sooner (job/lease-requests.ts).
+ */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 10 * 60_000;
 /** How long such a node may not connect. */

@@ -28,7 +28,9 @@ export class JobCalls {
     }
   }
 
-  /** Calls each job of these leases with its own items; the node is notified to drop the leases that the call returns. */
+  /**
+   * Calls each job of these leases with its own items; the node is notified to drop the leases that the call returns.
+   */
   async forEachJob<Item extends LeaseProof>(
     node: SocketNode,
     items: readonly Item[],

@@ -1,4 +1,5 @@
-// The connected nodes and their sockets. A node's data is also in its socket's attachment, so that it outlives hibernation.
+// The connected nodes and their sockets. A node's data is also in its socket's attachment, so that it outlives
+// hibernation.
 import { messageOf } from "#shared/log.ts";
 import { type HubFrame, PING, PONG } from "#shared/protocol/frames.ts";
 import { log } from "../log.ts";

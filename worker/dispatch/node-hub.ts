@@ -1,5 +1,5 @@
-// The object that holds the nodes' sockets and the jobs' tickets. It decides nothing for a job: if it is lost, jobs advertise
-// their tasks again.
+// The object that holds the nodes' sockets and the jobs' tickets. It decides nothing for a job: if it is lost, jobs
+// advertise their tasks again.
 import { DurableObject } from "cloudflare:workers";
 import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
@@ -184,7 +184,9 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     });
   }
 
-  /** A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process. */
+  /**
+   * A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process.
+   */
   async #replace(older: SocketNode, session: string): Promise<void> {
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");

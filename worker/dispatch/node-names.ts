@@ -1,4 +1,5 @@
-// The owners of nodes' names: a name belongs to the token that used it first, so that no other token can replace the node.
+// The owners of nodes' names: a name belongs to the token that used it first, so that no other token can replace the
+// node.
 import * as z from "zod";
 
 const Owner = z.object({

@@ -1,4 +1,5 @@
-// The object of one job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure functions.
+// The object of one job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure
+// functions.
 import { DurableObject } from "cloudflare:workers";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";

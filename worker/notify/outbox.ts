@@ -13,8 +13,8 @@ const REPLAY_EVERY_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 /**
- * The outbox with one delivery due again, from the start of its schedule, with the same id and body; or how long to wait, when
- * it was replayed less than a minute ago. Null when there is no delivery of this id.
+ * The outbox with one delivery due again, from the start of its schedule, with the same id and body; or how long to
+ * wait, when it was replayed less than a minute ago. Null when there is no delivery of this id.
  */
 export function replay(
   outbox: readonly Delivery[],

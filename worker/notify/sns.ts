@@ -29,7 +29,9 @@ export async function publishToTopic(
   return send(request, readResponse);
 }
 
-/** The endpoint of a region (AWS General Reference, Amazon SNS endpoints); those in China have a domain of their own. */
+/**
+ * The endpoint of a region (AWS General Reference, Amazon SNS endpoints); those in China have a domain of their own.
+ */
 export const endpointOf = (region: string): string =>
   `https://sns.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}/`;
 

@@ -37,7 +37,9 @@ export interface LeaseRpc {
   claim(request: ClaimRequest): Promise<Assignment[]>;
   /** Records progress, which may be lost; returns the leases that the node must drop. */
   progress(items: ProgressItem[]): Promise<LeaseId[]>;
-  /** A node has reconnected and still works on these; returns the job's account and the leases that the node must drop. */
+  /**
+   * A node has reconnected and still works on these; returns the job's account and the leases that the node must drop.
+   */
   renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }>;
   /** The hub lost the connection of a node's session. */
   suspect(session: string): Promise<void>;
@@ -75,8 +77,8 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   /** Seals the job's secrets with the newest key; false when they already were or the job is no longer kept. */
   reseal(): Promise<JobResult<boolean>>;
   /**
-   * Checks the job, whatever became of its alarm. `rowVersion` is the version in the index: a row that is behind is written
-   * again. Returns when to check again, in ms since 1970; null when nothing is kept of the job.
+   * Checks the job, whatever became of its alarm. `rowVersion` is the version in the index: a row that is behind is
+   * written again. Returns when to check again, in ms since 1970; null when nothing is kept of the job.
    */
   check(rowVersion: number): Promise<number | null>;
 }
@@ -84,8 +86,8 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
 export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> };
 
 /**
- * The stub of a job's object. The result of `claim` is spelled out, because the types of RPC reject the unknown members of
- * ffprobe's data.
+ * The stub of a job's object. The result of `claim` is spelled out, because the types of RPC reject the unknown members
+ * of ffprobe's data.
  */
 export type JobStub = Pick<JobRpc, "claim"> & DurableObjectStub<JobRpc>;
 export const jobOf = (env: JobBinding, id: string): JobStub => env.JOB.getByName(id);

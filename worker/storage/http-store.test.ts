@@ -42,7 +42,9 @@ it.each([
   const store = openStore({ id, storage }, keys, env);
   expect(await store.begin(video)).toBeNull();
   expect(store.partSizes(video.sizeBytes)).toEqual([video.sizeBytes]);
-  expect(await store.sign(video, null)).toEqual([{ url: posted, headers, offset: 0, sizeBytes: video.sizeBytes, form }]);
+  expect(await store.sign(video, null)).toEqual([
+    { url: posted, headers, offset: 0, sizeBytes: video.sizeBytes, form },
+  ]);
 });
 
 it.each(["image", "httpstream"] as const)("a file of an output of type %s has no `video_id`", async (type) => {

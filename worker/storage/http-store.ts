@@ -64,7 +64,10 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
-/** Any response is accepted: only a POST shows how the server handles a POST. Throws NoStorageResponse without a response. */
+/**
+ * Any response is accepted: only a POST shows how the server handles a POST. Throws NoStorageResponse without a
+ * response.
+ */
 async function checkHost(url: string, allow: AllowPrivate): Promise<null> {
   requireAllowed(url, allow);
   const request = new Request(`${new URL(url).origin}/`, {

@@ -1,4 +1,5 @@
-// The operations that a job needs of the client's storage. Nodes upload by signed requests; the rest happens in the Worker.
+// The operations that a job needs of the client's storage. Nodes upload by signed requests; the rest happens in the
+// Worker.
 import type { LeaseId } from "#shared/ids.ts";
 import type { OutputType } from "#shared/job/output-status.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
@@ -22,8 +23,8 @@ export const CHECK_LIMIT_MS = 10_000;
 
 export interface ObjectStore {
   /**
-   * Checks whether such a file could be stored, without storing anything. Returns the id of the multipart upload that the check
-   * had to begin, or null. Throws AppError(storage_*).
+   * Checks whether such a file could be stored, without storing anything. Returns the id of the multipart upload that
+   * the check had to begin, or null. Throws AppError(storage_*).
    */
   check(file: FileToStore): Promise<string | null>;
   /** Sizes in bytes of the parts of a file, in order, once its upload has begun. */
@@ -31,9 +32,9 @@ export interface ObjectStore {
   /** Begins an upload and returns its id, or null when a single request stores the file. Throws AppError(storage_*). */
   begin(file: FileToStore): Promise<string | null>;
   /**
-   * Signed requests for all parts of an upload; without an id one request that stores the whole file, whatever its size. In the
-   * service's own storage they are valid as long as the lease of `holder`, and nothing is stored without it; other storages
-   * cannot check that. Throws AppError(storage_denied) for a file that is too large for one request.
+   * Signed requests for all parts of an upload; without an id one request that stores the whole file, whatever its
+   * size. In the service's own storage they are valid as long as the lease of `holder`, and nothing is stored without
+   * it; other storages cannot check that. Throws AppError(storage_denied) for a file that is too large for one request.
    */
   sign(file: FileToStore, uploadId: string | null, holder?: UploadHolder): Promise<UploadPart[]>;
   /**

@@ -28,8 +28,8 @@ export class NoStorageResponse extends AppError {
 }
 
 /**
- * workerd reveals little: `Network connection lost.` is a connection that was refused or broken; `internal error` may be that
- * too, a host name that cannot be resolved, or a certificate that is not valid.
+ * workerd reveals little: `Network connection lost.` is a connection that was refused or broken; `internal error` may
+ * be that too, a host name that cannot be resolved, or a certificate that is not valid.
  */
 function reasonOf(error: unknown): ConnectionFailure {
   if (isResponseTimeout(error)) return "timeout";

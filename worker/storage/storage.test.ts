@@ -33,7 +33,11 @@ describe("object addresses", () => {
   });
   const rows: [object, string, string][] = [
     [azure(), "a b.mp4", "https://media.blob.core.windows.net/videos/a%20b.mp4"],
-    [azure({ endpoint: "http://127.0.0.1:1/media/", path: "/v/" }), "/a.mp4", "http://127.0.0.1:1/media/videos/v/a.mp4"],
+    [
+      azure({ endpoint: "http://127.0.0.1:1/media/", path: "/v/" }),
+      "/a.mp4",
+      "http://127.0.0.1:1/media/videos/v/a.mp4",
+    ],
     [azure({ container: "$web" }), "a.mp4", "https://media.blob.core.windows.net/%24web/a.mp4"],
     [{ service: "coconut" }, "x/a ü.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/x/a%20%C3%BC.mp4"],
     [{ service: "coconut", path: "/v/" }, "a.mp4", "https://copra.test/storage/AAAAAAAAAAAAAA/v/a.mp4"],

@@ -7,8 +7,8 @@ const PART_BYTES = 16 * 2 ** 20;
 const MAX_PARTS = 500;
 
 /**
- * Sizes of the upload parts of a file; one part means a single PUT. All parts but the last have the same size (R2 requires
- * that). If a part must not exceed `maxPartBytes`, there may be more than MAX_PARTS.
+ * Sizes of the upload parts of a file; one part means a single PUT. All parts but the last have the same size (R2
+ * requires that). If a part must not exceed `maxPartBytes`, there may be more than MAX_PARTS.
  */
 export function partSizes(sizeBytes: number, maxPartBytes = Number.POSITIVE_INFINITY): number[] {
   if (sizeBytes <= SINGLE_PUT_MAX_BYTES) return [sizeBytes];
@@ -18,7 +18,7 @@ export function partSizes(sizeBytes: number, maxPartBytes = Number.POSITIVE_INFI
 }
 
 /**
- * How long after signing a node may start a request, in ms. A node that needs longer requests new signatures. So this only
- * limits how long a node can still write after it has lost its lease, in storages that cannot check the lease.
+ * How long after signing a node may start a request, in ms. A node that needs longer requests new signatures. So this
+ * only limits how long a node can still write after it has lost its lease, in storages that cannot check the lease.
  */
 export const SIGNED_MS = 15 * 60 * 1000;

@@ -34,7 +34,9 @@ export type Inspected = {
 export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
   settings.ultrafast && outputs.some(({ type }) => type !== "image");
 
-/** Plans the chunks of a job whose source's probe is known, for those of the wanted outputs that can be made of them. */
+/**
+ * Plans the chunks of a job whose source's probe is known, for those of the wanted outputs that can be made of them.
+ */
 export function planChunks(state: JobState, wanted: readonly number[], inspected: Inspected): ChunkPlan {
   const specs = state.spec.outputs.filter(({ index }) => wanted.includes(index));
   const { outputs, why } = chunkedOutputs(specs, state);
@@ -125,9 +127,9 @@ const needsAudioTask = (spec: OutputSpec, { input: { probe } }: JobState): boole
   probe !== null && planAudio({ source: "", probe, outputs: [spec], capabilities: ALL_SOFTWARE }).command !== null;
 
 /**
- * The chunks of an earlier round, if they still exist, are of the same outputs (nodes report the encoders that made them), and
- * the source is the same. That is nearly certain when it has the same size, all split points have the same timestamps, and
- * as many bytes of video are before each of them.
+ * The chunks of an earlier round, if they still exist, are of the same outputs (nodes report the encoders that made
+ * them), and the source is the same. That is nearly certain when it has the same size, all split points have the same
+ * timestamps, and as many bytes of video are before each of them.
  */
 function reusableWork(
   state: JobState,

@@ -62,7 +62,9 @@ function fits(state: JobState, output: number, frames: number, ofSource: number)
 /** The other containers have a constant frame rate (frame-timing.ts): only their nodes know the number of frames. */
 const KEEPS_TIMESTAMPS: ReadonlySet<string> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
 
-/** Accepts a chunk that has no failure. The first good one counts: a node that still works on it is notified to stop. */
+/**
+ * Accepts a chunk that has no failure. The first good one counts: a node that still works on it is notified to stop.
+ */
 export function acceptChunk(state: JobState, task: TaskState, report: ChunkReport, now: number): JobState {
   const { chunks } = state;
   if (!chunks || task.chunk === null || !task.lease) return state;
@@ -102,7 +104,9 @@ export function audioFailure(task: TaskState, { tracks }: AudioReport): Failure 
 export const acceptAudio = (state: JobState, { tracks }: AudioReport): JobState =>
   joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, audio: tracks } } : state);
 
-/** The largest difference of a chunk's first frame from its planned timestamp that is only rounding (design: 0.1 ms). */
+/**
+ * The largest difference of a chunk's first frame from its planned timestamp that is only rounding (design: 0.1 ms).
+ */
 const MAX_ERROR_US = 100;
 
 /** Why the joined chunks are not as planned, or null. */
@@ -124,8 +128,8 @@ export function joinIfReady(state: JobState): JobState {
 }
 
 /**
- * Gives up encoding in chunks: a single task encodes the outputs that have not ended. The objects in the scratch bucket are
- * kept for a retry of the job.
+ * Gives up encoding in chunks: a single task encodes the outputs that have not ended. The objects in the scratch bucket
+ * are kept for a retry of the job.
  */
 export function fallBack(state: JobState, reason: string): JobState {
   const work = activeWork(state);

@@ -17,9 +17,9 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 }
 
 /**
- * Restarts an ended job for the outputs that it did not finish: finished and skipped outputs stay as they are, the source is
- * inspected again, and chunks that still exist are used again. Null when the job runs, has nothing left to do, or its
- * finished outputs were removed from the service's own storage.
+ * Restarts an ended job for the outputs that it did not finish: finished and skipped outputs stay as they are, the
+ * source is inspected again, and chunks that still exist are used again. Null when the job runs, has nothing left to
+ * do, or its finished outputs were removed from the service's own storage.
  */
 export function retryJob(state: JobState, now: number): JobState | null {
   const status = moveJob(state.status, "retry");

@@ -39,7 +39,9 @@ export function completeInspect(state: JobState, reported: MediaProbe, inspected
   return endIfDone(bumpVersion(startOutputs(next, indicesOf(possible), inspected)), now);
 }
 
-/** Adds the tasks that make these outputs: of chunks, if that was requested and is possible; the others with one decode. */
+/**
+ * Adds the tasks that make these outputs: of chunks, if that was requested and is possible; the others with one decode.
+ */
 function startOutputs(state: JobState, wanted: readonly number[], inspected: Inspected): JobState {
   const { settings } = state.spec;
   const plan = settings.ultrafast && wanted.length > 0 ? planChunks(state, wanted, inspected) : null;

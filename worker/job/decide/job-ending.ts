@@ -79,7 +79,9 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
   }
 }
 
-/** The share of the outputs, without skipped ones, that have ended: clients of the API call it the progress of an event. */
+/**
+ * The share of the outputs, without skipped ones, that have ended: clients of the API call it the progress of an event.
+ */
 function endedShare({ outputs }: JobState): `${number}%` {
   const wanted = outputs.filter(({ phase }) => phase !== "skipped");
   const ended = wanted.filter(({ phase }) => isTerminalOutput(phase));

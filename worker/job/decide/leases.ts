@@ -65,8 +65,8 @@ const useScratch = (state: JobState, { keepMs }: NonNullable<Claim["chunking"]>)
 });
 
 /**
- * Tasks that wait for a node of this class, whether or not they may start yet, in the order in which they are leased: those
- * that take longest first. Tasks for chunks that no node has started are not in the state yet.
+ * Tasks that wait for a node of this class, whether or not they may start yet, in the order in which they are leased:
+ * those that take longest first. Tasks for chunks that no node has started are not in the state yet.
  */
 export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[] {
   const pending = state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
@@ -79,7 +79,9 @@ const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, audio: 1
 
 type Renewed = { readonly state: JobState; readonly verdict: LeaseVerdict };
 
-/** Renews a lease after any report from its node. An expired lease becomes valid again if no other node has the task. */
+/**
+ * Renews a lease after any report from its node. An expired lease becomes valid again if no other node has the task.
+ */
 export function renewLease(
   state: JobState,
   proof: LeaseProof,
@@ -135,7 +137,9 @@ export function shortenLeases(state: JobState, session: string, graceMs: number,
   return { ...state, tasks };
 }
 
-/** Ends every expired lease. The lease stays in the state, so that its node may still report until another one claims. */
+/**
+ * Ends every expired lease. The lease stays in the state, so that its node may still report until another one claims.
+ */
 export function expireLeases(state: JobState, now: number): JobState {
   let next = state;
   for (const task of state.tasks) {

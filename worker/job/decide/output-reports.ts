@@ -1,4 +1,5 @@
-// How the outputs that a node reports, during its lease or at its end, change a job. Pure: (state, report, now) → next state.
+// How the outputs that a node reports, during its lease or at its end, change a job. Pure: (state, report, now) → next
+// state.
 import { errorTraits, type Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
@@ -13,8 +14,9 @@ import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 import { joinFailedReason, mayRetry, retryTask } from "./task-ends.ts";
 
 /**
- * A node reports outputs of a task that it continues: each ends as soon as the storage has its files. Failures that another
- * attempt may avoid wait for the end of the task. An output is reported once; the task is complete with the last one.
+ * A node reports outputs of a task that it continues: each ends as soon as the storage has its files. Failures that
+ * another attempt may avoid wait for the end of the task. An output is reported once; the task is complete with the
+ * last one.
  */
 export function acceptOutputs(
   state: JobState,
@@ -28,7 +30,9 @@ export function acceptOutputs(
   return isLeft ? settle(next, taskId, now) : completeOutputs(next, taskId, [], now);
 }
 
-/** The task is done: outputs without a report have failed. Multipart uploads are completed in the phase `completing`. */
+/**
+ * The task is done: outputs without a report have failed. Multipart uploads are completed in the phase `completing`.
+ */
 export function completeOutputs(
   state: JobState,
   taskId: string,

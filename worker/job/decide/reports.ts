@@ -9,8 +9,8 @@ import { completeOutputs } from "./output-reports.ts";
 import { failTask } from "./task-ends.ts";
 
 /**
- * A node finished its task; the result must be of the task's kind. Outputs with multipart uploads wait in `completing` until the
- * storage has completed them. `slots` is the number of encodes that all nodes can run at the same time.
+ * A node finished its task; the result must be of the task's kind. Outputs with multipart uploads wait in `completing`
+ * until the storage has completed them. `slots` is the number of encodes that all nodes can run at the same time.
  */
 export function completeTask(state: JobState, taskId: string, result: TaskResult, now: number, slots = 1): JobState {
   const task = taskOf(state, taskId);

@@ -1,5 +1,5 @@
-// How a lease ends without a result: the task failed, its node was lost or returned it. Then another node gets the task, or
-// it is given up. Pure: (state, input, now) → next state.
+// How a lease ends without a result: the task failed, its node was lost or returned it. Then another node gets the
+// task, or it is given up. Pure: (state, input, now) → next state.
 import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
 import { countRetry, fallBack } from "../chunks/chunk-reports.ts";
@@ -23,13 +23,15 @@ import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 /** How long a task waits after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
 /**
- * The same after each failure of a source that may be back soon, such as a web server that restarts: about 40 s in total, plus
- * the duration of the attempts. No slot is used meanwhile.
+ * The same after each failure of a source that may be back soon, such as a web server that restarts: about 40 s in
+ * total, plus the duration of the attempts. No slot is used meanwhile.
  */
 const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
 /** The number of leases of a task after which each one that is returned counts as a loss: it must not go on forever. */
 const FREE_LEASES = 50;
-/** The number of leases of a task that nodes may return: at 5 minutes of slow transfer each, more than any source takes. */
+/**
+ * The number of leases of a task that nodes may return: at 5 minutes of slow transfer each, more than any source takes.
+ */
 const MAX_RETURNED = 200;
 /** How long a task waits after a node had no room for it: other work must end first. */
 const NO_ROOM_PAUSE_MS = 15_000;
@@ -39,7 +41,10 @@ const NODE_LOST: Failure = {
   message: "The encoder nodes that worked on this stopped responding, one after the other",
 };
 
-/** The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`, `turn_over`), which is no failure. */
+/**
+ * The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`, `turn_over`), which is no
+ * failure.
+ */
 export function failTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
   const isReturned = failure.code === "node_busy" || failure.code === "turn_over";
@@ -62,8 +67,8 @@ export function failTask(state: JobState, taskId: string, failure: Failure, now:
 }
 
 /**
- * Passes a task on to another node. It counts as a loss only when the node had the task before, within limits: a long task may
- * outlive the restart of every node of a fleet, one after the other.
+ * Passes a task on to another node. It counts as a loss only when the node had the task before, within limits: a long
+ * task may outlive the restart of every node of a fleet, one after the other.
  */
 function passOn(state: JobState, task: TaskState, failure: Failure, now: number): JobState {
   const hadIt = task.avoid.includes(task.lease?.nodeId ?? "");
@@ -72,8 +77,8 @@ function passOn(state: JobState, task: TaskState, failure: Failure, now: number)
 }
 
 /**
- * Returns a task that its node can still do. A task that yielded to others waits behind them for the node that has a part of
- * its source; a task for which there was no room goes to another node, or waits.
+ * Returns a task that its node can still do. A task that yielded to others waits behind them for the node that has a
+ * part of its source; a task for which there was no room goes to another node, or waits.
  */
 function returnTask(state: JobState, task: TaskState, { code }: Failure, now: number): JobState {
   const hasYielded = code === "turn_over";
@@ -113,8 +118,8 @@ const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
   `Encoded in one piece, because ${kind === "audio" ? "its audio" : "a chunk"} could not be encoded: ${message}`;
 
 /**
- * Whether another attempt may succeed. After an error of the storage, which outlasted the node's own retries, nothing is encoded
- * again: the next node would send the same bytes to the same place.
+ * Whether another attempt may succeed. After an error of the storage, which outlasted the node's own retries, nothing
+ * is encoded again: the next node would send the same bytes to the same place.
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
   const { retryable, blame } = errorTraits(code);
@@ -130,7 +135,10 @@ const pauseAfter = ({ failures }: TaskState, failure: Failure | null): number =>
 
 type TaskRetry = { readonly taskId: string; readonly outputs: number[]; readonly failure: Failure | null };
 
-/** Returns a failed task for the outputs that are still needed. Its lease is void: late reports of its node are superseded. */
+/**
+ * Returns a failed task for the outputs that are still needed. Its lease is void: late reports of its node are
+ * superseded.
+ */
 export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRetry, now: number): JobState {
   const task = taskOf(state, taskId);
   const cleared = patchTask(orphanUploads(state, taskId), taskId, {
@@ -155,7 +163,9 @@ function release(state: JobState, { id }: TaskState): JobState {
 /** The nodes to avoid, with the node that has the task now. */
 const avoidHolder = ({ avoid, lease }: TaskState): string[] => avoiding(lease ? [...avoid, lease.nodeId] : avoid);
 
-/** A lease ended without a result: the task is offered again, until it was lost too often; then it fails with `last`. */
+/**
+ * A lease ended without a result: the task is offered again, until it was lost too often; then it fails with `last`.
+ */
 export function loseTask(state: JobState, taskId: string, now: number, last: Failure = NODE_LOST): JobState {
   const task = taskOf(state, taskId);
   const dropped = dropSpeculative(state, task, false);

@@ -10,7 +10,10 @@ import { advertised } from "./job-effects.ts";
 
 /** How long work waits for the node that has the source before any other node may take it. */
 const PREFERENCE_MS = 2000;
-/** How long it waits for the node that has a part of the source and yielded to others; the node keeps the part for 30 minutes. */
+/**
+ * How long it waits for the node that has a part of the source and yielded to others; the node keeps the part for 30
+ * minutes.
+ */
 const PARTIAL_PREFERENCE_MS = 10 * 60_000;
 /** How long a node that failed or lost a task gets it only if no other node is connected. */
 const AVOID_MS = 5 * 60_000;

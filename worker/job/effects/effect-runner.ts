@@ -28,8 +28,8 @@ export class EffectRunner {
   }
 
   /**
-   * Starts the due effects without waiting for them. It must be called in the same turn as a save, so that the alarm that
-   * restarts the effects if the object dies becomes durable together with the state.
+   * Starts the due effects without waiting for them. It must be called in the same turn as a save, so that the alarm
+   * that restarts the effects if the object dies becomes durable together with the state.
    */
   start(): void {
     this.#arm(Date.now() + RESTART_MS);
@@ -49,7 +49,9 @@ export class EffectRunner {
     return state ? nextCheckAt(state, now, this.#retention()) : now + CHECK_AFTER_MS;
   }
 
-  /** Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long. */
+  /**
+   * Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long.
+   */
   async ring(): Promise<void> {
     this.#setAlarm(Date.now() + RESTART_MS);
     try {
@@ -119,8 +121,8 @@ export class EffectRunner {
   }
 
   /**
-   * Sets the alarm for the next effect: for prompt effects not before `promptAt`, and for running effects only in case they never
-   * end. An alarm that rings too early does no harm: it is set again.
+   * Sets the alarm for the next effect: for prompt effects not before `promptAt`, and for running effects only in case
+   * they never end. An alarm that rings too early does no harm: it is set again.
    */
   #arm(promptAt: number): void {
     const at = this.#dueAt(promptAt);

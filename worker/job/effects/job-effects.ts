@@ -23,8 +23,8 @@ const MAX_ABORTS = 8;
 /** How long a purge waits for storage that cannot be cleared; then the job's secrets are deleted anyway. */
 const CLEARING_GRACE_MS = 24 * 60 * 60_000;
 /**
- * The minimum time that an ended job is kept while a notification is due: longer than the schedule of the last notification
- * (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last one.
+ * The minimum time that an ended job is kept while a notification is due: longer than the schedule of the last
+ * notification (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last one.
  */
 const NOTIFYING_MS = 4 * 24 * 60 * 60_000;
 
@@ -87,8 +87,8 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
 }
 
 /**
- * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns), the first
- * lease to expire, or the first chunk to count as slow. Null when nothing is left to do.
+ * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns),
+ * the first lease to expire, or the first chunk to count as slow. Null when nothing is left to do.
  */
 export function nextAlarmAt(
   state: JobState,
@@ -108,7 +108,10 @@ export const nextCheckAt = (state: JobState, now: number, retentionMs: number): 
 /** Two intervals of the alarm of a job that only waits. */
 export const CHECK_AFTER_MS = 2 * READVERTISE_MS;
 
-/** Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was lost. */
+/**
+ * Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was
+ * lost.
+ */
 export const indexBehind = (state: JobState, rowVersion: number): JobState =>
   rowVersion < state.indexedVersion ? { ...state, indexedVersion: rowVersion } : state;
 

@@ -5,7 +5,9 @@ import type { JobView } from "#shared/job/job-view.ts";
 const PROGRESS_GAP_MS = 500;
 /** The maximum interval between writes: proxies close idle streams, and only a write shows that a follower is gone. */
 const PING_MS = 15_000;
-/** A stream is closed after this long, and its client reconnects with its key: a revoked key follows no job for longer. */
+/**
+ * A stream is closed after this long, and its client reconnects with its key: a revoked key follows no job for longer.
+ */
 const LIFE_MS = 10 * 60_000;
 /** Sets how long clients wait before they reconnect. */
 const OPENING = "retry: 2000\n\n";

@@ -48,7 +48,9 @@ export class JobEvents {
   }
 }
 
-/** The position of one stream. It has a timer only while its reader waits, so that an object without followers has none. */
+/**
+ * The position of one stream. It has a timer only while its reader waits, so that an object without followers has none.
+ */
 class Follower {
   readonly #view: () => JobView | null;
   #sent: SentEvents | null = null;

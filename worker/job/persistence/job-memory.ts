@@ -51,8 +51,8 @@ export class JobMemory {
   }
 
   /**
-   * Handles a state that could not be read: waits, ends the job, or forgets it. Returns how long to wait, null when the state
-   * can be read by now or is gone; and why it could not be read, null when it can be by now.
+   * Handles a state that could not be read: waits, ends the job, or forgets it. Returns how long to wait, null when the
+   * state can be read by now or is gone; and why it could not be read, null when it can be by now.
    */
   async tend(now: number, retentionMs: number): Promise<{ waitMs: number | null; reason: string | null }> {
     // It may have been the read that failed.
@@ -102,8 +102,8 @@ export class JobMemory {
   }
 
   /**
-   * The job as its client sees it; null when it is not kept. The percentage is remembered, so that progress never decreases:
-   * on disk for a single response, only in memory for an event stream.
+   * The job as its client sees it; null when it is not kept. The percentage is remembered, so that progress never
+   * decreases: on disk for a single response, only in memory for an event stream.
    */
   show(remember: "on disk" | "in memory"): JobView | null {
     let { state } = this;

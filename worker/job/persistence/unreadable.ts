@@ -1,5 +1,5 @@
-// What happens to a job whose stored state cannot be read, because of a bug in this version of the service or another one.
-// Pure: (stored entries, now) → what to do.
+// What happens to a job whose stored state cannot be read, because of a bug in this version of the service or another
+// one. Pure: (stored entries, now) → what to do.
 import * as z from "zod";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { Delivery } from "../../notify/delivery.ts";
@@ -17,7 +17,9 @@ export class UnreadableState extends Error {
   readonly retryable = true;
 }
 
-/** How long the job waits for a version of the service that can read the state: a faulty version is rolled back by then. */
+/**
+ * How long the job waits for a version of the service that can read the state: a faulty version is rolled back by then.
+ */
 const GRACE_MS = 60 * 60_000;
 const CHECK_EVERY_MS = 5 * 60_000;
 /** An ended job has only its notifications and its purge left to do. */
@@ -36,8 +38,9 @@ const Rest = z.object({
 });
 
 /**
- * What to do with entries that are not a valid state. `since` is when that was first seen. A running job fails after GRACE_MS,
- * and keeps its finished outputs; a job without a readable specification is forgotten, and the sweeper ends its row.
+ * What to do with entries that are not a valid state. `since` is when that was first seen. A running job fails after
+ * GRACE_MS, and keeps its finished outputs; a job without a readable specification is forgotten, and the sweeper ends
+ * its row.
  */
 export function judgeUnreadable(
   stored: ReadonlyMap<string, unknown>,

@@ -1,4 +1,5 @@
-// Addresses of watermarks and subtitles may hold passwords and signatures: only the node that fetches them learns those.
+// Addresses of watermarks and subtitles may hold passwords and signatures: only the node that fetches them learns
+// those.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// The URLs of watermarks and subtitles: a user, password and query in them are secret, as in the URL of the source. Pure.
+// The URLs of watermarks and subtitles: a user, password and query in them are secret, as in the URL of the source.
+// Pure.
 import * as z from "zod";
 import { publicUrl } from "#shared/job/metadata.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";

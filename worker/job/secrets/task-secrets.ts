@@ -1,4 +1,5 @@
-// Secrets of a job that leave its object: those that nodes need for their tasks, and the keys that the service generated.
+// Secrets of a job that leave its object: those that nodes need for their tasks, and the keys that the service
+// generated.
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import type { Settings } from "../../settings.ts";
 import { sourceUrl } from "../../storage/source-url.ts";

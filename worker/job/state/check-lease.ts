@@ -6,7 +6,9 @@ import type { JobState } from "./job-state.ts";
 import type { TaskState } from "./task-state.ts";
 import { moveTask } from "./task-table.ts";
 
-/** `current`: the lease is valid; `repeat`: the report was accepted before; `superseded`: the lease is no longer valid. */
+/**
+ * `current`: the lease is valid; `repeat`: the report was accepted before; `superseded`: the lease is no longer valid.
+ */
 export type LeaseVerdict = "current" | "repeat" | "superseded";
 
 /** The task of a lease, and whether the lease is valid. */

@@ -1,5 +1,5 @@
-// What a job stores about encoding in chunks. Chunks that no node has started are not stored: they follow from the split
-// points, the finished chunks and the tasks.
+// What a job stores about encoding in chunks. Chunks that no node has started are not stored: they follow from the
+// split points, the finished chunks and the tasks.
 import * as z from "zod";
 import { PackedSplitPoints } from "#shared/media/frame-index.ts";
 import { ChunkBoundaryCheck, ChunkedVideo } from "#shared/protocol/chunks.ts";
@@ -45,8 +45,8 @@ export const ChunkResult = z.object({
   /** From the start of its lease to its report. */
   tookMs: z.number(),
   /**
-   * In the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of frames; null
-   * for a track that was not needed.
+   * In the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of frames;
+   * null for a track that was not needed.
    */
   tracks: z.array(z.tuple([z.string(), z.int(), z.int()]).nullable()),
 });

@@ -77,8 +77,8 @@ const revokeLease = (state: JobState, task: TaskState): JobState =>
   task.phase === "leased" ? { ...state, revoked: [...state.revoked, leaseIdOf(state, task)] } : state;
 
 /**
- * Moves a task's multipart uploads to those that are aborted, except uploads of outputs that are done. Uploads of outputs
- * that were reported as made, which wait to be completed, stay with the task.
+ * Moves a task's multipart uploads to those that are aborted, except uploads of outputs that are done. Uploads of
+ * outputs that were reported as made, which wait to be completed, stay with the task.
  */
 export function orphanUploads(state: JobState, taskId: string): JobState {
   const task = taskOf(state, taskId);

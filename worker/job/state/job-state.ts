@@ -25,7 +25,9 @@ export type MultipartUpload = z.infer<typeof MultipartUpload>;
 export const OutputState = z.object({
   phase: z.enum(OUTPUT_PHASES),
   failure: StoredFailure.nullable(),
-  /** In an image output, the number of frames taken from the source and of image files, once the source was inspected. */
+  /**
+   * In an image output, the number of frames taken from the source and of image files, once the source was inspected.
+   */
   images: z.object({ frames: z.int(), files: z.int() }).nullable(),
   /** In order, from file number 1. Of a stream only its playlists, in the order of its URLs. */
   files: z.array(z.object({ sizeBytes: z.int() })),

@@ -61,7 +61,9 @@ export const TaskState = z.object({
    * attempt may have made, and failures that another attempt may avoid once this one has ended.
    */
   reports: z.array(OutputReport),
-  /** Index of the chunk that it encodes, and whether a speculative attempt may still start (speculative-attempts.ts). */
+  /**
+   * Index of the chunk that it encodes, and whether a speculative attempt may still start (speculative-attempts.ts).
+   */
   chunk: z.int().nullable(),
   maySpeculate: z.boolean(),
 });

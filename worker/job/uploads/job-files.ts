@@ -52,9 +52,9 @@ export function isFileOf(state: JobState, { output, file }: NamedFile, lease: Le
 }
 
 /**
- * Whether the upload of a file is recorded, to be compared with the node's report and, if it is a multipart upload, to be
- * completed. A stream has thousands of files; its playlists, which are stored last, name them. So only the files of a
- * stream that have fixed names are recorded.
+ * Whether the upload of a file is recorded, to be compared with the node's report and, if it is a multipart upload, to
+ * be completed. A stream has thousands of files; its playlists, which are stored last, name them. So only the files of
+ * a stream that have fixed names are recorded.
  */
 export const isRecorded = (spec: OutputSpec, file: FileName): boolean =>
   spec.type !== "httpstream" || isEntryFile(spec, String(file));

@@ -7,8 +7,8 @@ import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
 /**
- * Signs the requested objects. A task may write into the folder of its attempt, and read the objects that its assignment
- * names. Throws AppError(report_not_valid) for other objects.
+ * Signs the requested objects. A task may write into the folder of its attempt, and read the objects that its
+ * assignment names. Throws AppError(report_not_valid) for other objects.
  */
 export async function signScratch(
   state: JobState,

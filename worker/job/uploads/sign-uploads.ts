@@ -23,16 +23,17 @@ type Target = {
   readonly file: RequestedFile;
   readonly stored: FileToStore;
   /**
-   * `multipart`: recorded as soon as its id is known, and from then on completed or aborted whatever happens; if the id is
-   * lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one request
-   * stores it. `unrecorded`: one request stores it.
+   * `multipart`: recorded as soon as its id is known, and from then on completed or aborted whatever happens; if the id
+   * is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one
+   * request stores it. `unrecorded`: one request stores it.
    */
   readonly kind: "multipart" | "single" | "unrecorded";
 };
 
 /**
- * Signs the uploads of the requested files, or returns null when the lease is no longer valid. If two concurrent requests
- * begin an upload of the same file, the first one that is recorded counts. Throws AppError(report_not_valid | storage_*).
+ * Signs the uploads of the requested files, or returns null when the lease is no longer valid. If two concurrent
+ * requests begin an upload of the same file, the first one that is recorded counts. Throws AppError(report_not_valid |
+ * storage_*).
  */
 export async function signUploads(
   proof: LeaseProof,

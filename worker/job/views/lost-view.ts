@@ -12,8 +12,8 @@ export const LOST_JOB: Failure = {
 const FAILED = { error: LOST_JOB.message, error_code: LOST_JOB.code };
 
 /**
- * The final view of a lost job: its last view, with all unfinished outputs failed. If that view cannot be read, it is made of
- * the other columns, without outputs.
+ * The final view of a lost job: its last view, with all unfinished outputs failed. If that view cannot be read, it is
+ * made of the other columns, without outputs.
  */
 export function lostView(
   row: Pick<JobRow, "id" | "createdAt" | "view">,

@@ -37,9 +37,9 @@ function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: Stream
 }
 
 /**
- * The body of the metadata response, in JSON. Without a key: the probes that are known so far, how outputs were made of chunks,
- * and the keys that the service generated for encrypted streams (`generatedKeys`, by the index of their output), which key
- * servers of players need. With a key: the metadata of the input or of one output.
+ * The body of the metadata response, in JSON. Without a key: the probes that are known so far, how outputs were made of
+ * chunks, and the keys that the service generated for encrypted streams (`generatedKeys`, by the index of their
+ * output), which key servers of players need. With a key: the metadata of the input or of one output.
  */
 export function metadataBody(
   state: JobState,

@@ -13,8 +13,8 @@ export type BlobPermission = {
 };
 
 /**
- * The query that allows writing one blob: Put Blob, Put Block, Put Block List. `accountKey` is in Base64; throws when it is
- * not.
+ * The query that allows writing one blob: Put Blob, Put Block, Put Block List. `accountKey` is in Base64; throws when
+ * it is not.
  */
 export async function writeSas(
   storage: StorageOf<"azure">,

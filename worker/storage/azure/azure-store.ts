@@ -1,4 +1,5 @@
-// A container of Azure Blob Storage: nodes put blobs or blocks with signed URLs, the Worker commits the lists of blocks.
+// A container of Azure Blob Storage: nodes put blobs or blocks with signed URLs, the Worker commits the lists of
+// blocks.
 
 import { AppError } from "#shared/errors.ts";
 import { newToken } from "#shared/ids.ts";
@@ -96,7 +97,10 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
 /** No blob has this ETag: Azure checks everything but the content of a Put Blob, and then rejects it. */
 const NO_ETAG = '"0x0"';
 
-/** Throws if Azure rejects the signature or the container. It checks the condition after those, so that its failure is a success. */
+/**
+ * Throws if Azure rejects the signature or the container. It checks the condition after those, so that its failure is a
+ * success.
+ */
 async function checkContainer(container: Container, file: FileToStore): Promise<null> {
   const url = await signedUrl(container, file.objectName);
   const headers = { ...blobHeaders(container, file), "if-match": NO_ETAG };

@@ -1,5 +1,5 @@
-// Signed URLs for uploads to the service's own storage. The signature covers the method, the path and the rest of the query,
-// so the URL itself states what may be uploaded.
+// Signed URLs for uploads to the service's own storage. The signature covers the method, the path and the rest of the
+// query, so the URL itself states what may be uploaded.
 import * as z from "zod";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
 import { hex } from "../../crypto/bytes.ts";

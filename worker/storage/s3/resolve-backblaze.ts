@@ -30,8 +30,8 @@ type Account = z.infer<typeof Account>;
 const BucketList = z.object({ buckets: z.array(z.object({ bucketId: z.string(), bucketName: z.string() })) });
 
 /**
- * The bucket in terms of S3. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` when Backblaze rejects
- * the request, `service_unavailable` when it cannot be reached.
+ * The bucket in terms of S3. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` when Backblaze
+ * rejects the request, `service_unavailable` when it cannot be reached.
  */
 export async function resolveBackblaze(
   { bucketId, path, options, secure }: BackblazeBucket,
@@ -87,7 +87,9 @@ async function bucketName({ accountId, authorizationToken, apiInfo }: Account, b
   return bucket.bucketName;
 }
 
-/** Sends one request. `rejection` returns the error for a status that the client causes; other errors are Backblaze's. */
+/**
+ * Sends one request. `rejection` returns the error for a status that the client causes; other errors are Backblaze's.
+ */
 async function sendRequest<Body>(
   request: Request,
   schema: z.ZodType<Body>,

@@ -49,8 +49,8 @@ export async function presign(
 }
 
 /**
- * The URL for a PUT of this many bytes. The length is signed with `headers`, so that no other size can be stored. HTTP clients
- * send `Content-Length` anyway.
+ * The URL for a PUT of this many bytes. The length is signed with `headers`, so that no other size can be stored. HTTP
+ * clients send `Content-Length` anyway.
  */
 export const presignPut = (
   signer: Signer,
@@ -59,7 +59,9 @@ export const presignPut = (
 ): Promise<string> =>
   presign(signer, unsigned, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
 
-/** Sends a request and returns the response's body. Throws StorageRejection, and NoStorageResponse without a response. */
+/**
+ * Sends a request and returns the response's body. Throws StorageRejection, and NoStorageResponse without a response.
+ */
 export async function sendS3(client: S3Client, url: string, init: TimedInit): Promise<string> {
   return await send(client, { url, init }, async (response) => {
     const body = new TextDecoder().decode(await readLimited(response.body, MAX_RESPONSE_BYTES));

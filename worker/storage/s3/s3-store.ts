@@ -80,8 +80,8 @@ async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: numbe
 }
 
 /**
- * Completes a multipart upload. An upload that no longer exists counts as completed if the object exists in its full size: the
- * response was lost. Throws AppError(storage_*).
+ * Completes a multipart upload. An upload that no longer exists counts as completed if the object exists in its full
+ * size: the response was lost. Throws AppError(storage_*).
  */
 async function completeMultipart(
   bucket: Bucket,

@@ -1,5 +1,5 @@
-// The fault points: every call from an object or the Worker to a neighbor passes here. Tests and objects share an isolate, so
-// that the wrappers apply to all of them.
+// The fault points: every call from an object or the Worker to a neighbor passes here. Tests and objects share an
+// isolate, so that the wrappers apply to all of them.
 import { env } from "cloudflare:workers";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AccountObject } from "../../account/account-object.ts";
@@ -7,8 +7,8 @@ import { NodeHub } from "../../dispatch/node-hub.ts";
 import { JobObject } from "../../job/job-object.ts";
 
 /**
- * The faults of a call. It does not arrive, because the network fails or the caller dies with its memory. Or it is executed, and
- * then its response is lost, or the caller or the callee dies.
+ * The faults of a call. It does not arrive, because the network fails or the caller dies with its memory. Or it is
+ * executed, and then its response is lost, or the caller or the callee dies.
  */
 export const CALL_FAULTS = ["fails", "caller dies first", "response lost", "caller dies", "callee dies"] as const;
 export type CallFault = (typeof CALL_FAULTS)[number];
@@ -51,8 +51,9 @@ export class Wire {
 }
 
 /**
- * An object from its construction to its death. A dead object can neither write nor call, and is replaced by a new one, which is
- * constructed from disk. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for running calls.)
+ * An object from its construction to its death. A dead object can neither write nor call, and is replaced by a new one,
+ * which is constructed from disk. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for
+ * running calls.)
  */
 type Life = { readonly ctx: DurableObjectState; readonly object: object; isOver: boolean };
 /** The object whose code runs. */

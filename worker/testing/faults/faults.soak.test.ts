@@ -1,6 +1,7 @@
-// Runs each job of the scenarios without a fault, and then again with one fault at each fault point, or at a selection of them.
-// COPRA_FAULTS selects: `long` all of them; `3/30` the third of thirty equal shares, since a process gets slower with each job;
-// a number is the seed of another selection; and the name of a fault, as a failing test prints it, runs only that fault.
+// Runs each job of the scenarios without a fault, and then again with one fault at each fault point, or at a selection
+// of them. COPRA_FAULTS selects: `long` all of them; `3/30` the third of thirty equal shares, since a process gets
+// slower with each job; a number is the seed of another selection; and the name of a fault, as a failing test prints
+// it, runs only that fault.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newAccount, newNodeToken } from "../jobs.ts";

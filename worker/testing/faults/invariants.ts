@@ -70,7 +70,10 @@ async function isGone(upload: string): Promise<boolean> {
   }
 }
 
-/** The objects of finished outputs are complete, and all from one lease: the one that reported them, not always the last. */
+/**
+ * The objects of finished outputs are complete, and all from one lease: the one that reported them, not always the
+ * last.
+ */
 async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
   if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;
   const attempts = Array.from({ length: task.attempt }, (_, at) => at + 1);

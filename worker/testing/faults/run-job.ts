@@ -1,5 +1,5 @@
-// Runs one job from its request to its last notification, with at most one fault. When nothing is running, the test sets the
-// time to the next alarm.
+// Runs one job from its request to its last notification, with at most one fault. When nothing is running, the test
+// sets the time to the next alarm.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { isTerminalJob } from "#shared/job/job-status.ts";

@@ -1,5 +1,5 @@
-// A node that does its tasks by a script, over the real socket, routes and storage. Its uploads are not video, but a byte that
-// identifies the lease.
+// A node that does its tasks by a script, over the real socket, routes and storage. Its uploads are not video, but a
+// byte that identifies the lease.
 import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
 import { type HubFrame, PROTOCOL_VERSION, type TaskStage } from "#shared/protocol/frames.ts";
