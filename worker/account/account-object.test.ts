@@ -16,7 +16,7 @@ describe("an account's jobs", () => {
   const post = (key: string, headers: Record<string, string> = {}, query = "") =>
     send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: { ...basic(key), ...headers } });
 
-  it("are refused beyond its limit, but for those that were begun, and no other account's", async () => {
+  it("are rejected beyond its limit, except repeated requests, and not for other accounts", async () => {
     const full = await newAccount();
     expect(await admin(`/accounts/${full.id}/limits`, { max_unfinished_jobs: 1 })).toMatchObject({
       status: 200,
@@ -63,7 +63,7 @@ describe("an account's jobs", () => {
     },
   );
 
-  it("have limits in accounts that exist only", async () => {
+  it("need an existing account", async () => {
     expect(await admin("/accounts/nobody/limits", { max_unfinished_jobs: 5 })).toMatchObject({
       status: 404,
       body: { error_code: "account_not_found" },
@@ -72,7 +72,7 @@ describe("an account's jobs", () => {
 });
 
 describe("an account's receivers", () => {
-  it("are left alone after ten failures in a row, each by itself, also by a new object", async () => {
+  it("get no deliveries after ten consecutive failures, separately, also after the object restarts", async () => {
     const object = accountOf(env, "receivers");
     for (let at = 0; at < 10; at++) {
       expect((await object.admitDelivery("down.test")).go).toBe(true);
@@ -83,7 +83,7 @@ describe("an account's receivers", () => {
     expect((await accountOf(env, "another").admitDelivery("down.test")).go).toBe(true);
   });
 
-  it("get twenty deliveries at a time, and the others come one after the other", async () => {
+  it("get twenty concurrent deliveries, and the others at intervals", async () => {
     const object = accountOf(env, "crowd");
     for (let at = 0; at < 20; at++) expect((await object.admitDelivery("a.test")).go).toBe(true);
     const [one, other] = [await object.admitDelivery("a.test"), await object.admitDelivery("a.test")];

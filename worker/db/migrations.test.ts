@@ -55,7 +55,7 @@ beforeEach(async () => {
   }
 });
 
-it("opens to the same keys and tokens as before", async () => {
+it("accepts the same keys and tokens as before", async () => {
   expect(await accountOfKey(env.DB, ["new", "aaaaaaaaaaaa01"])).toMatchObject({
     account: { id: "acc", name: "Old", maxUnfinishedJobs: null, sealedPreviousSecret: null },
   });
@@ -71,7 +71,7 @@ it("opens to the same keys and tokens as before", async () => {
   expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }]);
 });
 
-it("knows its jobs, and has the sweeper check those of which anything may be kept", async () => {
+it("has its jobs, and checks those of which anything may be kept", async () => {
   const all = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
   expect(all.map(({ id, status, version }) => [id, status, version])).toEqual([
     ["AAAAAAAAAAAAA3", "job.failed", 5],
@@ -97,14 +97,14 @@ it("knows its jobs, and has the sweeper check those of which anything may be kep
   expect(await jobsToCheck(env.DB, Date.now() + 8 * DAY_MS, 10)).toEqual([]);
 });
 
-it("remembers the keys of requests", async () => {
+it("keeps idempotency keys", async () => {
   const again = { accountId: "acc", key: "order", bodyDigest: "other", jobId: "AAAAAAAAAAAAA9", createdAt: 200 };
   expect(await claimKey(env.DB, again)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
   await forgetKeys(env.DB, 101 + DAY_MS, 10);
   expect(await claimKey(env.DB, again)).toEqual(again);
 });
 
-it("has rows of the time before each migration to try it on", () => {
+it("has rows from before each migration", () => {
   const later = env.MIGRATIONS.slice(1).map(({ name }) => name);
   expect(Object.keys(WRITTEN)).toEqual(later);
 });

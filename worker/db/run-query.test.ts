@@ -85,7 +85,7 @@ describe("while the database is down", () => {
     }
   });
 
-  it("a database that hangs is not waited for longer than a client waits", async () => {
+  it("a database that hangs is not waited for longer than clients wait", async () => {
     const headers = basic((await newAccount()).key);
     const began = Date.now();
     const hanging = withFaults(() => "hangs");

@@ -52,7 +52,7 @@ describe("a node's name", () => {
     await heir.next("welcome");
   });
 
-  it("is free when nobody used it for a day, and those of one token are not without end", () => {
+  it("is free when unused for a day, and a token has a maximum number of names", () => {
     const kept = new Map<string, unknown>();
     const kv = {
       list: () => [...kept],
@@ -72,7 +72,7 @@ describe("a node's name", () => {
 });
 
 describe("a token", () => {
-  it("has so many sockets", async () => {
+  it("has a maximum number of sockets", async () => {
     const headers = { upgrade: "websocket", [TOKEN_HEADER]: "token" };
     const open = async (): Promise<WebSocket> => {
       const { webSocket } = await hubOf(env).fetch("https://hub/", { headers });

@@ -68,7 +68,8 @@ function chooseOf<Node extends ConnectedNode>(
     lookAt = Math.min(lookAt, found.lookAt);
     if (!match) continue;
     if (match.slots <= room) return { match, lookAt };
-    const most = othersWait(accountId, slotClass, roster, queue, now) ? room : roomOf(accountId, false);
+    const hasMatch = (ofOther: Iterable<Ticket>) => firstMatch(ofOther, roster, now).match !== null;
+    const most = othersWait(accountId, queue.accounts(slotClass), hasMatch) ? room : roomOf(accountId, false);
     return { match: { ...match, slots: Math.min(match.slots, most) }, lookAt };
   }
   for (const [accountId, tickets] of atShare) {
@@ -81,15 +82,13 @@ function chooseOf<Node extends ConnectedNode>(
 }
 
 /** Whether another account has a ticket that fits a node now. */
-function othersWait<Node extends ConnectedNode>(
+function othersWait(
   accountId: string,
-  slotClass: SlotClass,
-  roster: Roster<Node>,
-  queue: TicketQueue,
-  now: number,
+  accounts: Iterable<[accountId: string, tickets: Iterable<Ticket>]>,
+  hasMatch: (tickets: Iterable<Ticket>) => boolean,
 ): boolean {
-  for (const [other, tickets] of queue.accounts(slotClass)) {
-    if (other !== accountId && firstMatch(tickets, roster, now).match) return true;
+  for (const [other, tickets] of accounts) {
+    if (other !== accountId && hasMatch(tickets)) return true;
   }
   return false;
 }

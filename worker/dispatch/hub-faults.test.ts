@@ -56,7 +56,7 @@ const comeBack = (running: readonly LeaseProof[]) =>
   Promise.all(running.map((proof, number) => joined(`n${number}`, { inspect: 0, encode: 0 }, `s-n${number}`, [proof])));
 
 describe("the hub", () => {
-  it("loses no lease when all sockets close at once and all nodes come back", async () => {
+  it("loses no lease when all sockets close at once and all nodes reconnect", async () => {
     const { jobs, nodes, running } = await busyFleet(40);
     for (const node of nodes) node.socket.close();
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 0, tickets: 0 }), SOON);
@@ -70,7 +70,7 @@ describe("the hub", () => {
     expect(back.flatMap(({ frames }) => frames)).toEqual([]);
   });
 
-  it("loses nothing when it is itself lost with all its sockets", async () => {
+  it("loses nothing when it dies with all its sockets", async () => {
     const { jobs, nodes, running } = await busyFleet(20);
     const waiting = await newJob();
     await settle();
@@ -86,7 +86,7 @@ describe("the hub", () => {
     expect((await back[0]?.next("cancel"))?.lease).toBe(lease);
   });
 
-  it("lets go of a node that is silent, and shortens its leases; those that speak stay", async () => {
+  it("disconnects a silent node and shortens its leases, and keeps the others", async () => {
     const { jobs } = await busyFleet(1);
     const idle = await joined("idle", ONE_INSPECT);
     const speaker = await joined("speaker", { inspect: 0, encode: 0 });
@@ -99,7 +99,7 @@ describe("the hub", () => {
     expect((await speaker.next("assign")).assignment.jobId).toBe(next.id);
   });
 
-  it("knows after hibernation who was silent before it", async () => {
+  it("detects after hibernation which node was silent before it", async () => {
     const silent = await joined("silent", ONE_INSPECT);
     vi.setSystemTime(Date.now() + LONG_MS);
     await evictDurableObject(hubOf(env), { webSockets: "hibernate" });
@@ -107,7 +107,7 @@ describe("the hub", () => {
     expect(await silent.closed).toBe(1001);
   });
 
-  it("asks again for all that it offered when a job could not be asked", async () => {
+  it("offers all tasks again when a job was not reachable", async () => {
     const spec = await newSpec();
     const claim = vi.spyOn(JobObject.prototype, "claim").mockRejectedValueOnce(new Error("Network connection lost."));
     await jobOf(env, spec.id).create(spec);
@@ -134,7 +134,7 @@ describe("the hub", () => {
     expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
   });
 
-  it("lets an account's one job pass another account's many that came before", async () => {
+  it("serves an account's one job before another account's many older ones", async () => {
     const many = await Promise.all(Array.from({ length: 10 }, () => newJob({ accountId: "many" })));
     const one = await newJob({ accountId: "one" });
     const node = await joined("a", { inspect: 2, encode: 0 });
@@ -143,7 +143,7 @@ describe("the hub", () => {
     expect(many.map(({ id }) => id)).toContain(given.find((id) => id !== one.id));
   });
 
-  it("takes nothing from a socket that a newer one has replaced", async () => {
+  it("ignores a socket that a newer one has replaced", async () => {
     const old = await joined("a", { inspect: 0, encode: 0 }, "old");
     const fresh = await connect();
     fresh.say(hello("a", { inspect: 0, encode: 0 }, "new"));

@@ -10,7 +10,7 @@ import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nod
 useNodes();
 
 describe("the hub", () => {
-  it("assigns a waiting task to a node that comes, and a new one to a node that waits", async () => {
+  it("assigns a waiting task to a new node, and a new task to a waiting node", async () => {
     const early = await newJob();
     const node = await joined("a", { inspect: 2, encode: 0 });
     expect((await node.next("assign")).assignment).toMatchObject({ jobId: early.id, task: { kind: "inspect" } });
@@ -19,7 +19,7 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
-  it("knows how many encodes its nodes can do, those that they do included", async () => {
+  it("returns how many encodes its nodes can run, running ones included", async () => {
     expect(await hubOf(env).capacity()).toBe(0);
     const [reader] = [
       await joined("reader", { inspect: 1, encode: 2 }),
@@ -51,7 +51,7 @@ describe("the hub", () => {
     expect(jobs.map(({ id }) => id)).toContain((await node.next("assign")).assignment.jobId);
   });
 
-  it("gives the encoding to the node that inspected, and waits a while for its slot", async () => {
+  it("assigns the encode to the node that inspected, and waits a while for its slot", async () => {
     const reader = await joined("reader", { inspect: 1, encode: 0 });
     const other = await joined("other", { inspect: 0, encode: 1 });
     const spec = await newJob();
@@ -63,7 +63,7 @@ describe("the hub", () => {
     expect((await reader.next("assign")).assignment.task.kind).toBe("encode");
   });
 
-  it("gives it to another when the preferred node stays busy", async () => {
+  it("assigns it to another node when the preferred node stays busy", async () => {
     const reader = await joined("reader", { inspect: 1, encode: 0 });
     const other = await joined("other", { inspect: 0, encode: 1 });
     const spec = await newJob();
@@ -73,7 +73,7 @@ describe("the hub", () => {
     expect(assignment.task.kind).toBe("encode");
   });
 
-  it("carries on after hibernation with sockets, slots and tickets", async () => {
+  it("keeps sockets, slots and tickets during hibernation", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const first = await newJob();
     const { assignment } = await node.next("assign");
@@ -98,7 +98,7 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("has a slow source give way when others wait for its slot, and only then", async () => {
+  it("makes a slow source yield only when others wait for its slot", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     await newJob();
     const { lease } = (await node.next("assign")).assignment;
@@ -121,7 +121,7 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("has the leases of a lost connection shortened, and those of a returning node renewed", async () => {
+  it("shortens the leases of a lost connection, and renews those of a node that reconnects", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await node.next("assign")).assignment;
@@ -154,7 +154,7 @@ describe("the hub", () => {
     expect([...fresh.frames, ...draining.frames]).toEqual([]);
   });
 
-  it("fills a slot that a claim left empty, and serves the oldest job first", async () => {
+  it("uses a slot that a claim left free, and serves the oldest job first", async () => {
     const [older, younger] = [await newJob(), await newJob()];
     const base = {
       accountId: older.accountId,
@@ -175,7 +175,7 @@ describe("the hub", () => {
     expect((await node.next("assign")).assignment.jobId).toBe(younger.id);
   });
 
-  it("closes the socket of who speaks out of turn, and skips what it does not know", async () => {
+  it("closes the socket after an unexpected frame, and skips unknown frames", async () => {
     const rows: [string, unknown[]][] = [
       ["no hello", [{ type: "bye" }]],
       ["no JSON", ["hello"]],
@@ -194,7 +194,7 @@ describe("the hub", () => {
     await tolerant.next("assign");
   });
 
-  it("answers pings without being woken", async () => {
+  it("responds to pings without waking up", async () => {
     const node = await connect();
     const pong = new Promise((resolve) =>
       node.socket.addEventListener("message", ({ data }) => resolve(data), { once: true }),

@@ -35,7 +35,7 @@ describe("the queue of tickets", () => {
     expect(served(queueOf(...names))).toEqual(expected);
   });
 
-  it("lets an account's one job pass another account's thousands, whatever comes later", () => {
+  it("serves an account's one job before another account's thousands", () => {
     const queue = new TicketQueue(Array.from({ length: 4000 }, (_, age) => ticket(`a${age}`)));
     const first = firstOf(queue);
     queue.put(ticket("b5000"));
@@ -68,7 +68,7 @@ describe("the queue of tickets", () => {
     expect(queue.get(ticketKey(offered))).toMatchObject({ count: 1, notBefore: 0 });
   });
 
-  it("has nothing to write of what was given at once, and all that the disk does not know of", () => {
+  it("writes no ticket that was taken at once, and all other changes", () => {
     const queue = queueOf("a1");
     expect(queue.takeChanges()).toEqual([]);
     queue.put(ticket("b1"));

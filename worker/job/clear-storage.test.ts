@@ -39,7 +39,7 @@ describe("what a job left in the service's own storage", () => {
     expect(Math.abs((alarm ?? 0) - Date.now() - 60_000)).toBeLessThan(10_000);
   });
 
-  it("is removed then, once, however many objects it is", async () => {
+  it("is then removed once, whatever the number of objects", async () => {
     const other = await cancelled(0, ["a.mp4"]);
     const spec = await cancelled(
       BUILTIN_RETENTION_MS,
@@ -54,7 +54,7 @@ describe("what a job left in the service's own storage", () => {
     expect(await keysOf(spec)).toHaveLength(1);
   });
 
-  it("is missing for good: the job cannot be retried", async () => {
+  it("is removed permanently: the job cannot be retried", async () => {
     const spec = await cancelled(BUILTIN_RETENTION_MS, []);
     await runDurableObjectAlarm(stubOf(spec));
     expect(await stubOf(spec).retry()).toMatchObject({ ok: false, error: { code: "job_state_conflict" } });

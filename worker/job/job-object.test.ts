@@ -56,7 +56,7 @@ const made = {
 const result = made as unknown as Parameters<ReturnType<typeof stubOf>["complete"]>[1]["result"];
 
 describe("a job", () => {
-  it("gives up a result that it cannot work with after some tries, and does not lose the task", async () => {
+  it("gives up a result that causes internal errors, and does not lose the task", async () => {
     const spec = await newSpec(VIDEO_ONLY);
     await stubOf(spec).create(spec);
     const { lease, token } = await claim(spec, "inspect");
@@ -79,7 +79,7 @@ describe("a job", () => {
     expect((await stateOf(spec))?.tasks[0]).toMatchObject({ phase: "pending", failures: 1, avoid: ["node-a"] });
   });
 
-  it("comes to its end although its object vanishes between any two steps", async () => {
+  it("ends even if its object dies between any two steps", async () => {
     const spec = await newSpec(VIDEO_ONLY);
     const evict = () => evictDurableObject(stubOf(spec));
     await stubOf(spec).create(spec);
@@ -146,7 +146,7 @@ describe("a job", () => {
     expect((await stateOf(spec))?.outbox).toHaveLength(1);
   });
 
-  it("keeps a progress that was shown, even if its object vanishes", async () => {
+  it("keeps progress that was shown, even if its object dies", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const encode = await claim(spec, "encode");
     await stubOf(spec).progress([{ ...encode, stage: "encoding", fraction: 0.7 }]);
@@ -195,7 +195,7 @@ describe("uploads", () => {
     expect(JSON.stringify(answer)).not.toContain(SECRET_KEY);
   });
 
-  it("say why the storage gives none", async () => {
+  it("return the failure of the storage", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 2 ** 30 }] });
@@ -234,7 +234,7 @@ describe("multipart uploads", () => {
     return { parts, uploadId: new URL(parts[0]?.url ?? "").searchParams.get("uploadId") };
   }
 
-  it("are put together by the object once all parts lie there", async () => {
+  it("are completed by the object once all parts are stored", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
     const { parts } = await signedUpload(spec, encode);
@@ -258,7 +258,7 @@ describe("multipart uploads", () => {
     expect((await stateOf(spec))?.orphans).toEqual([]);
   });
 
-  it("that requests for one file crossed to begin count once, and the other is aborted", async () => {
+  it("that concurrent requests begin for one file count once, and the other is aborted", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
     const [one, two] = await Promise.all([signedUpload(spec, encode), signedUpload(spec, encode)]);
@@ -296,7 +296,7 @@ describe("the stored state", () => {
     expect(await stubOf(spec).view()).toMatchObject({ ok: true, value: { status: "job.failed" } });
   });
 
-  it("stays within its bounds for a source with megabytes of tags", async () => {
+  it("stays within its limits for a source with megabytes of tags", async () => {
     const spec = await newSpec({
       ...VIDEO_ONLY,
       notification: { type: "http", url: "http://127.0.0.1:9/", events: true, metadata: true },

@@ -58,7 +58,7 @@ describe("a job that has ended", () => {
     expect(purgeAt({ ...cleared, version: 2 })).toBeUndefined();
   });
 
-  it("is asked after once it is to have been forgotten", async () => {
+  it("is checked after it should have been purged", async () => {
     const spec = await newSpec();
     const now = 1000;
     let state: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
@@ -113,7 +113,7 @@ describe("a job whose retention is over", () => {
     expect(JSON.stringify(row)).not.toMatch(new RegExp(`${SECRET_KEY}|s1\\.t1\\.`));
   });
 
-  it("is answered for by its row on every route, with no error of ours", async () => {
+  it("is represented by its row on every route, without internal errors", async () => {
     const { id, last } = await forgotten();
     expect(await ask("GET", `/v2/jobs/${id}`)).toMatchObject({ status: 200, body: last });
     expect((await ask("GET", "/v2/jobs?limit=1")).body.jobs).toEqual([last]);

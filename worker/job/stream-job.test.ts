@@ -82,7 +82,7 @@ const metadataOf = async (spec: JobSpec) => {
 };
 
 describe("uploads of a stream", () => {
-  it("are single requests of any size, with their types and what caches may do", async () => {
+  it("are single requests of any size, with Content-Type and Cache-Control", async () => {
     const { ask, folder } = await encoding();
     const rows: [string, string, string, string][] = [
       ["hls/master.m3u8", "stream/hls/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
@@ -169,7 +169,7 @@ describe("uploads of a stream", () => {
     }
   });
 
-  it("are forms where the storage is an upload address", async () => {
+  it("are forms if the storage is an upload URL", async () => {
     const job = await encoding(STREAM, { storage: { url: "https://u:p@up.example.com/in?id=7" } });
     const [ticket] = ticketsOf(await job.ask([{ file: `hls/${job.folder}/720p/00001.ts`, sizeBytes: 5 }]));
     expect(ticket?.parts).toEqual([
@@ -189,7 +189,7 @@ describe("uploads of a stream", () => {
     ]);
   });
 
-  it("of twenty thousand files leave the job's state as it was", async () => {
+  it("of twenty thousand files do not change the job's state", async () => {
     const { spec, ask, folder } = await encoding();
     await ask([{ file: `hls/${folder}/1080p/00000.ts`, sizeBytes: 1 }]);
     const before = await dump(spec);
@@ -223,7 +223,7 @@ describe("uploads of a stream", () => {
 });
 
 describe("a stream", () => {
-  it("goes from its variants through packaging to its addresses", async () => {
+  it("is encoded, packaged, and shown with its URLs", async () => {
     const job = await encoding(STREAM, { notification: EAGER });
     const { spec, lease, token } = job;
     const statuses = async () => (await viewOf(spec)).outputs.map(({ status }) => status);
@@ -274,7 +274,7 @@ describe("a stream", () => {
     expect([stream?.status, stream?.urls]).toEqual(["httpstream.queued", undefined]);
   });
 
-  it("keeps what it knows of twenty renditions in two packages", async () => {
+  it("keeps the probes of twenty renditions in two packages", async () => {
     const job = await encoding();
     const tracks = Array.from({ length: 40 }, (_, index) => ({ ...PROBE.streams[0], index, filler: "x".repeat(1200) }));
     const large = { streams: tracks, format: packageOf("hls").format };
@@ -319,7 +319,7 @@ describe("the keys of encrypted streams", () => {
     },
   );
 
-  it("that are made stay the same over attempts, and differ from stream to stream", async () => {
+  it("that are generated stay the same over attempts, and differ between streams", async () => {
     const first = await encoding(encrypted());
     const failure = { code: "node_lost", message: "Draining" } as const;
     await stubOf(first.spec).fail(first.lease, { token: first.token, failure });

@@ -146,7 +146,7 @@ const folderStore = (spec: JobSpec, folder = 0) => {
 };
 
 describe("a job in chunks", () => {
-  it("comes to its end although its object vanishes between any two steps, and leaves no scratch", async () => {
+  it("ends even if its object dies between any two steps, and leaves no scratch objects", async () => {
     const spec = await begun();
     const kinds: string[] = [];
     for (;;) {
@@ -221,7 +221,7 @@ describe("a job in chunks", () => {
     expect(await statusOf(chunk)).toBe(404);
   });
 
-  it("has a removal finished that an object began before it was lost", async () => {
+  it("finishes a removal that was interrupted", async () => {
     const { spec, given } = await upTo("chunk");
     await write(spec, given, "v.mp4");
     await runInDurableObject(stubOf(spec), (_, { storage }) => {
@@ -268,7 +268,7 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
     expect(await post(lease, put("chunk-0-1/v.mp4"), node)).toEqual([409, "lease_superseded"]);
   });
 
-  it("lets a join read every part, and a usual encode nothing", async () => {
+  it("lets a join read all chunks, and an encode nothing", async () => {
     const { spec, given } = await upTo("join");
     const task = given.task as TaskOf<"join">;
     const names = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);

@@ -64,7 +64,7 @@ describe("deliveries", () => {
     });
   });
 
-  it("are tried by the schedule, then abandoned", () => {
+  it("are retried according to the schedule, then abandoned", () => {
     let tried = PENDING;
     const delays: number[] = [];
     for (let now = 0; tried.state === "due"; now = tried.nextAt) {

@@ -97,7 +97,7 @@ describe("an attempt to publish", () => {
     expect(await attempt(name, changes)).toEqual(expected);
   });
 
-  it("carries any text unharmed", async () => {
+  it("keeps any text unchanged", async () => {
     const title = "a&b=c+d %20 é 中 🎬 \u0001 \ufffe\uffff";
     await attempt("texts", {}, JSON.stringify({ title }));
     const [message] = await publishedTo("texts");

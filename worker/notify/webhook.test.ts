@@ -43,7 +43,7 @@ it.each<[string, string, unknown]>([
   expect(await deliverTo(url)).toEqual(expected);
 });
 
-it.each([301, 302, 303, 307, 308])("a webhook is not led elsewhere by %d", async (status) => {
+it.each([301, 302, 303, 307, 308])("a webhook does not follow the redirect %d", async (status) => {
   const urls = ["http://10.0.0.1/", "http://169.254.169.254/", "//0xa9fea9fe/", "file:///etc/passwd"];
   for (const location of [answering({ status: 200 }), ...urls]) {
     expect(await deliverTo(answering({ status, headers: { location } }))).toEqual({ status });
@@ -51,7 +51,7 @@ it.each([301, 302, 303, 307, 308])("a webhook is not led elsewhere by %d", async
 });
 
 /** Jobs may be older than the operator's present setting, so the address is checked again. */
-it.each(ALLOW_SETTINGS)("a webhook is brought to no hostile address under %s", async (allowPrivate) => {
+it.each(ALLOW_SETTINGS)("a webhook reaches no private address under %s", async (allowPrivate) => {
   const urls = HOSTILE_ADDRESSES.filter((row) => isRefused(row, allowPrivate)).map(([url]) => url);
   const results = await Promise.all(urls.map((url) => deliverTo(url, { allowPrivate })));
   expect(results).toEqual(

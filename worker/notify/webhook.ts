@@ -29,8 +29,8 @@ export async function postWebhook(
   if (user) Object.assign(headers, { authorization: basicHeader(user) });
   return send(new Request(url, { method: "POST", headers, body }), async (response) => {
     await response.body?.cancel();
-    const { status, headers: answered } = response;
-    const retryAfter = BUSY.has(status) ? retryAfterMs(answered.get("retry-after") ?? undefined, Date.now()) : null;
+    const { status, headers: received } = response;
+    const retryAfter = BUSY.has(status) ? retryAfterMs(received.get("retry-after") ?? undefined, Date.now()) : null;
     return retryAfter === null ? { status } : { status, retryAfterMs: retryAfter };
   });
 }

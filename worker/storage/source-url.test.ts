@@ -38,7 +38,7 @@ describe("the address that nodes fetch from", () => {
   });
 });
 
-it("the address that people are shown holds no secret", () => {
+it("the URL that clients see contains no secret", () => {
   expect(shownSourceUrl(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" }).input)).toBe(
     "https://media.example.com/a.mp4",
   );

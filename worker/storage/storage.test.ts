@@ -113,7 +113,7 @@ it.each([
 });
 
 describe("parts", () => {
-  it("are one for a small file, equal but the last, and never too many", () => {
+  it("is one for a small file; others are equal except the last, and limited in number", () => {
     expect(partSizes(0)).toEqual([0]);
     expect(partSizes(16 * MIB)).toEqual([16 * MIB]);
     expect(partSizes(16 * MIB + 1)).toEqual([16 * MIB, 1]);
@@ -132,7 +132,7 @@ describe("sealed secrets", () => {
   const one = `k1:${btoa("a".repeat(32))}`;
   const two = `k2:${btoa("b".repeat(32))}`;
 
-  it("open with their key and context only, also after the keys were rotated", async () => {
+  it("can be unsealed only with their key and context, also after a rotation", async () => {
     const sealed = await seal("secret", "job:1", parseSealingKeys(one));
     expect(sealed).toMatch(/^s1\.k1\./);
     expect(await unseal(sealed, "job:1", parseSealingKeys(`${two},${one}`))).toBe("secret");

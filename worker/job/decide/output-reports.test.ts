@@ -80,7 +80,7 @@ const toComplete = (state: JobState): string[] =>
   pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("complete") ? [name] : []));
 const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.skipped"];
 
-it("end as they are reported, and events count them; skipped ones are not counted", () => {
+it("end when they are reported, and events count them, except skipped ones", () => {
   const { lease, token } =
     claim(
       completeTask(claim(checkedJob(spec), "inspect").state, "inspect", { kind: "inspect", probe: PROBE }, NOW),
@@ -104,7 +104,7 @@ it("end as they are reported, and events count them; skipped ones are not counte
   expect(Number.parseInt(viewJob(second).progress, 10)).toBeLessThan(99);
 });
 
-it("count once, however often and by whatever report they come", () => {
+it("count once, however often they are reported", () => {
   const once = take(encoding(), made(2));
   const again = take(take(once, made(2)), failed(2, "storage_denied"));
   expect(again.outbox).toEqual(once.outbox);
@@ -113,7 +113,7 @@ it("count once, however often and by whatever report they come", () => {
   expect(done.outbox).toHaveLength(5);
 });
 
-it("complete their task with the last of them, although its report is lost", () => {
+it("complete their task with the last one, even if its report is lost", () => {
   const done = take(take(encoding(), made(2)), made(0), made(1));
   expect([done.status, done.tasks[1]?.phase]).toEqual(["job.completed", "done"]);
 });
@@ -127,7 +127,7 @@ it("are not accepted when the uploads of their files were not signed, and are en
 });
 
 describe("failures", () => {
-  it("that nobody can do better about end the output at once, others when the task does", () => {
+  it("that are permanent end the output at once, others at the end of the task", () => {
     const state = take(encoding(), failed(0, "storage_unreachable"), failed(1, "encoding_failed"));
     expect(viewJob(state).outputs.map(({ error_code }) => error_code)).toEqual(["storage_unreachable", ...Array(3)]);
     const rest = complete(state, made(2));
@@ -135,7 +135,7 @@ describe("failures", () => {
     expect(events(rest)).toEqual(["input.transferred", "mp4:240p output.failed 33%", "jpg:320x output.completed 66%"]);
   });
 
-  it("of a storage are never a reason to encode again, however the task ends", () => {
+  it("of a storage never cause another encode, however the task ends", () => {
     const state = complete(encoding(), failed(0, "storage_unreachable"), made(1), made(2));
     expect(viewJob(state)).toMatchObject({
       status: "job.failed",
@@ -147,7 +147,7 @@ describe("failures", () => {
 describe("a node that is lost", () => {
   const lost = (state: JobState): JobState => expireLeases(state, NOW + LEASE_MS);
 
-  it("leaves to the next only what it had not reported", () => {
+  it("leaves only unreported outputs to the next node", () => {
     const state = lost(take(encoding(), made(2), failed(1, "encoding_failed")));
     expect(state.tasks[1]).toMatchObject({ phase: "pending" });
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
@@ -156,7 +156,7 @@ describe("a node that is lost", () => {
     expect(done.status).toBe("job.completed");
   });
 
-  it("leaves its reported uploads to be completed, while and after another has the task", () => {
+  it("keeps its reported uploads, which are completed while another node has the task", () => {
     const state = lost(take(encoding(0), made(0)));
     expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     const next = claim(state, "encode", NOW + LEASE_MS, "node-b");
@@ -167,7 +167,7 @@ describe("a node that is lost", () => {
     expect(completed(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
   });
 
-  it("costs only the outputs that it had not reported when it was the last", () => {
+  it("fails only unreported outputs when it was the last attempt", () => {
     let state = take(encoding(0), made(0));
     for (let at = 0; at <= MAX_LOSSES; at++) {
       state = lost({
@@ -184,7 +184,7 @@ describe("a node that is lost", () => {
 });
 
 describe("uploads in parts", () => {
-  it("are completed by output, while the task goes on", () => {
+  it("are completed per output, while the task continues", () => {
     const state = take(encoding(0, 1), made(0));
     expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     expect(statuses(state)[0]).not.toBe("video.encoded");

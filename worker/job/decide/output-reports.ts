@@ -42,7 +42,7 @@ export function completeOutputs(
   return settle(moveTaskTo(addReports(state, taskId, reports), taskId, "complete"), taskId, now);
 }
 
-/** An output's multipart uploads: completed by the storage, or failed for good. */
+/** An output's multipart uploads: completed by the storage, or failed permanently. */
 export type CompletedUploads = {
   readonly taskId: string;
   readonly report: MadeReport;

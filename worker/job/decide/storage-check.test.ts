@@ -90,7 +90,7 @@ describe("a storage check", () => {
 });
 
 describe("a job", () => {
-  it("has its storage tried at once, leaves nothing there, and encodes", async () => {
+  it("checks its storage at once, leaves nothing there, and encodes", async () => {
     const spec = await freshSpec(S3);
     await stubOf(spec).create(spec);
     await vi.waitFor(async () => expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] }));
@@ -100,7 +100,7 @@ describe("a job", () => {
     expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toHaveLength(1);
   });
 
-  it("fails at once where nobody answers, encodes nothing, and takes its inspection back", async () => {
+  it("fails at once when the storage does not respond, encodes nothing, and revokes its inspection", async () => {
     const spec = await freshSpec(NOWHERE, { notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
     await stubOf(spec).create(spec);
     const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
@@ -120,7 +120,7 @@ describe("a job", () => {
     expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 
-  it("lets nothing be encoded before the trial is over, nor longer than it may take", async () => {
+  it("starts no encode before the storage check ends or times out", async () => {
     const spec = await freshSpec(NOWHERE);
     await stubOf(spec).create(spec);
     const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });

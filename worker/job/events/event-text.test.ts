@@ -26,7 +26,7 @@ const event = (name: string, id: number, view: JobView): string =>
   `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(view)}\n\n`;
 
 describe("a follower of a job", () => {
-  it("is sent at first how the job is, and when to come back if the stream breaks", () => {
+  it("is first sent the job's view, and the retry interval", () => {
     expect(nextStep(null, job(), 1000)).toMatchObject({ write: `retry: 2000\n\n${event("job", 1, job())}` });
   });
 
@@ -42,14 +42,14 @@ describe("a follower of a job", () => {
     expect(nextStep(sentAt1000(), view, now)).toMatchObject(expected);
   });
 
-  it("hears of progress no later because of a ping", () => {
+  it("gets progress no later because of a ping", () => {
     const pinged = nextStep(sentAt1000(), job(), 16_000);
     const sent = "write" in pinged ? pinged.sent : null;
     expect(nextStep(sent, MOVED, 16_001)).toMatchObject({ write: event("job", 2, MOVED) });
     expect(nextStep(sent, job(), 16_001)).toEqual({ waitMs: 14_999 });
   });
 
-  it("who comes after the end is sent the same of it, from its row", () => {
+  it("is sent the same events after the end, from the row", () => {
     expect(nextStep(null, ENDED, 1000)).toEqual({ write: endedEvents(JSON.stringify(ENDED)), sent: null });
   });
 });

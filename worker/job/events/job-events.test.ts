@@ -45,7 +45,7 @@ describe("streams that follow a job", () => {
     expect(await stream?.read()).toBeNull();
   });
 
-  it("keep nothing for a slow reader but the newest", async () => {
+  it("keep only the newest event for a slow reader", async () => {
     const { change, follow } = await followed();
     const stream = follow();
     const fail = (error: string) => change({ input: { status: "input.failed", error } });

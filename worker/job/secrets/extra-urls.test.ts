@@ -18,7 +18,7 @@ const OUTPUTS = {
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
 };
 
-it("lie sealed in the job, and reach the node that encodes whole", async () => {
+it("are stored sealed, and sent to the node that encodes in one piece", async () => {
   const headers = basic((await newAccount()).key);
   const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
   expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);

@@ -87,11 +87,11 @@ describe("the files of a stream", () => {
     [ONLY_HLS, `dash/${F}/1080p/00001.m4s`],
     [ONE_FOLDER, "dash/master.m3u8"],
   ];
-  it.each(refused)("row %#: are no others", (stream, name) => {
+  it.each(refused)("row %#: is not allowed", (stream, name) => {
     expect(mayWrite(stream, name, lease), name).toBe(false);
   });
 
-  it("have names as long as was counted on when the request was checked", () => {
+  it("have names no longer than the request validation assumed", () => {
     const longest = `hls/${F}/${"x".repeat(MAX_STREAM_FILE_CHARS - F.length - 1)}`;
     expect(mayWrite(BOTH, longest, lease)).toBe(true);
     expect(longest.length).toBeLessThan(MAX_NAME_BYTES);

@@ -79,7 +79,7 @@ function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undef
   return { ...metadata, hls: { ...metadata.hls, encryption } };
 }
 
-/** The metadata that payloads carry when the client asked for it. */
+/** The metadata that payloads carry if the client requested it. */
 export function payloadMetadata(state: JobState): PayloadMetadata {
   if (!state.spec.notification.metadata) return null;
   return { input: inputMetadata(state), outputs: state.spec.outputs.map((_, index) => outputMetadata(state, index)) };

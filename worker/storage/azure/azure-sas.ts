@@ -26,7 +26,7 @@ export async function writeSas(
   const protocol = endpoint.startsWith("https:") ? "https" : "https,http";
   const [permissions, resource, none] = ["w", "b", ""];
   // In order: permissions, start, expiry, resource, identifier, IP, protocol, version, kind of resource, snapshot,
-  // encryption scope, and five headers of answers.
+  // encryption scope, and five response headers.
   const resourceName = `/blob/${account}/${container}/${blob}`;
   const window = [permissions, none, expiry, resourceName, none, none, protocol, VERSION, resource, none, none];
   const text = [...window, none, none, none, none, none].join("\n");

@@ -28,7 +28,7 @@ const put = ({ url, headers, sizeBytes }: UploadPart, fill = 1) =>
   fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(fill) });
 
 describe("a container of Azure", () => {
-  it.each(["a.mp4", "x/ä b+c(1)'&=%.mp4"])("takes a small file in one signed PUT: %s", async (name) => {
+  it.each(["a.mp4", "x/ä b+c(1)'&=%.mp4"])("stores a small file with one signed PUT: %s", async (name) => {
     const store = open({ cacheControl: "max-age=60" });
     const small = file(name, 1000);
     expect(await store.begin(small)).toBeNull();
@@ -42,7 +42,7 @@ describe("a container of Azure", () => {
     expect(new Uint8Array(await stored.arrayBuffer())).toEqual(new Uint8Array(1000).fill(1));
   });
 
-  it("takes a large file in blocks, committed as often as one likes", async () => {
+  it("stores a large file in blocks, which can be committed repeatedly", async () => {
     const store = open({ cacheControl: "max-age=60" });
     const large = file("large.mp4", 20 * MIB);
     const uploadId = await store.begin(large);
@@ -73,7 +73,7 @@ describe("a container of Azure", () => {
     expect([headers.get("content-length"), headers.get("cache-control")]).toEqual([String(40 * MIB), caching]);
   });
 
-  it("lets a signed address write its own blob only, and only in time", async () => {
+  it("limits a signed URL to its blob and its lifetime", async () => {
     const [part] = await open().sign(file("own.mp4", 10), null);
     if (!part) throw new Error("No part");
     await put(part);

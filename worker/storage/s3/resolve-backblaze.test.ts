@@ -96,7 +96,7 @@ describe("a bucket of Backblaze", () => {
     await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/secret|4_token/) });
   });
 
-  it("cannot be had while Backblaze cannot be reached", async () => {
+  it("cannot be looked up while Backblaze is unreachable", async () => {
     await expect(resolve("http://127.0.0.1:9")).rejects.toMatchObject({
       code: "service_unavailable",
       message: expect.stringContaining("it cannot be reached"),

@@ -49,7 +49,7 @@ const SIGNED = {
 };
 
 describe("a bucket", () => {
-  it("takes a file in one PUT, with all headers that were asked for under its signature", async () => {
+  it("stores a file with one PUT, with all headers signed", async () => {
     const { store, urlOf } = await opened(local(OPTIONS));
     const wanted = file("store/a b+(1)ü.mp4", 1000);
     expect(await store.begin(wanted)).toBeNull();
@@ -104,7 +104,7 @@ describe("a bucket", () => {
     expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
   });
 
-  it("takes no other size than was signed, neither of a file nor of a part", async () => {
+  it("accepts only the signed size of a file or a part", async () => {
     const { store, urlOf } = await opened(local());
     const small = file("store/signed.mp4", 1000);
     const large = file("store/signed-large.mp4", 20 * MIB);
@@ -121,7 +121,7 @@ describe("a bucket", () => {
     await store.abort(large.objectName, uploadId ?? "");
   });
 
-  it("takes a file of any size at once when it is to have no parts", async () => {
+  it("stores a file of any size with one PUT when it has no parts", async () => {
     const { store, urlOf } = await opened(local());
     const [part, ...others] = await store.sign(file("store/00001.m4s", 40 * MIB), null);
     expect([part?.offset, part?.sizeBytes, others]).toEqual([0, 40 * MIB, []]);

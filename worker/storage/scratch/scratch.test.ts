@@ -27,7 +27,7 @@ const read = async (from: ReturnType<typeof store>, name: string): Promise<[numb
 };
 
 describe("a job's scratch folder", () => {
-  it("is written and read by signed requests alone", async () => {
+  it("is written and read only with signed requests", async () => {
     const folder = store(0);
     expect(await write(folder, "chunk-1-1/0-720p.mp4")).toBe(200);
     expect(await read(folder, "chunk-1-1/0-720p.mp4")).toEqual([206, "bc"]);
@@ -38,7 +38,7 @@ describe("a job's scratch folder", () => {
     expect((await fetch(origin + pathname + search, { method: "PUT", body: "x" })).status).toBe(403);
   });
 
-  it("is removed with all that is in it, and nothing else", async () => {
+  it("is removed with all its objects, and nothing else", async () => {
     const [full, other] = [store(2), store(20)];
     const names = Array.from({ length: 230 }, (_, n) => `chunk-${n}-1/0-720p.mp4`);
     expect(new Set(await Promise.all(names.map((name) => write(full, name))))).toEqual(new Set([200]));
@@ -65,7 +65,7 @@ describe("the settings of the scratch bucket", () => {
   };
   const settings = (changes: object) => settingsOf({ ...NONE, ...changes } as never).scratch;
 
-  it("are all there or none", () => {
+  it("are complete or absent", () => {
     expect(settings({})).toBeNull();
     expect(settings(ALL)).toEqual({
       bucket: { endpoint: "https://s3.example.com", region: "auto", bucket: "b", addressing: "path" },
