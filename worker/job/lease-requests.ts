@@ -18,7 +18,7 @@ import { type ClaimRequest, type JobResult, LEASE_SUPERSEDED, type LeaseRpc } fr
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
-import { openScratch } from "../storage/scratch/scratch.ts";
+import { openScratch } from "../storage/s3/scratch.ts";
 import {
   claimTasks,
   type Renewal,

@@ -13,7 +13,7 @@ import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
-import { openScratch } from "../storage/scratch/scratch.ts";
+import { openScratch } from "../storage/s3/scratch.ts";
 import {
   basic,
   bearer,

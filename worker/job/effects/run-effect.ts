@@ -6,7 +6,7 @@ import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { openStore } from "../../storage/open-store.ts";
-import { openScratch } from "../../storage/scratch/scratch.ts";
+import { openScratch } from "../../storage/s3/scratch.ts";
 import { isUploadLost } from "../../storage/storage-errors.ts";
 import { settleUploads } from "../decide/output-reports.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";

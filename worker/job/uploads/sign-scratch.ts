@@ -1,7 +1,7 @@
 // Which objects of the job's scratch folder a lease may write and read.
 import { AppError } from "#shared/errors.ts";
 import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import { MAX_SCRATCH_BYTES, type ScratchStore } from "../../storage/scratch/scratch.ts";
+import { MAX_SCRATCH_BYTES, type ScratchStore } from "../../storage/s3/scratch.ts";
 import { activeWork, attemptFolder, tracksOf } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";

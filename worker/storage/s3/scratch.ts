@@ -5,9 +5,9 @@ import type { JobId } from "#shared/ids.ts";
 import type { ScratchName } from "#shared/protocol/scratch.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { ScratchSettings } from "../../settings.ts";
-import { presign, presignPut, type S3Client, sendS3 } from "../s3/s3-requests.ts";
-import { keyUrl } from "../s3/s3-urls.ts";
 import { SIGNED_MS } from "../upload-limits.ts";
+import { presign, presignPut, type S3Client, sendS3 } from "./s3-requests.ts";
+import { keyUrl } from "./s3-urls.ts";
 
 export interface ScratchStore {
   /** One signed PUT for the whole object. */
