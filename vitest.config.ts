@@ -2,8 +2,12 @@ import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
-/** Projects do not inherit it. */
-const retry = Number(process.env.COPRA_TEST_RETRIES ?? 0);
+/** For every project: projects do not inherit options. */
+const COMMON = {
+  retry: Number(process.env.COPRA_TEST_RETRIES ?? 0),
+  // Instead of one second, which a busy machine exceeds.
+  expect: { poll: { timeout: 20_000 } },
+};
 
 /** Tests wait for other processes and for each other's: more files than processors keep these busy. */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
@@ -33,7 +37,8 @@ export default defineConfig({
       {
         test: {
           name: "pure",
-          retry,
+          ...COMMON,
+          setupFiles: ["./test/patience.ts"],
           include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
           testTimeout: 60_000,
@@ -70,7 +75,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
-          retry,
+          ...COMMON,
           include: ["worker/**/*.test.ts"],
           globalSetup: [
             "./test/services/worker-storage.ts",
@@ -78,7 +83,7 @@ export default defineConfig({
             "./test/services/worker-answers.ts",
             "./test/services/worker-azure.ts",
           ],
-          setupFiles: ["./worker/testing/setup.ts"],
+          setupFiles: ["./test/patience.ts", "./worker/testing/setup.ts"],
           // Each file loads the Worker into a workerd of its own: in few files, that takes half the time.
           deps: {
             optimizer: {
@@ -103,7 +108,8 @@ export default defineConfig({
       {
         test: {
           name: "ffmpeg",
-          retry,
+          ...COMMON,
+          setupFiles: ["./test/patience.ts"],
           include: ["{shared,encoder-node,local}/**/*.ffmpeg.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -112,7 +118,8 @@ export default defineConfig({
       {
         test: {
           name: "stack",
-          retry,
+          ...COMMON,
+          setupFiles: ["./test/patience.ts"],
           include: ["test/**/*.test.ts"],
           exclude: ["test/reporter/*.test.ts"],
           globalSetup: ["./test/services/shared-stack.ts"],

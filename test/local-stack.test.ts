@@ -37,7 +37,7 @@ const progressOf = async (id: string): Promise<number> => {
 
 it("rejects a second stack on its home", async () => {
   const settings = { home: stack.home, port: 0, s3Port: 0, nodes: 0 };
-  await expect(startStack(settings)).rejects.toThrow(`A stack already runs on ${stack.home} (process ${process.pid})`);
+  await expect(startStack(settings)).rejects.toThrow(`A Copra already runs in ${stack.home} (process ${process.pid})`);
 });
 
 it("describes itself in an OpenAPI document that is valid", async () => {

@@ -1,0 +1,8 @@
+// Setup of every test file: vi.waitFor waits longer than vitest's default of one second, which a busy machine exceeds.
+import { vi } from "vitest";
+
+const { waitFor } = vi;
+const TIMEOUT_MS = 20_000;
+
+vi.waitFor = (callback, options = {}) =>
+  waitFor(callback, typeof options === "number" ? options : { timeout: TIMEOUT_MS, ...options });
