@@ -25,8 +25,8 @@ function withoutWarning<Plugin>(make: () => Plugin): Plugin {
 
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
-// Four projects: `pure` and `worker` are what test:fast runs, `ffmpeg` runs ffmpeg, and `stack` the whole system. A file
-// named *.soak.test.ts tries a share of its cases, and all of them in test:soak; test:fast leaves it out.
+// Four projects: `pure` and `worker` are what test:fast runs, `ffmpeg` runs ffmpeg, and `stack` the whole system. A
+// file named *.soak.test.ts tries a share of its cases, and all of them in test:soak; test:fast leaves it out.
 export default defineConfig({
   test: {
     // Passing tests print nothing; a failing one prints all that it logged.

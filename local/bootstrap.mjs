@@ -72,7 +72,7 @@ function npmInstall() {
   // could not see them all. `npm install` takes the versions that are named, and --no-save leaves the file as it is.
   if (hasLock && npm("ci", "pipe") === 0) return;
   const status = npm("install", "inherit", "--no-save");
-  if (status !== 0) leave(1, "npm could not install the packages; its own words are above. Mend that and try again.");
+  if (status !== 0) leave(1, "npm could not install the packages; its output is above. Fix the cause and try again.");
 }
 
 function npm(command, stdio, ...options) {
@@ -84,13 +84,13 @@ function npm(command, stdio, ...options) {
 
 async function takeInstallLock() {
   mkdirSync(dirname(installLock), { recursive: true });
-  for (let told = false; !tryLock(); ) {
+  for (let isReported = false; !tryLock(); ) {
     const holder = holderOfLock();
     if (holder !== null && !lives(holder)) {
       removeLockOf(holder);
-    } else if (!told) {
+    } else if (!isReported) {
       console.error("Another run is installing Copra's npm packages; waiting for it …");
-      told = true;
+      isReported = true;
     }
     await sleep(LOCK_CHECK_MS);
   }
@@ -111,7 +111,7 @@ function tryLock() {
   }
 }
 
-/** The holder's pid; null when the lock was released a moment ago. */
+/** The holder's pid; null when the lock was released just now. */
 function holderOfLock() {
   try {
     return Number(readFileSync(installLock, "utf8"));

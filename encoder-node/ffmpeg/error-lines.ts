@@ -1,8 +1,8 @@
 // Finds the line in ffmpeg's stderr that explains a failure.
 
 /**
- * A message of libswresample (`swr_next_pts`), which carries on as if nothing were wrong. It holds a whole gap in memory
- * before it fills the gap with silence, so that a small file can need more memory than there is.
+ * A message of libswresample (`swr_next_pts`), which carries on as if nothing were wrong. It holds a whole gap in
+ * memory before it fills the gap with silence, so that a small file can need more memory than there is.
  */
 export const UNFILLED_AUDIO_GAP = /Failed to compensate for timestamp delta/;
 
@@ -57,8 +57,8 @@ export function lastErrorLine(stderrTail: string): string | null {
 }
 
 /**
- * Keeps only the last component of each path. Folder names may contain spaces, so a path extends to the next quote, colon
- * or line end: losing a word of the message is better than showing a user name.
+ * Keeps only the last component of each path. Folder names may contain spaces, so a path extends to the next quote,
+ * colon or line end: losing a word of the message is better than showing a user name.
  */
 function withoutFolders(line: string): string {
   return line.replace(

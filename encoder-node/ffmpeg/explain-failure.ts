@@ -14,7 +14,9 @@ const UNDECODED = /Cannot determine format of input|Decode error rate [\d.]+ exc
 /** The exit code when more frames fail than `-max_error_rate` allows. Version 5 prints no message for it. */
 const MOSTLY_UNDECODED = 69;
 
-/** `UNDECODED` for one kind of stream. Since version 7, lines begin with a component such as `[vist#0:0/h264 @ 0x5]`. */
+/**
+ * `UNDECODED` for one kind of stream. Since version 7, lines begin with a component such as `[vist#0:0/h264 @ 0x5]`.
+ */
 function undecoded(kind: "v" | "a"): RegExp {
   const component = `^\\[${kind}`;
   return new RegExp(

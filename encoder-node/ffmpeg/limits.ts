@@ -21,7 +21,9 @@ const GIB = 2 ** 30;
 
 /** A chunk of one second may need an hour: two-pass AV1 at 8192x4320 takes about ten seconds per frame on two cores. */
 const FLOOR_MS = HOUR_MS;
-/** Milliseconds per millisecond of the longest output. A full ladder up to 2160p in VP9 takes about 150 on two cores. */
+/**
+ * Milliseconds per millisecond of the longest output. A full ladder up to 2160p in VP9 takes about 150 on two cores.
+ */
 const WALL_FACTOR = 200;
 /** The most for any run, and the limit for outputs of unknown duration. */
 const CEILING_MS = 7 * 24 * HOUR_MS;
@@ -36,8 +38,8 @@ export const DISK_RESERVE_BYTES = GIB / 2;
 
 /**
  * The share of memory that one run may use. The system, this process and the disk cache of sources use the remainder. A
- * limit by frame size would equal the whole memory of most machines, because a command makes several outputs, each of which
- * takes this much address space (MiB, measured on two cores with the presets of the plans):
+ * limit by frame size would equal the whole memory of most machines, because a command makes several outputs, each of
+ * which takes this much address space (MiB, measured on two cores with the presets of the plans):
  *
  *              x264  x265   VP9  SVT-AV1
  * 1920x1080    1240  1190   900     2200
@@ -87,9 +89,9 @@ const memoryLimit = (memoryBytes: number, cpus: number): number =>
   Math.floor(Math.max(MEMORY_FLOOR_BYTES, memoryBytes * MEMORY_SHARE) + cpus * THREADS_BYTES_PER_CPU);
 
 /**
- * Limits of a run of ffprobe, which writes no file. It reads more than it computes: on a busy machine the elapsed time ends
- * it, and the CPU limit ends a file that keeps it computing. Its memory suffices for several frames of 8192x4320 and the
- * index of a long video (24 bytes per packet); a header of 1 kB can declare billions of packets.
+ * Limits of a run of ffprobe, which writes no file. It reads more than it computes: on a busy machine the elapsed time
+ * ends it, and the CPU limit ends a file that keeps it computing. Its memory suffices for several frames of 8192x4320
+ * and the index of a long video (24 bytes per packet); a header of 1 kB can declare billions of packets.
  */
 export const probeLimits = (wallMs: number): RunLimits => ({
   wallMs,
@@ -107,8 +109,8 @@ export type HardLimits = { readonly [resource in Resource]: number };
 type Resource = "cpu" | "as" | "fsize" | "nofile";
 
 /**
- * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills; SIGKILL
- * follows after ten seconds. Values are capped at the hard limits, because prlimit would fail for higher ones.
+ * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills;
+ * SIGKILL follows after ten seconds. Values are capped at the hard limits, because prlimit would fail for higher ones.
  */
 export function limitArguments({ cpuSeconds, memoryBytes, fileBytes }: RunLimits, hard: HardLimits): string[] {
   const upTo = (resource: Resource, wanted: number): number | "unlimited" => {

@@ -1,6 +1,8 @@
 // Parses the output of ffmpeg's `-progress pipe:1`: blocks of `key=value` lines, each ended by a `progress=` line.
 
-/** Progress of a run. `frame` counts the first video output; `outTimeMs` is the furthest output's time. 0 until known. */
+/**
+ * Progress of a run. `frame` counts the first video output; `outTimeMs` is the furthest output's time. 0 until known.
+ */
 export type Progress = { readonly frame: number; readonly outTimeMs: number; readonly ended: boolean };
 
 /** Parser state: the last complete block, the next block so far, and the rest of an incomplete line. */
@@ -10,8 +12,8 @@ const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false };
 export const INITIAL_PROGRESS: ProgressReading = { progress: NOTHING_YET, building: NOTHING_YET, rest: "" };
 
 /**
- * Parses the next piece of text, which may end anywhere. `progress` of the result is the last complete block. A value that
- * ffmpeg does not know yet (`N/A`) keeps the previous one.
+ * Parses the next piece of text, which may end anywhere. `progress` of the result is the last complete block. A value
+ * that ffmpeg does not know yet (`N/A`) keeps the previous one.
  */
 export function readProgress(reading: ProgressReading, text: string): ProgressReading {
   const lines = (reading.rest + text).split("\n");
@@ -39,8 +41,9 @@ function takeLine(building: Progress, line: string): Progress {
 export type Expected = { readonly expectedFrames: number | null; readonly durationMs: number | null };
 
 /**
- * Fraction of the work that is done, 0 to 1; 0 when no total is known. Frames are preferred, because with copied timestamps
- * the time is no measure. The value may decrease between two calls; callers that display it keep the highest.
+ * Fraction of the work that is done, 0 to 1; 0 when no total is known. Frames are preferred, because with copied
+ * timestamps the time is no measure. The value may decrease between two calls; callers that display it keep the
+ * highest.
  */
 export function progressFraction(progress: Progress, { expectedFrames, durationMs }: Expected): number {
   const share =

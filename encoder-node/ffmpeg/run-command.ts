@@ -16,8 +16,8 @@ export type Command = {
   /** Must contain `-progress pipe:1`, or neither `onProgress` nor the stall timeout sees any progress. */
   readonly argv: readonly string[];
   /**
-   * The run's own folder, private to this process's user: the only place that the run can write to. With `writesNothing`
-   * the run cannot even see it.
+   * The run's own folder, private to this process's user: the only place that the run can write to. With
+   * `writesNothing` the run cannot even see it.
    */
   readonly cwd: string;
   /** Files outside the folder that the run may read. */
@@ -53,8 +53,8 @@ const DISK_CHECK_MS = 250;
 const isRunaway = (frame: number, expected: number): boolean => frame > expected * 1.5 + 250;
 
 /**
- * Runs a command within the limits of limits.ts. Always resolves. After an abort, a stall or an exceeded limit the process
- * group gets SIGKILL: nobody needs its output, and ffmpeg 7 with `-nostdin` ignores SIGTERM and keeps encoding.
+ * Runs a command within the limits of limits.ts. Always resolves. After an abort, a stall or an exceeded limit the
+ * process group gets SIGKILL: nobody needs its output, and ffmpeg 7 with `-nostdin` ignores SIGTERM and keeps encoding.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   const machine = await thisMachine(command.writesNothing ? null : command.cwd);

@@ -1,4 +1,5 @@
-// Builds the MPEG-TS segments of a variant that contain video and audio, as the segments of both tracks become complete.
+// Builds the MPEG-TS segments of a variant that contain video and audio, as the segments of both tracks become
+// complete.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type MuxedSegment, writeMuxed } from "./mpegts/mux-segment.ts";
 import { indexPes, type PesIndex, type PesSpan } from "./mpegts/pes-index.ts";
@@ -17,7 +18,9 @@ export type MuxedTracks = {
 /** Audio that continues for less than this after the video is part of the last segment. In ticks. */
 const SHORTEST = 0.5 * TICKS_PER_SECOND;
 
-/** Segments have the boundaries of the video segments. Audio that continues after the last one gets its own segments. */
+/**
+ * Segments have the boundaries of the video segments. Audio that continues after the last one gets its own segments.
+ */
 export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTracks): TrackReader {
   const waitingVideo: ReadySegment[] = [];
   const pendingAudio = audioQueue();
@@ -94,8 +97,8 @@ function audioQueue() {
     /** The end of the audio that has arrived so far, in ticks. */
     end: (): number => end,
     /**
-     * The audio that ends by this time, in ticks. A packet of several frames that continues after it belongs to the next
-     * segment, so that a player that begins there has audio from the first frame on.
+     * The audio that ends by this time, in ticks. A packet of several frames that continues after it belongs to the
+     * next segment, so that a player that begins there has audio from the first frame on.
      */
     before(ticks: number): PesSpan[] {
       const count = waiting.findIndex((_, at) => (waiting[at + 1]?.shownAt ?? end) > ticks);

@@ -1,4 +1,5 @@
-// The names of a package's files: entry files with fixed names, and all other files in the stream's folder next to them.
+// The names of a package's files: entry files with fixed names, and all other files in the stream's folder next to
+// them.
 
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 

@@ -28,9 +28,10 @@ export type Assembly<P extends Piece> = {
 };
 
 /**
- * Takes the pieces that are in no segment yet, in order, and returns the segments that are final and the pieces that must
- * wait for more. The last segment is final only at the end of the track. A very short one becomes part of the one before:
- * hls.js stalls at the end of a stream whose last segment is a few frames of audio. Throws when pieces are out of order.
+ * Takes the pieces that are in no segment yet, in order, and returns the segments that are final and the pieces that
+ * must wait for more. The last segment is final only at the end of the track. A very short one becomes part of the one
+ * before: hls.js stalls at the end of a stream whose last segment is a few frames of audio. Throws when pieces are out
+ * of order.
  */
 export function assembleSegments<P extends Piece>(
   pieces: readonly P[],
@@ -51,7 +52,9 @@ export function assembleSegments<P extends Piece>(
   };
 }
 
-/** How far before a grid time a segment may begin, in seconds: half a millisecond of rounding, half an audio fragment. */
+/**
+ * How far before a grid time a segment may begin, in seconds: half a millisecond of rounding, half an audio fragment.
+ */
 const TOLERANCE_SECONDS = { video: 0.0005, audio: 0.25 } as const satisfies Record<TrackKind, number>;
 
 const SHORTEST_SECONDS = 0.5;
@@ -59,9 +62,9 @@ const SHORTEST_SECONDS = 0.5;
 export type Grid = { readonly timescale: number; readonly segmentSeconds: number; readonly kind: TrackKind };
 
 /**
- * The grid has a time every `segmentSeconds`, beginning at the output's time 0. A video segment begins at the first piece
- * at or after a grid time, an audio segment at the nearest piece. A gap over several grid times results in one long
- * segment. A segment that begins just before a grid time, as after a gap, extends to the next one.
+ * The grid has a time every `segmentSeconds`, beginning at the output's time 0. A video segment begins at the first
+ * piece at or after a grid time, an audio segment at the nearest piece. A gap over several grid times results in one
+ * long segment. A segment that begins just before a grid time, as after a gap, extends to the next one.
  */
 export function gridRule({ timescale, segmentSeconds, kind }: Grid): BoundaryRule {
   const shortest = SHORTEST_SECONDS * timescale;

@@ -3,8 +3,8 @@
 /** A keyframe inside a segment, for keyframe playlists. */
 export type Keyframe = {
   /**
-   * Its position in the segment in bytes. In MP4 it begins with its `moof` box. In MPEG-TS it begins after the tables, which
-   * a range must not include (RFC 8216 §4.3.3.6).
+   * Its position in the segment in bytes. In MP4 it begins with its `moof` box. In MPEG-TS it begins after the tables,
+   * which a range must not include (RFC 8216 §4.3.3.6).
    */
   readonly offset: number;
   readonly sizeBytes: number;

@@ -12,8 +12,8 @@ export type KeyframeSpan = Span & { readonly segment: number; readonly offset: n
 const MICROSECONDS = 1e6;
 
 /**
- * The duration of a span in microseconds. Start and end are rounded instead of the duration, so that sums do not drift from
- * the media however many segments there are.
+ * The duration of a span in microseconds. Start and end are rounded instead of the duration, so that sums do not drift
+ * from the media however many segments there are.
  */
 export function spanMicroseconds({ start, duration }: Pick<Span, "start" | "duration">, timescale: number): number {
   const at = (ticks: number): number => Math.round((ticks / timescale) * MICROSECONDS);

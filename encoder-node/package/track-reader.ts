@@ -39,8 +39,8 @@ export type TrackHeader = CodecDescription & {
 };
 
 /**
- * Accepts one call at a time. Until `ended`, a missing file is a track that has not begun. Calls throw when the bytes are
- * not those of such a track, and so does every later call.
+ * Accepts one call at a time. Until `ended`, a missing file is a track that has not begun. Calls throw when the bytes
+ * are not those of such a track, and so does every later call.
  */
 export interface TrackReader {
   /** Null until it is known. */
@@ -94,7 +94,9 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
 
 export type TsTrack = { readonly playlist: string; readonly segmentSeconds: number; readonly kind: TrackKind };
 
-/** ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file. */
+/**
+ * ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file.
+ */
 export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
   let taken = 0;

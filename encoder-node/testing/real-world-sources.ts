@@ -50,8 +50,8 @@ export const clockRollover: RealWorldSource = async ({ make }) => {
 };
 
 /**
- * A clip trimmed on a phone: an edit list hides its first 1.4 s, and no keyframe is decoded before the visible part. Its
- * duration includes the hidden part. The frame before the first visible one ends 0.1 ms after the beginning.
+ * A clip trimmed on a phone: an edit list hides its first 1.4 s, and no keyframe is decoded before the visible part.
+ * Its duration includes the hidden part. The frame before the first visible one ends 0.1 ms after the beginning.
  */
 export const trimmedWithoutKeyframe: RealWorldSource = async ({ make, edit }) => {
   await make("untrimmed.mp4", `${VIDEO} -c:v libx264 -bf 2 -g 250 -pix_fmt yuv420p`);

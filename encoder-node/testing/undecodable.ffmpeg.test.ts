@@ -139,7 +139,9 @@ it("reports that damaged video cannot be decoded, whatever ffmpeg's last message
   expect(outputs).toEqual([1, 1].map(() => ({ ok: false, failure: { code: "encoding_failed", message } })));
 });
 
-/** Adds a `dvcC` box (Dolby Vision streams within ISOBMFF §3.1) to the sample entry: profile 5, level 1, no common base. */
+/**
+ * Adds a `dvcC` box (Dolby Vision streams within ISOBMFF §3.1) to the sample entry: profile 5, level 1, no common base.
+ */
 const dolbyVision = (bytes: Buffer): Buffer => {
   const record = Buffer.alloc(24);
   record.set([1, 0, 5 << 1, (1 << 3) | 0b101, 0]);

@@ -1,5 +1,5 @@
-// The functions of Node's module that the Worker uses (nodejs_compat); it is compiled without Node's types. Web Crypto has
-// no synchronous HMAC, which the hub needs between two frames of a socket.
+// The functions of Node's module that the Worker uses (nodejs_compat); it is compiled without Node's types. Web Crypto
+// has no synchronous HMAC, which the hub needs between two frames of a socket.
 declare module "node:crypto" {
   interface Hmac {
     update(data: string): Hmac;

@@ -25,8 +25,8 @@ export type ProbeDeps = {
 const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
 
 /**
- * Finds and logs the machine's capabilities. Takes one second with an empty cache. Throws AppError `encoder_not_available`
- * when a required encoder, or hardware that was requested by name, does not work.
+ * Finds and logs the machine's capabilities. Takes one second with an empty cache. Throws AppError
+ * `encoder_not_available` when a required encoder, or hardware that was requested by name, does not work.
  */
 export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);

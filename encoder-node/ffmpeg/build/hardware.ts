@@ -29,9 +29,9 @@ export type HardwareSearch = { readonly driFolder: string; readonly limitMs?: nu
 const THIS_MACHINE: HardwareSearch = { driFolder: "/dev/dri" };
 
 /**
- * Finds the first hardware with a working encoder by encoding one frame with each. Takes about half a second without a GPU,
- * and 10 s for each device whose driver hangs. The node calls it at its start and after hardware failures. Throws AppError
- * `encoder_not_available` when ffmpeg cannot list its encoders.
+ * Finds the first hardware with a working encoder by encoding one frame with each. Takes about half a second without a
+ * GPU, and 10 s for each device whose driver hangs. The node calls it at its start and after hardware failures. Throws
+ * AppError `encoder_not_available` when ffmpeg cannot list its encoders.
  */
 export async function findHardware(
   ffmpeg: Tool,
@@ -68,7 +68,9 @@ async function devicesFor(name: HardwareName, driFolder: string): Promise<Hardwa
 
 type CodecResult = [HardwareCodec, TrialResult];
 
-/** Tries all codecs at once, then one by one those that found the device busy: the trials may have blocked each other. */
+/**
+ * Tries all codecs at once, then one by one those that found the device busy: the trials may have blocked each other.
+ */
 async function tryDevice(
   ffmpeg: Tool,
   device: HardwareDevice,

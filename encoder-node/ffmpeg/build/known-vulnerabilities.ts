@@ -14,7 +14,8 @@ type Advisory = {
 
 const ADVISORIES: readonly Advisory[] = [
   {
-    // MagicYUV decoder, heap write. NVD and JFrog name 7.1.5, 8.0.3 and 8.1.2; Mastodon's notes to 4.6.2 the older lines.
+    // MagicYUV decoder, heap write. NVD and JFrog name 7.1.5, 8.0.3 and 8.1.2; Mastodon's notes to 4.6.2 the older
+    // lines.
     id: "CVE-2026-8461",
     fixedIn: { "5.1": 10, "6.1": 6, "7.1": 5, "8.0": 3, "8.1": 2 },
     unsure: [],
@@ -39,7 +40,10 @@ export type Vulnerabilities = {
 /** The newest releases without a known vulnerability, for advice. */
 export const SAFE_RELEASES = "8.1.2 (or 8.0.3, 7.1.5)";
 
-/** `version` as `-version` prints it: `8.1.2`, `n7.0-7-gd38bf5e08e-20240407`, `5.1.9-0+deb12u1`, `N-66595-gc2b38619c0-static`. */
+/**
+ * `version` as `-version` prints it: `8.1.2`, `n7.0-7-gd38bf5e08e-20240407`, `5.1.9-0+deb12u1`,
+ * `N-66595-gc2b38619c0-static`.
+ */
 export function knownVulnerabilities(version: string): Vulnerabilities {
   const states = ADVISORIES.map((advisory) => ({ id: advisory.id, state: stateOf(version, advisory) }));
   const of = (wanted: State): string[] => states.filter(({ state }) => state === wanted).map(({ id }) => id);
@@ -67,5 +71,7 @@ function isOlder(line: string, than: string): boolean {
   return major < otherMajor || (major === otherMajor && minor < otherMinor);
 }
 
-/** Distributions append a revision (`-0+deb12u1`, `-1ubuntu2`, `-3.fc41`); builds of a commit append a count and a hash. */
+/**
+ * Distributions append a revision (`-0+deb12u1`, `-1ubuntu2`, `-3.fc41`); builds of a commit append a count and a hash.
+ */
 const isPackage = (suffix: string): boolean => /^-\d/.test(suffix) && !/^-\d+-g[0-9a-f]/.test(suffix);

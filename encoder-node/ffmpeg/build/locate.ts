@@ -33,11 +33,12 @@ const OLDEST_SYSTEM_MAJOR = 5;
 const START_TIMEOUT_MS = 20_000;
 
 /**
- * Finds the ffmpeg and the ffprobe to use: for each the first candidate that runs. An ffprobe in the folder of the chosen
- * ffmpeg comes before all others except the operator's choice, because two versions may list the streams of a file in
- * different order. A path from the environment is the operator's decision: if it does not work, that is an error and no
- * other candidate is tried. Logs what is used, why, and what was skipped, and warns about versions that differ or have
- * known vulnerabilities. Throws AppError `encoder_not_available`, whose message names what to install or set.
+ * Finds the ffmpeg and the ffprobe to use: for each the first candidate that runs. An ffprobe in the folder of the
+ * chosen ffmpeg comes before all others except the operator's choice, because two versions may list the streams of a
+ * file in different order. A path from the environment is the operator's decision: if it does not work, that is an
+ * error and no other candidate is tried. Logs what is used, why, and what was skipped, and warns about versions that
+ * differ or have known vulnerabilities. Throws AppError `encoder_not_available`, whose message names what to install or
+ * set.
  */
 export async function locateFfmpeg(
   env: Env,

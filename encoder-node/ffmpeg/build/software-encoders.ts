@@ -16,8 +16,8 @@ export type SoftwareFinding = {
 export const NOT_BUILT_IN = "not built in";
 
 /**
- * Tries the encoders of the table that are in `listed`. `cacheFile` stores those that worked. The others are tried again at
- * each start, because a loaded machine may have made them fail.
+ * Tries the encoders of the table that are in `listed`. `cacheFile` stores those that worked. The others are tried
+ * again at each start, because a loaded machine may have made them fail.
  */
 export async function findSoftwareEncoders(
   ffmpeg: Tool,

@@ -19,7 +19,10 @@ export type TrialOptions = {
   readonly inHardware?: boolean;
 };
 
-/** Runs the trial of an encoder, which must write no file. A trial that exceeds `limitMs` is killed and counts as failed. */
+/**
+ * Runs the trial of an encoder, which must write no file. A trial that exceeds `limitMs` is killed and counts as
+ * failed.
+ */
 export async function runTrial(
   ffmpeg: Tool,
   trial: readonly string[],
@@ -42,8 +45,8 @@ function reasonOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: num
 }
 
 /**
- * Whether an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time. Older
- * drivers report one too many as NV_ENC_ERR_OUT_OF_MEMORY, newer ones as NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
+ * Whether an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time.
+ * Older drivers report one too many as NV_ENC_ERR_OUT_OF_MEMORY, newer ones as NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
  */
 export const isBusy = (stderr: string): boolean =>
   /OpenEncodeSessionEx failed: (?:out of memory \(10\)|incompatible client key \(21\))/.test(stderr);

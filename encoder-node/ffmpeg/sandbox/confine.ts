@@ -55,7 +55,9 @@ export async function confine(run: Confinement): Promise<ConfinedRun> {
   };
 }
 
-/** Programs that wrap the tool where there is no sandbox. Each replaces itself with the next, so the pid is the tool's. */
+/**
+ * Programs that wrap the tool where there is no sandbox. Each replaces itself with the next, so the pid is the tool's.
+ */
 function wrapperPrefix(
   { unshareNetwork, exitWithParent, prlimit: [prlimit], hardLimits }: Isolation,
   run: Confinement,

@@ -146,7 +146,9 @@ async function works([program = "", ...argv]: readonly string[]): Promise<boolea
   );
 }
 
-/** The isolation level as reported to the control plane. `lacksLoopback`: ranged runs would use the machine's network. */
+/**
+ * The isolation level as reported to the control plane. `lacksLoopback`: ranged runs would use the machine's network.
+ */
 export function isolationLevel(
   { sandbox, unshareNetwork, exitWithParent, prlimit }: Isolation,
   lacksLoopback: boolean,
@@ -161,7 +163,9 @@ export function isolationLevel(
   return { level: hasAny ? "partial" : "none", missing };
 }
 
-/** Added to a run's `oom_score_adj`: among processes of equal size the kernel kills the highest score first (proc(5)). */
+/**
+ * Added to a run's `oom_score_adj`: among processes of equal size the kernel kills the highest score first (proc(5)).
+ */
 const OOM_SCORE_MORE = 500;
 const OOM_SCORE_MAX = 1000;
 const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;

@@ -9,8 +9,8 @@ import { toolEnvironment } from "./tool-environment.ts";
 
 export type LoopbackNetwork = {
   /**
-   * The command prefix that enters the network. Null: it is the machine's own network, because there is no sandbox or no
-   * program that brings up loopback.
+   * The command prefix that enters the network. Null: it is the machine's own network, because there is no sandbox or
+   * no program that brings up loopback.
    */
   readonly enter: readonly string[] | null;
 };

@@ -1,12 +1,14 @@
-// The files of this machine that a sandboxed run sees: system libraries, the tool and its devices, but no home folder, no
-// configuration and no other task's work.
+// The files of this machine that a sandboxed run sees: system libraries, the tool and its devices, but no home folder,
+// no configuration and no other task's work.
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import type { Mount } from "./sandbox.ts";
 
 /** Programs and libraries of the system. Those that do not exist are skipped. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
-/** Settings that the loader, Debian's alternatives (such as BLAS), fonts and GPU drivers read. They contain no secrets. */
+/**
+ * Settings that the loader, Debian's alternatives (such as BLAS), fonts and GPU drivers read. They contain no secrets.
+ */
 const SETTINGS = ["ld.so.cache", "alternatives", "fonts", "nvidia", "OpenCL", "vulkan", "glvnd", "libva.conf", "drirc"];
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 /** Devices of NVIDIA and of the direct rendering manager. Only runs with hardware encoders see them. */
@@ -31,7 +33,9 @@ export async function systemMounts(env: Env): Promise<Mount[]> {
 
 const isOfSystem = (path: string): boolean => SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
-/** The tool and, if it is in a folder named `bin`, the sibling library folders. Throws ENOENT when it does not exist. */
+/**
+ * The tool and, if it is in a folder named `bin`, the sibling library folders. Throws ENOENT when it does not exist.
+ */
 export async function toolMounts(tool: string): Promise<Mount[]> {
   const path = resolve(tool);
   const real = await realpath(path);

@@ -18,8 +18,8 @@ export function nextScratchUid(): number {
 }
 
 /**
- * The user that owns a run's folder. The first run in a folder assigns it, and later runs there are part of the same task.
- * Throws when other users may enter the folder: then it is not private to one run, and must not change its owner.
+ * The user that owns a run's folder. The first run in a folder assigns it, and later runs there are part of the same
+ * task. Throws when other users may enter the folder: then it is not private to one run, and must not change its owner.
  */
 export function userOfFolder(folder: string): Promise<number> {
   const claim = claims.get(folder) ?? claimFolder(folder).finally(() => claims.delete(folder));

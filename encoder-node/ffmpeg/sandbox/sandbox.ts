@@ -11,8 +11,8 @@ export type Mount = {
   readonly from: string;
   readonly isFolder: boolean;
   /**
-   * `system`: read-only, with all mounts below it. `tool`: read-only. `read`: read-only data. `write`: the only place that
-   * the run may write to. `device`: unchanged.
+   * `system`: read-only, with all mounts below it. `tool`: read-only. `read`: read-only data. `write`: the only place
+   * that the run may write to. `device`: unchanged.
    */
   readonly as: "system" | "tool" | "read" | "write" | "device";
 };
@@ -41,7 +41,9 @@ export type SandboxedRun = {
   readonly cwd: string;
   /** Null with the privilege `user`: a user namespace of one user has no other user. */
   readonly user: ScratchUser | null;
-  /** The command prefix that enters an existing network namespace and its user namespace. Null: a new, empty network. */
+  /**
+   * The command prefix that enters an existing network namespace and its user namespace. Null: a new, empty network.
+   */
   readonly enterNetwork: readonly string[] | null;
   readonly limits: RunLimits;
   readonly hardLimits: HardLimits;
@@ -93,9 +95,9 @@ function privileges(user: ScratchUser | null): string[] {
 }
 
 /**
- * The script of the first process in the new namespaces: it builds the root, starts the tool and waits for it. The shell
- * stays, because the kernel shields a namespace's first process from signals that must be able to end the tool. The shell's
- * own messages about how the tool ended are discarded.
+ * The script of the first process in the new namespaces: it builds the root, starts the tool and waits for it. The
+ * shell stays, because the kernel shields a namespace's first process from signals that must be able to end the tool.
+ * The shell's own messages about how the tool ended are discarded.
  */
 function setupScript(
   { privilege, rootFolder, hasProc, mounts: common }: Sandbox,
@@ -118,8 +120,8 @@ function setupScript(
     ...(privilege === "user" ? [`mount -o remount,bind,ro,nosuid,nodev,noexec ${quoted(rootFolder)} ${fail}`] : []),
     "cd /",
     "exec 3>&2 2>/dev/null",
-    // In a subshell, because a shell redirects its own messages together with a command's. Not in the last line, because
-    // some shells replace themselves with the last command, which would then be the namespace's first process.
+    // In a subshell, because a shell redirects its own messages together with a command's. Not in the last line,
+    // because some shells replace themselves with the last command, which would then be the namespace's first process.
     '(exec "$@" 2>&3 3>&-)',
     "exit $?",
   ].join("\n");
@@ -163,8 +165,8 @@ const FATAL_SIGNALS = [
 const SIGNALS = new Map(FATAL_SIGNALS.map((signal) => [128 + constants.signals[signal], signal]));
 
 /**
- * How the tool ended, derived from how the sandbox ended. Codes from 129 on can also be ffmpeg's errors 97 to 127 (errno),
- * all of which concern networks that a run does not have.
+ * How the tool ended, derived from how the sandbox ended. Codes from 129 on can also be ffmpeg's errors 97 to 127
+ * (errno), all of which concern networks that a run does not have.
  */
 export function toolEnd({ exitCode, signal }: ProcessEnd): ProcessEnd {
   const toolSignal = exitCode === null ? undefined : SIGNALS.get(exitCode);

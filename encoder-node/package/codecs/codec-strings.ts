@@ -9,7 +9,9 @@ export type CodecDescription = Pick<TrackDescription, "codec" | "audio"> & {
 
 const hex = (value: number): string => value.toString(16).toUpperCase();
 
-/** `avc1.640028`. `profile` begins with profile_idc, constraint flags and level_idc, which follow the version in avcC. */
+/**
+ * `avc1.640028`. `profile` begins with profile_idc, constraint flags and level_idc, which follow the version in avcC.
+ */
 export function avcCodec(entry: string, profile: Buffer): string {
   if (profile.length < 3) throw new Error("H.264 configuration has no level");
   return `${entry}.${profile.toString("hex", 0, 3)}`;

@@ -61,7 +61,9 @@ export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Li
     ],
   }));
 
-/** ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs. */
+/**
+ * ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs.
+ */
 const channelConfiguration = (channels: number): number => ({ 7: 11, 8: 12 })[channels] ?? channels;
 
 type Representation = {

@@ -40,7 +40,9 @@ export const segmentTemplate = ({ segments, timescale }: Timed, folder: string):
 
 type Run = { readonly start: number; readonly duration: number; count: number };
 
-/** Runs of consecutive segments of one duration. A run has a start time only if it does not begin where the last ended. */
+/**
+ * Runs of consecutive segments of one duration. A run has a start time only if it does not begin where the last ended.
+ */
 function timeline(segments: readonly Segment[]): Lines[] {
   const runs: Run[] = [];
   for (const { start, duration } of segments) {

@@ -16,8 +16,8 @@ export type PlaylistTraits = {
 };
 
 /**
- * The complete playlist of a track. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media sequence
- * number (RFC 8216 §5.2); see segmentNumber.
+ * The complete playlist of a track. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media
+ * sequence number (RFC 8216 §5.2); see segmentNumber.
  */
 export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: PlaylistTraits): string {
   const { format, target, keyUri } = traits;
@@ -31,7 +31,9 @@ export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, trai
   ]);
 }
 
-/** The playlist of a track's keyframes: byte ranges of its segments, each until the next keyframe (RFC 8216 §4.3.3.6). */
+/**
+ * The playlist of a track's keyframes: byte ranges of its segments, each until the next keyframe (RFC 8216 §4.3.3.6).
+ */
 export function keyframePlaylist(
   { name, timescale, segments }: PackagedTrack,
   { format, target }: Omit<PlaylistTraits, "keyUri">,

@@ -12,8 +12,8 @@ type Sample = {
 };
 
 /**
- * Reads the body of a `moof`. Offsets are relative to the beginning of the box. Throws when it has no samples, more than one
- * track, offsets relative to the file, or does not begin with a keyframe: no segment could begin there.
+ * Reads the body of a `moof`. Offsets are relative to the beginning of the box. Throws when it has no samples, more
+ * than one track, offsets relative to the file, or does not begin with a keyframe: no segment could begin there.
  */
 export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Piece, "sizeBytes"> {
   const traf = bodyAt(moof, "traf");

@@ -24,8 +24,8 @@ export async function writeMuxed(path: string, segment: MuxedSegment): Promise<n
 }
 
 /**
- * The tables, then all packets in decoding order. Audio comes before the first video frame that is decoded no earlier, so
- * that it is available in time. Packets keep the continuity counters of their tracks, whose order does not change.
+ * The tables, then all packets in decoding order. Audio comes before the first video frame that is decoded no earlier,
+ * so that it is available in time. Packets keep the continuity counters of their tracks, whose order does not change.
  */
 async function* muxedPackets({ video, audio, streams, number }: MuxedSegment): AsyncGenerator<Buffer> {
   // In their own files, both tracks have the same PID.

@@ -4,7 +4,10 @@ import { type ElementaryStream, elementaryStream, PACKET_BYTES, packetHeader, pr
 
 const CHUNK_BYTES = PACKET_BYTES * 1024;
 
-/** Pieces of a file, or of [`start`, `end`) of it, that consist of whole packets. Throws when the last one is incomplete. */
+/**
+ * Pieces of a file, or of [`start`, `end`) of it, that consist of whole packets. Throws when the last one is
+ * incomplete.
+ */
 async function* packetRuns(path: string, start: number, end: number): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   // `end` of the read stream is inclusive.

@@ -20,8 +20,8 @@ const SIGNATURE = /^WEBVTT(?:[ \t\n\r]|$)/;
 const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
 /**
- * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character, and
- * the last one matches everything: otherwise a line with a million spaces would take minutes.
+ * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character,
+ * and the last one matches everything: otherwise a line with a million spaces would take minutes.
  */
 const TIMING =
   /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
@@ -30,8 +30,8 @@ const TIMING =
 export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
 
 /**
- * Parses the text of a WebVTT file (WebVTT §6.1). Null when it is not WebVTT. Drops comments, cues without a duration and
- * the header's metadata: the times are those of the source.
+ * Parses the text of a WebVTT file (WebVTT §6.1). Null when it is not WebVTT. Drops comments, cues without a duration
+ * and the header's metadata: the times are those of the source.
  */
 export function parseWebVtt(text: string): WebVtt | null {
   const plain = plainLines(text.replace(/^\uFEFF/, ""));

@@ -11,8 +11,8 @@ const TICKS_PER_SECOND = 90_000;
 const TIMESTAMP_MAP = `X-TIMESTAMP-MAP=MPEGTS:${STREAM_START_SECONDS * TICKS_PER_SECOND},LOCAL:00:00:00.000`;
 
 /**
- * Text is small: segments as short as those of the video would be thousands of tiny files. Subtitles may have a different
- * target duration (RFC 8216 §6.2.4).
+ * Text is small: segments as short as those of the video would be thousands of tiny files. Subtitles may have a
+ * different target duration (RFC 8216 §6.2.4).
  */
 const SPAN_MS = 60_000;
 
@@ -30,8 +30,8 @@ export function textSpans(endMs: number): TextSpan[] {
 }
 
 /**
- * The segments of a text track, one per span. A cue is in every segment during which it is displayed, always with its full
- * times, by which players recognize it. Segments with cues also contain the styles and regions.
+ * The segments of a text track, one per span. A cue is in every segment during which it is displayed, always with its
+ * full times, by which players recognize it. Segments with cues also contain the styles and regions.
  */
 export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly TextSpan[]): string[] {
   const shown = spans.map((): Cue[] => []);

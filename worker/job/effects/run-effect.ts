@@ -97,7 +97,9 @@ async function purge(deps: EffectDeps): Promise<void> {
   await scheduleChecks(deps.env.DB, [{ id, checkAt: null }]);
 }
 
-/** Completes an output's multipart uploads, then ends it. The output fails if the storage rejects a file permanently. */
+/**
+ * Completes an output's multipart uploads, then ends it. The output fails if the storage rejects a file permanently.
+ */
 async function completeUploads({ task, report }: EffectOf<"complete-uploads">, deps: EffectDeps): Promise<void> {
   const attempts = (deps.state().retries[completionName(task, report)]?.attempts ?? 0) + 1;
   let failure: Failure | null = null;

@@ -9,7 +9,7 @@ import { CALL_FAULTS, type Call, watchEverything } from "./fault-points.ts";
 import { checkInvariants, lasting } from "./invariants.ts";
 import { type Fault, type Run, runJob } from "./run-job.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
-import { STEP_FAULTS } from "./scripted-node.ts";
+import { STEP_FAULTS } from "./scripted-lease.ts";
 
 const wanted = env.FAULTS;
 /** The number of faults per scenario in the short form, which takes about twenty seconds. */

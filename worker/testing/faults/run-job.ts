@@ -11,7 +11,8 @@ import { basic, send } from "../jobs.ts";
 import { Clock } from "./clock.ts";
 import { direct, type FaultyCall, newWire, type Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
-import { pause, ScriptedNode, type StepFault, type World } from "./scripted-node.ts";
+import type { StepFault, World } from "./scripted-lease.ts";
+import { pause, ScriptedNode } from "./scripted-node.ts";
 
 export type Fault = { readonly faultyCall: FaultyCall } | { readonly step: string; readonly kind: StepFault };
 

@@ -2,45 +2,11 @@
 // byte that identifies the lease.
 import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
-import { type HubFrame, PROTOCOL_VERSION, type TaskStage } from "#shared/protocol/frames.ts";
+import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { bearer } from "../jobs.ts";
-import type { Clock } from "./clock.ts";
-import type { Wire } from "./fault-points.ts";
-import type { Scenario } from "./scenarios.ts";
+import { Dropped, type ScriptedLease, type World } from "./scripted-lease.ts";
 import { doTask } from "./scripted-tasks.ts";
-
-/** The faults of a step: a node is about to report on a lease. */
-export const STEP_FAULTS = [
-  "job evicted",
-  "hub evicted",
-  "sockets closed",
-  "alarm lost",
-  "alarm early",
-  "alarm twice",
-  "sent twice",
-  "sent again",
-  "late",
-  "very late",
-  "node dies",
-] as const;
-export type StepFault = (typeof STEP_FAULTS)[number];
-
-export interface World {
-  readonly scenario: Scenario;
-  readonly clock: Clock;
-  readonly wire: Wire;
-  readonly nodeToken: string;
-  /** Unexpected errors of nodes. */
-  readonly errors: unknown[];
-  /** Counts a step of this name. Injects a fault of the control plane; returns a fault of the node. */
-  step(name: string): Promise<StepFault | null>;
-  /** The client cancels the job. */
-  cancel(): Promise<void>;
-}
-
-/** The lease was revoked, or its node is dead. */
-export class Dropped extends Error {}
 
 /** After a lease of 45 s has expired, while another node works on its task; and when that node has ended it. */
 const LATE_MS = { late: 47_000, "very late": 70_000 } as const;
@@ -51,15 +17,6 @@ const SLOTS: SlotCounts = { inspect: 2, encode: 2 };
 const MAX_TRIES = 10;
 /** Between two tries. */
 export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
-
-export type ScriptedLease = {
-  readonly assignment: Assignment;
-  readonly world: World;
-  /** Sent by the socket; may be lost. */
-  progress(stage: TaskStage, fraction: number): Promise<void>;
-  /** Repeated until it is accepted. Throws Dropped. */
-  post(verb: "uploads" | "scratch" | "outputs" | "complete" | "fail", body: object): Promise<unknown>;
-};
 
 export class ScriptedNode {
   readonly #world: World;

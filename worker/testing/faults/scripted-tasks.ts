@@ -13,7 +13,7 @@ import { UploadsAnswer } from "#shared/protocol/uploads.ts";
 import { requiredFiles } from "../../job/uploads/job-files.ts";
 import { videoChunking, videoProbe } from "../jobs.ts";
 import { direct } from "./fault-points.ts";
-import { Dropped, type ScriptedLease } from "./scripted-node.ts";
+import { Dropped, type ScriptedLease } from "./scripted-lease.ts";
 
 /** Size of files that need not be large. */
 const SMALL_BYTES = 300;
