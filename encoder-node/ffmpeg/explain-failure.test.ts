@@ -139,14 +139,14 @@ test.each<[string, string, Reason, ErrorCode, string]>([
     "Cannot determine format of input 0:0 after EOF\n[vf#0:0 @ 0x5] Task finished with error code: -1094995529 (Invalid data found)\n[vost#0:0/libx264 @ 0x5] Could not open encoder before EOF\n",
     "exit",
     "encoding_failed",
-    "The video of the input cannot be decoded; the file may be damaged, so export it again.",
+    "The input's video cannot be decoded; the file may be damaged, so export it again.",
   ],
   [
     "audio of which nothing can be decoded",
     "[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Decode error rate 1 exceeds maximum 0.666667\n[aist#0:1/aac @ 0x5] [dec:aac @ 0x5] Task finished with error code: -1145393733\n",
     "exit",
     "encoding_failed",
-    "The audio of the input cannot be decoded; the file may be damaged, so export it again.",
+    "The input's audio cannot be decoded; the file may be damaged, so export it again.",
   ],
   ...[
     "Decoder (codec none) not found for input stream #0:0",

@@ -46,7 +46,7 @@ const PATTERNS: readonly Pattern[] = [
     stderr: UNFILLED_AUDIO_GAP,
     code: "node_failed",
     message:
-      "The audio of the input has a gap so long that filling it with silence needs more memory than one run may use; " +
+      "The input's audio has a gap so long that filling it with silence needs more memory than one run may use; " +
       "remove the gap, or use a node with more memory",
   },
   {
@@ -70,8 +70,8 @@ const PATTERNS: readonly Pattern[] = [
     code: "input_codec_not_supported",
     message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },
-  { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The video of the input") },
-  { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The audio of the input") },
+  { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The input's video") },
+  { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The input's audio") },
   {
     // ffmpeg 5 and 6 name the stream only by its number.
     stderr: UNDECODED,

@@ -66,7 +66,7 @@ describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => 
     expect(result.ok ? null : explainFailure(result.stderrTail, result)).toEqual({
       code: "node_failed",
       message:
-        "The audio of the input has a gap so long that filling it with silence needs more memory than one run may use; " +
+        "The input's audio has a gap so long that filling it with silence needs more memory than one run may use; " +
         "remove the gap, or use a node with more memory.",
     });
   });

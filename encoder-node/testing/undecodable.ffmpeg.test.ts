@@ -52,7 +52,7 @@ const HEIC = Buffer.concat([
 
 const key = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb";
 const kid = "-encryption_kid a7e61c373e219033c21091fa607bf3b8";
-const ENCRYPTED = "The video of the input is encrypted; use an input without encryption or DRM.";
+const ENCRYPTED = "The input's video is encrypted; use an input without encryption or DRM.";
 
 it.each<[string, () => Promise<string>, string, string]>([
   [
@@ -83,7 +83,7 @@ it.each<[string, () => Promise<string>, string, string]>([
       return workshop.edit("audio.m4a", "enca.m4a", renamed({ mp4a: "enca" }));
     },
     "input_encrypted",
-    "The audio of the input is encrypted; use an input without encryption or DRM.",
+    "The input's audio is encrypted; use an input without encryption or DRM.",
   ],
   [
     "a HEIC image",
@@ -106,7 +106,7 @@ it("names a video codec without a decoder, and still makes audio outputs", async
   const path = await workshop.edit("clear.mp4", "vvc1.mp4", renamed({ avc1: "vvc1" }));
   const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "jpg:64x" }, stream, { format: "mp3" }]);
   const message = expect.stringMatching(
-    /^The video of the input is (vvc1|vvc), which cannot be decoded; convert it to a common codec/,
+    /^The input's video is (vvc1|vvc), which cannot be decoded; convert it to a common codec/,
   );
   const failed = { ok: false, failure: { code: "input_codec_not_supported", message } };
   expect(outputs).toEqual([failed, failed, failed, expect.objectContaining({ ok: true })]);
@@ -116,9 +116,9 @@ it.each<[string, Readonly<Record<string, string>>, RegExp]>([
   [
     "of an unknown codec",
     { mp4a: "ac-4", esds: "free" },
-    /^The audio of the input is (ac-4|ac4), which cannot be decoded/,
+    /^The input's audio is (ac-4|ac4), which cannot be decoded/,
   ],
-  ["encrypted", { mp4a: "enca" }, /^The audio of the input is encrypted/],
+  ["encrypted", { mp4a: "enca" }, /^The input's audio is encrypted/],
 ])("leaves out audio that cannot be decoded, and reports it: %s", async (_, names, why) => {
   const path = await workshop.edit("clear.mp4", `lost-${Object.values(names)[0]}.mp4`, renamed(names));
   const { outputs } = await processSource(path, [{ format: "mp4" }, stream, { format: "jpg:64x" }, { format: "mp3" }]);
@@ -162,7 +162,7 @@ it("rejects Dolby Vision with proprietary colors, but still makes audio outputs"
   const path = await workshop.edit("hevc.mp4", "dolby.mp4", dolbyVision);
   const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "mp3" }]);
   const message =
-    "The video of the input is Dolby Vision profile 5, whose colors only Dolby decoders support; " +
+    "The input's video is Dolby Vision profile 5, whose colors only Dolby decoders support; " +
     "export it as HDR10, HLG or Dolby Vision profile 8 first.";
   expect(outputs).toEqual([
     { ok: false, failure: { code: "input_codec_not_supported", message } },
