@@ -134,7 +134,8 @@ it.each(ends)("kills running commands when its own process ends by %s", async (e
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["pipe", "ignore", "ignore"],
   });
-  await expect.poll(() => isAlive(`sleep ${marker}`), { timeout: 20_000 }).toBe(true);
+  // The programs that wrap it, which name it among their arguments, are not yet set to end with their parent.
+  await expect.poll(() => isAlive(`\n/bin/sleep ${marker}`), { timeout: 20_000 }).toBe(true);
   child.stdin.write("end");
   await once(child, "exit");
   await expect.poll(() => isAlive(marker), { timeout: 10_000 }).toBe(false);

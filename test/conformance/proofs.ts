@@ -261,7 +261,7 @@ const ELSEWHERE = new Map<string, Proof>([
     "too_many_jobs",
     testNamed(
       "worker/account/account-object.test.ts",
-      "are refused beyond its limit, but for those that were begun, and no other account's",
+      "are rejected beyond its limit, except repeated requests, and not for other accounts",
     ),
   ],
   [
