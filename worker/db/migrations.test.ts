@@ -40,6 +40,10 @@ const WRITTEN: Record<string, readonly string[]> = {
   "0003_rotation_and_limits.sql": [
     "INSERT INTO jobs VALUES ('AAAAAAAAAAAAA0', 'acc', 'job.starting', 1, 50, NULL, '{}', NULL)",
   ],
+  "0004_pools_and_weights.sql": [
+    "INSERT INTO node_tokens VALUES ('eeeeeeeeeeee05', 'cellar', 6, NULL, NULL, NULL)",
+    "INSERT INTO accounts VALUES ('acc2', 'Newer', 's1.t1.AAAA', 2, NULL, NULL, 7)",
+  ],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
@@ -57,18 +61,27 @@ beforeEach(async () => {
 
 it("accepts the same keys and tokens as before", async () => {
   expect(await accountOfKey(env.DB, ["new", "aaaaaaaaaaaa01"])).toMatchObject({
-    account: { id: "acc", name: "Old", maxUnfinishedJobs: null, sealedPreviousSecret: null },
+    account: {
+      id: "acc",
+      name: "Old",
+      maxUnfinishedJobs: null,
+      sealedPreviousSecret: null,
+      weight: 1,
+      maxRunning: null,
+    },
   });
   expect(await accountOfKey(env.DB, ["bbbbbbbbbbbb02"])).toBeNull();
   expect(await nodeTokenOf(env.DB, ["cccccccccccc03"])).toEqual({ id: "cccccccccccc", digest: "cccccccccccc03" });
-  expect([(await findAccount(env.DB, "acc"))?.name, (await listAccounts(env.DB)).length]).toEqual(["Old", 1]);
+  expect([(await findAccount(env.DB, "acc"))?.name, (await listAccounts(env.DB)).length]).toEqual(["Old", 2]);
   // Two of its jobs have not ended: one is alive, the other has lost its object.
   expect([await countUnfinished(env.DB, "acc", 10), await countUnfinished(env.DB, "acc", 1)]).toEqual([2, 1]);
   await insertKey(env.DB, "acc", { digest: "dddddddddddd04", pepper: "p2" }, 9);
   expect(await revokeKey(env.DB, credentialId("aaaaaaaaaaaa01"), 10)).toBe(true);
   expect((await listKeys(env.DB, "acc")).map(({ revokedAt }) => revokedAt)).toEqual([10, 4, null]);
   expect(await revokeNodeToken(env.DB, credentialId("cccccccccccc03"), 11)).toBe(true);
-  expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }]);
+  expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }, { name: "cellar" }]);
+  const { results: tokens } = await env.DB.prepare("SELECT DISTINCT pool, labels FROM node_tokens").all();
+  expect(tokens).toEqual([{ pool: "default", labels: "[]" }]);
 });
 
 it("has its jobs, and checks those of which anything may be kept", async () => {

@@ -12,6 +12,10 @@ export const accounts = sqliteTable("accounts", {
   previousUntil: integer("previous_until"),
   /** Null: MAX_UNFINISHED_JOBS applies. */
   maxUnfinishedJobs: integer("max_unfinished_jobs"),
+  /** Share of the nodes among accounts that wait: twice the weight gets twice the encoding time. */
+  weight: integer("weight").notNull().default(1),
+  /** How many of its tasks may run at a time; null: any number. */
+  maxRunning: integer("max_running"),
   createdAt: integer("created_at").notNull(),
 });
 
@@ -40,6 +44,10 @@ export const nodeTokens = sqliteTable("node_tokens", {
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
   ...redigested,
+  /** The only pool that a node with this token is in. */
+  pool: text("pool").notNull().default("default"),
+  /** Labels of every node with this token: a JSON array of texts. */
+  labels: text("labels").notNull().default("[]"),
 });
 
 /** Idempotency keys of requests: a repeated request does not start a second job. */
