@@ -101,6 +101,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       yield: (lease) => leases.yield(lease),
       drain: () => void drain().catch(logError("Drain failed")),
       welcome: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
+      pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
   void reports.resume().catch(logError("Spooled reports not sent"));

@@ -55,6 +55,7 @@ function handlers(running: string[] = []): LinkHandlers {
     yield: vi.fn(),
     drain: vi.fn(),
     welcome: vi.fn(),
+    pace: vi.fn(),
   };
 }
 

@@ -22,6 +22,8 @@ export interface LinkHandlers {
   yield(lease: LeaseId): void;
   drain(): void;
   welcome(progressEveryMs: number): void;
+  /** How often to send progress from now on, in ms. */
+  pace(progressEveryMs: number): void;
 }
 
 export type LinkOptions = { readonly url: string; readonly token: string; readonly log: Logger };
@@ -161,6 +163,8 @@ function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
       return handlers.cancel(frame.lease);
     case "yield":
       return handlers.yield(frame.lease);
+    case "pace":
+      return handlers.pace(frame.progressEveryMs);
     case "drain":
       return handlers.drain();
     default:

@@ -1,13 +1,18 @@
 // The frames on the WebSocket between a node and the hub.
 import * as z from "zod";
-import { MAX_LEASES } from "../report-limits.ts";
+import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LABELS, MAX_LEASES, MAX_LENGTH_MS } from "../report-limits.ts";
 import { err, ok, type Result } from "../result.ts";
 import { Capabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 
-export const PROTOCOL_VERSION = 2;
+/**
+ * 3 added `pace`, node sessions, and what the operator sees of a node. Both sides accept the version before theirs, so
+ * that the control plane and the nodes are updated one after the other, in any order.
+ */
+export const PROTOCOL_VERSION = 3;
+export const PREVIOUS_PROTOCOL_VERSION = PROTOCOL_VERSION - 1;
 const MAX_PROTOCOL = 1_000_000;
 /** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
 export const PING = "ping";
@@ -24,6 +29,33 @@ export const ProgressItem = z.object({
 });
 export type ProgressItem = z.infer<typeof ProgressItem>;
 
+/** The disk that holds a node's sources and results; bytes. */
+export const NodeDisk = z.object({
+  free: z.int().min(0).max(MAX_DISK_BYTES),
+  total: z.int().min(0).max(MAX_DISK_BYTES),
+});
+export type NodeDisk = z.infer<typeof NodeDisk>;
+
+const ProgressEveryMs = z.int().min(100);
+export const MAX_SESSION_CHARS = 4096;
+/** Ten minutes. */
+export const MAX_RECONNECT_SPREAD_MS = 600_000;
+
+/** What a node states about itself in `hello`. Nodes of protocol 2 leave all of it out. */
+const nodeFacts = {
+  /** The machine's name. */
+  host: Line(MAX_HOST_CHARS).exactOptional(),
+  /** The version of the node's program. */
+  version: Line(64).exactOptional(),
+  /** The pool that the node expects to be in: that of its token. */
+  pool: Line(64).exactOptional(),
+  /** Labels beside those of its token. */
+  labels: z.array(Line(64).min(1)).max(MAX_LABELS).exactOptional(),
+  /** Whether its machine may be taken away at any time. */
+  spot: z.boolean().exactOptional(),
+  disk: NodeDisk.exactOptional(),
+};
+
 export const NodeFrame = z.discriminatedUnion("type", [
   /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
   z.object({
@@ -35,12 +67,18 @@ export const NodeFrame = z.discriminatedUnion("type", [
     capabilities: Capabilities,
     slots: SlotCounts,
     running: z.array(RunningLease).max(MAX_LEASES),
+    ...nodeFacts,
   }),
   /**
    * Offers further slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and
    * names the leases that no longer run.
    */
-  z.object({ type: z.literal("slots"), offered: SlotCounts, released: z.array(LeaseIdText).max(MAX_LEASES) }),
+  z.object({
+    type: z.literal("slots"),
+    offered: SlotCounts,
+    released: z.array(LeaseIdText).max(MAX_LEASES),
+    disk: NodeDisk.exactOptional(),
+  }),
   /** May be lost; also renews the leases that it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
   /**
@@ -48,14 +86,28 @@ export const NodeFrame = z.discriminatedUnion("type", [
    * if other tasks wait for a slot of this class, and otherwise does not reply.
    */
   z.object({ type: z.literal("slow"), lease: LeaseIdText }),
-  /** The node drains: it accepts no more work on this connection. */
-  z.object({ type: z.literal("bye") }),
+  /**
+   * The node drains: it accepts no more work on this connection. `withinMs`: its machine is gone after this time, and
+   * the node hands back what it cannot finish.
+   */
+  z.object({ type: z.literal("bye"), withinMs: z.int().min(0).max(MAX_LENGTH_MS).exactOptional() }),
 ]);
 export type NodeFrame = z.infer<typeof NodeFrame>;
 export type NodeFrameOf<Type extends NodeFrame["type"]> = Extract<NodeFrame, { type: Type }>;
 
 export const HubFrame = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("welcome"), protocol: z.int(), progressEveryMs: z.int().min(100) }),
+  z.object({
+    type: z.literal("welcome"),
+    /** The version that both sides speak on this connection. */
+    protocol: z.int(),
+    progressEveryMs: ProgressEveryMs,
+    /** Proof of the node's token, pool and labels for the next connections, which then need no database. */
+    session: z.string().max(MAX_SESSION_CHARS).exactOptional(),
+    /** A lost connection is replaced after a random time up to this. */
+    reconnectSpreadMs: z.int().min(0).max(MAX_RECONNECT_SPREAD_MS).exactOptional(),
+  }),
+  /** From now on, how often to send progress. */
+  z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),

@@ -4,7 +4,13 @@ import { DurableObject } from "cloudflare:workers";
 import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
-import { decodeNodeFrame, type NodeFrame, type NodeFrameOf, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import {
+  decodeNodeFrame,
+  type NodeFrame,
+  type NodeFrameOf,
+  PREVIOUS_PROTOCOL_VERSION,
+  PROTOCOL_VERSION,
+} from "#shared/protocol/frames.ts";
 import type { RunningLease } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
@@ -152,7 +158,7 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
   }
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
-    if (hello.protocol !== PROTOCOL_VERSION) {
+    if (hello.protocol !== PROTOCOL_VERSION && hello.protocol !== PREVIOUS_PROTOCOL_VERSION) {
       return this.#disconnect(socket, violation(`protocol ${PROTOCOL_VERSION} is required: update this node`));
     }
     const { nodeId, session, running } = hello;
@@ -169,7 +175,7 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     const accounts = older?.accounts ?? {};
     const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, socket };
     this.#nodes.add(node);
-    this.#nodes.send(node, { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: PROGRESS_EVERY_MS });
+    this.#nodes.send(node, { type: "welcome", protocol: hello.protocol, progressEveryMs: PROGRESS_EVERY_MS });
     await Promise.all([replaced, this.#matcher.match(), this.#renewAll(node, running)]);
   }
 
