@@ -90,7 +90,10 @@ describe("parseJobRequest", () => {
 
   it.each<[section: unknown, text: string]>([
     [{ ultrafast: "very" }, "`settings.ultrafast` must be true or false"],
-    [{ speed: 2 }, "`settings` has no field `speed`; allowed: ultrafast"],
+    [
+      { speed: 2 },
+      "`settings` has no field `speed`; allowed: ultrafast, queue, priority, require, start_within_s, max_run_s, hop",
+    ],
     [["ultrafast"], "`settings` must be an object"],
   ])("rejects the settings %j", (settings, message) => {
     const error = { code: "settings_not_valid", message };

@@ -1,24 +1,20 @@
 // Parses the body of POST /v2/jobs, section by section, in the order in which errors are reported (api-v2 §2).
 
-import * as z from "zod";
 import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
-import { strictObject } from "../strict-object.ts";
 import { type InputSpec, parseInput } from "./input-section.ts";
 import { suggestSection } from "./misnamed-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
 import { type RequestedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
-import { invalid, isObject, parseSection } from "./parse-section.ts";
+import { invalid, isObject } from "./parse-section.ts";
+import { parseSettings, type SettingsSpec } from "./settings-section.ts";
 import { parseStorage } from "./storage/storage-section.ts";
 import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage/storage-spec.ts";
 import { nonUnicodeField, UNICODE_RULE } from "./unicode.ts";
-
-export const SettingsSpec = z.object({ ultrafast: z.boolean() });
-export type SettingsSpec = z.infer<typeof SettingsSpec>;
 
 export type JobRequest = {
   input: InputSpec;
@@ -36,14 +32,6 @@ type RequestSecrets = {
   notification: NotificationSecret;
   streamKeys: RequestedStreamKey[];
 };
-
-/** The `settings` section of a request. */
-export const SettingsBody = strictObject({
-  ultrafast: z
-    .boolean("must be true or false")
-    .default(false)
-    .describe("Whether to split inputs longer than a minute into chunks that several nodes encode at the same time"),
-});
 
 /**
  * The sections in the order in which they are parsed, and the error code of each for text that is not valid Unicode.
@@ -76,7 +64,7 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!named.ok) return named;
   const notification = suggestSection(parseNotification(body.notification, allow), "notification", body);
   if (!notification.ok) return notification;
-  const settings = parseSection(SettingsBody, body.settings ?? {}, "settings", "settings_not_valid");
+  const settings = parseSettings(body.settings);
   if (!settings.ok) return settings;
   const streams = takeStreamKeys(outputs.value);
   return ok({

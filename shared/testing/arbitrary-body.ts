@@ -70,7 +70,11 @@ const completeBody = fc.record({
       credentials: keys,
     },
   ),
-  settings: section({ ultrafast: true }, {}),
+  settings: section(
+    { ultrafast: true },
+    { queue: "spare", priority: 5, require: ["gpu"], hop: [{ after_s: 60, queue: "default", priority: 9 }] },
+    { start_within_s: 3600, max_run_s: 86_400 },
+  ),
 });
 
 /** Values that are plausible, almost valid, or harmful. */

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { OutputSpec } from "#shared/job/output-spec.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
-import { SettingsSpec } from "#shared/request/job-request.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
+import { SettingsSpec } from "#shared/request/settings-section.ts";
 import { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 
 export const JobSpec = z.object({

@@ -1,0 +1,125 @@
+// The `settings` section of a job request: how the work is done, by which nodes, and how long it may take.
+import * as z from "zod";
+import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
+import { ok, type Result } from "../result.ts";
+import { strictObject } from "../strict-object.ts";
+import { invalid, parseSection } from "./parse-section.ts";
+
+export const MAX_PRIORITY = 50;
+export const MAX_HOPS = 8;
+const DAY_S = 24 * 60 * 60;
+/** A job that no node has started after this long fails. */
+export const DEFAULT_START_WITHIN_S = DAY_S;
+/** The longest time for a start, a run or a hop. */
+export const MAX_WAIT_S = 30 * DAY_S;
+
+/** What changes when work has waited for `afterMs`; null keeps what was before. */
+const Hop = z.object({
+  afterMs: z.number(),
+  queue: z.string().nullable(),
+  require: z.array(z.string()).nullable(),
+  priority: z.int().nullable(),
+});
+
+/** The settings as jobs store them. The defaults are those of jobs that were stored before a setting existed. */
+export const SettingsSpec = z.object({
+  ultrafast: z.boolean(),
+  /** The pool whose nodes do the work. */
+  queue: z.string().default(DEFAULT_POOL),
+  /** -50 to 50; work of a higher priority is assigned first. */
+  priority: z.int().default(0),
+  /** Labels that a node must have; sorted, without duplicates. */
+  require: z.array(z.string()).default([]),
+  /** The job fails if no node has started it this long after its creation. */
+  startWithinMs: z.number().default(DEFAULT_START_WITHIN_S * 1000),
+  /** The job fails if it has not ended this long after its first task started; null: it may take any time. */
+  maxRunMs: z.number().nullable().default(null),
+  /** Sorted by time; each applies in addition to those before it. */
+  hop: z.array(Hop).default([]),
+});
+export type SettingsSpec = z.infer<typeof SettingsSpec>;
+
+/** The settings that decide which node does the work, and when. */
+export type Placement = Pick<SettingsSpec, "queue" | "priority" | "require">;
+
+/** The placement of work that has waited for `waitedMs`: the settings, changed by each hop that is due. */
+export function placementAt(settings: SettingsSpec, waitedMs: number): Placement {
+  const due = settings.hop.filter(({ afterMs }) => afterMs <= waitedMs);
+  return due.reduce<Placement>(
+    (placement, hop) => ({
+      queue: hop.queue ?? placement.queue,
+      priority: hop.priority ?? placement.priority,
+      require: hop.require ?? placement.require,
+    }),
+    { queue: settings.queue, priority: settings.priority, require: settings.require },
+  );
+}
+
+/** When the next hop is due, in ms of waiting; null after the last one. */
+export const nextHopMs = ({ hop }: SettingsSpec, waitedMs: number): number | null =>
+  hop.find(({ afterMs }) => afterMs > waitedMs)?.afterMs ?? null;
+
+const waitSeconds = z
+  .int("must be a whole number of seconds")
+  .min(1, "must be at least 1 second")
+  .max(MAX_WAIT_S, `must be at most ${MAX_WAIT_S} seconds (30 days)`);
+const priority = z
+  .int(`must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
+  .min(-MAX_PRIORITY, `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
+  .max(MAX_PRIORITY, `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`);
+
+const HopBody = strictObject({
+  after_s: waitSeconds.describe("After how many seconds of waiting for a node the change applies"),
+  queue: PoolName.optional(),
+  require: Labels.optional(),
+  priority: priority.optional(),
+})
+  .refine(
+    ({ queue, require, priority }) => queue !== undefined || require !== undefined || priority !== undefined,
+    "must have at least one of queue, require and priority",
+  )
+  .describe("A change of `queue`, `require` or `priority` for work that has waited");
+
+/** The `settings` section of a request. */
+export const SettingsBody = strictObject({
+  ultrafast: z
+    .boolean("must be true or false")
+    .default(false)
+    .describe("Whether to split inputs longer than a minute into chunks that several nodes encode at the same time"),
+  queue: PoolName.default(DEFAULT_POOL).describe("The pool of nodes that does the work"),
+  priority: priority
+    .default(0)
+    .describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+  require: Labels.default([]).describe("Labels that a node must have to get the work, such as `gpu` or `region:eu`"),
+  start_within_s: waitSeconds
+    .default(DEFAULT_START_WITHIN_S)
+    .describe("The job fails if no node has started it after this many seconds; a day by default"),
+  max_run_s: waitSeconds
+    .optional()
+    .describe("The job fails if it has not ended this many seconds after its first task started; no limit by default"),
+  hop: z
+    .array(HopBody, "must be a list of objects with `after_s`")
+    .max(MAX_HOPS, `must have at most ${MAX_HOPS} entries`)
+    .default([])
+    .describe("Changes for work that has waited for a node, by ascending `after_s`"),
+});
+
+/** Parses the `settings` section; undefined and null mean no settings. */
+export function parseSettings(value: unknown): Result<SettingsSpec> {
+  const parsed = parseSection(SettingsBody, value ?? {}, "settings", "settings_not_valid");
+  if (!parsed.ok) return parsed;
+  const { start_within_s, max_run_s, hop, ...settings } = parsed.value;
+  const unordered = hop.findIndex(({ after_s }, at) => at > 0 && after_s <= (hop[at - 1]?.after_s ?? 0));
+  if (unordered >= 0) {
+    const field = `settings.hop.${unordered}.after_s`;
+    return invalid("settings_not_valid", `\`${field}\` must be more than that of the entry before`);
+  }
+  return ok({
+    ...settings,
+    startWithinMs: start_within_s * 1000,
+    maxRunMs: max_run_s === undefined ? null : max_run_s * 1000,
+    hop: hop.map(({ after_s, queue = null, require = null, priority = null }) => ({
+      ...{ afterMs: after_s * 1000, queue, require, priority },
+    })),
+  });
+}
