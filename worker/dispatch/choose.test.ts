@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_REQUIREMENTS } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { choose, shareOf } from "./choose.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
@@ -20,6 +21,8 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   jobId,
   accountId: "account",
   slotClass: "encode",
+  requirements: NO_REQUIREMENTS,
+  ...{ priority: 0, weight: 1, maxRunning: null, blamed: [] },
   count: 1,
   since: NOW,
   prefer: null,

@@ -1,6 +1,6 @@
 // Matches the jobs' tickets with the free slots of nodes.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { TicketOffer } from "../rpc/hub.ts";
+import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { CloseReason } from "./admission.ts";
 import { choose, type Match } from "./choose.ts";
 import type { JobCalls } from "./job-calls.ts";
@@ -47,9 +47,13 @@ export class Matcher {
     return this.#queue.hasWaiting(slotClass);
   }
 
-  async advertise(offer: TicketOffer): Promise<void> {
-    this.#queue.put({ ...offer, advertisedAt: Date.now(), notBefore: 0 });
+  async advertise(offers: SentOffer | SentOffer[]): Promise<Advertised> {
+    // Jobs of the previous release send one offer.
+    for (const offer of [offers].flat()) {
+      this.#queue.put({ ...TicketOffer.parse(offer), advertisedAt: Date.now(), notBefore: 0 });
+    }
     await this.match();
+    return { waitingFor: null };
   }
 
   /** Handles the alarm. */

@@ -166,8 +166,8 @@ describe("the hub", () => {
       avoidUntil: 0,
     };
     // A ticket of a job that does not exist, before all others; and the older job advertises again.
-    await hubOf(env).advertise({ ...base, jobId: "A".repeat(14), since: 0 });
-    await hubOf(env).advertise({ ...base, jobId: older.id, since: older.createdAt - 1 });
+    await hubOf(env).advertise([{ ...base, jobId: "A".repeat(14), since: 0 }]);
+    await hubOf(env).advertise([{ ...base, jobId: older.id, since: older.createdAt - 1 }]);
     const node = await joined("a", { inspect: 1, encode: 0 });
     const { assignment } = await node.next("assign");
     expect(assignment.jobId).toBe(older.id);

@@ -15,7 +15,7 @@ import type { RunningLease } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
-import { type HubRpc, type TicketOffer, TOKEN_HEADER } from "../rpc/hub.ts";
+import { type Advertised, type HubRpc, type SentOffer, TOKEN_HEADER } from "../rpc/hub.ts";
 import { settingsOf } from "../settings.ts";
 import {
   Admission,
@@ -69,8 +69,8 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#disconnect(socket, revoked)));
   }
 
-  async advertise(offer: TicketOffer): Promise<void> {
-    await this.#matcher.advertise(offer);
+  async advertise(offers: SentOffer[]): Promise<Advertised> {
+    return this.#matcher.advertise(offers);
   }
 
   async revoke(leases: LeaseId[]): Promise<void> {

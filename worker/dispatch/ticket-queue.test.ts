@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { NO_REQUIREMENTS } from "#shared/protocol/requirements.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 import { type Ticket, ticketKey } from "./tickets.ts";
 
 /** `name` is the account and the job's age, such as `a1`. */
 const ticket = (name: string, changes: Partial<Ticket> = {}): Ticket => ({
   ...{ jobId: name, accountId: name.slice(0, 1), slotClass: "encode", count: 1, since: Number(name.slice(1)) },
+  ...{ requirements: NO_REQUIREMENTS, priority: 0, weight: 1, maxRunning: null, blamed: [] },
   ...{ prefer: null, preferUntil: 0, avoid: [], avoidUntil: 0, advertisedAt: 0, notBefore: 0 },
   ...changes,
 });

@@ -2,14 +2,24 @@
 import type { DurableObject } from "cloudflare:workers";
 import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
+import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 
-/** Advertises that a job has about `count` runnable tasks of a class. Times in ms since 1970. */
+/**
+ * Advertises that a job has about `count` runnable tasks of a class that require the same of a node. Times in ms since
+ * 1970. Jobs of the previous release leave out the fields that have a default.
+ */
 export const TicketOffer = z.object({
   jobId: z.string(),
   /** The job's account: accounts take turns. */
   accountId: z.string(),
   slotClass: z.enum(SLOT_CLASSES),
+  requirements: Requirements.default(NO_REQUIREMENTS),
+  /** -50 to 50: work of a higher priority is assigned first. */
+  priority: z.number().default(0),
+  /** The account's share beside other accounts, and how many tasks of it may run at a time; null: any number. */
+  weight: z.number().default(1),
+  maxRunning: z.number().nullable().default(null),
   count: z.int(),
   /** When the job was created: the oldest job of an account is served first, however often it advertises. */
   since: z.number(),
@@ -19,14 +29,25 @@ export const TicketOffer = z.object({
   /** Nodes that failed or lost the work; until `avoidUntil` they get it only if no other node is connected. */
   avoid: z.array(z.string()),
   avoidUntil: z.number(),
+  /** Those of them whose own failure it was. */
+  blamed: z.array(z.string()).default([]),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
+
+/** An offer as it is sent; the hub fills in the defaults. */
+export type SentOffer = z.input<typeof TicketOffer>;
+
+/** What became of a job's offers. */
+export type Advertised = {
+  /** What no node of the last ten minutes has, such as "a node with libsvtav1 in pool default"; null: some node does. */
+  readonly waitingFor: string | null;
+};
 
 export interface HubRpc extends DurableObject<unknown> {
   /** Accepts a node's socket. The Worker has checked its token and names the token's id in the header TOKEN_HEADER. */
   fetch(request: Request): Promise<Response>;
-  /** A job advertises its runnable tasks of a class; a count of zero withdraws them. */
-  advertise(offer: TicketOffer): Promise<void>;
+  /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
+  advertise(offers: SentOffer[]): Promise<Advertised>;
   /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
   revoke(leases: LeaseId[]): Promise<void>;
   /** A report on a lease caused an internal error. A node that causes many is disconnected. */

@@ -22,6 +22,8 @@ export type ClaimRequest = {
   readonly nodeId: string;
   readonly session: string;
   readonly slotClass: SlotClass;
+  /** Only tasks with these requirements (`signatureOf`); absent: any. */
+  readonly signature?: string;
   readonly max: number;
 };
 

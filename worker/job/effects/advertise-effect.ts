@@ -1,5 +1,5 @@
 // Advertises a job's runnable tasks to the hub.
-import { hubOf, type TicketOffer } from "../../rpc/hub.ts";
+import { hubOf, type SentOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { startOf } from "../decide/storage-check.ts";
@@ -22,7 +22,7 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const now = deps.now();
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
-  await hubOf(deps.env).advertise(ticketOf(state, slotClass, tasks, now));
+  await hubOf(deps.env).advertise([ticketOf(state, slotClass, tasks, now)]);
   // Marked after the call, so that it is repeated if the object dies during it. Tasks that were added during it are not
   // advertised yet.
   const known = new Set(tasks.map(attemptName));
@@ -36,10 +36,10 @@ const attemptName = ({ id, attempt }: TaskState): string => `${id}.${attempt}`;
 
 function ticketOf(
   state: JobState,
-  slotClass: TicketOffer["slotClass"],
+  slotClass: SentOffer["slotClass"],
   tasks: readonly TaskState[],
   now: number,
-): TicketOffer {
+): SentOffer {
   const yieldedAt = Math.min(...tasks.map((task) => task.yieldedAt));
   return {
     jobId: state.spec.id,
