@@ -2,12 +2,12 @@
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { CloseReason } from "./admission.ts";
-import { choose, type Match } from "./choose.ts";
 import type { JobCalls } from "./job-calls.ts";
+import { choose, type Match } from "./matching/choose.ts";
+import { holding } from "./matching/roster.ts";
+import { TicketQueue } from "./matching/ticket-queue.ts";
+import { isStale, loadTickets, saveTickets } from "./matching/tickets.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
-import { holding } from "./roster.ts";
-import { TicketQueue } from "./ticket-queue.ts";
-import { isStale, loadTickets, saveTickets } from "./tickets.ts";
 
 /** How long a ticket waits after its job was not reachable. */
 const CLAIM_RETRY_MS = 1000;

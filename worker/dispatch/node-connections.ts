@@ -3,7 +3,7 @@
 import { messageOf } from "#shared/log.ts";
 import { type HubFrame, PING, PONG } from "#shared/protocol/frames.ts";
 import { log } from "../log.ts";
-import { ConnectedNode, Roster } from "./roster.ts";
+import { ConnectedNode, Roster } from "./matching/roster.ts";
 
 /** A node whose socket is open. */
 export type SocketNode = ConnectedNode & { socket: WebSocket };

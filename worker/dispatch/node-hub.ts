@@ -27,8 +27,8 @@ import {
 } from "./admission.ts";
 import { JobCalls } from "./job-calls.ts";
 import { Matcher } from "./matcher.ts";
+import { addSlots, encodesOf, type HeldLeases, holding } from "./matching/roster.ts";
 import { NodeConnections, type SocketNode } from "./node-connections.ts";
-import { addSlots, encodesOf, type HeldLeases, holding } from "./roster.ts";
 
 const PROGRESS_EVERY_MS = 1000;
 /** WebSocket close code (RFC 6455 §7.4.1). */

@@ -23,10 +23,10 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
   await hubOf(deps.env).advertise([ticketOf(state, slotClass, tasks, now)]);
-  // Marked after the call, so that it is repeated if the object dies during it. Tasks that were added during it are not
-  // advertised yet.
+  // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it are not advertised
+  // yet.
   const known = new Set(tasks.map(attemptName));
-  deps.apply((before) => {
+  deps.note((before) => {
     const isKnown = runnableTasks(before, slotClass).every((task) => known.has(attemptName(task)));
     return isKnown ? advertised(before, slotClass, now) : before;
   });

@@ -1,6 +1,6 @@
 // Tickets: a job has about `count` runnable tasks of a class. A hint: the job decides when a node claims.
 import * as z from "zod";
-import { TicketOffer } from "../rpc/hub.ts";
+import { TicketOffer } from "../../rpc/hub.ts";
 
 export const Ticket = TicketOffer.extend({
   /** ms since 1970, like all times of a ticket. */
