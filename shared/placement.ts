@@ -3,7 +3,7 @@ import * as z from "zod";
 
 /** The pool of work and of node tokens that name none. */
 export const DEFAULT_POOL = "default";
-/** Labels of one node, and of one job's requirements. */
+/** Labels of one token, of one node beside those, and of one job's requirements. */
 export const MAX_LABELS = 16;
 
 /** The name of a pool: a part of a hub's name, and a label's value in metrics. */
@@ -24,3 +24,16 @@ export const Labels = z
   .array(Label, "must be a list of labels, such as gpu or region:eu")
   .max(MAX_LABELS, `must have at most ${MAX_LABELS} labels`)
   .transform((labels) => [...new Set(labels)].sort());
+
+/** The part of a label before its colon. */
+const keyOf = (label: string): string => label.split(":", 1)[0] ?? label;
+
+/**
+ * The labels of a node: those of its token, and those that it gives itself, except where the token has a label of the
+ * same key. So a node with a token for `region:eu` cannot claim `region:us`.
+ */
+export function labelsOf(bound: readonly string[], own: readonly string[]): string[] {
+  const keys = new Set(bound.map(keyOf));
+  const added = own.filter((label) => Label.safeParse(label).success && !keys.has(keyOf(label)));
+  return [...new Set([...bound, ...added])].sort();
+}

@@ -5,11 +5,15 @@ import type { Account } from "./credentials.ts";
 import { runQuery } from "./run-query.ts";
 import { accounts, jobs } from "./schema.ts";
 
-export type AccountSummary = Pick<Account, "id" | "name" | "createdAt" | "maxUnfinishedJobs">;
+export type AccountSummary = Pick<Account, "id" | "name" | "createdAt" | keyof AccountLimits>;
+
+/** What the operator may change of an account. */
+export type AccountLimits = Pick<Account, "maxUnfinishedJobs" | "weight" | "maxRunning">;
 
 export const listAccounts = (db: D1Database): Promise<AccountSummary[]> => {
-  const { id, name, createdAt, maxUnfinishedJobs } = accounts;
-  return runQuery(drizzle(db).select({ id, name, createdAt, maxUnfinishedJobs }).from(accounts).orderBy(createdAt));
+  const { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning } = accounts;
+  const summary = { id, name, createdAt, maxUnfinishedJobs, weight, maxRunning };
+  return runQuery(drizzle(db).select(summary).from(accounts).orderBy(createdAt));
 };
 
 export async function findAccount(db: D1Database, id: string): Promise<Account | null> {

@@ -2,6 +2,7 @@
 import { and, eq, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import * as z from "zod";
 import { runQuery } from "./run-query.ts";
 import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
@@ -22,16 +23,22 @@ export async function accountOfKey(
   return rows[0] ?? null;
 }
 
-/** The id of a node token that is not revoked, and which of its digests is stored; or null. */
+/** What a node token binds: the only pool of its nodes, and labels that all of them have. */
+export type TokenPlacement = { readonly pool: string; readonly labels: readonly string[] };
+
+/** The id and placement of a node token that is not revoked, and which of its digests is stored; or null. */
 export async function nodeTokenOf(
   db: D1Database,
   digests: readonly string[],
-): Promise<{ id: string; digest: string } | null> {
-  const { digest, id } = nodeTokens;
+): Promise<({ id: string; digest: string } & TokenPlacement) | null> {
+  const { digest, id, pool, labels } = nodeTokens;
   const mine = and(inArray(digest, [...digests]), isNull(nodeTokens.revokedAt));
-  const row = (await runQuery(drizzle(db).select({ digest, id }).from(nodeTokens).where(mine)))[0];
-  return row ? { id: idOf(row), digest: row.digest } : null;
+  const row = (await runQuery(drizzle(db).select({ digest, id, pool, labels }).from(nodeTokens).where(mine)))[0];
+  return row ? { id: idOf(row), digest: row.digest, pool: row.pool, labels: readLabels(row.labels) } : null;
 }
+
+const StoredLabels = z.array(z.string());
+const readLabels = (stored: string): string[] => StoredLabels.parse(JSON.parse(stored));
 
 /** Whether there is a node token of this id that is not revoked. */
 export async function isNodeTokenGood(db: D1Database, id: string): Promise<boolean> {
@@ -112,15 +119,19 @@ export async function revokeKey(db: D1Database, id: string, now: number): Promis
 
 export async function insertNodeToken(
   db: D1Database,
-  token: NewCredential & { name: string; createdAt: number },
+  { labels, ...token }: NewCredential & TokenPlacement & { name: string; createdAt: number },
 ): Promise<void> {
-  await runQuery(drizzle(db).insert(nodeTokens).values(token));
+  await runQuery(
+    drizzle(db)
+      .insert(nodeTokens)
+      .values({ ...token, labels: JSON.stringify(labels) }),
+  );
 }
 
-export async function listNodeTokens(db: D1Database): Promise<(CredentialView & { name: string })[]> {
+export async function listNodeTokens(db: D1Database): Promise<(CredentialView & TokenPlacement & { name: string })[]> {
   const rows = await runQuery(drizzle(db).select().from(nodeTokens).orderBy(nodeTokens.createdAt));
-  return rows.map(({ name, createdAt, revokedAt, pepper, ...row }) => {
-    return { id: idOf(row), name, createdAt, revokedAt, pepper };
+  return rows.map(({ name, createdAt, revokedAt, pepper, pool, labels, ...row }) => {
+    return { id: idOf(row), name, pool, labels: readLabels(labels), createdAt, revokedAt, pepper };
   });
 }
 

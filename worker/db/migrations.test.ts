@@ -71,7 +71,9 @@ it("accepts the same keys and tokens as before", async () => {
     },
   });
   expect(await accountOfKey(env.DB, ["bbbbbbbbbbbb02"])).toBeNull();
-  expect(await nodeTokenOf(env.DB, ["cccccccccccc03"])).toEqual({ id: "cccccccccccc", digest: "cccccccccccc03" });
+  expect(await nodeTokenOf(env.DB, ["cccccccccccc03"])).toEqual({
+    ...{ id: "cccccccccccc", digest: "cccccccccccc03", pool: "default", labels: [] },
+  });
   expect([(await findAccount(env.DB, "acc"))?.name, (await listAccounts(env.DB)).length]).toEqual(["Old", 2]);
   // Two of its jobs have not ended: one is alive, the other has lost its object.
   expect([await countUnfinished(env.DB, "acc", 10), await countUnfinished(env.DB, "acc", 1)]).toEqual([2, 1]);

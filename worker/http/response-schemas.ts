@@ -126,6 +126,12 @@ export const NewAccount = z
   .describe("A new account with its first API key");
 export type NewAccount = z.infer<typeof NewAccount>;
 
+const limits = {
+  max_unfinished_jobs: z.int().nullable().describe("The limit of the account; null: the limit of the service"),
+  max_running: z.int().nullable().describe("Maximum tasks that run at a time; null: no limit"),
+  weight: z.int().describe("The share in the nodes while other accounts wait"),
+};
+
 export const AccountList = z
   .object({
     accounts: z.array(
@@ -133,16 +139,14 @@ export const AccountList = z
         id: z.string(),
         name: z.string(),
         created_at: ContractDate,
-        max_unfinished_jobs: z.int().nullable().describe("The limit of the account; null: the limit of the service"),
+        ...limits,
       }),
     ),
   })
   .describe("All accounts, oldest first");
 export type AccountList = z.infer<typeof AccountList>;
 
-export const AccountLimits = z
-  .object({ account_id: z.string(), max_unfinished_jobs: z.int().nullable() })
-  .describe("The limits of an account; null: the limit of the service");
+export const AccountLimits = z.object({ account_id: z.string(), ...limits }).describe("The limits of an account");
 export type AccountLimits = z.infer<typeof AccountLimits>;
 
 export const RotatedSecret = z
@@ -180,13 +184,18 @@ export type NewKey = z.infer<typeof NewKey>;
 export const KeyList = z.object({ keys: z.array(z.object(credentialView)) }).describe("The API keys of an account");
 export type KeyList = z.infer<typeof KeyList>;
 
+const tokenPlacement = {
+  pool: z.string().describe("The only pool of its nodes"),
+  labels: z.array(z.string()).describe("Labels of all its nodes"),
+};
+
 export const NewNodeToken = z
-  .object({ id: credentialView.id, node_token: z.string().describe("Returned only once") })
+  .object({ id: credentialView.id, node_token: z.string().describe("Returned only once"), ...tokenPlacement })
   .describe("A new node token");
 export type NewNodeToken = z.infer<typeof NewNodeToken>;
 
 export const NodeTokenList = z
-  .object({ node_tokens: z.array(z.object({ ...credentialView, name: z.string() })) })
+  .object({ node_tokens: z.array(z.object({ ...credentialView, name: z.string(), ...tokenPlacement })) })
   .describe("All node tokens");
 export type NodeTokenList = z.infer<typeof NodeTokenList>;
 

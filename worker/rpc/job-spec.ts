@@ -17,6 +17,8 @@ export const JobSpec = z.object({
   outputs: z.array(OutputSpec),
   notification: NotificationSpec,
   settings: SettingsSpec,
+  /** The account's weight and limit of running tasks when the job was created. */
+  share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
   /** The storage's credentials, the account's webhook secret and the like, sealed to this job. */
   sealedSecrets: z.string(),
 });

@@ -87,7 +87,9 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
   const sealed = { ...secrets, webhook, streamKeys };
   const sealedSecrets = await sealJobSecrets(id, sealed, settingsOf(env).sealingKeys);
-  return { id, accountId: "account", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5), ...request, storage, sealedSecrets };
+  const share = { weight: 1, maxRunning: null };
+  const createdAt = Date.UTC(2026, 0, 2, 3, 4, 5);
+  return { id, accountId: "account", createdAt, ...request, storage, share, sealedSecrets };
 }
 
 /** ffprobe's data for 10 s of video, 1280×720, with audio. */

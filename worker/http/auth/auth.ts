@@ -7,7 +7,14 @@ import { isApiKey, isNodeToken } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { digestsOf } from "../../crypto/peppers.ts";
-import { type Account, accountOfKey, type NewCredential, nodeTokenOf, updateDigest } from "../../db/credentials.ts";
+import {
+  type Account,
+  accountOfKey,
+  type NewCredential,
+  nodeTokenOf,
+  type TokenPlacement,
+  updateDigest,
+} from "../../db/credentials.ts";
 import { apiKeys, nodeTokens } from "../../db/schema.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
@@ -15,7 +22,7 @@ import { apiKeyError, basicPair } from "./api-key-error.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
-export type NodeEnv = { Bindings: Env; Variables: { tokenId: string } };
+export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement } };
 export type AdminEnv = { Bindings: Env };
 
 /** Requires a valid API key, within its rate limit, and sets the account. */
@@ -36,7 +43,7 @@ export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) =>
   await next();
 };
 
-/** Requires a valid node token, and sets its id. */
+/** Requires a valid node token, and sets its id and what it binds. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
   const { peppers } = settingsOf(context.env);
@@ -48,6 +55,7 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   }
   await updatePepper(DB, nodeTokens, found.digest, { digest: digests[0], pepper: peppers[0].name });
   context.set("tokenId", found.id);
+  context.set("placement", { pool: found.pool, labels: found.labels });
   await next();
 };
 

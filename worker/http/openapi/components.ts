@@ -13,7 +13,7 @@ import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { DeliveryView } from "../../notify/delivery.ts";
-import { LimitsBody, NamedBody, ResealBody } from "../request-schemas.ts";
+import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "../request-schemas.ts";
 import * as schemas from "../response-schemas.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
@@ -45,7 +45,7 @@ export const RESPONSES = {
 export const PAYLOADS = { InputPayload, OutputPayload, JobPayload } as const satisfies Record<string, z.ZodType>;
 
 /** Bodies of requests. Job requests have a separate parser, which reports errors section by section. */
-export type RequestName = "JobRequest" | "Named" | "Limits" | "Reseal";
+export type RequestName = "JobRequest" | "Named" | "NodeToken" | "Limits" | "Reseal";
 export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
@@ -71,7 +71,8 @@ const requests = () => ({
   FormatHash,
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
-  Named: NamedBody.describe("The name of a new account or token"),
+  Named: NamedBody.describe("The name of a new account"),
+  NodeToken: NodeTokenBody.describe("A new node token, and what it binds"),
   Limits: LimitsBody.describe("The limits of an account"),
   Reseal: ResealBody.describe("Where to continue"),
 });

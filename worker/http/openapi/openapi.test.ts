@@ -5,7 +5,7 @@ import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
-import { LimitsBody, NamedBody, ResealBody } from "../request-schemas.ts";
+import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "../request-schemas.ts";
 import { RESPONSES, type ResponseName } from "./components.ts";
 import { openApiDocument } from "./document.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";
@@ -76,7 +76,7 @@ describe("examples", () => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
-  const BODIES = { Named: NamedBody, Limits: LimitsBody, Reseal: ResealBody };
+  const BODIES = { Named: NamedBody, NodeToken: NodeTokenBody, Limits: LimitsBody, Reseal: ResealBody };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );

@@ -6,7 +6,7 @@ import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { reseal, seal } from "../../crypto/sealed-secret.ts";
-import { accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
+import { type AccountLimits as AccountLimitsOf, accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { jobsAfter } from "../../db/jobs.ts";
 import { log } from "../../log.ts";
@@ -28,10 +28,16 @@ const AT_A_TIME = 20;
 
 export const rotation = new Hono<AdminEnv>({ strict: false })
   .post("/accounts/:id/limits", async (context) => {
-    const { max_unfinished_jobs } = await readBody(context.req, LimitsBody, "request_not_valid");
+    const given = await readBody(context.req, LimitsBody, "request_not_valid");
     const account = await knownAccount(context.env.DB, context.req.param("id"));
-    await changeAccount(context.env.DB, account.id, { maxUnfinishedJobs: max_unfinished_jobs });
-    return jsonResponse(context, { account_id: account.id, max_unfinished_jobs } satisfies AccountLimits);
+    const {
+      max_unfinished_jobs: maxUnfinishedJobs = account.maxUnfinishedJobs,
+      max_running: maxRunning = account.maxRunning,
+      weight = account.weight,
+    } = given;
+    const limits = { maxUnfinishedJobs, maxRunning, weight };
+    await changeAccount(context.env.DB, account.id, limits);
+    return jsonResponse(context, { account_id: account.id, ...viewLimits(limits) } satisfies AccountLimits);
   })
   .post("/accounts/:id/rotate-secret", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
@@ -59,6 +65,10 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
     const page = what === "jobs" ? await resealJobs(context.env, after) : await resealAccounts(context.env, after);
     return jsonResponse(context, page satisfies Resealed);
   });
+
+export const viewLimits = ({ maxUnfinishedJobs, maxRunning, weight }: AccountLimitsOf) => ({
+  ...{ max_unfinished_jobs: maxUnfinishedJobs, max_running: maxRunning, weight },
+});
 
 export async function knownAccount(db: D1Database, id: string): Promise<Account> {
   const account = await findAccount(db, id);

@@ -1,5 +1,10 @@
-import { describe, expect, it } from "vitest";
-import { ADMIN, basic, bearer, newAccount, send } from "../../testing/jobs.ts";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { digestsOf } from "../../crypto/peppers.ts";
+import { nodeTokenOf } from "../../db/credentials.ts";
+import { JobObject } from "../../job/job-object.ts";
+import { settingsOf } from "../../settings.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 
 describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) =>
@@ -42,11 +47,77 @@ describe("/v2/admin", () => {
   ])("rejects the name in %j with one sentence", async (body, message) => {
     for (const path of ["/accounts", "/node-tokens"]) {
       const refused = await admin("POST", path, body);
+      const allowed = path === "/accounts" ? "name" : "name, pool, labels";
       expect([refused.status, refused.body]).toEqual([
         400,
-        { message, error_code: "request_not_valid", status: "error" },
+        {
+          message: message.replace("allowed: name", `allowed: ${allowed}`),
+          error_code: "request_not_valid",
+          status: "error",
+        },
       ]);
     }
+  });
+
+  it("binds node tokens to a pool and labels", async () => {
+    const bound = { pool: "gpu-eu", labels: ["gpu", "region:eu"] };
+    const { body: made } = await admin("POST", "/node-tokens", {
+      name: "bound",
+      pool: "gpu-eu",
+      labels: ["region:eu", "gpu"],
+    });
+    expect(made).toMatchObject(bound);
+    const { body: plain } = await admin("POST", "/node-tokens", { name: "plain" });
+    expect(plain).toMatchObject({ pool: "default", labels: [] });
+    const { body } = await admin("GET", "/node-tokens");
+    expect(body.node_tokens).toContainEqual(expect.objectContaining({ id: made.id, ...bound }));
+    const { peppers } = settingsOf(env);
+    expect(await nodeTokenOf(env.DB, await digestsOf(made.node_token, peppers))).toMatchObject(bound);
+  });
+
+  it.each([
+    [{ pool: "GPU" }, "`pool` must have 1 to 32 characters: small letters, digits and - after the first"],
+    [{ pool: null }, "`pool` must be the name of a pool"],
+    [{ labels: "gpu" }, "`labels` must be a list of labels, such as gpu or region:eu"],
+    [{ labels: [""] }, expect.stringMatching(/^`labels\.0` must be a label/)],
+    [{ label: ["gpu"] }, "The body has no field `label`; did you mean `labels`? Allowed: name, pool, labels"],
+  ])("binds no node token to %j", async (binding, message) => {
+    const refused = await admin("POST", "/node-tokens", { name: "x", ...binding });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { message, error_code: "request_not_valid", status: "error" },
+    ]);
+  });
+
+  it("changes an account's share, one limit at a time, and the jobs that it creates from then on have it", async () => {
+    const { id, key } = await newAccount();
+    const limits = { max_unfinished_jobs: null, max_running: null, weight: 1 };
+    const change = (body: object) => admin("POST", `/accounts/${id}/limits`, body);
+    expect((await change({ weight: 3 })).body).toEqual({ account_id: id, ...limits, weight: 3 });
+    expect((await change({ max_running: 8 })).body).toEqual({ account_id: id, ...limits, weight: 3, max_running: 8 });
+    expect((await admin("GET", "/accounts")).body.accounts).toContainEqual(
+      expect.objectContaining({ id, weight: 3, max_running: 8 }),
+    );
+    const create = vi.spyOn(JobObject.prototype, "create");
+    const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(key) });
+    expect(create.mock.lastCall?.[0].share).toEqual({ weight: 3, maxRunning: 8 });
+    create.mockRestore();
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(key) });
+    expect((await change({ max_running: null })).body).toMatchObject({ max_running: null, weight: 3 });
+  });
+
+  it.each([
+    [{ weight: 0 }, "`weight` must be a whole number from 1 to 1000"],
+    [{ weight: null }, "`weight` must be a whole number from 1 to 1000"],
+    [{ max_running: 0 }, "`max_running` must be null or a whole number from 1 to 100000"],
+    [{}, "The body must have at least one of max_unfinished_jobs, max_running, weight"],
+  ])("sets no limits %j", async (body, message) => {
+    const { id } = await newAccount();
+    const refused = await admin("POST", `/accounts/${id}/limits`, body);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { message, error_code: "request_not_valid", status: "error" },
+    ]);
   });
 
   const rejected: [string, string, unknown, number, string][] = [

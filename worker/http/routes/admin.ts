@@ -24,7 +24,7 @@ import { hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdminEnv, adminAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { NamedBody } from "../request-schemas.ts";
+import { NamedBody, NodeTokenBody } from "../request-schemas.ts";
 import type {
   AccountList,
   KeyList,
@@ -35,7 +35,7 @@ import type {
   Revoked,
 } from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { knownAccount, rotation } from "./admin-rotation.ts";
+import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
 const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) => ({
   id,
@@ -61,8 +61,13 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   })
   .get("/accounts", async (context) => {
     const accounts = await listAccounts(context.env.DB);
-    const views = accounts.map(({ id, name, createdAt, maxUnfinishedJobs }) => {
-      return { id, name, created_at: contractDate(createdAt), max_unfinished_jobs: maxUnfinishedJobs };
+    const views = accounts.map((account) => {
+      return {
+        id: account.id,
+        name: account.name,
+        created_at: contractDate(account.createdAt),
+        ...viewLimits(account),
+      };
     });
     return jsonResponse(context, { accounts: views } satisfies AccountList);
   })
@@ -85,15 +90,18 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   })
   .post("/node-tokens", async (context) => {
-    const { name } = await readBody(context.req, NamedBody, "request_not_valid");
+    const { name, pool, labels } = await readBody(context.req, NodeTokenBody, "request_not_valid");
     const token = newNodeToken(randomBytes);
-    const made = await digestNew(token, settingsOf(context.env).peppers);
-    await insertNodeToken(context.env.DB, { ...made, name, createdAt: Date.now() });
-    return jsonResponse(context, { id: credentialId(made.digest), node_token: token } satisfies NewNodeToken, 201);
+    const digest = await digestNew(token, settingsOf(context.env).peppers);
+    await insertNodeToken(context.env.DB, { ...digest, name, pool, labels, createdAt: Date.now() });
+    const made: NewNodeToken = { id: credentialId(digest.digest), node_token: token, pool, labels };
+    return jsonResponse(context, made, 201);
   })
   .get("/node-tokens", async (context) => {
     const tokens = await listNodeTokens(context.env.DB);
-    const views = tokens.map((token) => ({ ...viewCredential(token), name: token.name }));
+    const views = tokens.map((token) => {
+      return { ...viewCredential(token), name: token.name, pool: token.pool, labels: [...token.labels] };
+    });
     return jsonResponse(context, { node_tokens: views } satisfies NodeTokenList);
   })
   .delete("/node-tokens/:id", async (context) => {

@@ -51,7 +51,8 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
     const { outputs, extraUrls } = hideUrls(request.outputs);
     const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
-    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, outputs, storage, sealedSecrets };
+    const share = { weight: account.weight, maxRunning: account.maxRunning };
+    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, outputs, storage, share, sealedSecrets };
     await createJob(context.env, spec);
     // The response depends only on the body, the id and the time: a retried request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);

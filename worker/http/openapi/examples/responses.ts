@@ -101,6 +101,8 @@ const STREAM_METADATA: HttpStreamMetadata = {
 
 type Responses = { readonly [Name in keyof typeof RESPONSES]: z.infer<(typeof RESPONSES)[Name]> };
 const KEY = { pepper: null, id: "9f86d081884c", created_at: DATES.created_at, revoked_at: null };
+const LIMITS = { max_unfinished_jobs: null, max_running: null, weight: 1 };
+const BOUND = { pool: "default", labels: ["region:eu"] };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 /** One example of each response. */
@@ -163,14 +165,14 @@ export const RESPONSE_EXAMPLES: Responses = {
     webhook_secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
   },
   AccountList: {
-    accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, max_unfinished_jobs: null }],
+    accounts: [{ id: "Q2hhbmdlTWVOb3", name: "me", created_at: DATES.created_at, ...LIMITS }],
   },
   NewKey: { id: KEY.id, api_key: MASKED_KEY },
   KeyList: { keys: [KEY] },
-  NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA" },
-  NodeTokenList: { node_tokens: [{ ...KEY, name: "rack" }] },
+  NewNodeToken: { id: KEY.id, node_token: "n-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA", ...BOUND },
+  NodeTokenList: { node_tokens: [{ ...KEY, name: "rack", ...BOUND }] },
   Revoked: { id: KEY.id, revoked: true },
-  AccountLimits: { account_id: "Q2hhbmdlTWVOb3", max_unfinished_jobs: 100 },
+  AccountLimits: { account_id: "Q2hhbmdlTWVOb3", ...LIMITS, max_unfinished_jobs: 100 },
   RotatedSecret: {
     account_id: "Q2hhbmdlTWVOb3",
     webhook_secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=",

@@ -45,7 +45,10 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     parameters: [ACCOUNT],
     body: {
       json: "Limits",
-      examples: { limits: { summary: "A limit of 100 jobs", value: { max_unfinished_jobs: 100 } } },
+      examples: {
+        limits: { summary: "A limit of 100 jobs", value: { max_unfinished_jobs: 100 } },
+        shares: { summary: "Twice the usual share, at most 8 tasks at a time", value: { weight: 2, max_running: 8 } },
+      },
     },
     responses: [success(200, "The limits", "AccountLimits")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large", "account_not_found"],
@@ -112,7 +115,16 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/node-tokens",
     id: "createNodeToken",
     summary: "Create a node token",
-    body: named("A token for one or more nodes", "rack"),
+    body: {
+      json: "NodeToken",
+      examples: {
+        named: { summary: "A token for one or more nodes", value: { name: "rack" } },
+        bound: {
+          summary: "A token for nodes of another pool",
+          value: { name: "gpu rack", pool: "gpu", labels: ["region:eu"] },
+        },
+      },
+    },
     responses: [success(201, "The token", "NewNodeToken")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],
   },
