@@ -5,8 +5,6 @@ export const MAX_SLOTS = 64;
 /** Leases that a node may hold at a time, including those that wait for the network and take no encoder slot. */
 export const MAX_LEASES = 128;
 
-/** Labels of a node, or of a task. */
-export const MAX_LABELS = 32;
 /** A DNS name (RFC 1035 §2.3.4). */
 export const MAX_HOST_CHARS = 253;
 /** 8 PiB: the largest integer that JSON carries without loss. */

@@ -1,6 +1,7 @@
 // The frames on the WebSocket between a node and the hub.
 import * as z from "zod";
-import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LABELS, MAX_LEASES, MAX_LENGTH_MS } from "../report-limits.ts";
+import { Label, MAX_LABELS, PoolName } from "../placement.ts";
+import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS } from "../report-limits.ts";
 import { err, ok, type Result } from "../result.ts";
 import { Capabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
@@ -37,9 +38,11 @@ export const NodeDisk = z.object({
 export type NodeDisk = z.infer<typeof NodeDisk>;
 
 const ProgressEveryMs = z.int().min(100);
-export const MAX_SESSION_CHARS = 4096;
-/** Ten minutes. */
-export const MAX_RECONNECT_SPREAD_MS = 600_000;
+const Session = z.string().max(4096);
+/** Ten minutes at most. */
+const ReconnectSpreadMs = z.int().min(0).max(600_000);
+/** How long a session is valid. Past half of it a node sends a frame, and the hub replies with a new one. */
+export const SESSION_MS = 60 * 60_000;
 
 /** What a node states about itself in `hello`. Nodes of protocol 2 leave all of it out. */
 const nodeFacts = {
@@ -48,9 +51,9 @@ const nodeFacts = {
   /** The version of the node's program. */
   version: Line(64).exactOptional(),
   /** The pool that the node expects to be in: that of its token. */
-  pool: Line(64).exactOptional(),
+  pool: PoolName.exactOptional(),
   /** Labels beside those of its token. */
-  labels: z.array(Line(64).min(1)).max(MAX_LABELS).exactOptional(),
+  labels: z.array(Label).max(MAX_LABELS).exactOptional(),
   /** Whether its machine may be taken away at any time. */
   spot: z.boolean().exactOptional(),
   disk: NodeDisk.exactOptional(),
@@ -102,10 +105,12 @@ export const HubFrame = z.discriminatedUnion("type", [
     protocol: z.int(),
     progressEveryMs: ProgressEveryMs,
     /** Proof of the node's token, pool and labels for the next connections, which then need no database. */
-    session: z.string().max(MAX_SESSION_CHARS).exactOptional(),
+    session: Session.exactOptional(),
     /** A lost connection is replaced after a random time up to this. */
-    reconnectSpreadMs: z.int().min(0).max(MAX_RECONNECT_SPREAD_MS).exactOptional(),
+    reconnectSpreadMs: ReconnectSpreadMs.exactOptional(),
   }),
+  /** A newer proof, before the last one expires; and the spread for a hub that has more nodes now. */
+  z.object({ type: z.literal("session"), session: Session, reconnectSpreadMs: ReconnectSpreadMs }),
   /** From now on, how often to send progress. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),

@@ -4,6 +4,15 @@ import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
 import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
+import {
+  groupsOf,
+  type HubLayout,
+  locationOf,
+  namesOf,
+  type Position,
+  parseHubLayout,
+  rendezvous,
+} from "./hub-layout.ts";
 
 /**
  * Advertises that a job has about `count` runnable tasks of a class that require the same of a node. Times in ms since
@@ -62,7 +71,40 @@ export interface HubRpc extends DurableObject<unknown> {
 /** Carries the id of the node token that the Worker has checked. */
 export const TOKEN_HEADER = "copra-node-token-id";
 
-export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> };
+export type HubBinding = {
+  HUB: DurableObjectNamespace<HubRpc>;
+  /** The pools' hubs (hub-layout.ts); one hub for each pool unless set. */
+  HUBS?: string;
+};
 
-/** The hub of a pool's nodes is named `hub:<pool>:<shard>`, so that more can be added without moving data. */
-export const hubOf = (env: HubBinding): DurableObjectStub<HubRpc> => env.HUB.getByName("hub:default:0");
+/** The hub of leases that were stored before a lease named its hub. */
+export const FIRST_HUB = "hub:default:0";
+/** A job advertises to so many hubs of a group: the second has slots when the first has none. */
+const HUBS_PER_JOB = 2;
+
+/** The hub of a name, which is created in the region that its name states. */
+export function hubOf(env: HubBinding, name: string = FIRST_HUB): DurableObjectStub<HubRpc> {
+  const locationHint = locationOf(name);
+  return env.HUB.getByName(name, locationHint === null ? {} : { locationHint });
+}
+
+/** The names of all hubs of a pool, the nearest first. */
+export const hubNames = (env: HubBinding, pool: string, near: Position | null = null): string[] =>
+  groupsOf(layoutOf(env), pool, near).flatMap(namesOf);
+
+/** The names of the hubs to which a job advertises: in each region of its pool those that it prefers. */
+export const hubsFor = (env: HubBinding, pool: string, jobId: string, width: number = HUBS_PER_JOB): string[] =>
+  groupsOf(layoutOf(env), pool).flatMap((group) => rendezvous(namesOf(group), jobId).slice(0, width));
+
+/** The name of a node's hub, in the region of its pool that is nearest. */
+export function hubForNode(env: HubBinding, pool: string, key: string, near: Position | null): string {
+  const [group] = groupsOf(layoutOf(env), pool, near);
+  return (group && rendezvous(namesOf(group), key)[0]) ?? FIRST_HUB;
+}
+
+let parsed: { text: string; layout: HubLayout } = { text: "", layout: [] };
+
+function layoutOf({ HUBS = "" }: HubBinding): HubLayout {
+  if (parsed.text !== HUBS) parsed = { text: HUBS, layout: parseHubLayout(HUBS) };
+  return parsed.layout;
+}
