@@ -1,5 +1,7 @@
 // Support for publishing tests: encodes a clip as a stream, as planned for a request.
+
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
+import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
@@ -30,7 +32,7 @@ export async function planStream(source: string, params: Readonly<Record<string,
     ffmpegVersion: "7",
     encoders: ["libx264", "libx265", "aac", "mjpeg"],
     cpus: 1,
-    filters: [],
+    filters: [...OPTIONAL_FILTERS],
     muxers: [],
     hardware: null,
   };

@@ -1,5 +1,6 @@
 // The deps of a task for tests: real tools, and storages on loopback.
 import { join } from "node:path";
+import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskStage } from "#shared/protocol/frames.ts";
@@ -17,7 +18,7 @@ const CAPABILITIES: Capabilities = {
   ffmpegVersion: "n7",
   encoders: [...SOFTWARE_ENCODERS],
   cpus: 1,
-  filters: [],
+  filters: [...OPTIONAL_FILTERS],
   muxers: [],
   hardware: null,
 };

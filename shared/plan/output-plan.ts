@@ -1,10 +1,24 @@
 // The plan of one output: its part of a command, and the files that the command leaves behind.
+import type { Failure } from "../errors.ts";
+import type { Need } from "../protocol/needs.ts";
+import type { Result } from "../result.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { TrackKind } from "./source/source-tracks.ts";
 import type { PlannedStream } from "./streams/planned-stream.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
 import type { SpriteSheetLayout } from "./thumbnails/sprite-sheet.ts";
+
+/**
+ * The failure to report of these results, one of which has failed: what no node can make comes before what this node
+ * has no encoder or filter for.
+ */
+export function decisiveFailure(results: readonly (Result<unknown> | null)[]): Failure {
+  const failures = results.flatMap((result) => (!result || result.ok ? [] : result.error));
+  const failure = failures.find(({ code }) => code !== "encoder_not_available") ?? failures[0];
+  if (!failure) throw new Error("Nothing has failed");
+  return failure;
+}
 
 export type PlannedOutput = {
   /** `OutputSpec.index`. */
@@ -31,6 +45,8 @@ export type PlannedOutput = {
 
 export type OutputPlan = CommandPart & {
   readonly planned: PlannedOutput;
+  /** What any node must have to make it, with the alternatives of what this plan uses. May have duplicates. */
+  readonly needs: readonly Need[];
   /** Where reading of the source begins (ms); `argv` and filters count from there. 0 if left out. */
   readonly seekMs?: number;
   /** The first of two passes; the plan itself is the second. Such an output has its own command. */

@@ -1,17 +1,18 @@
 // Plans one file of tracks: video, audio, or both, each encoded or copied.
 import type { VideoOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
+import type { Need } from "../protocol/needs.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "./command/muxers.ts";
 import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart } from "./command/planned-run.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
-import { chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
+import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { fourCharacterCode } from "./encoders/video-encoders.ts";
 import { expectedFrameCount } from "./filters/frame-timing.ts";
-import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
+import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
 import { isExact, lastEnd, lengthOf } from "./source/output-length.ts";
@@ -47,9 +48,10 @@ export function planFile(
   if (untrimmable) return err(untrimmable);
   const audio = audioTrack(spec, trim, source);
   const plannedVideo = video ? videoOf(spec, video, trim, capabilities) : null;
-  if (plannedVideo && !plannedVideo.ok) return plannedVideo;
   const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities) : null;
-  if (plannedAudio && !plannedAudio.ok) return plannedAudio;
+  if (plannedVideo?.ok === false || plannedAudio?.ok === false) {
+    return err(decisiveFailure([plannedVideo, plannedAudio]));
+  }
   const tracks = { video, audio, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio?.value ?? null };
   return ok(assemble(spec, trim, tracks, source));
 }
@@ -57,7 +59,7 @@ export function planFile(
 /** `encoded` is null for a copy; `argv` is from `-c:v` on. */
 type FileVideo = { readonly encoded: PlannedVideoTrack | null; readonly argv: readonly string[] };
 /** `argv` is from `-c:a` on. */
-type FileAudio = { readonly encoder: string; readonly argv: readonly string[] };
+type FileAudio = { readonly encoder: string; readonly argv: readonly string[]; readonly needs: readonly Need[] };
 
 /** The tracks of the source that go into the file, and what is planned for them. */
 type FileTracks = {
@@ -95,12 +97,12 @@ export function planAudioTrack(
   if (!isEncodedAudio(spec)) {
     const failure = copyFailure(container, "audio", track.codec);
     if (failure) return err(failure);
-    return ok({ encoder: "copy", argv: ["-c:a", "copy", ...strictArguments(container, track.codec)] });
+    return ok({ encoder: "copy", needs: [], argv: ["-c:a", "copy", ...strictArguments(container, track.codec)] });
   }
   const encoder = chooseAudioEncoder(spec.codec, capabilities);
   if (!encoder) return err(encoderFailure(spec.codec));
   const argv = [...audioArguments(encoder, { spec, container, track }), ...strictArguments(container, spec.codec)];
-  return ok({ encoder, argv });
+  return ok({ encoder, argv, needs: [audioEncoderNeed(spec.codec)] });
 }
 
 export const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
@@ -133,6 +135,7 @@ function assemble(spec: VideoOutput, trim: Trim, tracks: FileTracks, source: Sou
   return {
     ...part,
     planned: plannedOutput(spec, trim, tracks, source),
+    needs: [...(encoded?.needs ?? []), ...(plannedAudio?.needs ?? [])],
     seekMs: trim.seekMs,
     ...(encoded?.device ? { device: encoded.device } : {}),
     ...(firstPass ? { firstPass: { ...part, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } } : {}),

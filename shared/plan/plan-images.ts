@@ -6,7 +6,8 @@ import type { ImageOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import { IMAGE_ENCODINGS, imageEncoderFailure } from "./encoders/image-encoders.ts";
+import { IMAGE_ENCODINGS, imageEncoderFailure, imageNeeds } from "./encoders/image-encoders.ts";
+import { filterFailure, filterNeeds } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { planVideoFilters } from "./filters/video-filters.ts";
 import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
@@ -54,13 +55,11 @@ export function planImages(
   const { video } = source;
   if (!video) return err(sourceFailure("input_has_no_video"));
   if (video.undecodable) return err(undecodableFailure(video.undecodable));
-  const noEncoder = imageEncoderFailure(requested.container, capabilities);
-  if (noEncoder) return err(noEncoder);
   const spec = { ...requested, size: automaticSize(requested, video) };
   const working = workingFormat(spec, video);
   const chosen = chooseTimestamps(spec.selection, video, spec.sprite !== null);
   if (!chosen.ok) return chosen;
-  const planned = planVideoFilters(spec, video, working, capabilities);
+  const planned = planVideoFilters(spec, video, working);
   if (!planned.ok) return planned;
   const intervals = chosen.value;
   const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
@@ -78,7 +77,9 @@ export function planImages(
     encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
     file: imageFile(spec),
   };
-  return ok(assemble(spec, video, images, layout));
+  const plan = assemble(spec, video, images, layout);
+  const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);
+  return lacking ? err(lacking) : ok(plan);
 }
 
 function assemble(
@@ -93,6 +94,7 @@ function assemble(
   const filters = [...selectFilters(intervals), ...EVEN_TIMESTAMPS, ...images.filters, ...images.finish];
   return {
     planned: plannedFiles(spec, intervals, layout, track),
+    needs: [...imageNeeds(spec.container), ...filterNeeds(filters)],
     branches: [{ label, filters }],
     images,
     ...(layout ? { spriteSheet: layout } : {}),

@@ -1,17 +1,19 @@
 // Plans the tracks of a stream: every distinct track of its variants, encoded once.
 import type { HttpStreamOutput, VideoOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
+import type { Need } from "../protocol/needs.ts";
 import { err, ok, type Result } from "../result.ts";
 import { chunkArguments, chunkFile, NULL_OUTPUT, streamAudioArguments } from "./chunks/chunk-muxers.ts";
 import type { ChunkVideo, VideoSpan } from "./chunks/chunk-video.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Branch } from "./command/filter-graph.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
-import { chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
+import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import { gridSeconds } from "./encoders/keyframe-grid.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { expectedFrameCount } from "./filters/frame-timing.ts";
+import { decisiveFailure } from "./output-plan.ts";
 import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { sourceFailure } from "./source/source-failures.ts";
@@ -35,6 +37,7 @@ export type AudioPart = {
   readonly track: StreamTrack;
   readonly argv: readonly string[];
   readonly encoder: string;
+  readonly needs: readonly Need[];
 };
 
 export type VideoPart = AudioPart & {
@@ -69,11 +72,9 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
     return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
   }
   const videos = planVideos({ ...request, source }, chosen);
-  if (!videos.ok) return videos;
   const audios = planAudios({ ...request, source }, chosen);
-  if (!audios.ok) return audios;
   const thumbnails = spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities) : ok(null);
-  if (!thumbnails.ok) return thumbnails;
+  if (!videos.ok || !audios.ok || !thumbnails.ok) return err(decisiveFailure([videos, audios, thumbnails]));
   return ok({
     variants: chosen.variants,
     videos: videos.value,
@@ -84,20 +85,24 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
 
 function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Result<VideoPart[]> {
   const { spec, source, capabilities, span } = request;
+  const { video: track } = source;
   const parts: VideoPart[] = [];
-  if (!source.video) return ok(parts);
-  for (const video of videos) {
-    const planned = planVideoTrack({
-      output: asFile(spec, video, source.video),
+  if (!track) return ok(parts);
+  const results = videos.map((video, at) =>
+    planVideoTrack({
+      output: asFile(spec, video, track),
       video,
-      track: source.video,
+      track,
       trim: NO_TRIM,
       capabilities,
       gridSeconds: gridSeconds(spec.segmentDurationMs),
-      span: span ? { ...span, passLog: `${spec.index}-${parts.length}-pass` } : null,
-    });
-    if (!planned.ok) return planned;
-    parts.push(videoPart(spec, { video, source: source.video, planned: planned.value }, parts));
+      span: span ? { ...span, passLog: `${spec.index}-${at}-pass` } : null,
+    }),
+  );
+  for (const [at, planned] of results.entries()) {
+    const video = videos[at];
+    if (!planned.ok || !video) return err(decisiveFailure(results));
+    parts.push(videoPart(spec, { video, source: track, planned: planned.value }, parts));
   }
   return ok(parts);
 }
@@ -144,7 +149,7 @@ function videoPart(
   { video, source, planned }: Rendition,
   before: readonly VideoPart[],
 ): VideoPart {
-  const { frame, timing, encoder, device, chunk, filters } = planned;
+  const { frame, timing, encoder, device, chunk, filters, needs } = planned;
   const shortSide = `${Math.min(frame.width, frame.height)}p`;
   const name = unusedName(video.codec === "hevc" ? `${shortSide}-hevc` : shortSide, before);
   const label = `v${spec.index}t${before.length}`;
@@ -165,6 +170,7 @@ function videoPart(
     encoder,
     device,
     chunk,
+    needs,
   };
 }
 
@@ -188,6 +194,7 @@ function planAudios(request: StreamPartsRequest, { audios, videos, variants }: S
       track: { name, kind: "audio", ...files, video: null },
       argv: ["-map", `0:${source.audio.streamIndex}`, ...streamAudio(encoder, audio, source.audio), ...file],
       encoder,
+      needs: [audioEncoderNeed("aac")],
     });
   }
   return ok(parts);

@@ -33,6 +33,7 @@ function assemble({ index }: HttpStreamOutput, source: SourceTracks, parts: Stre
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
     expectedFrames: videos[0]?.expectedFrames ?? null,
     endMs: lastEnd(NO_TRIM, tracks),
+    needs: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ needs }) => needs),
     planned: {
       output: index,
       files: [],

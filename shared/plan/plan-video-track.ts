@@ -1,18 +1,25 @@
 // Plans a video track: its encoder, frame size, timing, filters and options.
 
 import type { VideoOutput } from "../job/output-spec.ts";
+import type { Need } from "../protocol/needs.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type ChunkVideo, chunkVideo, type VideoSpan } from "./chunks/chunk-video.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Filter } from "./command/filter-graph.ts";
 import { quoted } from "./command/filter-text.ts";
-import { chooseVideoEncoder, encoderFailure, type VideoEncoder } from "./encoders/choose-encoder.ts";
+import { encoderFailure, type VideoEncoder, videoEncoders } from "./encoders/choose-encoder.ts";
 import { dnxhdFailure, h263Size } from "./encoders/codec-frame-sizes.ts";
 import { type HardwareDevice, uploadFilters } from "./encoders/hardware.ts";
-import { chooseHardware, type HardwareEncoding, hardwareArguments } from "./encoders/hardware-encoders.ts";
+import {
+  chooseHardware,
+  type HardwareEncoding,
+  hardwareArguments,
+  hardwareEncoders,
+} from "./encoders/hardware-encoders.ts";
 import { levelFailure } from "./encoders/levels.ts";
 import type { EncodedVideo, VideoEncodeOptions } from "./encoders/video-encode-options.ts";
 import { pixelFormatOf, videoArguments } from "./encoders/video-encoders.ts";
+import { filterFailure, filterNeeds } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { type FrameTiming, frameTiming } from "./filters/frame-timing.ts";
 import { type HeldFrame, holdLastFrame } from "./filters/last-frame.ts";
@@ -36,6 +43,8 @@ export type PlannedVideoTrack = {
   readonly device: HardwareDevice | null;
   /** Null: the whole video. */
   readonly chunk: ChunkVideo | null;
+  /** What any node must have to make the track. */
+  readonly needs: readonly Need[];
 };
 
 export type VideoTrackRequest = {
@@ -62,7 +71,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);
   // DNxHD states its colors in the stream itself, where the encoder always writes BT.709.
   const target = { pixelFormat, step: 2, onlyBt709: video.codec === "dnxhd" } as const;
-  const planned = planVideoFilters({ ...output, size: video.size }, track, target, capabilities);
+  const planned = planVideoFilters({ ...output, size: video.size }, track, target);
   if (!planned.ok) return planned;
   const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);
@@ -81,8 +90,11 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
     ...planned.value.filters,
     ...encoding.filters,
   ];
+  const needs = [encoderNeed(options), ...filterNeeds(filters)];
+  const lacking = filterFailure(needs, capabilities);
+  if (lacking) return err(lacking);
   const argv = [...encoding.argv, ...held.encoderArguments, ...held.lengthArguments];
-  return ok({ ...encoding, argv, timing, frame, chunk, filters });
+  return ok({ ...encoding, argv, timing, frame, chunk, filters, needs });
 }
 
 /** The size of the output's frames, and the requested video with this size if the codec supports no other. */
@@ -141,10 +153,13 @@ function invalidFrameFilters(track: VideoTrack, { seekMs }: Trim, { isVariable }
 const SAME_TIME_SECONDS = 0.000999;
 
 type EncodeOptions = Omit<VideoEncodeOptions, "pass">;
-type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "chunk">;
+type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "chunk" | "needs">;
 
-/** SVT-AV1 rejects smaller sides; versions before 1.0 crash. */
-const SVT_MIN_SIDE = 64;
+/** Any of the encoders that make such video, in software or hardware. */
+const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({
+  kind: "encoder",
+  anyOf: [...videoEncoders(spec.codec, spec.twoPass, frame), ...hardwareEncoders(spec, container, frame)],
+});
 
 /**
  * Encoders that encode chunks in two passes if a mean bitrate is requested. In one pass they use up to 50 % more bits
@@ -158,9 +173,8 @@ function inSoftware(
   capabilities: Pick<FfmpegCapabilities, "encoders">,
 ): Encoding | null {
   const { spec, frame, timing } = options;
-  const isSmall = Math.min(frame.width, frame.height) < SVT_MIN_SIDE;
-  const encoders = isSmall ? capabilities.encoders.filter((name) => name !== "libsvtav1") : capabilities.encoders;
-  const encoder = chooseVideoEncoder(spec.codec, spec.twoPass, { encoders });
+  const candidates = videoEncoders(spec.codec, spec.twoPass, frame);
+  const encoder = candidates.find((name) => capabilities.encoders.includes(name));
   if (!encoder) return null;
   const hasMean = !("quality" in spec.rate);
   const twoPass = spec.twoPass || (options.chunk !== null && hasMean && CHUNKS_IN_TWO_PASSES.has(encoder));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
+import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
@@ -128,7 +129,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg"],
       cpus: 1,
-      filters: [],
+      filters: [...OPTIONAL_FILTERS],
       muxers: [],
       hardware,
     },

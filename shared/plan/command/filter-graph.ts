@@ -23,6 +23,17 @@ export type PaletteFilter = {
 /** The filters of one output, in order. `label` names the end, for `-map "[label]"`. */
 export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
 
+/** The names of a filter, and of the filters that prepare its other input. */
+export function filterNames(filter: Filter): string[] {
+  if (typeof filter === "string") return [nameOf(filter)];
+  const { others, last } = isOverlay(filter)
+    ? { others: filter.imageFilters, last: filter.overlay }
+    : { others: filter.paletteFilters, last: filter.use };
+  return [...others, last].map(nameOf);
+}
+
+const nameOf = (filter: string): string => filter.split("=", 1)[0] ?? filter;
+
 /** The number of the input that holds each overlay image, by the image's URL. */
 export type OverlayInputs = ReadonlyMap<string, number>;
 

@@ -1,7 +1,9 @@
 // Chooses ffmpeg's encoder for a codec on a node.
 import type { Failure } from "../../errors.ts";
 import type { AudioCodec, VideoCodec } from "../../format/codecs.ts";
+import type { Need } from "../../protocol/needs.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import type { Size } from "../source/frame-size.ts";
 import type { SoftwareEncoder } from "./software-encoders.ts";
 
 /**
@@ -48,14 +50,14 @@ export type AudioEncoder = (typeof AUDIO_ENCODERS)[AudioCodec];
 /** Encoders for which ffmpeg has no two-pass mode. */
 const ONE_PASS: ReadonlySet<VideoEncoder> = new Set(["libsvtav1"]);
 
-/** The software encoder for a codec; null if this node has none. */
-export function chooseVideoEncoder(
-  codec: VideoCodec,
-  twoPass: boolean,
-  capabilities: Pick<FfmpegCapabilities, "encoders">,
-): VideoEncoder | null {
+/** SVT-AV1 rejects smaller sides; versions before 1.0 crash. */
+const SVT_MIN_SIDE = 64;
+
+/** The software encoders for video of this codec and size, the best one first. */
+export function videoEncoders(codec: VideoCodec, twoPass: boolean, { width, height }: Size): VideoEncoder[] {
   const candidates: readonly VideoEncoder[] = VIDEO_ENCODERS[codec];
-  return candidates.find((name) => capabilities.encoders.includes(name) && !(twoPass && ONE_PASS.has(name))) ?? null;
+  const isSmall = Math.min(width, height) < SVT_MIN_SIDE;
+  return candidates.filter((name) => !(twoPass && ONE_PASS.has(name)) && !(isSmall && name === "libsvtav1"));
 }
 
 /** The encoder for a codec; null if this node does not have it. */
@@ -66,6 +68,8 @@ export function chooseAudioEncoder(
   const name = AUDIO_ENCODERS[codec];
   return capabilities.encoders.includes(name) ? name : null;
 }
+
+export const audioEncoderNeed = (codec: AudioCodec): Need => ({ kind: "encoder", anyOf: [AUDIO_ENCODERS[codec]] });
 
 /** This node has no encoder for the codec. Another node may have one, so this may be tried again. */
 export const encoderFailure = (codec: VideoCodec | AudioCodec): Failure => ({

@@ -1,6 +1,6 @@
 // Decides whether a video is encoded in hardware, and writes the options of hardware encoders.
 import type { TrackContainer } from "../../format/containers.ts";
-import type { Hardware, HardwareName } from "../../protocol/capabilities.ts";
+import { HARDWARE_NAMES, type Hardware, type HardwareName } from "../../protocol/capabilities.ts";
 import type { Size } from "../source/frame-size.ts";
 import { capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
 import { HARDWARE_CODECS, type HardwareCodec, hardwareEncoder } from "./hardware.ts";
@@ -24,28 +24,39 @@ const MAX_SIDE = 4096;
 /** Profiles that hardware has, of those with 8 bits of 4:2:0. */
 const PROFILES: readonly (string | null)[] = [null, "main", "high"];
 
-/**
- * The hardware encoder for a video. Null if there is none, or if it cannot do what is requested: two passes, a level,
- * other formats than 8 bits of 4:2:0, or a container without reordering, which not all hardware supports.
- */
+/** The hardware encoder for a video. Null if there is none, or if no hardware does what is requested. */
 export function chooseHardware(
   spec: EncodedVideo,
   container: TrackContainer,
   frame: Size,
   device: Hardware | null,
 ): HardwareEncoding | null {
-  const codec = HARDWARE_CODECS.find((name) => name === spec.codec);
-  if (!device || !codec || WITHOUT_REORDERING.has(container)) return null;
+  const codec = hardwareCodec(spec, container, frame);
+  if (!device || !codec) return null;
   const encoder = hardwareEncoder(codec, device.name);
+  return device.encoders.includes(encoder) ? { encoder, codec, device } : null;
+}
+
+/** All hardware encoders that can make a video, of any node; none if no hardware does what is requested. */
+export function hardwareEncoders(spec: EncodedVideo, container: TrackContainer, frame: Size): string[] {
+  const codec = hardwareCodec(spec, container, frame);
+  return codec ? HARDWARE_NAMES.map((name) => hardwareEncoder(codec, name)) : [];
+}
+
+/**
+ * Null for what not all hardware supports: other codecs, two passes, a level, other formats than 8 bits of 4:2:0, or a
+ * container without reordering.
+ */
+function hardwareCodec(spec: EncodedVideo, container: TrackContainer, frame: Size): HardwareCodec | null {
   const sides = [frame.width, frame.height];
   const isSupported =
-    device.encoders.includes(encoder) &&
+    !WITHOUT_REORDERING.has(container) &&
     sides.every((side) => side >= MIN_SIDE && side <= MAX_SIDE) &&
     !spec.twoPass &&
     spec.level === null &&
     (spec.pixelFormat ?? "yuv420p") === "yuv420p" &&
     PROFILES.includes(spec.profile);
-  return isSupported ? { encoder, codec, device } : null;
+  return isSupported ? (HARDWARE_CODECS.find((name) => name === spec.codec) ?? null) : null;
 }
 
 type HardwareOptions = Omit<VideoEncodeOptions, "pass" | "frame">;

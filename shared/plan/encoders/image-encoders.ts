@@ -1,7 +1,8 @@
 // The encoder of each image format, and its options.
 import type { Failure } from "../../errors.ts";
 import type { ImageContainer } from "../../format/containers.ts";
-import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import type { Need } from "../../protocol/needs.ts";
+import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
 import type { SoftwareEncoder } from "./software-encoders.ts";
 
@@ -80,12 +81,17 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
   },
 };
 
+/** The encoder of such images, and the muxer that some builds lack. */
+export const imageNeeds = (container: ImageContainer): Need[] => [
+  { kind: "encoder", anyOf: [IMAGE_ENCODINGS[container].encoder] },
+  // AVIF is written through the muxer for sequences, which uses the muxer for AVIF.
+  ...(container === "avif" ? [{ kind: "muxer" as const, anyOf: ["avif"] }] : []),
+];
+
 /** Why a node cannot write such images; null if it can. Another node may, so this may be tried again. */
 export function imageEncoderFailure(container: ImageContainer, capabilities: FfmpegCapabilities): Failure | null {
+  if (imageNeeds(container).every((need) => meets(capabilities, need))) return null;
   const { encoder } = IMAGE_ENCODINGS[container];
-  // AVIF is written through the muxer for sequences, which uses the muxer for AVIF.
-  const hasMuxer = container !== "avif" || capabilities.muxers.includes("avif");
-  if (capabilities.encoders.includes(encoder) && hasMuxer) return null;
   const message = `The ffmpeg build of the encoder node has no encoder for \`${container}\` that works (${encoder}).`;
   return { code: "encoder_not_available", message };
 }

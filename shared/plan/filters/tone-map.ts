@@ -1,6 +1,4 @@
 // Maps high dynamic range and wide gamut to BT.709.
-import type { Failure } from "../../errors.ts";
-import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { SourceColor } from "../source/source-color.ts";
 
 /** The light of white paper in HDR, in cd/m² (ITU-R BT.2408). It becomes level 1, from which the curve starts. */
@@ -31,22 +29,4 @@ export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt7
     `tonemap=mobius:desat=0:peak=${Number((nits / WHITE_NITS).toFixed(2))}`,
     `zscale=t=bt709:${end}`,
   ];
-}
-
-/**
- * Why a node cannot run these filters, if they convert colors with filters that its ffmpeg lacks; null if it can.
- * Another node may have them, so this may be tried again.
- */
-export function conversionFailure(
-  filters: readonly string[],
-  capabilities: Pick<FfmpegCapabilities, "filters">,
-): Failure | null {
-  const lacking = ["zscale", "tonemap"].find(
-    (name) => filters.some((filter) => filter.startsWith(`${name}=`)) && !capabilities.filters.includes(name),
-  );
-  if (!lacking) return null;
-  const message =
-    "The input is HDR or BT.2020, and the encoder node's ffmpeg lacks the filter " +
-    `\`${lacking}\` for converting its colors.`;
-  return { code: "encoder_not_available", message };
 }

@@ -4,6 +4,7 @@ import { branchGraph } from "../command/filter-graph.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 import type { TargetFormat } from "./color-conversion.ts";
+import { filterFailure, filterNeeds } from "./filter-needs.ts";
 import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
 
 const HD: Omit<ProbedStream, "index"> = {
@@ -48,8 +49,10 @@ function graph(
   const probe = { streams: [{ ...HD, ...source, index: 0 }], format: {} };
   const { video } = chooseTracks(probe);
   if (!video) throw new Error("The source has no video");
-  const planned = planVideoFilters({ ...PLAIN, ...spec }, video, target, { filters });
+  const planned = planVideoFilters({ ...PLAIN, ...spec }, video, target);
   if (!planned.ok) return planned.error;
+  const lacking = filterFailure(filterNeeds(planned.value.filters), { ...ALL_SOFTWARE, filters });
+  if (lacking) return lacking;
   const branch = { label: "v", filters: planned.value.filters };
   return branchGraph("[0:0]", branch, new Map([[watermark.url, 1]]));
 }
@@ -202,6 +205,6 @@ test.each<Row>([
 test("without filters for HDR the conversion fails, and 10 bits are kept", () => {
   const failure = { code: "encoder_not_available", message: expect.stringContaining("lacks the filter `zscale`") };
   expect(graph(HDR, {}, VIDEO, [])).toEqual(failure);
-  expect(graph(HDR, { watermark }, { pixelFormat: "yuv420p10le", step: 2 }, [])).toEqual(failure);
+  expect(graph(HDR, { watermark }, { pixelFormat: "yuv420p10le", step: 2 }, ["overlay"])).toEqual(failure);
   expect(graph(HDR, {}, { pixelFormat: "yuv420p10le", step: 2 }, [])).toContain("format=yuv420p10le");
 });

@@ -5,8 +5,8 @@ import type { Filter } from "../command/filter-graph.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { colorSteps, drawingFormat, type TargetFormat } from "./color-conversion.ts";
+import { DEINTERLACERS } from "./filter-needs.ts";
 import { fitGeometry, fixedSizeFilter, type GeometryOptions, geometryFilters, padFilters } from "./frame-geometry.ts";
-import { conversionFailure } from "./tone-map.ts";
 import { type Watermark, watermarkOverlay } from "./watermark.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
@@ -24,15 +24,11 @@ export type VideoFilters = {
   readonly filters: readonly Filter[];
 };
 
-/**
- * Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for sizes that no node
- * can hold, and for colors that this ffmpeg has no filters to convert.
- */
+/** Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for some sizes. */
 export function planVideoFilters(
   options: VideoFilterOptions,
   track: VideoTrack,
   target: TargetFormat,
-  capabilities: Pick<FfmpegCapabilities, "filters">,
 ): Result<VideoFilters> {
   const fitted = fitGeometry(options, track, target.step);
   const { frame, activeArea } = fitted;
@@ -40,8 +36,7 @@ export function planVideoFilters(
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
   const color = colorSteps(track.color, working, activeArea);
   const overlay = options.watermark && watermarkOverlay(options.watermark, { size: activeArea, ...color.working });
-  const conversions = [...color.toWorking, ...(overlay?.imageFilters ?? [])];
-  const failure = frameSizeFailure(track, frame) ?? conversionFailure(conversions, capabilities);
+  const failure = frameSizeFailure(track, frame);
   if (failure) return err(failure);
   const geometry = geometryFilters(options, fitted);
   const filters: Filter[] = [
@@ -59,10 +54,10 @@ export function planVideoFilters(
 
 /**
  * Deinterlaces the frames that the decoder calls interlaced, one frame for each, and passes progressive ones unchanged,
- * so that mixed sources come out right. bwdif draws finer lines than yadif and is as fast.
+ * so that mixed sources come out right.
  */
 export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCapabilities, "filters">): string[] {
-  const name = filters.includes("bwdif") ? "bwdif" : "yadif";
+  const name = DEINTERLACERS.find((deinterlacer) => filters.includes(deinterlacer)) ?? DEINTERLACERS[0];
   return [fixedSizeFilter(track), `${name}=mode=send_frame:deint=interlaced`];
 }
 

@@ -1,0 +1,37 @@
+// The filters that a plan needs of the ffmpeg that runs it.
+import type { Failure } from "../../errors.ts";
+import type { Need } from "../../protocol/needs.ts";
+import { type FfmpegCapabilities, meets, OPTIONAL_FILTERS } from "../command/capabilities.ts";
+import { type Filter, filterNames } from "../command/filter-graph.ts";
+
+/** The filters that deinterlace, the best one first: bwdif draws finer lines than yadif and is as fast. */
+export const DEINTERLACERS = ["bwdif", "yadif"] as const;
+
+/** The filters of tone mapping (tone-map.ts). */
+const CONVERTS_COLORS: ReadonlySet<string> = new Set(["zscale", "tonemap"]);
+
+/** Uploads frames to hardware; the trial of the hardware's encoders has proved that it works. */
+const PROVED_BY_TRIAL = "hwupload";
+
+/** One need for each of the filters that some builds lack, and for the deinterlacers together. */
+export function filterNeeds(filters: readonly Filter[]): Need[] {
+  const used = new Set(filters.flatMap(filterNames));
+  const single = OPTIONAL_FILTERS.filter((name) => name !== PROVED_BY_TRIAL && !isDeinterlacer(name));
+  return [
+    ...single.filter((name) => used.has(name)).map((name): Need => ({ kind: "filter", anyOf: [name] })),
+    ...(DEINTERLACERS.some((name) => used.has(name)) ? [{ kind: "filter" as const, anyOf: DEINTERLACERS }] : []),
+  ];
+}
+
+const isDeinterlacer = (name: string): boolean => DEINTERLACERS.some((deinterlacer) => deinterlacer === name);
+
+/** Why a node cannot run these filters; null if it can. Another node may have them, so this may be tried again. */
+export function filterFailure(needs: readonly Need[], capabilities: FfmpegCapabilities): Failure | null {
+  const lacking = needs.find((need) => need.kind === "filter" && !meets(capabilities, need));
+  if (!lacking) return null;
+  const name = lacking.anyOf[0] ?? "";
+  const message = CONVERTS_COLORS.has(name)
+    ? `The input is HDR or BT.2020, and the encoder node's ffmpeg lacks the filter \`${name}\` for converting its colors.`
+    : `The ffmpeg build of the encoder node lacks the filter \`${name}\`.`;
+  return { code: "encoder_not_available", message };
+}
