@@ -17,6 +17,10 @@ describe("readConfig", () => {
       logLevel: "info",
       maxSourceBytes: 100 * 2 ** 30,
       drainMs: 600_000,
+      pool: null,
+      labels: [],
+      spot: false,
+      exitWhenIdleMs: null,
     });
   });
 
@@ -35,6 +39,19 @@ describe("readConfig", () => {
     });
   });
 
+  it("places the node by flags, or by the environment", () => {
+    const env = {
+      ...{ COPRA_NODE_POOL: "spare", COPRA_NODE_LABELS: "region:eu,ssd" },
+      ...{ COPRA_NODE_SPOT: "1", COPRA_NODE_EXIT_WHEN_IDLE: "60" },
+    };
+    const placed = { pool: "spare", labels: ["region:eu", "ssd"], spot: true, exitWhenIdleMs: 60_000 };
+    expect(readConfig(NEEDED, env)).toMatchObject(placed);
+    const flags = ["--pool", "gpu", "--label", "gpu", "--label", "a10", "--spot", "--exit-when-idle", "120"];
+    const flagged = { pool: "gpu", labels: ["a10", "gpu"], spot: true, exitWhenIdleMs: 120_000 };
+    expect(readConfig([...NEEDED, ...flags], {})).toMatchObject(flagged);
+    expect(readConfig([...NEEDED, ...flags], { ...env, COPRA_NODE_SPOT: "0" })).toMatchObject(flagged);
+  });
+
   const invalid: [string[], RegExp][] = [
     [[], /--url.*\n.*token.*COPRA_NODE_TOKEN/],
     [["--url", "copra.example.com", "--token", "n"], /--url/],
@@ -48,6 +65,10 @@ describe("readConfig", () => {
     [[...NEEDED, "--log-level", "verbose"], /--log-level .* debug, info, warn, error$/],
     [[...NEEDED, "--isolation", "some"], /--isolation .* required or best-effort$/],
     [["--url", "http://x", "--token-file", "/nonexistent/token"], /--token-file \/nonexistent\/token .*ENOENT/],
+    [[...NEEDED, "--pool", "GPU"], /--pool must have 1 to 32 characters/],
+    [[...NEEDED, "--label", "a b"], /--label must be a label, such as gpu or region:eu/],
+    [[...NEEDED, "--exit-when-idle", "0"], /--exit-when-idle must be 1 or more/],
+    [[...NEEDED, "--exit-when-idle", "soon"], /--exit-when-idle must be a number of seconds/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
   it.each(invalid)("rejects %j", (args, message) => {

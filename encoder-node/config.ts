@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import type { LogLevel } from "#shared/log.ts";
+import { Labels, PoolName } from "#shared/placement.ts";
 import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
 import { readTokenFile } from "./token.ts";
@@ -31,6 +32,13 @@ const Config = z.object({
   "log-level": z.enum(LOG_LEVELS, `--log-level (LOG_LEVEL) must be one of ${LOG_LEVELS.join(", ")}`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
   "drain-seconds": z.coerce.number("--drain-seconds must be a number").min(0),
+  pool: PoolName.optional(),
+  label: Labels,
+  spot: z.boolean(),
+  "exit-when-idle": z.coerce
+    .number("--exit-when-idle must be a number of seconds")
+    .min(1, "--exit-when-idle must be 1 or more")
+    .optional(),
 });
 
 export const USAGE = `Usage: npm run node -- --url <control plane> --token-file <file> [options]
@@ -46,7 +54,11 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
                     with a warning)                         (COPRA_NODE_ISOLATION, default required on Linux)
   --log-level       debug, info, warn or error                                     (LOG_LEVEL, default info)
   --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
-  --drain-seconds   how long running work may continue after SIGTERM                           (default 600)`;
+  --drain-seconds   how long running work may continue after SIGTERM                           (default 600)
+  --pool            the pool that the token must bind: without it the node is in its token's pool   (COPRA_NODE_POOL)
+  --label           a label, such as gpu or region:eu; may be repeated     (COPRA_NODE_LABELS, separated by commas)
+  --spot            the machine may be taken away at any time                                  (COPRA_NODE_SPOT=1)
+  --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)`;
 
 export type NodeConfig = {
   url: string;
@@ -60,7 +72,21 @@ export type NodeConfig = {
   logLevel: LogLevel;
   maxSourceBytes: number;
   drainMs: number;
+  /** The pool that the token must bind; null: any. */
+  pool: string | null;
+  /** Labels beside those of the token; sorted, each once. */
+  labels: readonly string[];
+  /** Whether the machine may be taken away at any time. */
+  spot: boolean;
+  /** Null: the node runs until it is stopped. */
+  exitWhenIdleMs: number | null;
 };
+
+const SWITCHED_ON: ReadonlySet<string> = new Set(["1", "true"]);
+
+/** The messages for pools and labels are the same as those of requests: they do not name the flag. */
+const messageOfIssue = ({ path: [flag = ""], message }: z.core.$ZodIssue): string =>
+  message.startsWith("must") ? `--${String(flag)} ${message}` : message;
 
 /** Parses flags and environment. Throws an error whose message names each invalid setting. */
 export function readConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): NodeConfig {
@@ -80,6 +106,10 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "log-level": text,
       "max-source-gib": text,
       "drain-seconds": text,
+      pool: text,
+      label: { type: "string", multiple: true },
+      spot: { type: "boolean" },
+      "exit-when-idle": text,
     },
   });
   const file = values["token-file"];
@@ -94,9 +124,13 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "log-level": env.LOG_LEVEL || "info",
     "max-source-gib": 100,
     "drain-seconds": 600,
+    pool: env.COPRA_NODE_POOL || undefined,
+    label: (env.COPRA_NODE_LABELS ?? "").split(",").filter((label) => label !== ""),
+    spot: SWITCHED_ON.has(env.COPRA_NODE_SPOT ?? ""),
+    "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
     ...values,
   });
-  if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => issue.message).join("\n"));
+  if (!parsed.success) throw new Error(parsed.error.issues.map(messageOfIssue).join("\n"));
   const config = parsed.data;
   return {
     url: config.url.replace(/\/+$/, ""),
@@ -110,5 +144,9 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     logLevel: config["log-level"],
     maxSourceBytes: config["max-source-gib"] * 2 ** 30,
     drainMs: config["drain-seconds"] * 1000,
+    pool: config.pool ?? null,
+    labels: config.label,
+    spot: config.spot,
+    exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
   };
 }
