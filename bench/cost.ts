@@ -1,0 +1,82 @@
+// What one job costs on Cloudflare: counts requests, rows, durations and queries of one job of each kind, through the
+// real code in virtual time, and prices them.
+// Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--details]
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { FIVE_MINUTES, KINDS, LONG, measureKind } from "./simulation/job-kinds.ts";
+import { billOf, type Counts, minus, NOTHING, objectRequests } from "./simulation/meter.ts";
+
+const { values } = parseArgs({
+  options: {
+    root: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
+    only: { type: "string" },
+    details: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+
+const COLUMNS = [
+  "kind",
+  "$ per million",
+  "requests",
+  "active s",
+  "rows",
+  "MB",
+  "Worker",
+  "D1 trips",
+  "D1 rows",
+  "D1 ms",
+];
+const WIDTHS = [40, 14, 9, 9, 7, 8, 7, 9, 8, 7];
+
+const line = (cells: readonly (string | number)[]): string =>
+  cells
+    .map((cell, at) => (at === 0 ? String(cell).padEnd(WIDTHS[0] ?? 0) : String(cell).padStart(WIDTHS[at] ?? 0)))
+    .join(" ");
+
+function rowOf(kind: string, counts: Counts): string {
+  const { total } = billOf(counts);
+  return line([
+    ...[
+      kind,
+      total.toFixed(total < 100 ? 1 : 0),
+      Math.round(objectRequests(counts)),
+      (counts.activeMs / 1000).toFixed(1),
+    ],
+    ...[counts.rowsWritten, (counts.bytesWritten / 1e6).toFixed(2), counts.workerRequests, counts.trips],
+    ...[counts.databaseWritten, counts.databaseMs.toFixed(1)],
+  ]);
+}
+
+/** Each kind in a process of its own, because the platform replaces what is global. */
+function measureAll(): void {
+  console.log(line(COLUMNS));
+  const measured = new Map<string, Counts>();
+  for (const kind of KINDS.keys()) {
+    const argv = [process.argv[1] ?? "", "--root", values.root, "--only", kind, "--json"];
+    const { stdout, stderr, status } = spawnSync(process.execPath, argv, { encoding: "utf8", maxBuffer: 2 ** 28 });
+    if (status !== 0) throw new Error(`${kind}: ${stderr}`);
+    measured.set(kind, JSON.parse(stdout) as Counts);
+    console.log(rowOf(kind, measured.get(kind) ?? NOTHING));
+  }
+  const [short, long] = [measured.get(FIVE_MINUTES), measured.get(LONG)];
+  if (short && long) console.log(rowOf("a further hour of encoding", minus(long, short)));
+}
+
+async function measureOne(kind: string): Promise<void> {
+  const print = console.log;
+  const { counts, details, logged } = await measureKind(kind, values.root);
+  if (values.json) return print(JSON.stringify(counts));
+  print(line(COLUMNS));
+  print(rowOf(kind, counts));
+  print(billOf(counts));
+  if (!values.details) return;
+  for (const [detail, count] of [...details].toSorted(([, one], [, other]) => other - one)) {
+    if (count > 0.5) print(String(Math.round(count)).padStart(9), detail);
+  }
+  for (const text of new Set(logged)) print(text);
+}
+
+if (values.only === undefined) measureAll();
+else await measureOne(values.only);

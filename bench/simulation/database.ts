@@ -1,0 +1,201 @@
+// D1 on node:sqlite. Triggers count the rows that each write touches, those of indexes included; statements run one
+// after the other, as D1 runs them.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Meter } from "./meter.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+export type DatabaseOptions = {
+  readonly time: VirtualTime;
+  readonly meter: Meter;
+  /** Time from the caller to the database and back. */
+  readonly tripMs: number;
+  /** How long one statement occupies the database. */
+  readonly statementMs: number;
+  /** The folder with the migrations. */
+  readonly migrations: string;
+};
+
+type Mode = "all" | "raw" | "run" | "first";
+type Meta = {
+  readonly changes: number;
+  readonly rows_read: number;
+  readonly rows_written: number;
+  readonly duration: number;
+};
+
+export class Database {
+  readonly #sqlite = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #options: DatabaseOptions;
+  #busyUntil = 0;
+  #written = 0;
+  /** No statement ends before; ms since 1970. */
+  stalledUntil = 0;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    const { migrations } = options;
+    for (const file of readdirSync(migrations)
+      .filter((name) => name.endsWith(".sql"))
+      .toSorted()) {
+      for (const sql of readFileSync(join(migrations, file), "utf8").split("--> statement-breakpoint")) {
+        this.#sqlite.exec(sql);
+      }
+    }
+    this.#sqlite.function("wrote", { deterministic: false }, (rows) => {
+      this.#written += Number(rows);
+      return null;
+    });
+    for (const trigger of countingTriggers(this.#sqlite)) this.#sqlite.exec(trigger);
+  }
+
+  /** Direct access, for what a run prepares or checks. */
+  get sqlite(): DatabaseSync {
+    return this.#sqlite;
+  }
+
+  prepare(sql: string): Statement {
+    return new Statement(this, sql, []);
+  }
+
+  withSession(): this {
+    return this;
+  }
+
+  async batch(statements: readonly Statement[]): Promise<unknown[]> {
+    await this.#arrive(statements.length);
+    this.#sqlite.exec("BEGIN");
+    try {
+      const results = statements.map((statement) => this.#run(statement, "all"));
+      this.#sqlite.exec("COMMIT");
+      return results;
+    } catch (error) {
+      this.#sqlite.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  async exec(sql: string): Promise<void> {
+    await this.#arrive(1);
+    this.#sqlite.exec(sql);
+  }
+
+  async one(statement: Statement, mode: Mode): Promise<unknown> {
+    await this.#arrive(1);
+    const result = this.#run(statement, mode);
+    await this.#options.time.sleep(this.#options.tripMs / 2);
+    return result;
+  }
+
+  async #arrive(statements: number): Promise<void> {
+    const { time, tripMs, statementMs, meter } = this.#options;
+    meter.add("trips");
+    await time.sleep(tripMs / 2);
+    this.#busyUntil = Math.max(this.#busyUntil, this.stalledUntil, time.now) + statements * statementMs;
+    await time.sleep(this.#busyUntil - time.now);
+  }
+
+  #run({ sql, values }: Statement, mode: Mode): unknown {
+    const { meter } = this.#options;
+    const key = `${mode === "raw"} ${sql}`;
+    const prepared = this.#statements.get(key) ?? this.#sqlite.prepare(sql);
+    this.#statements.set(key, prepared);
+    prepared.setReturnArrays(mode === "raw");
+    this.#written = 0;
+    const startedAt = process.hrtime.bigint();
+    let rows: unknown[];
+    try {
+      rows = prepared.all(...(values as SQLInputValue[]));
+    } catch (error) {
+      throw new Error(`D1_ERROR: ${error instanceof Error ? error.message : error}: SQLITE_ERROR`);
+    }
+    const duration = Number(process.hrtime.bigint() - startedAt) / 1e6;
+    const detail = sql.replaceAll(/\s+/g, " ").slice(0, 60);
+    meter.add("queries", 1, detail);
+    meter.add("databaseWritten", this.#written, detail);
+    meter.add("databaseRead", Math.max(1, rows.length));
+    meter.add("databaseMs", duration);
+    if (mode === "raw") return rows;
+    if (mode === "first") return rows[0] ?? null;
+    const meta: Meta = {
+      changes: this.#written > 0 ? 1 : 0,
+      rows_read: rows.length,
+      rows_written: this.#written,
+      duration,
+    };
+    return { success: true, results: rows.map((row) => ({ ...(row as object) })), meta };
+  }
+}
+
+/** A prepared statement with its values. */
+export class Statement {
+  readonly #database: Database;
+  readonly sql: string;
+  readonly values: readonly unknown[];
+
+  constructor(database: Database, sql: string, values: readonly unknown[]) {
+    this.#database = database;
+    this.sql = sql;
+    this.values = values;
+  }
+
+  bind(...values: unknown[]): Statement {
+    return new Statement(this.#database, this.sql, values);
+  }
+
+  all = (): Promise<unknown> => this.#database.one(this, "all");
+  run = (): Promise<unknown> => this.#database.one(this, "run");
+  raw = (): Promise<unknown> => this.#database.one(this, "raw");
+  async first(column?: string): Promise<unknown> {
+    const row = (await this.#database.one(this, "first")) as Record<string, unknown> | null;
+    return column === undefined || row === null ? row : row[column];
+  }
+}
+
+type Index = { readonly columns: readonly string[]; readonly where: string | null };
+
+/** Triggers that report the rows of a table and of its indexes that each write changes. */
+function countingTriggers(sqlite: DatabaseSync): string[] {
+  const tables = sqlite.prepare(
+    "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'",
+  );
+  return tables.all().flatMap((table) => {
+    const name = String(table.name);
+    const indexes = indexesOf(sqlite, name, /WITHOUT\s+ROWID/i.test(String(table.sql)));
+    const inserted = ["1", ...indexes.map((index) => isIn(index, "NEW"))].join(" + ");
+    const deleted = ["1", ...indexes.map((index) => isIn(index, "OLD"))].join(" + ");
+    const updated = ["1", ...indexes.map(isChanged)].join(" + ");
+    const trigger = (event: string, rows: string): string =>
+      `CREATE TEMP TRIGGER "count_${name}_${event}" AFTER ${event} ON main."${name}" BEGIN SELECT wrote(${rows}); END`;
+    return [trigger("INSERT", inserted), trigger("DELETE", deleted), trigger("UPDATE", updated)];
+  });
+}
+
+function indexesOf(sqlite: DatabaseSync, table: string, isWithoutRowid: boolean): Index[] {
+  const listed = sqlite.prepare(`PRAGMA index_list("${table}")`).all();
+  return listed
+    .filter(({ origin }) => !(isWithoutRowid && origin === "pk"))
+    .map(({ name }) => {
+      const columns = sqlite
+        .prepare(`PRAGMA index_info("${name}")`)
+        .all()
+        .map((column) => String(column.name));
+      const sql = sqlite.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(String(name))?.sql;
+      return { columns, where: /\bWHERE\b(.*)$/is.exec(String(sql ?? ""))?.[1] ?? null };
+    });
+}
+
+/** Whether a row is in an index, in SQL: 0 or 1. */
+function isIn({ where }: Index, row: "NEW" | "OLD"): string {
+  if (where === null) return "1";
+  const qualified = where.replaceAll(/(?:["`\w]+\.)?["`](\w+)["`]/g, `${row}."$1"`);
+  return `(${qualified === where ? where.replaceAll(/\b([a-z_]+)\b/g, `${row}."$1"`) : qualified})`;
+}
+
+const isChanged = (index: Index): string => {
+  const differs = index.columns.map((column) => `NEW."${column}" IS NOT OLD."${column}"`);
+  const moves = `${isIn(index, "NEW")} IS NOT ${isIn(index, "OLD")}`;
+  return `((${isIn(index, "NEW")} OR ${isIn(index, "OLD")}) AND (${[...differs, moves].join(" OR ")}))`;
+};

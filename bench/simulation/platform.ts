@@ -1,0 +1,209 @@
+// Cloudflare's platform in this process: the real Worker and its objects behind a loader that stands in for
+// `cloudflare:workers`.
+import { registerHooks } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Database } from "./database.ts";
+import { type Instance, type ObjectClass, SimulatedObject } from "./durable-object.ts";
+import { Internet } from "./internet.ts";
+import { Meter } from "./meter.ts";
+import { ClientSocket, type ServerSocket } from "./sockets.ts";
+import { installCrypto } from "./synchronous-crypto.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+export type PlatformOptions = {
+  /** The folder of the checkout whose Worker runs. */
+  readonly root: string;
+  readonly seed: number;
+  /** Start of the run; ms since 1970. */
+  readonly now: number;
+  readonly variables: Record<string, string>;
+  /** See StorageOptions. */
+  readonly isExact: boolean;
+  /** Of each class: how long an object's thread needs for an event. */
+  readonly serviceMs: Record<string, number>;
+};
+
+/** Round trips, in ms: between objects, to D1, and to other services. */
+const CALL_MS = 10;
+const DATABASE_MS = 20;
+const STATEMENT_MS = 0.3;
+const FETCH_MS = 100;
+
+type Handler = {
+  fetch(request: Request, env: unknown, context: unknown): Promise<Response>;
+  scheduled(controller: unknown, env: unknown, context: unknown): Promise<void>;
+};
+type Upgrade = { readonly status: number; readonly webSocket: ClientSocket };
+
+export class Platform {
+  readonly time: VirtualTime;
+  readonly meter = new Meter();
+  readonly internet: Internet;
+  readonly database: Database;
+  readonly random: () => number;
+  readonly #options: PlatformOptions;
+  readonly #env: Record<string, unknown>;
+  readonly #objects = new Map<string, SimulatedObject>();
+  #worker: Handler | null = null;
+  /** The protocol that the nodes of that checkout speak. */
+  protocol = 0;
+  /** What the Worker logged. */
+  readonly logged: string[] = [];
+  /** Latency of the sockets that open now; one way, in ms. */
+  socketLatency: () => number = () => 30;
+
+  constructor(options: PlatformOptions) {
+    this.#options = options;
+    this.time = new VirtualTime(options.now);
+    this.random = installCrypto(options.seed);
+    this.internet = new Internet(this.time, FETCH_MS);
+    const { time, meter } = this;
+    this.database = new Database({
+      ...{ time, meter, tripMs: DATABASE_MS, statementMs: STATEMENT_MS },
+      migrations: join(options.root, "migrations"),
+    });
+    const rate = { limit: async () => ({ success: true }) };
+    const rates = { CLIENT_RATE: rate, REFUSED_RATE: rate, ADMIN_REFUSED_RATE: rate };
+    this.#env = { DB: this.database, ...rates, ...options.variables };
+  }
+
+  /** Loads the Worker and replaces the globals of this process. */
+  async start(): Promise<void> {
+    const { root } = this.#options;
+    const platform = this;
+    class DurableObject {
+      readonly ctx: unknown;
+      readonly env: unknown;
+      constructor(ctx: unknown, env: unknown) {
+        this.ctx = ctx;
+        this.env = env;
+      }
+    }
+    Object.assign(globalThis, {
+      simulatedWorkers: { DurableObject, WorkerEntrypoint: DurableObject, env: this.#env },
+      WebSocketPair: class {
+        readonly 0: ClientSocket;
+        readonly 1: ServerSocket;
+        constructor() {
+          this[0] = new ClientSocket(platform.time, platform.socketLatency);
+          this[1] = this[0].server;
+        }
+      },
+      WebSocketRequestResponsePair: class {},
+      Response: upgradingResponse(),
+    });
+    console.log = (line: string) => this.logged.push(String(line));
+    standIn();
+    const load = (file: string) =>
+      import(pathToFileURL(join(resolve(root), file)).href) as Promise<Record<string, unknown>>;
+    const { default: worker, JobObject, AccountObject } = await load("worker/index.ts");
+    const { NodeHub } = await load("worker/dispatch/node-hub.ts");
+    const { PROTOCOL_VERSION } = await load("shared/protocol/frames.ts");
+    this.protocol = Number(PROTOCOL_VERSION);
+    this.#worker = worker as Handler;
+    this.#env.JOB = this.#namespace("JobObject", JobObject as ObjectClass);
+    this.#env.ACCOUNT = this.#namespace("AccountObject", AccountObject as ObjectClass);
+    this.#env.HUB = this.#namespace("NodeHub", NodeHub as ObjectClass);
+    this.time.install();
+    this.internet.install();
+  }
+
+  /** The objects by class and name. */
+  get objects(): ReadonlyMap<string, SimulatedObject> {
+    return this.#objects;
+  }
+
+  /** Sends a request to the Worker. */
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    if (!this.#worker) throw new Error("The platform has not started");
+    this.meter.add("workerRequests", 1, `${init.method ?? "GET"} ${path.replaceAll(/\/[\w.-]{14,}/g, "/*")}`);
+    const headers = new Headers(init.headers);
+    headers.set("cf-connecting-ip", "203.0.113.1");
+    const request = new Request(`https://copra.test${path}`, { ...init, headers });
+    return this.#worker.fetch(request, this.#env, contextOf());
+  }
+
+  /** Opens a node's socket; null when it is refused. */
+  async connect(headers: Record<string, string>, latencyMs: () => number): Promise<ClientSocket | null> {
+    const before = this.socketLatency;
+    this.socketLatency = latencyMs;
+    const pending = this.request("/v2/nodes/connect", { headers: { ...headers, upgrade: "websocket" } });
+    const response = (await pending) as unknown as Upgrade;
+    this.socketLatency = before;
+    return response.status === 101 ? response.webSocket : null;
+  }
+
+  /** Runs the cron job. Its own request is not a job's cost. */
+  async sweep(): Promise<void> {
+    await this.#worker?.scheduled({ scheduledTime: this.time.now, cron: "" }, this.#env, contextOf());
+  }
+
+  #namespace(className: string, make: ObjectClass): unknown {
+    const { time, meter } = this;
+    const { isExact, serviceMs } = this.#options;
+    const objectOf = (name: string): SimulatedObject => {
+      const key = `${className} ${name}`;
+      const known = this.#objects.get(key);
+      if (known) return known;
+      const service = serviceMs[className] ?? 0;
+      const made = new SimulatedObject({
+        ...{ name, className, make, env: this.#env, time, meter, isExact, serviceMs: service },
+      });
+      this.#objects.set(key, made);
+      return made;
+    };
+    const call = async (name: string, method: string, args: unknown[]): Promise<unknown> => {
+      meter.add("calls", 1, `${className}.${method}`);
+      const copy = <Value>(value: Value): Value => (isExact && method !== "fetch" ? structuredClone(value) : value);
+      const sent = copy(args);
+      await time.sleep(CALL_MS / 2);
+      try {
+        return copy(await objectOf(name).handle((instance: Instance) => instance[method]?.(...sent)));
+      } catch (error) {
+        // An error loses its class on the way.
+        throw Object.assign(new Error(error instanceof Error ? error.message : String(error)), { remote: true });
+      } finally {
+        await time.sleep(CALL_MS / 2);
+      }
+    };
+    const stubOf = (name: string): unknown =>
+      new Proxy(
+        {},
+        {
+          get: (_, method) =>
+            method === "then" ? undefined : (...args: unknown[]) => call(name, String(method), args),
+        },
+      );
+    const idOf = (name: string): { name: string } => ({ name });
+    return { getByName: stubOf, idFromName: idOf, get: ({ name }: { name: string }) => stubOf(name) };
+  }
+}
+
+const contextOf = () => ({ waitUntil: () => undefined, passThroughOnException: () => undefined });
+
+/** Resolves `cloudflare:workers` to what `start` has put into the global scope. */
+function standIn(): void {
+  const source = [
+    "const { DurableObject, WorkerEntrypoint, env } = globalThis.simulatedWorkers;",
+    "export { DurableObject, WorkerEntrypoint, env };",
+    "export const exports = {};",
+  ].join("\n");
+  const url = `data:text/javascript,${encodeURIComponent(source)}`;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "cloudflare:workers" ? { url, shortCircuit: true } : next(specifier, context),
+  });
+}
+
+/** A Response that may have the status 101 and a socket. */
+function upgradingResponse(): typeof Response {
+  const Plain = Response;
+  return class extends Plain {
+    constructor(body?: BodyInit | null, init?: ResponseInit) {
+      const webSocket = init && "webSocket" in init ? init.webSocket : null;
+      super(body, webSocket ? { ...init, status: 200 } : init);
+      if (webSocket) Object.defineProperties(this, { status: { value: 101 }, webSocket: { value: webSocket } });
+    }
+  };
+}

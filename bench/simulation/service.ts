@@ -1,0 +1,98 @@
+// The service in virtual time as its users see it: accounts, node tokens, nodes, and jobs that are submitted.
+
+import { STORAGE_HOST, WEBHOOK_HOST } from "./internet.ts";
+import { type NodeOptions, SimulatedNode } from "./node.ts";
+import { Platform } from "./platform.ts";
+
+const ADMIN_TOKEN = "simulated-admin-token-of-32-characters";
+const SEALING_KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+/** 2026-11-01. */
+const START = 1_793_491_200_000;
+
+export type ServiceOptions = { readonly root: string; readonly seed: number; readonly isExact: boolean };
+
+/** How long the thread of an object needs for an event, in ms: of the order that workerd needs (bench/load.ts). */
+const SERVICE_MS = { JobObject: 1, NodeHub: 0.2, AccountObject: 0.2 };
+
+export class Service {
+  readonly platform: Platform;
+
+  constructor({ root, seed, isExact }: ServiceOptions) {
+    const scratch = "SCRATCH_";
+    this.platform = new Platform({
+      ...{ root, seed, isExact, now: START, serviceMs: SERVICE_MS },
+      variables: {
+        ...{ ADMIN_TOKEN, KEY_PEPPER: "simulated-pepper", SEALING_KEYS: `t1:${SEALING_KEY}`, ALLOW_PRIVATE: "none" },
+        LOG_LEVEL: "warn",
+        [`${scratch}ENDPOINT`]: `https://${STORAGE_HOST}`,
+        [`${scratch}REGION`]: "auto",
+        [`${scratch}BUCKET`]: "copra-scratch",
+        [`${scratch}ACCESS_KEY_ID`]: "id",
+        [`${scratch}SECRET_ACCESS_KEY`]: "secret",
+      },
+    });
+  }
+
+  start(): Promise<void> {
+    return this.platform.start();
+  }
+
+  /** Runs virtual time until a promise has settled. */
+  async until<Value>(promise: Promise<Value>): Promise<Value> {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    settled.catch(() => undefined);
+    await this.platform.time.run(Number.POSITIVE_INFINITY, () => isSettled);
+    return settled;
+  }
+
+  /** An account; returns its API key. */
+  async newAccount(name: string, changes: object = {}): Promise<string> {
+    const { api_key } = await this.#admin("accounts", { name, ...changes });
+    return String(api_key);
+  }
+
+  /** A node token. */
+  async newToken(name: string, changes: object = {}): Promise<string> {
+    const { token, node_token } = await this.#admin("node-tokens", { name, ...changes });
+    return String(token ?? node_token);
+  }
+
+  node(options: NodeOptions): SimulatedNode {
+    return new SimulatedNode(this.platform, options);
+  }
+
+  /** Submits a job; returns its id. */
+  async submit(apiKey: string, body: object, headers: Record<string, string> = {}): Promise<string> {
+    const authorization = `Basic ${btoa(`${apiKey}:`)}`;
+    const sent = { ...JOB, ...body };
+    const response = await this.platform.request("/v2/jobs", {
+      ...{ method: "POST", body: JSON.stringify(sent) },
+      headers: { authorization, "content-type": "application/json", ...headers },
+    });
+    const answer = (await response.json()) as { id?: string };
+    if (!answer.id) throw new Error(`Not submitted: ${response.status} ${JSON.stringify(answer)}`);
+    return answer.id;
+  }
+
+  async #admin(path: string, body: object): Promise<Record<string, unknown>> {
+    const response = await this.platform.request(`/v2/admin/${path}`, {
+      ...{ method: "POST", body: JSON.stringify(body) },
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
+    return answer;
+  }
+}
+
+const JOB = {
+  input: { url: "https://media.example.com/video.mp4" },
+  storage: {
+    ...{ service: "s3other", endpoint: `https://${STORAGE_HOST}`, bucket: "results", region: "us-east-1" },
+    credentials: { access_key_id: "id", secret_access_key: "secret" },
+  },
+  notification: { type: "http", url: `https://${WEBHOOK_HOST}/hook` },
+};

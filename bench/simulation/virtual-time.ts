@@ -1,0 +1,131 @@
+// Virtual time: one heap of events. While it is installed, `Date` and the timers of all modules follow it, so that a
+// day passes as fast as its events are handled.
+
+/** A planned event; `null` work: cancelled. */
+export type Timer = { readonly at: number; readonly order: number; work: (() => void) | null };
+
+const realImmediate = setImmediate;
+const RealDate = Date;
+
+/** Resolves after all microtasks. */
+const microtasksDone = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
+
+export class VirtualTime {
+  #now: number;
+  #order = 0;
+  readonly #heap: Timer[] = [];
+  /** Events that were handled. */
+  events = 0;
+
+  /** `now` in ms since 1970. */
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Plans an event; those of the same time happen in the order in which they were planned. */
+  after(delayMs: number, work: () => void): Timer {
+    return this.at(this.#now + Math.max(0, delayMs), work);
+  }
+
+  at(at: number, work: () => void): Timer {
+    const timer = { at: Math.max(at, this.#now), order: this.#order++, work };
+    push(this.#heap, timer);
+    return timer;
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.after(delayMs, resolve));
+  }
+
+  /** Handles events until `done`, or until a time is reached; returns whether it is done. */
+  async run(until: number, done: () => boolean = () => false): Promise<boolean> {
+    await microtasksDone();
+    while (!done()) {
+      const next = this.#heap[0];
+      if (!next || next.at > until) {
+        this.#now = Math.max(this.#now, until);
+        return done();
+      }
+      pop(this.#heap);
+      if (next.work === null) continue;
+      this.#now = next.at;
+      this.events += 1;
+      next.work();
+      await microtasksDone();
+    }
+    return true;
+  }
+
+  /** Replaces the clock and the timers of this process. */
+  install(): void {
+    const time = this;
+    class VirtualDate extends RealDate {
+      constructor(...from: [] | [string | number | Date]) {
+        super(from[0] ?? Math.floor(time.now));
+      }
+      static override now(): number {
+        return Math.floor(time.now);
+      }
+    }
+    const start = (work: () => void, delayMs = 0): Timer => time.after(delayMs, work);
+    const clear = (timer: Timer | undefined): void => {
+      if (timer) timer.work = null;
+    };
+    const repeat = (work: () => void, everyMs: number): Timer => {
+      const again = (): void => {
+        timer.work = again;
+        const { at, order } = time.after(everyMs, () => timer.work?.());
+        Object.assign(timer, { at, order });
+        work();
+      };
+      const timer: Timer = { at: 0, order: 0, work: again };
+      time.after(everyMs, () => timer.work?.());
+      return timer;
+    };
+    Object.assign(globalThis, {
+      Date: VirtualDate,
+      ...{ setTimeout: start, clearTimeout: clear, setInterval: repeat, clearInterval: clear },
+      scheduler: { wait: (delayMs: number) => time.sleep(delayMs) },
+    });
+  }
+}
+
+const isBefore = (one: Timer, other: Timer): boolean =>
+  one.at < other.at || (one.at === other.at && one.order < other.order);
+
+function push(heap: Timer[], timer: Timer): void {
+  let at = heap.length;
+  heap.push(timer);
+  while (at > 0) {
+    const parentAt = (at - 1) >> 1;
+    const parent = heap[parentAt];
+    if (!parent || isBefore(parent, timer)) break;
+    heap[at] = parent;
+    at = parentAt;
+  }
+  heap[at] = timer;
+}
+
+function pop(heap: Timer[]): void {
+  const last = heap.pop();
+  if (!last || heap.length === 0) return;
+  let at = 0;
+  for (;;) {
+    let childAt = 2 * at + 1;
+    let child = heap[childAt];
+    const right = heap[childAt + 1];
+    if (!child) break;
+    if (right && isBefore(right, child)) {
+      child = right;
+      childAt += 1;
+    }
+    if (isBefore(last, child)) break;
+    heap[at] = child;
+    at = childAt;
+  }
+  heap[at] = last;
+}
