@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { type LinkHandlers, NodeLink, reconnectMs } from "./node-link.ts";
+import { type LinkHandlers, NodeLink, reconnectMs, returnMs } from "./node-link.ts";
 
 const ASSIGN = {
   type: "assign",
@@ -130,6 +130,47 @@ it.each([
   [true, [500, 1000, 2000, 3000, 3000, 3000, 3000, 3000, 30_000]],
 ])("waits longer each time; with running leases (%s) it reconnects while they may live", (isBusy, longest) => {
   expect(longest.map((_, at) => reconnectMs(at + 1, isBusy, () => 1))).toEqual(longest);
+});
+
+it.each([
+  [30_000, false, 30_000],
+  [30_000, true, 8000],
+  [500, true, 500],
+])("returns within the %i ms that the hub states; with running leases (%s) within %i ms", (spread, isBusy, longest) => {
+  expect(returnMs(spread, isBusy, () => 1)).toBe(longest);
+  expect(returnMs(spread, isBusy, () => 0)).toBe(0);
+});
+
+it("connects with its name, and with the newest session that the hub gave it", async () => {
+  const server = await hub();
+  open(server.url, handlers());
+  const sessions = async (number: number) => (await connection(server, number)).request.headers["copra-node-session"];
+  const { socket, request } = await connection(server, 1);
+  expect(request.headers["copra-node-name"]).toBe("n");
+  const welcome = { type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500, reconnectSpreadMs: 50 };
+  socket.send(JSON.stringify({ ...welcome, session: "first" }));
+  socket.send(JSON.stringify({ type: "session", session: "second", reconnectSpreadMs: 50 }));
+  socket.close();
+  expect([await sessions(1), await sessions(2)]).toEqual([undefined, "second"]);
+  const second = await connection(server, 2);
+  // A hub of the previous release gives none.
+  second.socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
+  second.socket.close();
+  expect(await sessions(3)).toBeUndefined();
+});
+
+it("speaks the previous protocol with a hub that requires it, and tries its own at the next connection", async () => {
+  const server = await hub();
+  open(server.url, handlers());
+  const protocolOf = ({ received: [first = "{}"] }: { received: string[] }) => JSON.parse(first).protocol;
+  const first = await connection(server, 1);
+  expect(protocolOf(first)).toBe(PROTOCOL_VERSION);
+  first.socket.close(1008, `protocol ${PROTOCOL_VERSION - 1} is required: update this node`);
+  const second = await connection(server, 2);
+  expect(protocolOf(second)).toBe(PROTOCOL_VERSION - 1);
+  second.socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION - 1, progressEveryMs: 500 }));
+  second.socket.close();
+  expect(protocolOf(await connection(server, 3))).toBe(PROTOCOL_VERSION);
 });
 
 it("reconnects after an invalid frame, which may have been an assignment", async () => {

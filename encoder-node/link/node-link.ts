@@ -7,10 +7,14 @@ import type { LogFields, Logger } from "#shared/log.ts";
 import {
   decodeHubFrame,
   type HubFrame,
+  NAME_HEADER,
   type NodeFrame,
   type NodeFrameOf,
   PING,
+  PREVIOUS_PROTOCOL_VERSION,
   PROTOCOL_VERSION,
+  SESSION_HEADER,
+  SESSION_MS,
 } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 
@@ -41,6 +45,16 @@ const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
 /** About ten seconds of attempts. After that the leases are lost anyway, and the control plane may be down for long. */
 const BUSY_FAILURES = 8;
 
+/**
+ * After a deploy all nodes of a hub lose their connections at once. The hub states the time over which they return;
+ * nodes with leases return within the time that the leases of a lost connection are left alone.
+ */
+const MAX_SPREAD_BUSY_MS = 8000;
+
+/** Delay before the first attempt after a connection that had been accepted, in ms. */
+export const returnMs = (spreadMs: number, isBusy: boolean, random: Random): number =>
+  Math.round(random() * (isBusy ? Math.min(spreadMs, MAX_SPREAD_BUSY_MS) : spreadMs));
+
 /** Delay before the next attempt after `failures` failures in a row, in ms; `isBusy`: leases run. */
 export const reconnectMs = (failures: number, isBusy: boolean, random: Random): number =>
   backoffMs(failures, isBusy && failures <= BUSY_FAILURES ? RECONNECT_BUSY : RECONNECT, random);
@@ -54,6 +68,11 @@ export class NodeLink {
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #isClosed = false;
+  /** What the hub stated last: the proof of this node's token, and the time over which nodes return. */
+  #session: { readonly text: string; readonly at: number } | null = null;
+  #spreadMs: number | null = null;
+  /** The version of the next hello: the previous one after a hub rejected this one. */
+  #protocol = PROTOCOL_VERSION;
 
   /** Starts to connect. */
   constructor(options: LinkOptions, handlers: LinkHandlers) {
@@ -67,6 +86,11 @@ export class NodeLink {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#socket, frame);
   }
 
+  /** Whether the connection is open now. */
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
@@ -77,18 +101,19 @@ export class NodeLink {
   #connect(): void {
     const { url, token, log } = this.#options;
     const socket = new WebSocket(`${url.replace(/^http/, "ws")}/v2/nodes/connect`, {
-      headers: { authorization: `Bearer ${token}` },
+      headers: this.#headers(token),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     });
     this.#socket = socket;
     let receivedAt = Date.now();
     const ping = setInterval(() => {
       if (Date.now() - receivedAt > SILENCE_LIMIT_MS) socket.terminate();
-      else if (socket.readyState === WebSocket.OPEN) socket.send(PING);
+      else if (socket.readyState === WebSocket.OPEN) {
+        socket.send(PING);
+        this.#renewSession(socket);
+      }
     }, PING_EVERY_MS);
-    socket.on("open", () =>
-      this.#send(socket, { type: "hello", protocol: PROTOCOL_VERSION, ...this.#handlers.hello() }),
-    );
+    socket.on("open", () => this.#send(socket, { type: "hello", protocol: this.#protocol, ...this.#handlers.hello() }));
     socket.on("message", (data) => {
       receivedAt = Date.now();
       this.#receive(data, socket);
@@ -103,10 +128,28 @@ export class NodeLink {
     });
   }
 
+  #headers(token: string): Record<string, string> {
+    const name = encodeURIComponent(this.#handlers.hello().nodeId);
+    const session = this.#session && { [SESSION_HEADER]: this.#session.text };
+    return { authorization: `Bearer ${token}`, [NAME_HEADER]: name, ...session };
+  }
+
+  /** The hub replies to any frame with a new session when half the time of the last one has passed. */
+  #renewSession(socket: WebSocket): void {
+    if (!this.#session || Date.now() - this.#session.at < SESSION_MS / 2) return;
+    this.#send(socket, { type: "slots", offered: { inspect: 0, encode: 0 }, released: [] });
+  }
+
   #reconnect(code: number, reason: string): void {
-    this.#failures += 1;
     const isBusy = this.#handlers.hello().running.length > 0;
-    const delayMs = reconnectMs(this.#failures, isBusy, Math.random);
+    const wasAccepted = this.#failures === 0 && this.#spreadMs !== null;
+    this.#protocol = reason.startsWith(`protocol ${PREVIOUS_PROTOCOL_VERSION} `)
+      ? PREVIOUS_PROTOCOL_VERSION
+      : PROTOCOL_VERSION;
+    this.#failures += 1;
+    const delayMs = wasAccepted
+      ? returnMs(this.#spreadMs ?? 0, isBusy, Math.random)
+      : reconnectMs(this.#failures, isBusy, Math.random);
     this.#options.log.warn("Hub disconnected, reconnecting", { code, reason, delayMs });
     this.#retry = setTimeout(() => this.#connect(), delayMs);
   }
@@ -127,6 +170,11 @@ export class NodeLink {
     if (frame.type === "welcome") {
       this.#failures = 0;
       log.info("Connected to the control plane");
+    }
+    if (frame.type === "welcome" || frame.type === "session") {
+      const { session, reconnectSpreadMs = null } = frame;
+      this.#session = session === undefined ? null : { text: session, at: Date.now() };
+      this.#spreadMs = reconnectSpreadMs;
     }
     dispatch(frame, this.#handlers);
   }
@@ -157,6 +205,8 @@ function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
   switch (frame.type) {
     case "welcome":
       return handlers.welcome(frame.progressEveryMs);
+    case "session":
+      return;
     case "assign":
       return handlers.assign(frame.assignment);
     case "cancel":

@@ -41,6 +41,9 @@ const ProgressEveryMs = z.int().min(100);
 const Session = z.string().max(4096);
 /** Ten minutes at most. */
 const ReconnectSpreadMs = z.int().min(0).max(600_000);
+/** Headers of a connecting node: its session, and its name (encodeURIComponent), by which a pool's hub is chosen. */
+export const SESSION_HEADER = "copra-node-session";
+export const NAME_HEADER = "copra-node-name";
 /** How long a session is valid. Past half of it a node sends a frame, and the hub replies with a new one. */
 export const SESSION_MS = 60 * 60_000;
 
