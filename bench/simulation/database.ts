@@ -156,7 +156,11 @@ export class Statement {
 
 type Index = { readonly columns: readonly string[]; readonly where: string | null };
 
-/** Triggers that report the rows of a table and of its indexes that each write changes. */
+/**
+ * Triggers that report the rows that each write counts. As measured with Miniflare on 2026-11-22: a row, and an entry
+ * of each index that the new row is in; in an update only of indexes on columns that the statement names, whether or
+ * not their values change. A deleted row counts once.
+ */
 function countingTriggers(sqlite: DatabaseSync): string[] {
   const tables = sqlite.prepare(
     "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'",
@@ -164,12 +168,14 @@ function countingTriggers(sqlite: DatabaseSync): string[] {
   return tables.all().flatMap((table) => {
     const name = String(table.name);
     const indexes = indexesOf(sqlite, name, /WITHOUT\s+ROWID/i.test(String(table.sql)));
-    const inserted = ["1", ...indexes.map((index) => isIn(index, "NEW"))].join(" + ");
-    const deleted = ["1", ...indexes.map((index) => isIn(index, "OLD"))].join(" + ");
-    const updated = ["1", ...indexes.map(isChanged)].join(" + ");
-    const trigger = (event: string, rows: string): string =>
-      `CREATE TEMP TRIGGER "count_${name}_${event}" AFTER ${event} ON main."${name}" BEGIN SELECT wrote(${rows}); END`;
-    return [trigger("INSERT", inserted), trigger("DELETE", deleted), trigger("UPDATE", updated)];
+    const trigger = (title: string, event: string, rows: string): string =>
+      `CREATE TEMP TRIGGER "${name}_${title}" AFTER ${event} ON main."${name}" BEGIN SELECT wrote(${rows}); END`;
+    return [
+      trigger("inserted", "INSERT", ["1", ...indexes.map(isIn)].join(" + ")),
+      trigger("deleted", "DELETE", "1"),
+      trigger("updated", "UPDATE", "1"),
+      ...indexes.map((index, at) => trigger(`index_${at}`, `UPDATE OF ${columnsOf(index)}`, isIn(index))),
+    ];
   });
 }
 
@@ -178,24 +184,21 @@ function indexesOf(sqlite: DatabaseSync, table: string, isWithoutRowid: boolean)
   return listed
     .filter(({ origin }) => !(isWithoutRowid && origin === "pk"))
     .map(({ name }) => {
-      const columns = sqlite
-        .prepare(`PRAGMA index_info("${name}")`)
-        .all()
-        .map((column) => String(column.name));
+      const info = sqlite.prepare(`PRAGMA index_info("${name}")`).all();
       const sql = sqlite.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(String(name))?.sql;
-      return { columns, where: /\bWHERE\b(.*)$/is.exec(String(sql ?? ""))?.[1] ?? null };
+      const where = /\bWHERE\b(.*)$/is.exec(String(sql ?? ""))?.[1] ?? null;
+      return { columns: info.map((column) => String(column.name)), where };
     });
 }
 
-/** Whether a row is in an index, in SQL: 0 or 1. */
-function isIn({ where }: Index, row: "NEW" | "OLD"): string {
-  if (where === null) return "1";
-  const qualified = where.replaceAll(/(?:["`\w]+\.)?["`](\w+)["`]/g, `${row}."$1"`);
-  return `(${qualified === where ? where.replaceAll(/\b([a-z_]+)\b/g, `${row}."$1"`) : qualified})`;
-}
+/** A quoted column in the condition of a partial index. */
+const COLUMN = /(?:["`]\w+["`]\.)?["`](\w+)["`]/g;
 
-const isChanged = (index: Index): string => {
-  const differs = index.columns.map((column) => `NEW."${column}" IS NOT OLD."${column}"`);
-  const moves = `${isIn(index, "NEW")} IS NOT ${isIn(index, "OLD")}`;
-  return `((${isIn(index, "NEW")} OR ${isIn(index, "OLD")}) AND (${[...differs, moves].join(" OR ")}))`;
-};
+/** Whether a new row is in an index, in SQL: 0 or 1. */
+const isIn = ({ where }: Index): string => (where === null ? "1" : `(${where.replaceAll(COLUMN, 'NEW."$1"')})`);
+
+/** All columns that an index depends on. */
+function columnsOf({ columns, where }: Index): string {
+  const conditions = [...(where ?? "").matchAll(COLUMN)].map(([, column = ""]) => column);
+  return [...new Set([...columns, ...conditions])].map((column) => `"${column}"`).join(", ");
+}
