@@ -1,17 +1,15 @@
-// Matches the jobs' tickets with the free slots of nodes.
+// Runs the matching: claims the tasks of its matches for their nodes, stores tickets, and sets the alarm.
+import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { CloseReason } from "./admission.ts";
 import type { JobCalls } from "./job-calls.ts";
-import { choose, type Match } from "./matching/choose.ts";
-import { holding } from "./matching/roster.ts";
-import { TicketQueue } from "./matching/ticket-queue.ts";
-import { isStale, loadTickets, saveTickets } from "./matching/tickets.ts";
+import type { Match } from "./matching/choose.ts";
+import { type Demand, Matching, type MatchingEvent } from "./matching/matching.ts";
+import { loadMatching, saveMatching } from "./matching/stored-matching.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
 
-/** How long a ticket waits after its job was not reachable. */
-const CLAIM_RETRY_MS = 1000;
-/** The minimum interval between sweeps, which look at all nodes and tickets. */
+/** The minimum interval between looks for silent nodes. */
 const SWEEP_EVERY_MS = 15_000;
 /** The alarm rings at multiples of this, so that it rings once for tickets that open at about the same time. */
 const ALARM_STEP_MS = 250;
@@ -27,33 +25,48 @@ type MatcherDeps = {
 export class Matcher {
   readonly #storage: DurableObjectStorage;
   readonly #deps: MatcherDeps;
-  readonly #queue: TicketQueue;
+  readonly #matching: Matching<SocketNode>;
   #sweptAt = 0;
   #alarmAt = 0;
 
-  /** Starts with the tickets on disk. */
+  /** Starts with what is on disk. */
   constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
     this.#storage = storage;
     this.#deps = deps;
-    this.#queue = new TicketQueue(loadTickets(storage.kv));
+    this.#matching = new Matching(deps.nodes.roster);
+    const { tickets, kinds } = loadMatching(storage.kv);
+    this.#matching.restore(tickets, kinds, Date.now());
   }
 
   /** The number of tickets. */
   get waiting(): number {
-    return this.#queue.size;
+    return this.#matching.waiting;
   }
 
   hasWaiting(slotClass: SlotClass): boolean {
-    return this.#queue.hasWaiting(slotClass);
+    return this.#matching.hasWaiting(slotClass);
   }
 
-  async advertise(offers: SentOffer | SentOffer[]): Promise<Advertised> {
+  /** The waiting and running tasks by pool and class. */
+  demand(): Demand[] {
+    return this.#matching.demand(Date.now());
+  }
+
+  /** How much of a node's recent work failed by its fault, 0 to 1. */
+  scoreOf(nodeId: string): number {
+    return this.#matching.health.scoreOf(nodeId);
+  }
+
+  /** Does not wait for the claims: they are of other jobs, too. */
+  advertise(sent: SentOffer | SentOffer[]): Advertised {
     // Jobs of the previous release send one offer.
-    for (const offer of [offers].flat()) {
-      this.#queue.put({ ...TicketOffer.parse(offer), advertisedAt: Date.now(), notBefore: 0 });
-    }
-    await this.match();
-    return { waitingFor: null };
+    const offers = [sent].flat().map((offer) => TicketOffer.parse(offer));
+    void Promise.all([...this.#disconnectSilent(), this.#step({ kind: "advertise", offers })]);
+    const now = Date.now();
+    const missing = offers.flatMap(({ count, requirements }) =>
+      count > 0 ? (this.#matching.missing(requirements, now) ?? []) : [],
+    );
+    return { waitingFor: missing[0] ?? null };
   }
 
   /** Handles the alarm. */
@@ -62,30 +75,36 @@ export class Matcher {
     await this.match();
   }
 
-  /** Matches tickets with free slots until none fits. Both are taken before the job is called. */
+  /** Matches tickets with free slots, after nodes or the time have changed, and claims their tasks. */
   async match(): Promise<void> {
-    const now = Date.now();
-    const running = this.#sweep(now);
-    for (;;) {
-      const { match, lookAt } = choose(this.#deps.nodes.roster, this.#queue, now);
-      if (lookAt !== null) this.#wakeAt(Math.min(lookAt, now + SWEEP_EVERY_MS));
-      if (!match) break;
-      this.#queue.take(match.ticket, match.slots);
-      this.#addFree(match, -match.slots);
-      running.push(this.#claim(match));
-    }
-    // In the same turn in which they were advertised: tickets that are taken at once are never written to disk.
-    saveTickets(this.#storage.kv, this.#queue.takeChanges());
-    await Promise.all(running);
+    await Promise.all([...this.#disconnectSilent(), this.#step({ kind: "look" })]);
   }
 
-  /** Disconnects silent nodes, and removes tickets that were not advertised again. */
-  #sweep(now: number): Promise<void>[] {
+  async #step(event: MatchingEvent<SocketNode>): Promise<void> {
+    const { matches, changed, writes, wakeAt } = this.#matching.step(event, Date.now());
+    for (const node of changed) this.#deps.nodes.update(node, {});
+    // In the same turn in which they were advertised: tickets that are taken at once are never written to disk.
+    saveMatching(this.#storage.kv, writes);
+    // What waits for a silent node must not wait longer than the node is silent.
+    if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
+    await Promise.all(matches.map((match) => this.#claim(match)));
+  }
+
+  /** Has the matched node claim tasks of the job. */
+  async #claim(match: Match<SocketNode>): Promise<void> {
+    const { ticket, node, slots } = match;
+    const { jobId, slotClass, requirements } = ticket;
+    const { nodeId, session } = node;
+    const request = { nodeId, session, slotClass, signature: signatureOf(requirements), max: slots };
+    const claimed = await this.#deps.jobs.call(jobId, (job) => job.claim(request));
+    for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
+    await this.#step({ kind: "claimed", match, claimed });
+  }
+
+  #disconnectSilent(): Promise<void>[] {
+    const now = Date.now();
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return [];
     this.#sweptAt = now;
-    for (const ticket of [...this.#queue.values()].filter((old) => isStale(old, now))) {
-      this.#queue.put({ ...ticket, count: 0 });
-    }
     const silent = [...this.#deps.nodes.roster.values()].filter((node) => !this.#deps.nodes.isAlive(node, now));
     const reason = { code: GOING_AWAY, reason: "silent for too long" };
     return silent.map(({ socket }) => this.#deps.disconnect(socket, reason));
@@ -97,27 +116,5 @@ export class Matcher {
     this.#alarmAt = step;
     // Not awaited: the write joins those of this turn.
     void this.#storage.setAlarm(step);
-  }
-
-  /** Has the matched node claim tasks of the job; slots that get none become free again. */
-  async #claim(match: Match<SocketNode>): Promise<void> {
-    const { ticket, node, slots } = match;
-    const { jobId, slotClass, accountId } = ticket;
-    const { nodeId, session } = node;
-    this.#deps.nodes.roster.reserve(slotClass, accountId, slots);
-    const claimed = await this.#deps.jobs.call(jobId, (job) => job.claim({ nodeId, session, slotClass, max: slots }));
-    for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
-    this.#deps.nodes.roster.reserve(slotClass, accountId, -slots);
-    this.#deps.nodes.update(node, holding(node, claimed ?? [], ticket));
-    if (!claimed) this.#queue.giveBack(ticket, slots, Date.now() + CLAIM_RETRY_MS);
-    const unused = slots - (claimed?.length ?? 0);
-    if (unused === 0) return;
-    this.#addFree(match, unused);
-    await this.match();
-  }
-
-  #addFree({ node, ticket: { slotClass } }: Match<SocketNode>, slots: number): void {
-    if (node.draining) return;
-    this.#deps.nodes.update(node, { free: { ...node.free, [slotClass]: node.free[slotClass] + slots } });
   }
 }

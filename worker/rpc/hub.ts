@@ -40,6 +40,8 @@ export const TicketOffer = z.object({
   avoidUntil: z.number(),
   /** Those of them whose own failure it was. */
   blamed: z.array(z.string()).default([]),
+  /** Whether it was lost several times: machines that may be taken away at any time get it last. */
+  steady: z.boolean().default(false),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
 
@@ -53,7 +55,7 @@ export type Advertised = {
 };
 
 export interface HubRpc extends DurableObject<unknown> {
-  /** Accepts a node's socket. The Worker has checked its token and names the token's id in the header TOKEN_HEADER. */
+  /** Accepts a node's socket. The Worker has checked its token and states what it found in the header ADMITTED_HEADER. */
   fetch(request: Request): Promise<Response>;
   /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
   advertise(offers: SentOffer[]): Promise<Advertised>;
@@ -68,8 +70,8 @@ export interface HubRpc extends DurableObject<unknown> {
   stats(): Promise<{ nodes: number; tickets: number }>;
 }
 
-/** Carries the id of the node token that the Worker has checked. */
-export const TOKEN_HEADER = "copra-node-token-id";
+/** Carries what the Worker has checked of a node: JSON of `Admitted` (dispatch/node-about.ts). */
+export const ADMITTED_HEADER = "copra-node-admitted";
 
 export type HubBinding = {
   HUB: DurableObjectNamespace<HubRpc>;

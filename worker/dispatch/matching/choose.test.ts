@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { NO_REQUIREMENTS } from "#shared/protocol/requirements.ts";
-import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { choose, shareOf } from "./choose.ts";
+import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import { Accounts } from "./accounts.ts";
+import { Chooser, type MatchingConfig, shareOf } from "./choose.ts";
+import { DEFAULT_CONFIG } from "./matching.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
-import { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";
+import { Waiting } from "./waiting.ts";
 
 const NOW = 10_000;
+const PROFILE: Profile = {
+  ...{ pool: "default", region: null, labels: [], spot: false },
+  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
+};
 const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
   nodeId,
   session: `s-${nodeId}`,
+  profile: PROFILE,
   free: { inspect, encode },
   leases: {},
   accounts: {},
@@ -22,7 +28,7 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   accountId: "account",
   slotClass: "encode",
   requirements: NO_REQUIREMENTS,
-  ...{ priority: 0, weight: 1, maxRunning: null, blamed: [] },
+  ...{ priority: 0, weight: 1, maxRunning: null, blamed: [], steady: false, waitingSince: NOW, isCountOld: false },
   count: 1,
   since: NOW,
   prefer: null,
@@ -34,10 +40,13 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   ...changes,
 });
 
-function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[]) {
+function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[], config: MatchingConfig = DEFAULT_CONFIG) {
   const roster = new Roster();
+  const waiting = new Waiting(roster, new Accounts());
   for (const one of nodes) roster.add(one);
-  return choose(roster, new TicketQueue(tickets), NOW);
+  for (const one of nodes) waiting.nodeChanged(one.nodeId, NOW);
+  for (const one of tickets) waiting.put(one, NOW);
+  return { match: new Chooser(roster, waiting, config).next(), waiting };
 }
 
 describe("choose", () => {
@@ -134,43 +143,13 @@ describe("choose", () => {
     expect(all.match?.slots).toBe(28);
   });
 
-  it("returns when to look again, while there is a free slot", () => {
+  it("returns when tickets open to more nodes", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
-    expect(chosen(nodes, []).lookAt).toBeNull();
-    expect(chosen(nodes, [ticket("i"), late]).lookAt).toBeNull();
-    expect(chosen(nodes, [late, later]).lookAt).toBe(NOW + 2000);
-    expect(chosen(nodes, [later, ticket("l", { notBefore: NOW + 5 })]).lookAt).toBe(NOW + 5);
-    expect(chosen([node("a", 0, 1), node("busy", 0)], [late, later]).lookAt).toBeNull();
+    const opensAt = (tickets: readonly Ticket[]): number => chosen(nodes, tickets).waiting.opensAt("encode");
+    expect(opensAt([ticket("i")])).toBe(Infinity);
+    expect(opensAt([late, later])).toBe(NOW + 2000);
+    expect(opensAt([later, ticket("l", { notBefore: NOW + 5 })])).toBe(NOW + 5);
+    expect(opensAt([later])).toBe(NOW + 60_000);
   });
-
-  it.each([1, 5000])(
-    "looks at one ticket however many of %i accounts wait, and at none when no slot is free",
-    (accounts) => {
-      const tickets = Array.from({ length: 5000 }, (_, age) =>
-        ticket(`j${age}`, { since: age, accountId: `a${age % accounts}` }),
-      );
-      const looks = (free: number): number => {
-        const roster = new Roster();
-        for (let number = 0; number < 1000; number++) roster.add(node(`n${number}`, number === 500 ? free : 0, 1));
-        const queue = new CountingQueue(tickets);
-        choose(roster, queue, NOW);
-        return queue.looks;
-      };
-      expect([looks(1), looks(0)]).toEqual([1, 0]);
-    },
-  );
 });
-
-class CountingQueue extends TicketQueue {
-  looks = 0;
-  override *accounts(slotClass: SlotClass): Generator<[accountId: string, tickets: Iterable<Ticket>]> {
-    for (const [accountId, tickets] of super.accounts(slotClass)) yield [accountId, this.#counted(tickets)];
-  }
-  *#counted(tickets: Iterable<Ticket>): Generator<Ticket> {
-    for (const one of tickets) {
-      this.looks += 1;
-      yield one;
-    }
-  }
-}

@@ -1,14 +1,21 @@
-// Chooses which node gets which ticket next. Pure.
+// Chooses which node gets which ticket next. Pure, except that it caches ranks.
+import type { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { Kind } from "./kinds.ts";
+import { ABOVE_USUAL, type Group, isLineBefore, type Line } from "./lines.ts";
+import { rankOf } from "./ranks.ts";
 import type { ConnectedNode, Roster } from "./roster.ts";
-import type { TicketQueue } from "./ticket-queue.ts";
 import type { Ticket } from "./tickets.ts";
+import type { Waiting } from "./waiting.ts";
 
 /** A ticket, the node that gets it, and for how many of its slots. */
 export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readonly slots: number };
 
-/** Without a match, `lookAt` is when the first ticket opens to more nodes while they have a free slot; null: never. */
-export type Choice<Node> = { readonly match: Match<Node> | null; readonly lookAt: number | null };
+/** Settings of the operator. */
+export type MatchingConfig = {
+  /** The share of a pool's slots that is kept for work of a priority above the usual, 0 to 1. */
+  readonly reservedShare: number;
+};
 
 /** One in this many inspect slots is kept for other accounts. */
 const KEPT_SHARE = 8;
@@ -23,102 +30,149 @@ export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean
     ? Math.max(1, Math.ceil(slots / 2))
     : slots - (slotClass === "inspect" ? Math.floor(slots / KEPT_SHARE) : 0);
 
-/**
- * The next match: the first ticket in turn that fits a node with a free slot, with the node that has the most free
- * slots. A ticket waits for its preferred node while that is connected; avoided nodes get it only if no others are
- * connected. Accounts that use their share (shareOf) are skipped. Only such waiting tickets and at most one other
- * ticket of each account are looked at, and none of a class without a free slot.
- */
-export function choose<Node extends ConnectedNode>(
-  roster: Roster<Node>,
-  queue: TicketQueue,
-  now: number,
-): Choice<Node> {
-  let lookAt = Infinity;
-  for (const slotClass of SLOT_CLASSES) {
-    if (!roster.mostFree(slotClass, [])) continue;
-    const found = chooseOf(slotClass, roster, queue, now);
-    if (found.match) return { match: found.match, lookAt: null };
-    lookAt = Math.min(lookAt, found.lookAt);
+/** A group with a free slot for its tickets, and the nodes that they avoid. */
+type Open = { readonly group: Group; readonly avoided: readonly string[] };
+
+export class Chooser<Node extends ConnectedNode> {
+  readonly #roster: Roster<Node>;
+  readonly #waiting: Waiting<Node>;
+  readonly #config: MatchingConfig;
+  /** By requirements and preferences: the kinds of nodes that may do such work, the best first. */
+  readonly #ranked = new Map<string, { readonly rank: number; readonly kind: Kind<Node> }[]>();
+  #version = -1;
+
+  constructor(roster: Roster<Node>, waiting: Waiting<Node>, config: MatchingConfig) {
+    this.#roster = roster;
+    this.#waiting = waiting;
+    this.#config = config;
   }
-  return { match: null, lookAt: lookAt === Infinity ? null : lookAt };
-}
 
-type Found<Node> = { readonly match: Match<Node> | null; readonly lookAt: number };
-
-function chooseOf<Node extends ConnectedNode>(
-  slotClass: SlotClass,
-  roster: Roster<Node>,
-  queue: TicketQueue,
-  now: number,
-): Found<Node> {
-  const slots = roster.slots(slotClass);
-  const roomOf = (accountId: string, othersWait: boolean): number =>
-    shareOf(slotClass, slots, othersWait) - roster.held(slotClass, accountId);
-  let lookAt = Infinity;
-  const atShare: [accountId: string, tickets: Iterable<Ticket>][] = [];
-  for (const [accountId, tickets] of queue.accounts(slotClass)) {
-    const room = roomOf(accountId, true);
-    if (room <= 0) {
-      // At most two accounts can use half of the slots each.
-      atShare.push([accountId, tickets]);
-      continue;
+  /**
+   * The next match: the first ticket in turn that fits a node with a free slot, with the best such node. Accounts that
+   * use their share (shareOf) come last. Looks at the first tickets of groups, never at all tickets or nodes.
+   */
+  next(): Match<Node> | null {
+    for (const slotClass of SLOT_CLASSES) {
+      const match = this.#nextOf(slotClass);
+      if (match) return match;
     }
-    const { match, ...found } = firstMatch(tickets, roster, now);
-    lookAt = Math.min(lookAt, found.lookAt);
-    if (!match) continue;
-    if (match.slots <= room) return { match, lookAt };
-    const hasMatch = (ofOther: Iterable<Ticket>) => firstMatch(ofOther, roster, now).match !== null;
-    const most = othersWait(accountId, queue.accounts(slotClass), hasMatch) ? room : roomOf(accountId, false);
-    return { match: { ...match, slots: Math.min(match.slots, most) }, lookAt };
+    return null;
   }
-  for (const [accountId, tickets] of atShare) {
-    const room = roomOf(accountId, false);
-    const { match, ...found } = firstMatch(tickets, roster, now);
-    lookAt = Math.min(lookAt, found.lookAt);
-    if (match && room > 0) return { match: { ...match, slots: Math.min(match.slots, room) }, lookAt };
+
+  #nextOf(slotClass: SlotClass): Match<Node> | null {
+    const open = this.#openGroups(slotClass);
+    if (open.length === 0) return null;
+    for (const othersWait of [true, false]) {
+      const found = this.#first(open, (line) => this.#roomOf(line, othersWait) > 0);
+      if (!found) continue;
+      const { line, group } = found;
+      const ticket = line.entries.peek()?.ticket;
+      const node = ticket && this.#nodeFor(found, ticket);
+      if (!node) throw new Error(`No node for ${group.key}`);
+      const wanted = Math.min(ticket.count, this.#roster.freeOf(node, slotClass));
+      const room = this.#roomOf(line, othersWait);
+      const isShared = !othersWait || wanted <= room || this.#othersWait(line, open);
+      return { ticket, node, slots: Math.min(wanted, isShared ? room : this.#roomOf(line, false)) };
+    }
+    return null;
   }
-  return { match: null, lookAt };
+
+  /** The groups that have tickets and a node with a free slot for them. */
+  #openGroups(slotClass: SlotClass): Open[] {
+    const open: Open[] = [];
+    for (const group of this.#waiting.groups(slotClass)) {
+      if (group.nodeId !== null) open.push({ group, avoided: [] });
+      else {
+        const avoided = this.#avoidedOf(group);
+        const isFree = this.#kindsOf(group).some(({ kind }) => this.#hasFree(kind, slotClass, avoided));
+        if (isFree) open.push({ group, avoided });
+      }
+    }
+    return open;
+  }
+
+  #hasFree(kind: Kind<Node>, slotClass: SlotClass, avoided: readonly string[]): boolean {
+    const free = kind.nodesWithFree[slotClass];
+    return free > avoided.length || (free > 0 && kind.mostFree(slotClass, avoided) !== null);
+  }
+
+  #first(open: readonly Open[], accepts: (line: Line) => boolean): (Open & { readonly line: Line }) | null {
+    let first: (Open & { readonly line: Line }) | null = null;
+    for (const one of open) {
+      const line = one.group.first(accepts);
+      if (line && (!first || isLineBefore(line, first.line))) first = { ...one, line };
+    }
+    return first;
+  }
+
+  /** Whether another account has a ticket in the same pool that fits a node now. */
+  #othersWait({ account, group }: Line, open: readonly Open[]): boolean {
+    const { pool } = group.requirements;
+    const isOther = (line: Line): boolean => line.account !== account && this.#mayRun(line) > 0;
+    return open.some(({ group: other }) => other.requirements.pool === pool && other.first(isOther) !== null);
+  }
+
+  /** How many more slots a line's account may use, by its share, its quota, and what is reserved. */
+  #roomOf(line: Line, othersWait: boolean): number {
+    const { account, group, band } = line;
+    const { pool } = group.requirements;
+    const slots = this.#roster.slots(pool, group.slotClass);
+    const share = shareOf(group.slotClass, slots, othersWait) - this.#roster.held(pool, group.slotClass, account.id);
+    const reserved = band < ABOVE_USUAL ? Math.floor(slots * this.#config.reservedShare) : 0;
+    const unreserved = this.#roster.free(pool, group.slotClass) - reserved;
+    return Math.min(share, unreserved, this.#mayRun(line));
+  }
+
+  #mayRun({ account: { id, maxRunning } }: Line): number {
+    return maxRunning === null ? Infinity : maxRunning - this.#roster.tasksOf(id);
+  }
+
+  /** The nodes that a group avoids, unless no other node could do its work. */
+  #avoidedOf(group: Group): readonly string[] {
+    if (group.avoid.length === 0) return [];
+    const kinds = this.#kindsOf(group);
+    const fits = new Set(kinds.map(({ kind }) => kind.key));
+    const avoided = group.avoid.filter((nodeId) => {
+      const node = this.#roster.accepter(nodeId);
+      return node !== null && fits.has(this.#roster.kinds.of(node).key);
+    });
+    return avoided.length < kinds.reduce((sum, { kind }) => sum + kind.accepting, 0) ? avoided : [];
+  }
+
+  /** The node that has the source, if it has a free slot; else of the best kinds the one with the most free slots. */
+  #nodeFor({ group, avoided }: Open, { prefer, slotClass }: Ticket): Node | null {
+    if (group.nodeId !== null) return this.#roster.accepter(group.nodeId);
+    const kinds = this.#kindsOf(group);
+    const preferred = prefer === null || avoided.includes(prefer) ? null : this.#roster.accepter(prefer);
+    if (preferred && this.#roster.freeOf(preferred, slotClass) > 0) {
+      const kind = this.#roster.kinds.of(preferred);
+      if (kinds.some((ranked) => ranked.kind === kind)) return preferred;
+    }
+    let best: { readonly node: Node; readonly level: number; readonly rank: number } | null = null;
+    for (const { rank, kind } of kinds) {
+      if (best && rank > best.rank) break;
+      const most = kind.mostFree(slotClass, avoided);
+      if (most && (!best || most.level > best.level)) best = { ...most, rank };
+    }
+    return best?.node ?? null;
+  }
+
+  #kindsOf({ requirements, preferences, key }: Group): readonly { readonly rank: number; readonly kind: Kind<Node> }[] {
+    if (this.#version !== this.#roster.kinds.version) this.#ranked.clear();
+    this.#version = this.#roster.kinds.version;
+    const known = this.#ranked.get(key);
+    if (known) return known;
+    const rank = (profile: Profile): number | null => rankOf(requirements, preferences, profile);
+    const ranked = [...this.#roster.kinds.values()].flatMap((kind) => {
+      const of = rank(kind.profile);
+      return of === null ? [] : [{ rank: of, kind }];
+    });
+    ranked.sort((one, other) => one.rank - other.rank);
+    if (this.#ranked.size >= MAX_RANKED) this.#ranked.clear();
+    this.#ranked.set(key, ranked);
+    return ranked;
+  }
 }
 
-/** Whether another account has a ticket that fits a node now. */
-function othersWait(
-  accountId: string,
-  accounts: Iterable<[accountId: string, tickets: Iterable<Ticket>]>,
-  hasMatch: (tickets: Iterable<Ticket>) => boolean,
-): boolean {
-  for (const [other, tickets] of accounts) {
-    if (other !== accountId && hasMatch(tickets)) return true;
-  }
-  return false;
-}
-
-/** The first of an account's tickets that fits a node, or when the first of them opens to more nodes. */
-function firstMatch<Node extends ConnectedNode>(
-  tickets: Iterable<Ticket>,
-  roster: Roster<Node>,
-  now: number,
-): Found<Node> {
-  let lookAt = Infinity;
-  for (const ticket of tickets) {
-    const node = ticket.notBefore > now ? null : nodeFor(ticket, roster, now);
-    if (node) return { match: { ticket, node, slots: Math.min(ticket.count, node.free[ticket.slotClass]) }, lookAt };
-    lookAt = Math.min(lookAt, opensAt(ticket, now));
-  }
-  return { match: null, lookAt };
-}
-
-function nodeFor<Node extends ConnectedNode>(ticket: Ticket, roster: Roster<Node>, now: number): Node | null {
-  const { slotClass, prefer, preferUntil, avoid, avoidUntil } = ticket;
-  const connected = now < avoidUntil ? avoid.filter((nodeId) => roster.accepter(nodeId)) : [];
-  const avoided = connected.length < roster.accepting ? connected : [];
-  const preferred = now < preferUntil && prefer !== null && !avoided.includes(prefer) ? roster.accepter(prefer) : null;
-  if (preferred) return preferred.free[slotClass] > 0 ? preferred : null;
-  return roster.mostFree(slotClass, avoided);
-}
-
-/** When a waiting ticket opens to more nodes; Infinity: never. */
-function opensAt({ prefer, preferUntil, avoid, avoidUntil, notBefore }: Ticket, now: number): number {
-  const times = [notBefore, prefer === null ? 0 : preferUntil, avoid.length === 0 ? 0 : avoidUntil];
-  return Math.min(...times.filter((time) => time > now));
-}
+/** Requirements whose ranks are remembered: far more than a fleet has at a time. */
+const MAX_RANKED = 10_000;

@@ -1,9 +1,10 @@
-// The connected nodes, with indexes to find one without looking at all of them.
-
+// The connected nodes by what they have, with indexes to find one without looking at all of them.
 import * as z from "zod";
 import { parseLeaseId } from "#shared/ids.ts";
+import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
+import { Kinds } from "./kinds.ts";
 
 /** The leases that a node holds, with the class of the slot that each takes. */
 const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
@@ -13,6 +14,7 @@ export type HeldLeases = z.infer<typeof HeldLeases>;
 export const ConnectedNode = z.object({
   nodeId: z.string(),
   session: z.string(),
+  profile: Profile,
   /** Slots that the node has offered and the hub has not used. */
   free: SlotCounts,
   /** Leases that the node was assigned and has not released. */
@@ -55,40 +57,64 @@ export function holding(
 /** The account of leases whose job is not known. */
 const UNKNOWN_ACCOUNT = "";
 
-/** Nodes with more free slots than this are treated alike. */
-const MOST_FREE = 64;
+/** A lease of a connected node. */
+export type Running = {
+  readonly lease: string;
+  readonly jobId: string;
+  readonly accountId: string;
+  readonly nodeId: string;
+  readonly slotClass: SlotClass;
+};
 
-export class Roster<Node extends ConnectedNode> {
+/** What has changed since the last look. */
+export type RosterChanges = { readonly nodes: Set<string>; readonly accounts: Set<string>; readonly ended: Running[] };
+const noChanges = (): RosterChanges => ({ nodes: new Set(), accounts: new Set(), ended: [] });
+
+/** How many more tasks a node may get, whatever it offers; absent: no limit. */
+type Limit = 0 | 1;
+
+export class Roster<Node extends ConnectedNode = ConnectedNode> {
+  readonly kinds = new Kinds<Node>();
   readonly #nodes = new Map<string, Node>();
-  readonly #holders = new Map<string, Node>();
-  /** Nodes by the number of their free slots, in the order in which they reached it. */
-  readonly #free: Record<SlotClass, readonly Set<Node>[]> = { inspect: newLevels(), encode: newLevels() };
-  /** The number of slots, free or in use; and of those that each account uses. */
-  readonly #slots: Record<SlotClass, number> = { inspect: 0, encode: 0 };
-  readonly #held: Record<SlotClass, Map<string, number>> = { inspect: new Map(), encode: new Map() };
-  #accepting = 0;
+  readonly #running = new Map<string, Running & { readonly node: Node }>();
+  /** The number of tasks of each account on all nodes, and of claims on their way. */
+  readonly #tasks = new Map<string, number>();
+  /** Claims on their way to each node. */
+  readonly #claims = new Map<string, number>();
+  readonly #limits = new Map<string, Limit>();
+  #changes = noChanges();
 
-  /** The number of nodes that accept work, now or when they have a free slot. */
-  get accepting(): number {
-    return this.#accepting;
+  /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
+  slots(pool: string, slotClass: SlotClass): number {
+    return this.kinds.pool(pool).slots[slotClass];
   }
 
-  /** The number of slots of a class, free or in use, of the nodes that accept work. */
-  slots(slotClass: SlotClass): number {
-    return this.#slots[slotClass];
+  /** The free ones of them. */
+  free(pool: string, slotClass: SlotClass): number {
+    return this.kinds.pool(pool).free[slotClass];
   }
 
   /** How many of them an account uses. */
-  held(slotClass: SlotClass, accountId: string): number {
-    return this.#held[slotClass].get(accountId) ?? 0;
+  held(pool: string, slotClass: SlotClass, accountId: string): number {
+    return this.kinds.pool(pool).held[slotClass].get(accountId) ?? 0;
+  }
+
+  /** The number of an account's tasks on all nodes. */
+  tasksOf(accountId: string): number {
+    return this.#tasks.get(accountId) ?? 0;
   }
 
   /** Counts slots as used by an account until its job has claimed them; a negative count ends the reservation. */
-  reserve(slotClass: SlotClass, accountId: string, count: number): void {
-    this.#slots[slotClass] += count;
-    const held = this.held(slotClass, accountId) + count;
-    if (held === 0) this.#held[slotClass].delete(accountId);
-    else this.#held[slotClass].set(accountId, held);
+  reserve({ nodeId, profile }: Node, slotClass: SlotClass, accountId: string, count: number): void {
+    const limited = this.#limits.has(nodeId) ? this.get(nodeId) : null;
+    if (limited) this.#unindex(limited);
+    const claims = (this.#claims.get(nodeId) ?? 0) + count;
+    if (claims === 0) this.#claims.delete(nodeId);
+    else this.#claims.set(nodeId, claims);
+    if (limited) this.#index(limited);
+    this.kinds.pool(profile.pool).slots[slotClass] += count;
+    this.#addTasks(accountId, count);
+    this.#addHeld(profile.pool, slotClass, accountId, count);
   }
 
   values(): Iterable<Node> {
@@ -102,17 +128,27 @@ export class Roster<Node extends ConnectedNode> {
   /** The node of an id, if it accepts work. */
   accepter(nodeId: string): Node | null {
     const node = this.get(nodeId);
-    return node && !node.draining ? node : null;
+    return node && this.#accepts(node) ? node : null;
   }
 
   /** The node that holds a lease. */
   holder(lease: string): Node | null {
-    return this.#holders.get(lease) ?? null;
+    return this.#running.get(lease)?.node ?? null;
+  }
+
+  /** The number of free slots of a class that a node may get work for. */
+  freeOf(node: Node, slotClass: SlotClass): number {
+    if (!this.#accepts(node)) return 0;
+    const limit = this.#limits.get(node.nodeId);
+    if (limit === undefined) return node.free[slotClass];
+    const isBusy = Object.keys(node.leases).length > 0 || this.#claims.has(node.nodeId);
+    return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
   }
 
   /** The caller removes an older node of the same id first. */
   add(node: Node): void {
     this.#nodes.set(node.nodeId, node);
+    this.kinds.connect(node, 1);
     this.#index(node);
   }
 
@@ -120,53 +156,117 @@ export class Roster<Node extends ConnectedNode> {
     if (this.#nodes.get(node.nodeId) !== node) return;
     this.#nodes.delete(node.nodeId);
     this.#unindex(node);
+    this.#end(node, Object.keys(node.leases));
+    this.kinds.connect(node, -1);
   }
 
-  /** Changes a node, whether or not it was removed. */
+  /** Changes a node, whether or not it was removed; its profile never changes. */
   change(node: Node, patch: Partial<ConnectedNode>): void {
     const isListed = this.#nodes.get(node.nodeId) === node;
     if (isListed) this.#unindex(node);
+    const { leases = node.leases } = patch;
+    if (isListed)
+      this.#end(
+        node,
+        Object.keys(node.leases).filter((lease) => !Object.hasOwn(leases, lease)),
+      );
     Object.assign(node, patch);
     if (isListed) this.#index(node);
   }
 
-  /** The node with the most free slots of a class, except those with these ids; null when there is none. */
-  mostFree(slotClass: SlotClass, avoided: readonly string[]): Node | null {
-    const levels = this.#free[slotClass];
-    for (let slots = MOST_FREE; slots > 0; slots--) {
-      for (const node of levels[slots - 1] ?? []) if (!avoided.includes(node.nodeId)) return node;
-    }
-    return null;
+  /** Limits how many tasks a node gets at a time; null: no limit. */
+  limit(nodeId: string, limit: Limit | null): void {
+    if ((this.#limits.get(nodeId) ?? null) === limit) return;
+    const node = this.get(nodeId);
+    if (node) this.#unindex(node);
+    if (limit === null) this.#limits.delete(nodeId);
+    else this.#limits.set(nodeId, limit);
+    if (node) this.#index(node);
+  }
+
+  /** The nodes with a limit. */
+  limited(): Iterable<string> {
+    return this.#limits.keys();
+  }
+
+  /** What has changed since the last call. */
+  takeChanges(): RosterChanges {
+    const changes = this.#changes;
+    this.#changes = noChanges();
+    return changes;
+  }
+
+  /** The leases of all nodes. */
+  running(): Iterable<Running> {
+    return this.#running.values();
+  }
+
+  #accepts(node: Node): boolean {
+    return !node.draining && this.#limits.get(node.nodeId) !== 0;
   }
 
   #index(node: Node): void {
-    for (const lease of Object.keys(node.leases)) this.#holders.set(lease, node);
-    if (node.draining) return;
-    this.#accepting += 1;
-    for (const slotClass of SLOT_CLASSES) this.#level(slotClass, node)?.add(node);
+    this.#changes.nodes.add(node.nodeId);
+    for (const [lease, slotClass] of Object.entries(node.leases)) {
+      const jobId = parseLeaseId(lease)?.job ?? "";
+      const accountId = node.accounts[jobId] ?? UNKNOWN_ACCOUNT;
+      this.#running.set(lease, { lease, jobId, accountId, nodeId: node.nodeId, slotClass, node });
+    }
     this.#count(node, 1);
   }
 
   #unindex(node: Node): void {
-    for (const lease of Object.keys(node.leases)) if (this.#holders.get(lease) === node) this.#holders.delete(lease);
-    if (node.draining) return;
-    this.#accepting -= 1;
-    for (const slotClass of SLOT_CLASSES) this.#level(slotClass, node)?.delete(node);
+    this.#changes.nodes.add(node.nodeId);
     this.#count(node, -1);
+    // Counted with the account that was known so far.
+    for (const lease of Object.keys(node.leases)) this.#addTasks(this.#accountOf(node, lease), -1);
   }
 
-  #count({ free, leases, accounts }: Node, sign: 1 | -1): void {
-    for (const slotClass of SLOT_CLASSES) this.#slots[slotClass] += sign * free[slotClass];
-    for (const [lease, slotClass] of Object.entries(leases)) {
-      const accountId = accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
-      this.reserve(slotClass, accountId, sign);
+  #count(node: Node, sign: 1 | -1): void {
+    const pool = this.kinds.pool(node.profile.pool);
+    const accepts = this.#accepts(node);
+    for (const [lease, slotClass] of Object.entries(node.leases)) {
+      const accountId = this.#accountOf(node, lease);
+      if (sign > 0) this.#addTasks(accountId, 1);
+      if (!accepts) continue;
+      pool.slots[slotClass] += sign;
+      this.#addHeld(node.profile.pool, slotClass, accountId, sign);
+    }
+    if (!accepts) return;
+    const kind = this.kinds.of(node);
+    kind.accepting += sign;
+    for (const slotClass of SLOT_CLASSES) {
+      const free = this.freeOf(node, slotClass);
+      pool.slots[slotClass] += sign * free;
+      pool.free[slotClass] += sign * free;
+      kind.level(slotClass, node, free, sign > 0);
     }
   }
 
-  /** None for nodes without a free slot. */
-  #level(slotClass: SlotClass, { free }: Node): Set<Node> | undefined {
-    return this.#free[slotClass][Math.min(free[slotClass], MOST_FREE) - 1];
+  #accountOf(node: Node, lease: string): string {
+    return node.accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
+  }
+
+  #end(node: Node, leases: readonly string[]): void {
+    for (const lease of leases) {
+      const running = this.#running.get(lease);
+      if (running?.node !== node) continue;
+      this.#running.delete(lease);
+      this.#changes.ended.push(running);
+    }
+  }
+
+  #addTasks(accountId: string, count: number): void {
+    const tasks = this.tasksOf(accountId) + count;
+    if (tasks === 0) this.#tasks.delete(accountId);
+    else this.#tasks.set(accountId, tasks);
+    this.#changes.accounts.add(accountId);
+  }
+
+  #addHeld(pool: string, slotClass: SlotClass, accountId: string, count: number): void {
+    const ofClass = this.kinds.pool(pool).held[slotClass];
+    const held = (ofClass.get(accountId) ?? 0) + count;
+    if (held === 0) ofClass.delete(accountId);
+    else ofClass.set(accountId, held);
   }
 }
-
-const newLevels = <Node>(): readonly Set<Node>[] => Array.from({ length: MOST_FREE }, () => new Set<Node>());

@@ -1,5 +1,7 @@
-// Tickets: a job has about `count` runnable tasks of a class. A hint: the job decides when a node claims.
+// Tickets: a job has about `count` runnable tasks of a class that require the same. A hint: the job decides when a node
+// claims.
 import * as z from "zod";
+import { signatureOf } from "#shared/protocol/requirements.ts";
 import { TicketOffer } from "../../rpc/hub.ts";
 
 export const Ticket = TicketOffer.extend({
@@ -7,31 +9,31 @@ export const Ticket = TicketOffer.extend({
   advertisedAt: z.number(),
   /** A job that was not reachable is not called again before. */
   notBefore: z.number(),
+  /** Since when tasks of this ticket have waited. */
+  waitingSince: z.number().default(0),
+  /** Whether `count` is what was stored when the job first advertised, and may be out of date. */
+  isCountOld: z.boolean().default(false),
 });
 export type Ticket = z.infer<typeof Ticket>;
 
-/** Jobs advertise again every five minutes while they have demand; a ticket that is not renewed is removed. */
-const TICKET_LIFE_MS = 15 * 60_000;
+/** Jobs advertise again every hour at least while they have demand; a ticket that is not renewed is removed. */
+const TICKET_LIFE_MS = 150 * 60_000;
 
-export const ticketKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${jobId}:${slotClass}`;
+/** Unique by job, class and requirements. */
+export const ticketKey = ({ jobId, slotClass, requirements }: Pick<Ticket, "jobId" | "slotClass" | "requirements">) =>
+  `${jobId}:${slotClass}:${fingerprint(signatureOf(requirements))}`;
 
 export const isStale = (ticket: Ticket, now: number): boolean => now - ticket.advertisedAt > TICKET_LIFE_MS;
 
-const TICKETS = "ticket:";
-
-/** The tickets on the hub's disk. One that cannot be read is deleted: its job advertises again. */
-export function* loadTickets(kv: SyncKvStorage): Generator<Ticket> {
-  for (const [key, value] of kv.list({ prefix: TICKETS })) {
-    const ticket = Ticket.safeParse(value);
-    if (ticket.success) yield ticket.data;
-    else kv.delete(key);
+/** 53 bits of a text (two FNV-1a hashes with different primes): short enough for the key of a row. */
+export function fingerprint(text: string): string {
+  let [low, high] = [0x811c9dc5, 0x9e3779b9];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x5bd1e995);
   }
-}
-
-/** Writes changed tickets; null deletes one. */
-export function saveTickets(kv: SyncKvStorage, changes: Iterable<readonly [key: string, ticket: Ticket | null]>): void {
-  for (const [key, ticket] of changes) {
-    if (ticket) kv.put(TICKETS + key, ticket);
-    else kv.delete(TICKETS + key);
-  }
+  low = Math.imul(low ^ (high >>> 15), 0x85ebca6b) >>> 0;
+  high = Math.imul(high ^ (low >>> 13), 0xc2b2ae35) >>> 0;
+  return (low * 2 ** 21 + (high >>> 11)).toString(36);
 }

@@ -1,0 +1,145 @@
+// The kinds of nodes: one for each profile that nodes of the last minutes have. There are tens of them in a fleet.
+import { type Profile, profileKey } from "#shared/protocol/requirements.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
+
+/** How long after its last node has gone a profile still counts as one of the fleet. */
+export const SEEN_MS = 10 * 60_000;
+/** Nodes with more free slots than this are treated alike. */
+const MOST_FREE = 64;
+
+type Member = { readonly nodeId: string; readonly profile: Profile };
+
+/** The nodes of one profile that accept work. */
+export class Kind<Node extends Member> {
+  readonly key: string;
+  readonly profile: Profile;
+  /** The number of its connected nodes, and of those that accept work. */
+  connected = 0;
+  accepting = 0;
+  /** When its last node has gone; ms since 1970. */
+  seenAt = 0;
+  /** The number of its nodes with a free slot. */
+  readonly nodesWithFree: Record<SlotClass, number> = { inspect: 0, encode: 0 };
+  /** Nodes by the number of their free slots, in the order in which they reached it. */
+  readonly #levels: Record<SlotClass, readonly Set<Node>[]> = { inspect: newLevels(), encode: newLevels() };
+
+  constructor(key: string, profile: Profile) {
+    this.key = key;
+    this.profile = profile;
+  }
+
+  /** Adds a node to those with so many free slots, or removes it. */
+  level(slotClass: SlotClass, node: Node, free: number, isAdded: boolean): void {
+    const level = this.#levels[slotClass][Math.min(free, MOST_FREE) - 1];
+    if (!level) return;
+    if (isAdded) level.add(node);
+    else level.delete(node);
+    this.nodesWithFree[slotClass] += isAdded ? 1 : -1;
+  }
+
+  /** The node with the most free slots of a class, except those with these ids; null when there is none. */
+  mostFree(slotClass: SlotClass, avoided: readonly string[]): { readonly node: Node; readonly level: number } | null {
+    if (this.nodesWithFree[slotClass] === 0) return null;
+    for (let level = MOST_FREE; level > 0; level--) {
+      for (const node of this.#levels[slotClass][level - 1] ?? []) {
+        if (!avoided.includes(node.nodeId)) return { node, level };
+      }
+    }
+    return null;
+  }
+}
+
+/** The slots of a pool's nodes that accept work: all, free ones, and those in use by account. */
+type Pool = {
+  readonly slots: Record<SlotClass, number>;
+  readonly free: Record<SlotClass, number>;
+  readonly held: Record<SlotClass, Map<string, number>>;
+};
+
+/** A kind as the hub stores it, so that it knows the fleet after its own restart. */
+export type StoredKind = { readonly profile: Profile; readonly isConnected: boolean; readonly seenAt: number };
+
+export class Kinds<Node extends Member> {
+  readonly #kinds = new Map<string, Kind<Node>>();
+  readonly #ofNodes = new WeakMap<Node, Kind<Node>>();
+  readonly #pools = new Map<string, Pool>();
+  readonly #changed = new Set<Kind<Node>>();
+  /** Changes whenever a kind is added or removed. */
+  version = 0;
+
+  values(): Iterable<Kind<Node>> {
+    return this.#kinds.values();
+  }
+
+  of(node: Node): Kind<Node> {
+    const known = this.#ofNodes.get(node);
+    if (known) return known;
+    const kind = this.#get(node.profile);
+    this.#ofNodes.set(node, kind);
+    return kind;
+  }
+
+  pool(name: string): Pool {
+    const known = this.#pools.get(name);
+    if (known) return known;
+    const none = (): Record<SlotClass, number> => ({ inspect: 0, encode: 0 });
+    const pool: Pool = { slots: none(), free: none(), held: { inspect: new Map(), encode: new Map() } };
+    this.#pools.set(name, pool);
+    return pool;
+  }
+
+  pools(): Iterable<string> {
+    return this.#pools.keys();
+  }
+
+  /** A node has connected (1) or gone (-1). */
+  connect(node: Node, sign: 1 | -1): void {
+    const kind = this.of(node);
+    kind.connected += sign;
+    if (kind.connected === (sign > 0 ? 1 : 0)) this.#changed.add(kind);
+  }
+
+  /** Adds a stored kind without nodes. */
+  restore({ profile, seenAt }: Pick<StoredKind, "profile" | "seenAt">): void {
+    const kind = this.#get(profile);
+    kind.seenAt = Math.max(kind.seenAt, seenAt);
+  }
+
+  /** The profiles of which a node is connected, or was in the last minutes. */
+  seen(now: number): Profile[] {
+    const seen = [...this.#kinds.values()].filter((kind) => isSeen(kind, now));
+    return seen.map(({ profile }) => profile);
+  }
+
+  /** The kinds to store since the last call; null: to delete. Kinds that were not seen for long are forgotten. */
+  takeChanges(now: number): (readonly [key: string, kind: StoredKind | null])[] {
+    const changes = [...this.#changed].map((kind): readonly [string, StoredKind] => {
+      if (kind.connected === 0) kind.seenAt = now;
+      return [kind.key, { profile: kind.profile, isConnected: kind.connected > 0, seenAt: now }];
+    });
+    this.#changed.clear();
+    return changes;
+  }
+
+  /** Forgets the kinds that were not seen for long; returns their keys. */
+  forget(now: number): string[] {
+    const old = [...this.#kinds.values()].filter((kind) => !isSeen(kind, now) && !this.#changed.has(kind));
+    for (const { key } of old) this.#kinds.delete(key);
+    if (old.length > 0) this.version += 1;
+    return old.map(({ key }) => key);
+  }
+
+  #get(profile: Profile): Kind<Node> {
+    const key = profileKey(profile);
+    const known = this.#kinds.get(key);
+    if (known) return known;
+    const kind = new Kind<Node>(key, profile);
+    this.#kinds.set(key, kind);
+    this.version += 1;
+    return kind;
+  }
+}
+
+const isSeen = ({ connected, seenAt }: Kind<Member>, now: number): boolean => connected > 0 || seenAt > now - SEEN_MS;
+
+const newLevels = <Node>(): readonly Set<Node>[] => Array.from({ length: MOST_FREE }, () => new Set<Node>());

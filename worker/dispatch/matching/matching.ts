@@ -1,0 +1,249 @@
+// Matches the jobs' tickets with the free slots of nodes: (state, event, now) → matches, writes, and when to look
+// again. Sockets, storage, calls and alarms are the hub's; so is adding, changing and removing nodes of the roster.
+import type { Requirements } from "#shared/protocol/requirements.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { TicketOffer } from "../../rpc/hub.ts";
+import { Accounts } from "./accounts.ts";
+import { Chooser, type Match, type MatchingConfig } from "./choose.ts";
+import { Health } from "./health.ts";
+import type { StoredKind } from "./kinds.ts";
+import { missingOf } from "./ranks.ts";
+import { type ConnectedNode, holding, type Roster, type Running } from "./roster.ts";
+import { fingerprint, type Ticket } from "./tickets.ts";
+import { Waiting } from "./waiting.ts";
+
+/** How long a ticket waits after its job was not reachable. */
+const CLAIM_RETRY_MS = 1000;
+/** The minimum interval between sweeps of what is old. */
+const SWEEP_EVERY_MS = 15_000;
+
+export const DEFAULT_CONFIG: MatchingConfig = { reservedShare: 0 };
+
+export type Claimed = readonly { readonly lease: string; readonly slotClass: SlotClass }[];
+
+export type MatchingEvent<Node> =
+  /** A job advertises. */
+  | { readonly kind: "advertise"; readonly offers: readonly TicketOffer[] }
+  /** The job of a match was called for tasks; null: it was not reachable. */
+  | { readonly kind: "claimed"; readonly match: Match<Node>; readonly claimed: Claimed | null }
+  /** Nodes of the roster were added, changed or removed, or time has passed. */
+  | { readonly kind: "look" };
+
+/** What the hub stores. */
+export type Write = readonly [key: string, value: Ticket | StoredKind | null];
+
+export type Step<Node> = {
+  /** Each to be claimed from its job: the slots are taken already. */
+  readonly matches: readonly Match<Node>[];
+  /** Nodes of the roster that have changed. */
+  readonly changed: readonly Node[];
+  readonly writes: readonly Write[];
+  /** When to look again, in ms since 1970; null: only at the next event. */
+  readonly wakeAt: number | null;
+};
+
+const TICKETS = "ticket:";
+const KINDS = "profile:";
+export const STORED_PREFIXES = { tickets: TICKETS, kinds: KINDS } as const;
+
+export type Demand = {
+  readonly pool: string;
+  readonly slotClass: SlotClass;
+  /** Tasks that wait, and tasks that run. */
+  readonly waiting: number;
+  readonly running: number;
+  /** How long the oldest has waited; ms. */
+  readonly oldestMs: number;
+  /** The average time of a task; seconds. */
+  readonly meanS: number;
+};
+
+export class Matching<Node extends ConnectedNode> {
+  readonly roster: Roster<Node>;
+  readonly health = new Health();
+  readonly #accounts = new Accounts();
+  readonly #waiting: Waiting<Node>;
+  readonly #chooser: Chooser<Node>;
+  /** When the lease of each connected node began, and what its account was charged for it. */
+  readonly #charges = new Map<string, { readonly at: number; readonly chargedS: number }>();
+  /** What the accounts of matches were charged for each slot, until their jobs have claimed them; seconds. */
+  readonly #pending = new Map<Match<Node>, number>();
+  #sweptAt = 0;
+
+  constructor(roster: Roster<Node>, config: MatchingConfig = DEFAULT_CONFIG) {
+    this.roster = roster;
+    this.#waiting = new Waiting(roster, this.#accounts);
+    this.#chooser = new Chooser(roster, this.#waiting, config);
+  }
+
+  /** Adds what the hub has stored. */
+  restore(tickets: Iterable<Ticket>, kinds: Iterable<StoredKind>, now: number): void {
+    // Until their nodes are back, the profiles of nodes that were connected count as seen now.
+    for (const { profile, isConnected, seenAt } of kinds) {
+      this.roster.kinds.restore({ profile, seenAt: isConnected ? now : seenAt });
+    }
+    for (const ticket of tickets) this.#waiting.restore(ticket, now);
+  }
+
+  /** The number of tickets. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  hasWaiting(slotClass: SlotClass): boolean {
+    return this.#waiting.hasWaiting(slotClass);
+  }
+
+  /** What no node of the last ten minutes has for these requirements; null: some node does. */
+  missing(requirements: Requirements, now: number): string | null {
+    return missingOf(requirements, this.roster.kinds.seen(now));
+  }
+
+  /** The waiting and running tasks by pool and class. Looks at all tickets and leases. */
+  demand(now: number): Demand[] {
+    const pools = new Set([...this.roster.kinds.pools(), ...[...this.#waiting.values()].map(poolOf)]);
+    const demand = new Map(
+      [...pools].flatMap((pool) => SLOT_CLASSES.map((slotClass) => this.#noDemand(pool, slotClass))),
+    );
+    const add = (key: string, waiting: number, running: number, since: number): void => {
+      const of = demand.get(key);
+      if (!of) return;
+      const oldestMs = Math.max(of.oldestMs, now - since);
+      demand.set(key, { ...of, waiting: of.waiting + waiting, running: of.running + running, oldestMs });
+    };
+    for (const ticket of this.#waiting.values()) {
+      add(demandKey(poolOf(ticket), ticket.slotClass), ticket.count, 0, ticket.waitingSince);
+    }
+    for (const { nodeId, slotClass } of this.roster.running()) {
+      add(demandKey(this.roster.get(nodeId)?.profile.pool ?? "", slotClass), 0, 1, now);
+    }
+    return [...demand.values()];
+  }
+
+  step(event: MatchingEvent<Node>, now: number): Step<Node> {
+    const changed = new Set<Node>();
+    if (event.kind === "advertise") this.#advertise(event.offers, now);
+    if (event.kind === "claimed") this.#claimed(event.match, event.claimed, changed, now);
+    this.#sweep(now);
+    this.#waiting.advance(now);
+    this.#takeChanges(now);
+    const matches = this.#match(changed, now);
+    return { matches, changed: [...changed], writes: this.#writes(now), wakeAt: this.#wakeAt(now) };
+  }
+
+  #advertise(offers: readonly TicketOffer[], now: number): void {
+    for (const offer of offers) {
+      for (const nodeId of offer.blamed) this.health.fault(nodeId, offer.jobId, now);
+      for (const nodeId of offer.blamed) this.#limit(nodeId, now);
+      this.#waiting.put({ ...offer, advertisedAt: now, notBefore: 0, waitingSince: 0, isCountOld: false }, now);
+    }
+  }
+
+  #claimed(match: Match<Node>, claimed: Claimed | null, changed: Set<Node>, now: number): void {
+    const { ticket, node, slots } = match;
+    const { slotClass, accountId } = ticket;
+    const account = this.#accounts.get(accountId);
+    const chargedS = this.#pending.get(match) ?? 0;
+    this.#pending.delete(match);
+    const unused = slots - (claimed?.length ?? 0);
+    this.roster.reserve(node, slotClass, accountId, -slots);
+    if (this.roster.get(node.nodeId) === node) {
+      for (const { lease } of claimed ?? []) this.#charges.set(lease, { at: now, chargedS });
+    }
+    if (unused > 0) this.#accounts.refund(account, slotClass, unused * chargedS);
+    this.#waiting.accountChanged(account);
+    const free = node.draining ? node.free : { ...node.free, [slotClass]: node.free[slotClass] + unused };
+    this.roster.change(node, { ...holding(node, claimed ?? [], ticket), free });
+    changed.add(node);
+    if (!claimed) this.#waiting.giveBack(ticket, slots, now + CLAIM_RETRY_MS, now);
+    else if (unused > 0) this.#waiting.withdraw(ticket);
+  }
+
+  /** Matches tickets with free slots until none fits. */
+  #match(changed: Set<Node>, now: number): Match<Node>[] {
+    const matches: Match<Node>[] = [];
+    for (;;) {
+      const match = this.#chooser.next();
+      if (!match) break;
+      matches.push(match);
+      const { ticket, node, slots } = match;
+      const { slotClass, accountId } = ticket;
+      const account = this.#accounts.get(accountId);
+      this.#waiting.take(ticket, slots);
+      this.roster.change(node, { free: { ...node.free, [slotClass]: node.free[slotClass] - slots } });
+      this.roster.reserve(node, slotClass, accountId, slots);
+      this.#pending.set(match, this.#accounts.charge(account, slotClass, slots));
+      this.#waiting.accountChanged(account);
+      changed.add(node);
+      this.#takeChanges(now);
+    }
+    this.#waiting.releaseHeld(now);
+    return matches;
+  }
+
+  #takeChanges(now: number): void {
+    for (;;) {
+      const { nodes, accounts, ended } = this.roster.takeChanges();
+      if (nodes.size + accounts.size + ended.length === 0) return;
+      for (const running of ended) this.#ended(running, now);
+      for (const nodeId of nodes) this.#waiting.nodeChanged(nodeId, now);
+      for (const accountId of accounts) this.#waiting.accountChanged(this.#accounts.get(accountId));
+    }
+  }
+
+  #ended({ lease, jobId, accountId, nodeId, slotClass }: Running, now: number): void {
+    const charge = this.#charges.get(lease);
+    this.#charges.delete(lease);
+    if (charge) {
+      const account = this.#accounts.get(accountId);
+      this.#accounts.settle(account, slotClass, (now - charge.at) / 1000, charge.chargedS);
+      this.#waiting.accountChanged(account);
+    }
+    // A lost connection is no result.
+    if (this.roster.get(nodeId)) this.health.ended(nodeId, jobId, now);
+    this.#limit(nodeId, now);
+  }
+
+  #limit(nodeId: string, now: number): void {
+    const allowance = this.health.allowanceOf(nodeId, now);
+    this.roster.limit(nodeId, allowance === "all" ? null : allowance === "one" ? 1 : 0);
+  }
+
+  /** Removes what is old. */
+  #sweep(now: number): void {
+    for (const nodeId of [...this.roster.limited()]) this.#limit(nodeId, now);
+    if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
+    this.#sweptAt = now;
+    this.#waiting.removeStale(now);
+    this.#accounts.forgetIdle((accountId) => this.roster.tasksOf(accountId) > 0);
+  }
+
+  #writes(now: number): Write[] {
+    const tickets = this.#waiting.takeChanges().map(([key, value]): Write => [TICKETS + key, value]);
+    const kinds = this.roster.kinds.takeChanges(now).map(([key, value]): Write => [KINDS + fingerprint(key), value]);
+    const old = this.roster.kinds.forget(now).map((key): Write => [KINDS + fingerprint(key), null]);
+    return [...tickets, ...kinds, ...old];
+  }
+
+  /** When the first ticket opens to more nodes while one of them may have a free slot, or a pause of a node ends. */
+  #wakeAt(now: number): number | null {
+    const opening = SLOT_CLASSES.flatMap((slotClass) =>
+      this.#hasFree(slotClass) ? [this.#waiting.opensAt(slotClass)] : [],
+    );
+    const resuming = [...this.roster.limited()].flatMap((nodeId) => this.health.resumesAt(nodeId, now) ?? []);
+    const at = Math.min(...opening, ...(this.#waiting.size > 0 ? resuming : []));
+    return at === Infinity ? null : at;
+  }
+
+  #hasFree(slotClass: SlotClass): boolean {
+    return [...this.roster.kinds.pools()].some((pool) => this.roster.free(pool, slotClass) > 0);
+  }
+
+  #noDemand(pool: string, slotClass: SlotClass): [string, Demand] {
+    const none = { waiting: 0, running: 0, oldestMs: 0, meanS: this.#accounts.meanS[slotClass] };
+    return [demandKey(pool, slotClass), { pool, slotClass, ...none }];
+  }
+}
+
+const poolOf = ({ requirements }: Ticket): string => requirements.pool;
+const demandKey = (pool: string, slotClass: SlotClass): string => `${slotClass} ${pool}`;

@@ -1,0 +1,60 @@
+// Which profiles can do work with certain requirements, and which of them should. Pure.
+import { meets } from "#shared/plan/command/capabilities.ts";
+import { describeNeeds, missingNeeds } from "#shared/plan/needs.ts";
+import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
+
+/** What some work prefers beside what it requires. */
+export type Preferences = {
+  /** The region that is near its source; null: not known. */
+  readonly near: string | null;
+  /** Whether it was lost before: it should go to machines that stay. */
+  readonly steady: boolean;
+};
+
+/**
+ * How well nodes of a profile suit some work: lower is better, null is never. The region counts more than hardware:
+ * moving a source over an ocean takes longer than encoding it in software.
+ */
+export function rankOf(
+  { pool, labels, needs }: Requirements,
+  { near, steady }: Preferences,
+  profile: Profile,
+): number | null {
+  if (profile.pool !== pool || !labels.every((label) => profile.labels.includes(label))) return null;
+  if (missingNeeds(needs, profile.capabilities).length > 0) return null;
+  const isFar = near !== null && profile.region !== near;
+  return (steady && profile.spot ? 4 : 0) + (isFar ? 2 : 0) + (usesHardware(needs, profile) ? 0 : 1);
+}
+
+/** Whether a hardware encoder of the profile does what the work needs; work that needs no encoder is all the same. */
+function usesHardware(needs: Requirements["needs"], { capabilities }: Profile): boolean {
+  const { hardware } = capabilities;
+  const encoders = needs.filter(({ kind }) => kind === "encoder");
+  if (hardware === null) return encoders.length === 0;
+  const ofHardware = { encoders: hardware.encoders, filters: [], muxers: [], hardware: null };
+  return encoders.length === 0 || encoders.some((need) => meets(ofHardware, need));
+}
+
+/**
+ * What no profile has, such as "a node with libsvtav1 in pool default": of the profile that lacks least. Null when one
+ * of the profiles can do the work.
+ */
+export function missingOf(requirements: Requirements, profiles: Iterable<Profile>): string | null {
+  let least: { readonly labels: readonly string[]; readonly needs: Requirements["needs"] } | null = null;
+  for (const { pool, labels, capabilities } of profiles) {
+    if (pool !== requirements.pool) continue;
+    const missing = {
+      labels: requirements.labels.filter((label) => !labels.includes(label)),
+      needs: missingNeeds(requirements.needs, capabilities),
+    };
+    const count = missing.labels.length + missing.needs.length;
+    if (count === 0) return null;
+    if (least === null || count < least.labels.length + least.needs.length) least = missing;
+  }
+  if (least === null) return `a node in pool ${requirements.pool}`;
+  const names = [
+    ...least.labels.map((label) => `label ${label}`),
+    ...(least.needs.length ? [describeNeeds(least.needs)] : []),
+  ];
+  return `a node with ${names.join(" and ")} in pool ${requirements.pool}`;
+}
