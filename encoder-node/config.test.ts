@@ -44,9 +44,10 @@ describe("readConfig", () => {
       ...{ COPRA_NODE_POOL: "spare", COPRA_NODE_LABELS: "region:eu,ssd" },
       ...{ COPRA_NODE_SPOT: "1", COPRA_NODE_EXIT_WHEN_IDLE: "60" },
     };
-    const placed = { pool: "spare", labels: ["region:eu", "ssd"], spot: true, exitWhenIdleMs: 60_000 };
+    const placed = { pool: "spare", labels: ["region:eu", "ssd"], spot: true, exitWhenIdleMs: 60_000, drainMs: 25_000 };
     expect(readConfig(NEEDED, env)).toMatchObject(placed);
     const flags = ["--pool", "gpu", "--label", "gpu", "--label", "a10", "--spot", "--exit-when-idle", "120"];
+    expect(readConfig([...NEEDED, "--spot", "--drain-seconds", "110"], {}).drainMs).toBe(110_000);
     const flagged = { pool: "gpu", labels: ["a10", "gpu"], spot: true, exitWhenIdleMs: 120_000 };
     expect(readConfig([...NEEDED, ...flags], {})).toMatchObject(flagged);
     expect(readConfig([...NEEDED, ...flags], { ...env, COPRA_NODE_SPOT: "0" })).toMatchObject(flagged);

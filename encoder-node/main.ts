@@ -33,8 +33,11 @@ async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity>
 /** How long reports may take after the work was handed back. */
 const LAST_REPORTS_MS = 3000;
 
-/** The first signal drains the node. A second signal, or the deadline, hands back running work at once. */
-function stopOnSignals(node: EncoderNode, drainMs: number, log: Logger): void {
+/**
+ * The first signal drains the node: a machine that is taken away finishes only what it can until the deadline. A second
+ * signal, or the deadline, hands back running work at once.
+ */
+function stopOnSignals(node: EncoderNode, { drainMs, spot }: NodeConfig, log: Logger): void {
   let signals = 0;
   const handBack = (): void => {
     node.handBack();
@@ -46,14 +49,15 @@ function stopOnSignals(node: EncoderNode, drainMs: number, log: Logger): void {
     if (signals > 1) return handBack();
     log.info("Draining", { limitMs: drainMs, advice: "send the signal again to hand back running work at once" });
     setTimeout(handBack, drainMs).unref();
-    node.drain().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error("Drain failed", { error: messageOf(error) });
-        process.exit(1);
-      },
-    );
+    node.drain(spot ? drainMs : null).catch(() => undefined);
   };
+  node.stopped.then(
+    () => process.exit(0),
+    (error: unknown) => {
+      log.error("Drain failed", { error: messageOf(error) });
+      process.exit(1);
+    },
+  );
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
 }
@@ -108,7 +112,7 @@ async function main(config: NodeConfig): Promise<void> {
     log: nodeLog,
     capabilities: { ...capabilities, isolation },
   });
-  stopOnSignals(node, config.drainMs, nodeLog);
+  stopOnSignals(node, config, nodeLog);
 }
 
 function configOf(args: readonly string[]): NodeConfig {

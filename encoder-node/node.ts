@@ -8,10 +8,12 @@ import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/build/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
+import { exitWhenIdle } from "./idle-exit.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestScratch, requestUploads } from "./link/upload-requests.ts";
+import { nodeFacts } from "./node-facts.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
 import { createSlots } from "./task/slots.ts";
@@ -40,8 +42,13 @@ export type NodeSetup = {
 };
 
 export interface EncoderNode {
-  /** Accepts no new work, and resolves when all work has ended. */
-  drain(): Promise<void>;
+  /**
+   * Accepts no new work, and resolves when all work has ended. `withinMs`: the machine is gone after this time, and work
+   * that cannot end until then is handed back.
+   */
+  drain(withinMs?: number | null): Promise<void>;
+  /** Resolves when the node has drained: because of a call, of the control plane, or because it was idle for long. */
+  readonly stopped: Promise<void>;
   /** Stops all work and reports it as failed, so that other nodes do it. */
   handBack(): void;
 }
@@ -75,9 +82,10 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     },
   });
 
-  const stop = async (): Promise<void> => {
-    const idle = leases.drain();
-    link.send({ type: "bye" });
+  const stop = async (withinMs: number | null): Promise<void> => {
+    endWatch();
+    const idle = leases.drain(withinMs);
+    link.send({ type: "bye", ...(withinMs === null ? {} : { withinMs }) });
     await idle;
     link.close();
     board.close();
@@ -85,27 +93,56 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     await deps.rangedSources.close();
     await deps.storages.close();
   };
-  let stopped: Promise<void> | null = null;
-  const drain = (): Promise<void> => {
-    stopped ??= stop();
-    return stopped;
+  const stopped = Promise.withResolvers<void>();
+  let isStopping = false;
+  const drain = (withinMs: number | null = null): Promise<void> => {
+    if (!isStopping) stop(withinMs).then(stopped.resolve, stopped.reject);
+    isStopping = true;
+    return stopped.promise;
   };
   const logError = (message: string) => (error: unknown) => log.error(message, { error: messageOf(error) });
 
   const link = new NodeLink(
     { url: config.url, token: config.token, log },
     {
-      hello: () => ({ ...identity, capabilities, slots: slots.free(), running: leases.running() }),
+      hello: () => ({
+        ...identity,
+        ...nodeFacts(config),
+        capabilities,
+        slots: slots.free(),
+        running: leases.running(),
+      }),
       assign: (assignment) => leases.start(assignment),
       cancel: (lease) => leases.cancel(lease),
       yield: (lease) => leases.yield(lease),
-      drain: () => void drain().catch(logError("Drain failed")),
+      drain: () => {
+        log.info("Draining", { reason: "the control plane requested it" });
+        void drain().catch(() => undefined);
+      },
       welcome: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
       pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
-  void reports.resume().catch(logError("Spooled reports not sent"));
-  return { drain, handBack: () => leases.handBack() };
+  let isResumed = false;
+  void reports
+    .resume()
+    .catch(logError("Spooled reports not sent"))
+    .finally(() => {
+      isResumed = true;
+    });
+  const isIdle = (): boolean => link.isOpen && isResumed && leases.running().length === 0;
+  const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
+  return { drain, stopped: stopped.promise, handBack: () => leases.handBack() };
+}
+
+/** Drains the node when it has been idle for long. Returns a function that ends the watch. */
+function watchIdle(afterMs: number | null, isIdle: () => boolean, drain: () => Promise<void>, log: Logger): () => void {
+  if (afterMs === null) return () => undefined;
+  const exit = (): void => {
+    log.info("Draining", { reason: "the node was idle", idleMs: afterMs });
+    void drain().catch(() => undefined);
+  };
+  return exitWhenIdle({ afterMs, isIdle, exit });
 }
 
 /** Tasks that only upload count towards the maximum number of leases. */

@@ -149,6 +149,22 @@ it("rejects assignments while it drains, and waits until that is reported", asyn
   expect(frames).toEqual([{ type: "slots", offered: { inspect: 0, encode: 0 }, released: [assignment("A").lease] }]);
 });
 
+it("hands back at once what cannot end before its machine is taken away, and finishes the rest", async () => {
+  leases.start(assignment("A"));
+  leases.start(assignment("B"));
+  await vi.waitFor(() => expect(given).toHaveLength(2));
+  given[1]?.progress("uploading", 0);
+  const draining = leases.drain(60_000);
+  const lost = { body: { failure: { code: "node_lost" } } };
+  await vi.waitFor(() => expect(reported).toMatchObject([{ lease: assignment("A").lease, ...lost }]));
+  expect(leases.running()).toMatchObject([{ lease: assignment("B").lease }]);
+  // It turns out to be slow: work that falls behind is handed back later.
+  given[1]?.progress("encoding", 0.01);
+  await vi.waitFor(() => expect(reported).toHaveLength(2), { timeout: 5000 });
+  expect(reported[1]).toMatchObject({ lease: assignment("B").lease, ...lost });
+  await draining;
+});
+
 it("continues when a report fails", async () => {
   leases = open({ send: () => Promise.reject(new Error("no disk")), resume: async () => undefined });
   leases.start(assignment("A"));

@@ -11,6 +11,7 @@ import type { Slots } from "../task/slots.ts";
 import { YIELDED } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import type { UploadSlots } from "../task/upload-slots.ts";
+import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { runTask, type StopReason } from "./run-task.ts";
 
 /** The part of a task's deps that belongs to its lease alone. */
@@ -29,11 +30,16 @@ export interface LeasesDeps {
 
 type Running = {
   readonly assignment: Assignment;
+  readonly work: { done: WorkDone };
   readonly abort: AbortController;
   readonly yielded: AbortController;
   readonly done: Promise<unknown>;
 };
 type LeaseSignals = { readonly stop: AbortSignal; readonly yielded: AbortSignal };
+type NoteProgress = (stage: TaskStage, fraction: number) => void;
+
+/** How often a node whose machine will be taken away checks what it can finish. */
+const CHECK_EVERY_MS = 1000;
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
@@ -57,7 +63,7 @@ export class Leases {
     }
     log.debug("Lease started", { lease, kind, slotClass, round });
     slots.take(slotClass);
-    this.#run(assignment, (signals) => runLease(assignment, signals, this.#deps));
+    this.#run(assignment, (signals, note) => runLease(assignment, signals, note, this.#deps));
   }
 
   cancel(lease: LeaseId): void {
@@ -79,24 +85,52 @@ export class Leases {
 
   /** Stops all work and reports it as failed, so that other nodes do it. */
   handBack(): void {
-    for (const { abort } of this.#leases.values()) abort.abort("handed-back" satisfies StopReason);
+    this.#handBack([...this.#leases.values()]);
   }
 
-  /** Accepts no new work, and resolves when all work has ended. */
-  async drain(): Promise<void> {
+  /**
+   * Accepts no new work, and resolves when all work has ended. If the machine will be gone after `withinMs`, work that
+   * cannot end until then is handed back as soon as this is clear.
+   */
+  async drain(withinMs: number | null = null): Promise<void> {
     this.#isDraining = true;
     this.#deps.slots.close();
+    if (withinMs === null) return this.#allEnded();
+    const deadline = Date.now() + withinMs;
+    const handBackLate = (): void => {
+      const now = Date.now();
+      this.#handBack([...this.#leases.values()].filter(({ work }) => !canFinish(work.done, deadline, now)));
+    };
+    handBackLate();
+    const timer = setInterval(handBackLate, CHECK_EVERY_MS);
+    await this.#allEnded();
+    clearInterval(timer);
+  }
+
+  #handBack(late: readonly Running[]): void {
+    for (const { assignment, abort } of late) {
+      if (!abort.signal.aborted) this.#deps.log.info("Lease handed back", { lease: assignment.lease });
+      abort.abort("handed-back" satisfies StopReason);
+    }
+  }
+
+  async #allEnded(): Promise<void> {
     // Assignments that the hub sent before it knew may still arrive, and must be reported before the node stops.
     while (this.#leases.size > 0) await Promise.all([...this.#leases.values()].map(({ done }) => done));
   }
 
-  #run(assignment: Assignment, work: (signals: LeaseSignals) => Promise<unknown>): void {
+  #run(assignment: Assignment, start: (signals: LeaseSignals, note: NoteProgress) => Promise<unknown>): void {
     const { lease } = assignment;
+    const work: Running["work"] = { done: { stage: "transferring", fraction: 0, since: Date.now() } };
+    const note: NoteProgress = (stage, fraction) => {
+      const since = work.done.stage === stage ? work.done.since : Date.now();
+      work.done = { stage, fraction, since };
+    };
     const [abort, yielded] = [new AbortController(), new AbortController()];
-    const done = work({ stop: abort.signal, yielded: yielded.signal })
+    const done = start({ stop: abort.signal, yielded: yielded.signal }, note)
       .catch((error: unknown) => this.#deps.log.error("Lease failed unexpectedly", { lease, error: messageOf(error) }))
       .finally(() => this.#leases.delete(lease));
-    this.#leases.set(lease, { assignment, abort, yielded, done });
+    this.#leases.set(lease, { assignment, work, abort, yielded, done });
   }
 }
 
@@ -104,6 +138,7 @@ export class Leases {
 async function runLease(
   assignment: Assignment,
   { stop: signal, yielded }: LeaseSignals,
+  note: NoteProgress,
   deps: LeasesDeps,
 ): Promise<void> {
   const { board, reports, uploads, log } = deps;
@@ -113,7 +148,9 @@ async function runLease(
   let releaseUploadSlot: (() => void) | null = null;
   // Work that was stopped may still report progress for a short time, which would keep the lease on the board forever.
   const progress = (stage: TaskStage, fraction: number): void => {
-    if (!end.signal.aborted) board.update(lease, token, stage, fraction);
+    if (end.signal.aborted) return;
+    note(stage, fraction);
+    board.update(lease, token, stage, fraction);
   };
   const moveToUploadSlot = async (): Promise<void> => {
     releaseUploadSlot = await uploads.acquire(end.signal);

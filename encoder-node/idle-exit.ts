@@ -1,0 +1,31 @@
+// Ends a node that has had no work for a while, so that a fleet shrinks when its queue is empty.
+
+const CHECK_EVERY_MS = 1000;
+
+export type IdleExit = {
+  /** How long without work. */
+  readonly afterMs: number;
+  /**
+   * Whether the node could have been assigned work, and had none: a node without a connection is not idle, or a control
+   * plane that is down would end the whole fleet.
+   */
+  readonly isIdle: () => boolean;
+  readonly exit: () => void;
+};
+
+/** Calls `exit` once the node has been idle for `afterMs` in a row. Returns a function that ends the watch. */
+export function exitWhenIdle({ afterMs, isIdle, exit }: IdleExit): () => void {
+  let since: number | null = null;
+  const timer = setInterval(
+    () => {
+      const now = Date.now();
+      since = isIdle() ? (since ?? now) : null;
+      if (since === null || now - since < afterMs) return;
+      clearInterval(timer);
+      exit();
+    },
+    Math.min(CHECK_EVERY_MS, afterMs / 2),
+  );
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,106 @@
+// How a node introduces itself to a scripted hub, and how it ends.
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { WebSocketServer } from "ws";
+import { decodeNodeFrame, type HubFrame, type NodeFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import type { NodeConfig } from "./config.ts";
+import { type EncoderNode, startNode } from "./node.ts";
+import { silentLog } from "./testing/silent-log.ts";
+
+/** Never responds, so that a task runs until it is stopped. */
+const silent = createServer(() => undefined);
+let folder: string;
+beforeAll(async () => {
+  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  folder = await mkdtemp(join(tmpdir(), "copra-node-"));
+});
+afterAll(async () => {
+  silent.closeAllConnections();
+  silent.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
+const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null };
+
+type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; send(frame: HubFrame): void };
+
+/** A node that is connected to a hub. */
+async function connect(config: Partial<NodeConfig>): Promise<ScriptedHub> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  const frames: NodeFrame[] = [];
+  const send = (frame: HubFrame): void => {
+    for (const client of server.clients) client.send(JSON.stringify(frame));
+  };
+  server.on("connection", (socket) => {
+    socket.on("message", (data) => {
+      const decoded = decodeNodeFrame(data.toString());
+      if (decoded.ok) frames.push(decoded.value);
+    });
+    send({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 });
+  });
+  const node = await startNode({
+    config: {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      ...{ token: "n-1", workFolder: folder, name: null, allowPrivate: "loopback", slots: { inspect: 1, encode: 1 } },
+      ...{ hw: "off", isolation: "best-effort", logLevel: "info", maxSourceBytes: 1e9, drainMs: 0 },
+      ...{ pool: null, labels: [], spot: false, exitWhenIdleMs: null },
+      ...config,
+    },
+    identity: { nodeId: "n", session: "s" },
+    tools: { ffmpeg: tool, ffprobe: tool },
+    capabilities,
+    log: silentLog,
+  });
+  onTestFinished(() => node.drain());
+  await vi.waitFor(() => expect(frames[0]?.type).toBe("hello"), { timeout: 5000 });
+  return { node, frames, send };
+}
+
+it("states its machine, version, place and disk", async () => {
+  const { frames } = await connect({ pool: "gpu", labels: ["region:eu"], spot: true });
+  expect(frames[0]).toMatchObject({
+    ...{ host: hostname(), version: expect.stringMatching(/^\d+\.\d+\.\d+/), pool: "gpu", labels: ["region:eu"] },
+    spot: true,
+    disk: { free: expect.any(Number), total: expect.any(Number) },
+  });
+});
+
+it("ends when the hub drains it", async () => {
+  const { node, frames, send } = await connect({});
+  send({ type: "drain" });
+  await node.stopped;
+  await vi.waitFor(() => expect(frames.at(-1)).toEqual({ type: "bye" }));
+});
+
+it("states how long its machine still exists", async () => {
+  const { node, frames } = await connect({ spot: true });
+  await node.drain(25_000);
+  await vi.waitFor(() => expect(frames.at(-1)).toEqual({ type: "bye", withinMs: 25_000 }));
+});
+
+it("ends after it has been idle for the time that it was given, and not while it works", async () => {
+  const { node, frames, send } = await connect({ exitWhenIdleMs: 300 });
+  const lease = "AAAAAAAAAAAAAA.inspect.1" as never;
+  const sourceUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const task = { kind: "inspect", sourceUrl, chunking: null } as const;
+  const assigned = { kind: "inspect", slotClass: "inspect", round: 0, jobId: "AAAAAAAAAAAAAA" as never } as const;
+  const stopped = vi.fn();
+  void node.stopped.then(stopped);
+  send({ type: "assign", assignment: { lease, token: "t", ...assigned, task } });
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(stopped).not.toHaveBeenCalled();
+  send({ type: "cancel", lease });
+  await vi.waitFor(() => expect(stopped).toHaveBeenCalled(), { timeout: 5000 });
+  expect(frames.at(-1)).toEqual({ type: "bye" });
+});
