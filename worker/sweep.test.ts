@@ -10,7 +10,7 @@ import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
 import worker from "./index.ts";
-import { loadState, saveState } from "./job/persistence/job-store.ts";
+import { loadState, rewriteState } from "./testing/stored-state.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
@@ -38,8 +38,7 @@ const stateOf = (id: string): Promise<JobState | null> =>
 /** Changes the state on disk, takes the alarm away, and drops the object from memory. */
 async function loseAlarm(id: string, change: (state: JobState) => JobState): Promise<void> {
   await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
-    const state = loadState(storage);
-    if (state) saveState(storage, state, change(state));
+    rewriteState(storage, change);
     await storage.deleteAlarm();
   });
   await evictDurableObject(jobOf(env, id));

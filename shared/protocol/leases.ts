@@ -2,10 +2,13 @@
 import * as z from "zod";
 import { type LeaseId, parseLeaseId } from "../ids.ts";
 
-/** How long a lease lives without a report from its node. */
-export const LEASE_MS = 45_000;
+/**
+ * How long a lease lives without a report from its node. A lost connection is noticed sooner, by the hub: this is for
+ * what the hub does not notice, and each renewal that is stored costs a row.
+ */
+export const LEASE_MS = 180_000;
 /** How long a new lease waits for the first report: the assign frame may have been lost. */
-export const OFFER_MS = 20_000;
+export const OFFER_MS = 30_000;
 
 export const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
   error: "not a lease id",

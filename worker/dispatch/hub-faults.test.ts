@@ -4,12 +4,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { JobObject } from "../job/job-object.ts";
-import { loadState } from "../job/persistence/job-store.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { newSpec } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
+import { loadState } from "../testing/stored-state.ts";
 import { NodeHub } from "./node-hub.ts";
 
 useNodes();

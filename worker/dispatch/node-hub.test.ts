@@ -1,11 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { loadState } from "../job/persistence/job-store.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import { PROBE } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
+import { loadState } from "../testing/stored-state.ts";
 
 useNodes();
 

@@ -2,10 +2,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadState } from "../job/persistence/job-store.ts";
 import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { type Audience, fill, ROUTES, type TestRoute } from "../testing/routes.ts";
+import { loadState } from "../testing/stored-state.ts";
 
 const NOBODYS_JOB = "AAAAAAAAAAAAAA";
 

@@ -6,7 +6,7 @@ import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { BUILTIN_RETENTION_MS } from "../storage/builtin/builtin-objects.ts";
 import { newSpec } from "../testing/jobs.ts";
-import { loadState, saveState } from "./persistence/job-store.ts";
+import { loadState, rewriteState } from "../testing/stored-state.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const bucket = (env as Env).STORAGE as R2Bucket;
@@ -23,8 +23,7 @@ async function cancelled(agoMs: number, objects: readonly string[]): Promise<Job
   await stubOf(spec).cancel();
   await Promise.all(objects.map((path) => bucket.put(`${spec.id}/${path}`, "x")));
   await runInDurableObject(stubOf(spec), (_, { storage }) => {
-    const state = loadState(storage);
-    if (state) saveState(storage, state, { ...state, completedAt: Date.now() - agoMs, outbox: [] });
+    rewriteState(storage, (state) => ({ ...state, completedAt: Date.now() - agoMs, outbox: [] }));
   });
   await evictDurableObject(stubOf(spec));
   return spec;

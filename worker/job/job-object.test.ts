@@ -2,13 +2,16 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
 import { findJob } from "../db/jobs.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { RETENTION_MS } from "../settings.ts";
 import { newSpec, PROBE, SECRET_KEY } from "../testing/jobs.ts";
+import { loadState, rewriteState } from "../testing/stored-state.ts";
+import type { JobObject } from "./job-object.ts";
 import { JobMemory } from "./persistence/job-memory.ts";
-import { loadState, saveState } from "./persistence/job-store.ts";
+import { JobStore } from "./persistence/job-store.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
@@ -18,8 +21,7 @@ const stateOf = (spec: JobSpec): Promise<JobState | null> =>
 /** Changes what lies on disk, as if time had passed, and drops the object from memory. */
 async function rewrite(spec: JobSpec, change: (state: JobState) => JobState): Promise<void> {
   await runInDurableObject(stubOf(spec), (_, { storage }) => {
-    const state = loadState(storage);
-    if (state) saveState(storage, state, change(state));
+    rewriteState(storage, change);
   });
   await evictDurableObject(stubOf(spec));
 }
@@ -146,14 +148,38 @@ describe("a job", () => {
     expect((await stateOf(spec))?.outbox).toHaveLength(1);
   });
 
-  it("keeps progress that was shown, even if its object dies", async () => {
+  it("writes nothing for the first sign of life of a lease, for progress, and for a client that polls", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const encode = await claim(spec, "encode");
-    await stubOf(spec).progress([{ ...encode, stage: "encoding", fraction: 0.7 }]);
-    const shown = await stubOf(spec).view();
+    const report = (fraction: number) => stubOf(spec).progress([{ ...encode, stage: "encoding", fraction }]);
+    const percent = async () => {
+      const shown = await stubOf(spec).view();
+      return shown.ok && shown.value.progress;
+    };
+    // The status of the output changes, which is written.
+    await report(0.1);
+    const writes = vi.spyOn(JobStore.prototype, "save");
+    await report(0.7);
+    expect(await percent()).toBe("68%");
+    await report(0.6);
+    expect(await percent()).toBe("68%");
+    expect(writes).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    const { confirmBy, expiresAt = 0 } = (await stateOf(spec))?.tasks[1]?.lease ?? {};
+    expect([confirmBy, expiresAt > Date.now() + LEASE_MS / 2]).toEqual([null, true]);
+  });
+
+  it("does not set its alarm again after an eviction", async () => {
+    const spec = await inspected(VIDEO_ONLY);
+    const encode = await claim(spec, "encode");
     await evictDurableObject(stubOf(spec));
-    const after = await stubOf(spec).view();
-    expect(shown.ok && after.ok && after.value.progress === shown.value.progress && shown.value.progress).toBe("68%");
+    const alarms = await runInDurableObject(stubOf(spec), async (object, { storage }) => {
+      const set = vi.spyOn(storage, "setAlarm");
+      const files = [{ output: 0, file: 1, sizeBytes: 1000 }];
+      await (object as JobObject).uploads(encode.lease, { token: encode.token, files });
+      return set.mock.calls.length;
+    });
+    expect(alarms).toBe(0);
   });
 });
 

@@ -57,7 +57,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
-    this.#events = new JobEvents(() => this.#memory.show("in memory"));
+    this.#events = new JobEvents(() => this.#memory.show());
     this.#effects = new EffectRunner(ctx, env, this.#memory);
     this.#leases = new LeaseRequests(env, this.#memory, (state) => this.#commit(state));
   }
@@ -108,7 +108,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async view(): Promise<JobResult<JobView>> {
-    const view = this.#memory.show("on disk");
+    const view = this.#memory.show();
     return view ? ok(view) : err(JOB_NOT_FOUND);
   }
 
@@ -178,7 +178,8 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     if (!this.#memory.isUnreadable) {
       const { state } = this.#memory;
       if (!state) return null;
-      this.#memory.save(indexBehind(state, rowVersion));
+      const behind = indexBehind(state, rowVersion);
+      if (behind !== state) this.#memory.save(behind);
     }
     await this.#effects.revive();
     return this.#effects.nextCheckAt();

@@ -204,7 +204,8 @@ export class LeaseRequests implements LeaseRpc {
     const before = this.#memory.state;
     if (!before) return items.map(({ lease }) => lease);
     const { state, dropped } = renewAll(before, items, renew, now);
-    if (this.#memory.note(state, now)) this.#commit(state);
+    if (this.#memory.mustSave(state, now)) this.#commit(state);
+    else this.#memory.note(state);
     return dropped;
   }
 }

@@ -7,9 +7,9 @@ import { jobOf } from "../rpc/job.ts";
 import { settingsOf } from "../settings.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
 import { purgedJobResponses } from "../testing/purged-job-responses.ts";
+import { rewriteState } from "../testing/stored-state.ts";
 import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
-import { loadState, saveState } from "./persistence/job-store.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -65,7 +65,7 @@ describe("a job that has ended", () => {
     const apply = (change: (before: JobState) => JobState) => {
       state = change(state);
     };
-    const deps = { env, state: () => state, apply, now: () => now, purge: async () => {} };
+    const deps = { env, state: () => state, apply, note: apply, now: () => now, purge: async () => {} };
     await runEffect({ kind: "index" }, deps);
     const row = await findJob(env.DB, spec.accountId, spec.id);
     expect([row?.status, row?.checkAt]).toEqual(["job.completed", now + 7 * DAY_MS + CHECK_AFTER_MS]);
@@ -92,8 +92,7 @@ describe("a job whose retention is over", () => {
     await bucket.put(`${id}/a.mp4`, "x");
     const { body: last } = await ask("GET", `/v2/jobs/${id}`);
     await runInDurableObject(job, (_, { storage: disk }) => {
-      const state = loadState(disk);
-      if (state) saveState(disk, state, { ...state, completedAt: Date.now() - 7 * DAY_MS });
+      rewriteState(disk, (state) => ({ ...state, completedAt: Date.now() - 7 * DAY_MS }));
     });
     await evictDurableObject(job);
     await runDurableObjectAlarm(job);

@@ -10,6 +10,8 @@ import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { publicUrlOf } from "../storage/open-store.ts";
 import { basic, newAccount, newSpec, PROBE, send } from "../testing/jobs.ts";
+import { loadState } from "../testing/stored-state.ts";
+import type { JobState } from "./state/job-state.ts";
 
 const KEY = "00112233445566778899aabbccddeeff";
 const STREAM = { path: "stream", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true }, thumbnails: true };
@@ -252,14 +254,13 @@ describe("a stream", () => {
     const metadata = { hls: filename("hls/master.m3u8"), dash: filename("dash/master.mpd") };
     expect((await metadataOf(spec)).outputs[0]).toMatchObject({ httpstream: metadata });
     await evictDurableObject(stubOf(spec));
-    const bodies = JSON.parse(await dump(spec))
-      .filter(([name]: [string]) => name.startsWith("outbox:"))
-      .map(([, { event, body }]: [string, { event: string; body: string }]) => [event, JSON.parse(body)]);
-    const completed = bodies.find(([event, body]: [string, { data: { type: string } }]) => {
-      return event === "output.completed" && body.data.type === "httpstream";
-    })[1];
+    const { outbox } = await runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage) as JobState);
+    const bodies = outbox.map(({ event, body }) => [event, JSON.parse(body)] as const);
+    const completed = bodies.find(
+      ([event, { data }]) => event === "output.completed" && data.type === "httpstream",
+    )?.[1];
     expect(completed).toMatchObject({ metadata: true, data: { urls: outputs[0]?.urls, metadata } });
-    const last = bodies.at(-1)[1];
+    const last = bodies.at(-1)?.[1];
     expect(last.data.outputs[0].metadata).toEqual(completed.data.metadata);
   });
 

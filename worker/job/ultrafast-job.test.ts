@@ -26,9 +26,10 @@ import {
   videoChunking,
   videoProbe,
 } from "../testing/jobs.ts";
+import { loadState, rewriteState } from "../testing/stored-state.ts";
 import { claimTasks, recordProgress } from "./decide/leases.ts";
 import { completeTask } from "./decide/reports.ts";
-import { loadState, saveState } from "./persistence/job-store.ts";
+import { JobStore } from "./persistence/job-store.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const FAST = { settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } };
@@ -225,9 +226,7 @@ describe("a job in chunks", () => {
     const { spec, given } = await upTo("chunk");
     await write(spec, given, "v.mp4");
     await runInDurableObject(stubOf(spec), (_, { storage }) => {
-      const state = loadState(storage);
-      const left = { ...state?.scratch, folder: 1, leftovers: [0] } as JobState["scratch"];
-      if (state) saveState(storage, state, { ...state, scratch: left });
+      rewriteState(storage, (state) => ({ ...state, scratch: { ...state.scratch, folder: 1, leftovers: [0] } }));
     });
     await evict(spec);
     await runDurableObjectAlarm(stubOf(spec));
@@ -296,7 +295,7 @@ function counting(storage: DurableObjectStorage) {
     count.largest = Math.max(count.largest, bytes);
     storage.kv.put(key, value);
   };
-  const kv = { put, delete: (key: string) => storage.kv.delete(key) };
+  const kv = { put, delete: (key: string) => storage.kv.delete(key), list: () => storage.kv.list() };
   const transactionSync = <T>(act: () => T): T => storage.transactionSync(act);
   return { count, storage: { kv, transactionSync } as unknown as DurableObjectStorage };
 }
@@ -306,9 +305,10 @@ it("writes little for each chunk, however many there are", async () => {
   const spec = await begun({ outputs: { httpstream: { path: "stream", dash: { path: "dash" } } } });
   const { done, chunks, ...count } = await runInDurableObject(stubOf(spec), (_, { storage }) => {
     const disk = counting(storage);
-    let state = loadState(storage) as JobState;
+    const store = new JobStore(disk.storage);
+    let state = store.load() as JobState;
     const save = (next: JobState): void => {
-      saveState(disk.storage, state, next);
+      store.save(next);
       state = next;
     };
     const claimOne = (slotClass: "inspect" | "encode", nodeId: string): Assignment => {
@@ -342,9 +342,10 @@ it("writes little for each chunk, however many there are", async () => {
   });
   expect(chunks).toBeGreaterThan(200);
   expect(done).toBe(chunks);
-  expect(count.rows / chunks).toBeLessThan(4.1);
-  expect(count.bytes / chunks).toBeLessThan(50_000);
-  expect(count.largest).toBeLessThan(20_000);
+  // One row for each of the three saves, of a few hundred kilobytes at most.
+  expect(count.rows / chunks).toBeLessThan(3.6);
+  expect(count.bytes / chunks).toBeLessThan(200_000);
+  expect(count.largest).toBeLessThan(200_000);
   await evict(spec);
   expect(Object.keys((await stateOf(spec))?.chunkResults ?? {})).toHaveLength(chunks);
 });

@@ -12,6 +12,7 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/v2\/metadata\//, "client"],
   [/^\/v2\/nodes\//, "node"],
   [/^\/v2\/admin\//, "operator"],
+  [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
   // Signed URLs and ids that cannot be guessed; they are tested with the route.
   [/^\/storage\//, "anyone"],
   [/^\/(docs.*|v2\/health|v2\/openapi\.json)?$/, "anyone"],

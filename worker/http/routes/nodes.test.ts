@@ -3,10 +3,10 @@ import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
 import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
-import { loadState } from "../../job/persistence/job-store.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
+import { loadState } from "../../testing/stored-state.ts";
 
 let own: Record<string, string>;
 let node: Record<string, string>;

@@ -56,11 +56,12 @@ describe("leases", () => {
   it("last while they are renewed; then another node gets the task", () => {
     const state = encoding();
     expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0, RETENTION_MS)).toBe(NOW + OFFER_MS);
+    expect(LEASE_MS).toBeGreaterThan(OFFER_MS);
     const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
     expect(expireLeases(renewed, NOW + 5000 + LEASE_MS - 1)).toBe(renewed);
     const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
     expect(lost.tasks[1]).toMatchObject({ phase: "pending", losses: 1, failures: 0, avoid: ["node-a"] });
-    const { state: elsewhere } = claim(lost, "t3", NOW + 60_000, "node-b");
+    const { state: elsewhere } = claim(lost, "t3", NOW + 5000 + LEASE_MS, "node-b");
     expect(checkLease(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
     expect(checkLease(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
   });

@@ -10,7 +10,7 @@ import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
 import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
-import type { TaskState } from "../state/task-state.ts";
+import { leaseEnd, type TaskState } from "../state/task-state.ts";
 import { endIfDone } from "./job-ending.ts";
 import { taskFor } from "./node-task.ts";
 import { startOf } from "./storage-check.ts";
@@ -27,7 +27,8 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
-    const lease = { nodeId: claim.nodeId, session: claim.session, token, expiresAt: now + OFFER_MS, since: now };
+    const { nodeId, session } = claim;
+    const lease = { nodeId, session, token, expiresAt: now + LEASE_MS, since: now, confirmBy: now + OFFER_MS };
     const leased = { attempt: task.attempt + 1, lease, stage: null, fraction: 0, reports: madeReports(task) };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", leased);
@@ -89,7 +90,7 @@ export function renewLease(
 ): Renewed & { readonly task: TaskState | null } {
   const { verdict, task } = checkLease(state, proof);
   if (verdict !== "current" || !task?.lease) return { state, verdict, task };
-  const lease = { ...task.lease, expiresAt: now + LEASE_MS };
+  const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null };
   return { state: moveTaskTo(state, task.id, "renew", { lease }), verdict, task };
 }
 
@@ -144,7 +145,7 @@ export function expireLeases(state: JobState, now: number): JobState {
   let next = state;
   for (const task of state.tasks) {
     // The last allowed loss of one task ends other tasks of a chunked job, too.
-    const isLost = task.phase === "leased" && task.lease && task.lease.expiresAt <= now && next.tasks.includes(task);
+    const isLost = task.phase === "leased" && task.lease && leaseEnd(task.lease) <= now && next.tasks.includes(task);
     if (isLost) next = loseTask(next, task.id, now);
   }
   return next === state ? state : endIfDone(next, now);

@@ -9,7 +9,7 @@ import { settingsOf } from "../../settings.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
 import { openStore } from "../../storage/open-store.ts";
 import { NOWHERE, newSpec, PROBE } from "../../testing/jobs.ts";
-import { loadState } from "../persistence/job-store.ts";
+import { loadState } from "../../testing/stored-state.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 
 const { endpoint, accessKeyId, secretAccessKey } = inject("s3");

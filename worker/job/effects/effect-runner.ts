@@ -25,6 +25,13 @@ export class EffectRunner {
     this.#ctx = ctx;
     this.#env = env;
     this.#memory = memory;
+    // After an eviction the alarm is still set: to set it again would cost a row. If this fails, it is set again.
+    void ctx.storage.getAlarm().then(
+      (at) => {
+        this.#armedAt ??= at;
+      },
+      () => {},
+    );
   }
 
   /**
@@ -53,15 +60,21 @@ export class EffectRunner {
    * Handles the alarm: expires leases and runs all effects. Notifications run only here, because they may take long.
    */
   async ring(): Promise<void> {
-    this.#setAlarm(Date.now() + RESTART_MS);
+    this.#armedAt = null;
     try {
       if (this.#memory.isUnreadable) return await this.#handleUnreadable();
       const { state } = this.#memory;
       const now = Date.now();
-      if (state) this.#memory.save(startSpeculations(expireLeases(state, now), now));
+      const next = state && startSpeculations(expireLeases(state, now), now);
+      if (next && next !== state) this.#memory.save(next);
+      // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
+      if (this.#due(new Set(), () => true).length > 0) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
+      // The object may be evicted before the next alarm: it must not repeat these effects then.
+      this.#memory.flushEffects();
     } catch (error) {
-      // The alarm that was set above tries again, with a pause in case the error persists.
+      // Tried again, with a pause in case the error persists.
+      this.#setAlarm(Date.now() + RESTART_MS);
       log.error("job alarm failed", { job: this.#ctx.id.name, error: messageOf(error) });
       return;
     }
@@ -86,15 +99,20 @@ export class EffectRunner {
   async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
     for (;;) {
-      const { state } = this.#memory;
-      const due = (state ? pendingEffects(state, this.#retention()) : []).filter(
-        (pending) =>
-          pending.dueAt <= Date.now() && !this.#running.has(pending.name) && !done.has(pending.name) && wanted(pending),
-      );
+      const due = this.#due(done, wanted);
       if (due.length === 0) return;
       for (const { name } of due) done.add(name);
       await Promise.all(due.map((pending) => this.#run(pending)));
     }
+  }
+
+  /** The wanted effects that are due, without those that run, and those that are `done`. */
+  #due(done: ReadonlySet<string>, wanted: (pending: PendingEffect) => boolean): PendingEffect[] {
+    const { state } = this.#memory;
+    return (state ? pendingEffects(state, this.#retention()) : []).filter(
+      (pending) =>
+        pending.dueAt <= Date.now() && !this.#running.has(pending.name) && !done.has(pending.name) && wanted(pending),
+    );
   }
 
   async #run({ name, effect }: PendingEffect): Promise<void> {
@@ -107,10 +125,11 @@ export class EffectRunner {
         env: this.#env,
         state: () => memory.live(),
         apply: (change) => memory.save(change(memory.live())),
+        note: (change) => memory.note(change(memory.live())),
         now: Date.now,
         purge: () => memory.forget(),
       });
-      if (memory.state) memory.save(effectDone(memory.state, name));
+      if (memory.state?.retries[name]) memory.save(effectDone(memory.state, name));
       log.debug("effect ended", { job, effect: name });
     } catch (error) {
       log.warn("effect failed", { job, effect: name, error: messageOf(error) });

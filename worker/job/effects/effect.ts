@@ -38,6 +38,8 @@ export interface EffectDeps {
   state(): JobState;
   /** Changes the current state: it may have changed while the effect waited. */
   apply(change: (state: JobState) => JobState): void;
+  /** The same for a change that may be lost with the object: the effect is then only repeated. */
+  note(change: (state: JobState) => JobState): void;
   now(): number;
   purge(): Promise<void>;
 }

@@ -10,12 +10,14 @@ import { runnableTasks } from "../decide/leases.ts";
 import { startOf } from "../decide/storage-check.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
-import type { TaskState } from "../state/task-state.ts";
+import { leaseEnd, type TaskState } from "../state/task-state.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
-/** How often jobs advertise their tasks again, in case the hub has lost its tickets. */
-const READVERTISE_MS = 5 * 60_000;
+/** After how many minutes jobs advertise their tasks again, in case the hub has lost its tickets: from then on the last. */
+const READVERTISE_MINUTES = [5, 10, 20, 60];
+/** By how much that differs between jobs, so that many that wait do not advertise at the same time. */
+const READVERTISE_SPREAD = 0.1;
 const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
 /** Attempts to abort a multipart upload; after them it is left to the bucket's lifecycle rules. */
 const MAX_ABORTS = 8;
@@ -83,7 +85,20 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
   // Tasks that had to wait then were not advertised: each is when it may start.
-  return Math.min(advertisedAt + READVERTISE_MS, ...startTimes.filter((at) => at > advertisedAt));
+  return Math.min(advertisedAt + readvertiseMs(state, slotClass), ...startTimes.filter((at) => at > advertisedAt));
+}
+
+/** How long a job waits before it advertises a class again. */
+function readvertiseMs({ spec, advertisements }: JobState, slotClass: SlotClass): number {
+  const count = Math.max(1, advertisements[slotClass] ?? 0);
+  const minutes = READVERTISE_MINUTES[Math.min(count, READVERTISE_MINUTES.length) - 1] ?? 0;
+  return minutes * 60_000 * (1 + READVERTISE_SPREAD * (2 * hashOf(`${spec.id} ${count}`) - 1));
+}
+
+/** A number from 0 to 1 that depends on a text alone (FNV-1a). */
+function hashOf(text: string): number {
+  const hash = [...text].reduce((sum, char) => Math.imul(sum ^ char.charCodeAt(0), 0x01000193), 0x811c9dc5);
+  return (hash >>> 0) / 2 ** 32;
 }
 
 /**
@@ -95,7 +110,7 @@ export function nextAlarmAt(
   notBefore: (pending: PendingEffect) => number,
   retentionMs: number,
 ): number | null {
-  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [task.lease.expiresAt] : []));
+  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [leaseEnd(task.lease)] : []));
   const effects = pendingEffects(state, retentionMs).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
   const speculations = speculationsDue(state).map(({ at }) => at);
   const times = [...effects, ...leases, ...speculations];
@@ -105,8 +120,8 @@ export function nextAlarmAt(
 /** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
   Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + CHECK_AFTER_MS;
-/** Two intervals of the alarm of a job that only waits. */
-export const CHECK_AFTER_MS = 2 * READVERTISE_MS;
+/** Longer than any alarm is late. */
+export const CHECK_AFTER_MS = 10 * 60_000;
 
 /**
  * Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was
@@ -132,6 +147,7 @@ export function effectFailed(state: JobState, name: string, now: number, random:
 export const advertised = (state: JobState, slotClass: SlotClass, now: number): JobState => ({
   ...state,
   advertisedAt: { ...state.advertisedAt, [slotClass]: now },
+  advertisements: { ...state.advertisements, [slotClass]: (state.advertisements[slotClass] ?? 0) + 1 },
 });
 
 export const indexed = (state: JobState, version: number): JobState => ({

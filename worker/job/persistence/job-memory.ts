@@ -2,27 +2,29 @@
 import { AppError } from "#shared/errors.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
 import type { JobState } from "../state/job-state.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
-import { loadState, saveState } from "./job-store.ts";
+import { JobStore, unpacked } from "./job-store.ts";
 import { judgeUnreadable, UnreadableState } from "./unreadable.ts";
 
 /** The entry with the time since when the state cannot be read. */
 const UNREADABLE_SINCE = "unreadable-since";
-/** Progress is written to disk only when a lease there expires sooner than this. */
-const SAVE_LEASE_BELOW_MS = 30_000;
+/** Reports that renew leases are written to disk only when a lease there expires sooner than this. */
+const SAVE_LEASE_BELOW_MS = LEASE_MS / 2;
 
 export class JobMemory {
   readonly #storage: DurableObjectStorage;
+  readonly #store: JobStore;
   readonly #changed: () => void;
   #state: JobState | null = null;
-  #saved: JobState | null = null;
   /** Why the stored state cannot be read. */
   #unreadable: string | null = null;
 
   /** `changed` is called after each change of the state. */
   constructor(storage: DurableObjectStorage, changed: () => void) {
     this.#storage = storage;
+    this.#store = new JobStore(storage);
     this.#changed = changed;
     this.#load();
   }
@@ -30,8 +32,7 @@ export class JobMemory {
   #load(): void {
     const storage = this.#storage;
     try {
-      this.#state = loadState(storage);
-      this.#saved = this.#state;
+      this.#state = this.#store.load();
       this.#unreadable = null;
       if (this.#state && storage.kv.get(UNREADABLE_SINCE) !== undefined) storage.kv.delete(UNREADABLE_SINCE);
     } catch (error) {
@@ -64,7 +65,7 @@ export class JobMemory {
     const { kv } = this.#storage;
     const reason = this.#unreadable;
     const since = kv.get<number>(UNREADABLE_SINCE) ?? now;
-    const verdict = judgeUnreadable(new Map(kv.list()), { since, now, retentionMs });
+    const verdict = judgeUnreadable(unpacked(new Map(kv.list())), { since, now, retentionMs });
     if (verdict.do === "wait") {
       kv.put(UNREADABLE_SINCE, since);
       return { waitMs: verdict.ms, reason };
@@ -72,7 +73,7 @@ export class JobMemory {
     this.#unreadable = null;
     if (verdict.do === "forget") await this.forget();
     else {
-      for (const [key] of [...kv.list()]) kv.delete(key);
+      this.#store.clear();
       this.save(verdict.state);
     }
     return { waitMs: null, reason };
@@ -86,39 +87,47 @@ export class JobMemory {
   }
 
   save(state: JobState): void {
-    saveState(this.#storage, this.#saved, state);
-    this.#saved = state;
+    this.#store.save(state);
     this.#set(state);
   }
 
-  /** Takes progress; returns whether it must be written to disk: a status changed, or a lease there expires soon. */
-  note(state: JobState, now: number): boolean {
-    const saved = this.#saved;
+  /** Takes a change that may be lost with the object: the next save writes it, too. */
+  note(state: JobState): void {
     this.#set(state);
-    if (state.input !== saved?.input) return true;
-    if (state.outputs.some(({ phase }, index) => phase !== saved.outputs[index]?.phase)) return true;
+  }
+
+  /** Whether reports on leases must be written to disk: an output's status changed, or a lease there expires soon. */
+  mustSave(state: JobState, now: number): boolean {
+    const { saved } = this.#store;
+    if (state.outputs.some(({ phase }, index) => phase !== saved?.outputs[index]?.phase)) return true;
     const soon = now + SAVE_LEASE_BELOW_MS;
-    return saved.tasks.some(({ phase, lease }) => phase === "leased" && (lease?.expiresAt ?? 0) < soon);
+    return saved?.tasks.some(({ phase, lease }) => phase === "leased" && (lease?.expiresAt ?? 0) < soon) ?? true;
+  }
+
+  /** Writes what was noted, if that includes that an effect was done. */
+  flushEffects(): void {
+    const { saved } = this.#store;
+    const state = this.#state;
+    if (!state || !saved) return;
+    const { advertisedAt, indexedVersion } = state;
+    if (saved.advertisedAt !== advertisedAt || saved.indexedVersion !== indexedVersion) this.save(state);
   }
 
   /**
-   * The job as its client sees it; null when it is not kept. The percentage is remembered, so that progress never
-   * decreases: on disk for a single response, only in memory for an event stream.
+   * The job as its client sees it; null when it is not kept. The percentage is noted, so that progress does not
+   * decrease.
    */
-  show(remember: "on disk" | "in memory"): JobView | null {
-    let { state } = this;
+  show(): JobView | null {
+    const { state } = this;
     if (!state) return null;
     const shownPercent = jobPercent(state);
-    if (shownPercent > state.shownPercent) state = { ...state, shownPercent };
-    this.#state = state;
-    if (remember === "on disk" && shownPercent > (this.#saved?.shownPercent ?? 0)) this.save(state);
-    return viewJob(state);
+    if (shownPercent > state.shownPercent) this.#state = { ...state, shownPercent };
+    return viewJob(this.#state ?? state);
   }
 
   /** Forgets the job, its alarm included. */
   async forget(): Promise<void> {
-    await this.#storage.deleteAll();
-    this.#saved = null;
+    await this.#store.forget();
     this.#set(null);
   }
 

@@ -6,12 +6,15 @@ import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
 import storedJob from "../../testing/stored-job.json" with { type: "json" };
 import { JobMemory } from "./job-memory.ts";
+import { unpacked } from "./job-store.ts";
 import { judgeUnreadable } from "./unreadable.ts";
 
 const HOUR_MS = 60 * 60_000;
 
 /** Changes the entries in an object's storage, as another version of the service might have written them. */
 async function rewrite(id: string, change: (kv: SyncKvStorage) => void): Promise<void> {
+  // Effects that still run would write over it.
+  await evictDurableObject(jobOf(env, id)).catch(() => {});
   await runInDurableObject(jobOf(env, id), (_, { storage }) => change(storage.kv));
   await evictDurableObject(jobOf(env, id));
 }
@@ -35,6 +38,8 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   const [encode] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("No encode task");
   await rewrite(spec.id, (kv) => {
+    // Each section in an entry of its own, as those of large jobs are.
+    for (const [key, entry] of unpacked(new Map(kv.list()))) kv.put(key, entry);
     const [first, second] = kv.get("outputs") as object[];
     kv.put("outputs", [{ ...first, phase: "done", files: [{ sizeBytes: 1 }], probe: PROBE }, second]);
   });

@@ -58,6 +58,7 @@ export const bumpVersion = (state: JobState): JobState => ({ ...state, version: 
 export const requestAdvertising = (state: JobState, slotClass: SlotClass): JobState => ({
   ...state,
   advertisedAt: { ...state.advertisedAt, [slotClass]: null },
+  advertisements: { ...state.advertisements, [slotClass]: 0 },
 });
 
 export const addTask = (state: JobState, task: TaskState): JobState =>

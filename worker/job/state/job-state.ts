@@ -61,6 +61,8 @@ export const JobState = z.object({
   scratch: Scratch,
   /** When each slot class was last advertised; null when the hub does not have the current demand. */
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
+  /** How often it was advertised since its tasks changed. */
+  advertisements: z.record(z.enum(SLOT_CLASSES), z.int()).default({ inspect: 0, encode: 0 }),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
@@ -95,6 +97,7 @@ export function newJob(spec: JobSpec): JobState {
     ultrafast: null,
     scratch: NO_SCRATCH,
     advertisedAt: { inspect: null, encode: null },
+    advertisements: { inspect: 0, encode: 0 },
     sourceNode: null,
     revoked: [],
     orphans: [],

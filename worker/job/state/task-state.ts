@@ -33,7 +33,16 @@ const LeaseState = z.object({
   token: z.string(),
   expiresAt: Time,
   since: Time,
+  /**
+   * Until when the node must report for the first time; null once it has. Its first report is not stored: a state that
+   * is loaded has null, too (job-store.ts).
+   */
+  confirmBy: Time.nullable().default(null),
 });
+type LeaseState = z.infer<typeof LeaseState>;
+
+/** When a lease ends without a further report. */
+export const leaseEnd = ({ expiresAt, confirmBy }: LeaseState): number => Math.min(expiresAt, confirmBy ?? expiresAt);
 
 export const TaskState = z.object({
   id: z.string(),

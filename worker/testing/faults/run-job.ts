@@ -4,10 +4,10 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobObject } from "../../job/job-object.ts";
-import { loadState } from "../../job/persistence/job-store.ts";
 import type { JobState } from "../../job/state/job-state.ts";
 import { sweep } from "../../sweep.ts";
 import { basic, send } from "../jobs.ts";
+import { loadState } from "../stored-state.ts";
 import { Clock } from "./clock.ts";
 import { direct, type FaultyCall, newWire, type Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
