@@ -30,6 +30,12 @@ const Variables = z.object({
     .string()
     .trim()
     .min(32, "ADMIN_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32"),
+  /** Only reads the state of the fleet; without it the admin token does. */
+  METRICS_TOKEN: z
+    .string()
+    .trim()
+    .min(32, "METRICS_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32")
+    .optional(),
   /** What API keys and node tokens are digested with. */
   KEY_PEPPER: z.string().transform(parsePeppers),
   /** Seals clients' storage secrets. */
@@ -44,6 +50,8 @@ const Variables = z.object({
     .min(1)
     .max(365)
     .default(RETENTION_MS / DAY_MS),
+  /** Days from a job's end for which it is listed; at least RETENTION_DAYS, whatever is set. */
+  LIST_DAYS: z.coerce.number().min(1).max(3650).default(30),
   /** Unfinished jobs that an account may have, unless it has a limit of its own. */
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
   /** Backblaze's API, to look up buckets. */
@@ -87,12 +95,16 @@ export type ScratchSettings = {
 
 export type Settings = {
   adminToken: string;
+  /** Null: only the admin token reads the state of the fleet. */
+  metricsToken: string | null;
   peppers: Peppers;
   sealingKeys: SealingKeys;
   allowPrivate: AllowPrivate;
   /** Without a slash at the end; null: that of each request. */
   publicUrl: string | null;
   retentionMs: number;
+  /** How long the row of an ended job is kept. */
+  listMs: number;
   maxUnfinishedJobs: number;
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
@@ -108,17 +120,23 @@ export function settingsOf(variables: SettingsVariables): Settings {
   const { data } = parsed;
   return {
     adminToken: data.ADMIN_TOKEN,
+    metricsToken: data.METRICS_TOKEN ?? null,
     peppers: data.KEY_PEPPER,
     sealingKeys: data.SEALING_KEYS,
     allowPrivate: data.ALLOW_PRIVATE,
     publicUrl: data.PUBLIC_URL ?? null,
     retentionMs: data.RETENTION_DAYS * DAY_MS,
+    listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,
     maxUnfinishedJobs: data.MAX_UNFINISHED_JOBS,
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,
     scratch: scratchSettings(data),
   };
 }
+
+/** The only keys that the hub needs: it may run in a Worker that has no other secret. */
+export const sealingKeysOf = ({ SEALING_KEYS }: Pick<SettingsVariables, "SEALING_KEYS">): SealingKeys =>
+  parseSealingKeys(SEALING_KEYS);
 
 /** Null when no variable of the bucket is set. Throws an error for the operator that names those that are missing. */
 function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | null {

@@ -40,12 +40,6 @@ export async function nodeTokenOf(
 const StoredLabels = z.array(z.string());
 const readLabels = (stored: string): string[] => StoredLabels.parse(JSON.parse(stored));
 
-/** Whether there is a node token of this id that is not revoked. */
-export async function isNodeTokenGood(db: D1Database, id: string): Promise<boolean> {
-  const mine = and(named(nodeTokens, id), isNull(nodeTokens.revokedAt));
-  return (await runQuery(drizzle(db).select({ name: nodeTokens.name }).from(nodeTokens).where(mine))).length > 0;
-}
-
 /** Replaces a credential's digest by that of the newest pepper; its id stays the same. */
 export async function updateDigest(
   db: D1Database,

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { newJobId } from "#shared/ids.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
 import { JobObject } from "../job/job-object.ts";
-import { hubOf, TOKEN_HEADER } from "../rpc/hub.ts";
+import { ADMITTED_HEADER, hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import { ADMIN, bearer, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
@@ -73,7 +73,7 @@ describe("a node's name", () => {
 
 describe("a token", () => {
   it("has a maximum number of sockets", async () => {
-    const headers = { upgrade: "websocket", [TOKEN_HEADER]: "token" };
+    const headers = { upgrade: "websocket", [ADMITTED_HEADER]: JSON.stringify({ token: "token" }) };
     const open = async (): Promise<WebSocket> => {
       const { webSocket } = await hubOf(env).fetch("https://hub/", { headers });
       if (!webSocket) throw new Error("No socket");

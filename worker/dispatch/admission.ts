@@ -1,6 +1,7 @@
 // Admits nodes: each under a name that its token owns, unless its reports keep causing internal errors.
 import { FailingNodes } from "./failing-nodes.ts";
 import { type NameClaim, NodeNames } from "./node-names.ts";
+import { RevokedTokens } from "./revoked-tokens.ts";
 
 /**
  * WebSocket close codes: "policy violation" (RFC 6455 §7.4.1), and "try again later" (IANA's registry of close codes).
@@ -26,12 +27,21 @@ const NAME_TAKEN: CloseReason = {
   reason: "the name of this node belongs to another token: start it with another --name, or revoke that token",
 };
 
+export const REVOKED: CloseReason = { code: POLICY_VIOLATION, reason: "the token was revoked" };
+
 export class Admission {
   readonly #names: NodeNames;
+  readonly #revoked: RevokedTokens;
   readonly #failing = new FailingNodes();
 
   constructor(kv: SyncKvStorage) {
     this.#names = new NodeNames(kv);
+    this.#revoked = new RevokedTokens(kv);
+  }
+
+  /** Whether a token was revoked while sessions of it may still be valid. */
+  isRevoked(token: string, now: number): boolean {
+    return this.#revoked.has(token, now);
   }
 
   /** Why a node is not admitted, or null. An admitted node's name then belongs to its token. */
@@ -46,7 +56,8 @@ export class Admission {
   }
 
   /** A token was revoked. */
-  release(token: string): void {
+  revoke(token: string, now: number): void {
+    this.#revoked.add(token, now);
     this.#names.release(token);
   }
 }

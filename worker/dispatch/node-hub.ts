@@ -11,30 +11,37 @@ import {
   PREVIOUS_PROTOCOL_VERSION,
   PROTOCOL_VERSION,
 } from "#shared/protocol/frames.ts";
+import { profileOf } from "#shared/protocol/requirements.ts";
 import type { RunningLease } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
-import { type Advertised, type HubRpc, type SentOffer, TOKEN_HEADER } from "../rpc/hub.ts";
-import { settingsOf } from "../settings.ts";
+import { ADMITTED_HEADER, type Advertised, FIRST_HUB, type HubRpc, type SentOffer } from "../rpc/hub.ts";
+import type { HubReport, NodeDetail, NodeReport } from "../rpc/hub-reports.ts";
+import { sealingKeysOf } from "../settings.ts";
 import {
   Admission,
   type CloseReason,
   MAX_SOCKETS_PER_TOKEN,
   POLICY_VIOLATION,
+  REVOKED,
   TOO_MANY_FAILURES,
   TOO_MANY_SOCKETS,
 } from "./admission.ts";
 import { JobCalls } from "./job-calls.ts";
 import { Matcher } from "./matcher.ts";
 import { addSlots, encodesOf, type HeldLeases, holding } from "./matching/roster.ts";
-import { NodeConnections, type SocketNode } from "./node-connections.ts";
+import { Admitted, aboutNode, contradictionOf } from "./node-about.ts";
+import { HELLO_LIMIT_MS, NodeConnections, type SocketNode } from "./node-connections.ts";
+import { Operator } from "./operator/operator.ts";
+import { Sessions } from "./sessions.ts";
 
 const PROGRESS_EVERY_MS = 1000;
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const NORMAL = 1000;
 
 const NO_SLOTS = { inspect: 0, encode: 0 };
+const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within 15 seconds" };
 const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
 
 /** rpc/hub.ts describes the calls. */
@@ -43,6 +50,9 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
   readonly #jobs: JobCalls;
   readonly #matcher: Matcher;
   readonly #admission: Admission;
+  readonly #sessions: Sessions;
+  readonly #operator: Operator;
+  #helloTimer: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -51,22 +61,43 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#disconnect(socket, reason);
     this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
+    this.#sessions = new Sessions(env, this.#nodes);
+    const hub = ctx.id.name ?? FIRST_HUB;
+    this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
   }
 
   override async fetch(request: Request): Promise<Response> {
+    const now = Date.now();
     const { 0: client, 1: server } = new WebSocketPair();
-    const token = request.headers.get(TOKEN_HEADER);
-    if (token !== null && this.ctx.getWebSockets(token).length >= MAX_SOCKETS_PER_TOKEN) {
+    const admitted = Admitted.parse(JSON.parse(request.headers.get(ADMITTED_HEADER) ?? "{}"));
+    const rejection = this.#rejectionOf(admitted.token, now);
+    if (rejection) {
       server.accept();
-      server.close(TOO_MANY_SOCKETS.code, TOO_MANY_SOCKETS.reason);
-    } else this.ctx.acceptWebSocket(server, token === null ? [] : [token]);
+      server.close(rejection.code, rejection.reason);
+    } else {
+      this.#nodes.accept(server, admitted, now);
+      this.#closeOverdue(now);
+    }
     return new Response(null, { status: 101, webSocket: client });
   }
 
+  #rejectionOf(token: string, now: number): CloseReason | null {
+    if (this.#admission.isRevoked(token, now)) return REVOKED;
+    return this.ctx.getWebSockets(token).length >= MAX_SOCKETS_PER_TOKEN ? TOO_MANY_SOCKETS : null;
+  }
+
+  /** Closes the sockets whose nodes have not sent hello in time, and looks again while others wait. */
+  #closeOverdue(now: number): void {
+    clearTimeout(this.#helloTimer);
+    for (const socket of this.#nodes.overdue(now)) void this.#disconnect(socket, NO_HELLO);
+    // No alarm, which is a row: a hub without memory of the timer does this when the next node connects.
+    if (this.#nodes.isAwaitingHello)
+      this.#helloTimer = setTimeout(() => this.#closeOverdue(Date.now()), HELLO_LIMIT_MS);
+  }
+
   async revokeToken(id: string): Promise<void> {
-    this.#admission.release(id);
-    const revoked = violation("the token was revoked");
-    await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#disconnect(socket, revoked)));
+    this.#admission.revoke(id, Date.now());
+    await Promise.all(this.ctx.getWebSockets(id).map((socket) => this.#disconnect(socket, REVOKED)));
   }
 
   async advertise(offers: SentOffer[]): Promise<Advertised> {
@@ -91,6 +122,26 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     const now = Date.now();
     const nodes = [...this.#nodes.roster.values()].filter((node) => !node.draining && this.#nodes.isAlive(node, now));
     return nodes.reduce((sum, node) => sum + encodesOf(node), 0);
+  }
+
+  async nodes(): Promise<NodeReport[]> {
+    return this.#operator.nodes();
+  }
+
+  async node(id: string): Promise<NodeDetail | null> {
+    return this.#operator.node(id);
+  }
+
+  async cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null> {
+    return this.#operator.cordon(id, isCordoned);
+  }
+
+  async drain(id: string): Promise<NodeDetail | null> {
+    return this.#operator.drain(id);
+  }
+
+  async demand(): Promise<HubReport> {
+    return this.#operator.demand();
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {
@@ -133,12 +184,14 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     }
     if (!node) return this.#disconnect(socket, violation("hello must be the first frame"));
     node.heardAt = Date.now();
+    this.#sessions.renew(node, node.heardAt);
     switch (frame.type) {
       case "slots": {
         const released: ReadonlySet<string> = new Set(frame.released);
         const held = Object.entries(node.leases).filter(([lease]) => !released.has(lease));
         const leases: HeldLeases = Object.fromEntries(held);
-        this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, frame.offered), leases });
+        const about = frame.disk ? { ...node.about, disk: frame.disk } : node.about;
+        this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, frame.offered), leases, about });
         return this.#matcher.match();
       }
       case "progress":
@@ -164,18 +217,28 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     const { nodeId, session, running } = hello;
     const now = Date.now();
     const older = this.#nodes.roster.get(nodeId);
-    const [token = ""] = this.ctx.getTags(socket);
-    const rejection = this.#admission.rejectionOf({ nodeId, token, isConnected: older !== null }, now);
+    const admitted = this.#nodes.admittedOf(socket);
+    const rejection =
+      contradictionOf(admitted, hello) ??
+      this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
     if (rejection) return this.#disconnect(socket, rejection);
     const replaced = older && this.#replace(older, session);
-    const { sealingKeys } = settingsOf(this.env);
-    const valid = running.filter((proof) => isLeaseToken(proof, sealingKeys));
+    const valid = running.filter((proof) => isLeaseToken(proof, sealingKeysOf(this.env)));
     const leases: HeldLeases = Object.fromEntries(valid.map(({ lease, slotClass }) => [lease, slotClass]));
     const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);
     const accounts = older?.accounts ?? {};
-    const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, socket };
+    const about = aboutNode(admitted, hello, this.#nodes.keepCapabilities(hello.capabilities), now);
+    const profile = profileOf({ ...about, pool: admitted.pool }, hello.capabilities);
+    const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, profile, about, socket };
     this.#nodes.add(node);
-    this.#nodes.send(node, { type: "welcome", protocol: hello.protocol, progressEveryMs: PROGRESS_EVERY_MS });
+    if (!this.#nodes.isAwaitingHello) clearTimeout(this.#helloTimer);
+    this.#nodes.send(node, {
+      type: "welcome",
+      protocol: hello.protocol,
+      progressEveryMs: PROGRESS_EVERY_MS,
+      ...this.#sessions.first(node, now),
+    });
+    this.#operator.welcomed(node);
     await Promise.all([replaced, this.#matcher.match(), this.#renewAll(node, running)]);
   }
 

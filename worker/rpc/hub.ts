@@ -11,8 +11,10 @@ import {
   namesOf,
   type Position,
   parseHubLayout,
+  poolsOf,
   rendezvous,
 } from "./hub-layout.ts";
+import type { HubReports } from "./hub-reports.ts";
 
 /**
  * Advertises that a job has about `count` runnable tasks of a class that require the same of a node. Times in ms since
@@ -54,7 +56,7 @@ export type Advertised = {
   readonly waitingFor: string | null;
 };
 
-export interface HubRpc extends DurableObject<unknown> {
+export interface HubRpc extends DurableObject<unknown>, HubReports {
   /** Accepts a node's socket. The Worker has checked its token and states what it found in the header ADMITTED_HEADER. */
   fetch(request: Request): Promise<Response>;
   /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
@@ -93,6 +95,9 @@ export function hubOf(env: HubBinding, name: string = FIRST_HUB): DurableObjectS
 /** The names of all hubs of a pool, the nearest first. */
 export const hubNames = (env: HubBinding, pool: string, near: Position | null = null): string[] =>
   groupsOf(layoutOf(env), pool, near).flatMap(namesOf);
+
+/** The names of the pools that are laid out, and of the default pool. */
+export const laidOutPools = (env: HubBinding): string[] => poolsOf(layoutOf(env));
 
 /** The names of the hubs to which a job advertises: in each region of its pool those that it prefers. */
 export const hubsFor = (env: HubBinding, pool: string, jobId: string, width: number = HUBS_PER_JOB): string[] =>

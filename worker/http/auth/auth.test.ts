@@ -2,7 +2,7 @@
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
-import { hubOf } from "../../rpc/hub.ts";
+import { ADMITTED_HEADER, hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
 import { fill, ROUTES } from "../../testing/routes.ts";
@@ -165,7 +165,7 @@ it("a revoked node token closes the sockets of its nodes and rejects their repor
 /** The socket of a node that has sent hello. */
 async function connect(token: string, nodeId: string) {
   // The Worker overwrites the header if a node sends it.
-  const headers = { ...bearer(token), upgrade: "websocket", "copra-node-token-id": "of another" };
+  const headers = { ...bearer(token), upgrade: "websocket", [ADMITTED_HEADER]: '{"token":"of another"}' };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
   const socket = response.webSocket;
   if (!socket) throw new Error(`No socket: ${response.status}`);

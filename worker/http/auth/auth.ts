@@ -16,13 +16,14 @@ import {
   updateDigest,
 } from "../../db/credentials.ts";
 import { apiKeys, nodeTokens } from "../../db/schema.ts";
+import type { Admitted } from "../../dispatch/node-about.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { apiKeyError, basicPair } from "./api-key-error.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
-export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement } };
+export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement; admitted: Admitted } };
 export type AdminEnv = { Bindings: Env };
 
 /** Requires a valid API key, within its rate limit, and sets the account. */
@@ -85,6 +86,19 @@ export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   await next();
 };
 
+/** Requires METRICS_TOKEN, which may only read the state of the fleet, or the admin token. */
+export const monitorAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
+  const { adminToken, metricsToken } = settingsOf(context.env);
+  const token = bearer(context.req.header("authorization"));
+  const accepted = [adminToken, ...(metricsToken === null ? [] : [metricsToken])];
+  const isAccepted = async (given: string): Promise<boolean> =>
+    (await Promise.all(accepted.map((one) => isSameText(given, one)))).includes(true);
+  if (token === null || !(await checkAdminToken(context, () => isAccepted(token)))) {
+    throw unauthorized(context, "Bearer", "The metrics token or the admin token is missing or wrong");
+  }
+  await next();
+};
+
 /** The error for a missing or invalid credential, with a challenge header (RFC 7617 §2, RFC 6750 §3). */
 function unauthorized(context: Context, scheme: keyof typeof CHALLENGES, message: string): AppError {
   context.header("www-authenticate", CHALLENGES[scheme]);
@@ -96,7 +110,9 @@ const CHALLENGES = { Basic: 'Basic realm="copra", charset="UTF-8"', Bearer: 'Bea
 /** The user name of a Basic header; null if there is none. */
 export const basicUser = (header: string | undefined): string | null => basicPair(header)?.[0] || null;
 
-const bearer = (header: string | undefined): string | null => /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
+/** The token of a Bearer header; null if there is none. */
+export const bearer = (header: string | undefined): string | null =>
+  /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
 
 /** Compares two texts in constant time. */
 async function isSameText(one: string, other: string): Promise<boolean> {

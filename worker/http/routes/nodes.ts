@@ -9,30 +9,28 @@ import { ScratchRequest } from "#shared/protocol/scratch.ts";
 import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isLeaseToken } from "../../crypto/lease-token.ts";
-import { isNodeTokenGood } from "../../db/credentials.ts";
-import { hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
+import { ADMITTED_HEADER, hubForNode, hubOf } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
+import { connectAuth, positionOf } from "../auth/connect-auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { errorResponse, isTransientError, jsonResponse } from "../responses/json-response.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
-  .use(nodeAuth)
-  .get("/connect", async (context) => {
+  .get("/connect", connectAuth, async (context) => {
     if (context.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw new AppError("report_not_valid", "This URL accepts only WebSocket connections of encoder nodes");
     }
-    const hub = hubOf(context.env);
-    const token = context.get("tokenId");
+    const admitted = context.get("admitted");
+    const key = admitted.nodeId ?? admitted.token;
+    const hub = hubOf(context.env, hubForNode(context.env, admitted.pool, key, positionOf(context.req.raw)));
     const request = new Request(context.req.raw);
-    request.headers.set(TOKEN_HEADER, token);
-    const response = await hub.fetch(request);
-    // The token may have been revoked after the check, and the hub may have closed its sockets before this one
-    // connected.
-    if (!(await isNodeTokenGood(context.env.DB, token))) await hub.revokeToken(token);
-    return response;
+    request.headers.set(ADMITTED_HEADER, JSON.stringify(admitted));
+    // If the token was revoked since it was checked, the hub knows.
+    return hub.fetch(request);
   })
+  .use(nodeAuth)
   .post("/leases/:lease/uploads", async (context) => {
     const body = await readBody(context.req, UploadsRequest, "report_not_valid");
     return report(context, body, (job, lease) => job.uploads(lease, body));

@@ -1,0 +1,62 @@
+// Authentication of nodes that connect: by a session that the hub signed, without the database, else by their token.
+import type { Context, MiddlewareHandler } from "hono";
+import * as z from "zod";
+import { NAME_HEADER, SESSION_HEADER } from "#shared/protocol/frames.ts";
+import { type NodeSession, readSession } from "../../crypto/node-session.ts";
+import { digestsOf } from "../../crypto/peppers.ts";
+import type { Position } from "../../rpc/hub-layout.ts";
+import { settingsOf } from "../../settings.ts";
+import { bearer, type NodeEnv, nodeAuth } from "./auth.ts";
+
+/** The start of a token's digest by which a session is bound to it: 128 bits. */
+const DIGEST_CHARS = 32;
+
+/** Requires a valid session of the node token, or else a valid node token. */
+export const connectAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
+  const { peppers } = settingsOf(context.env);
+  const token = bearer(context.req.header("authorization"));
+  const digests =
+    token === null ? [] : (await digestsOf(token, peppers)).map((digest) => digest.slice(0, DIGEST_CHARS));
+  const session = sessionOf(context, digests);
+  if (session) {
+    const { expiresAt: _, ...admitted } = session;
+    context.set("admitted", admitted);
+    return next();
+  }
+  return nodeAuth(context, async () => {
+    const { pool, labels } = context.get("placement");
+    const nodeId = nameOf(context.req.header(NAME_HEADER));
+    context.set("admitted", {
+      token: context.get("tokenId"),
+      pool,
+      labels: [...labels],
+      nodeId,
+      digest: digests[0] ?? "",
+    });
+    await next();
+  });
+};
+
+function sessionOf(context: Context<NodeEnv>, digests: readonly string[]): NodeSession | null {
+  const text = context.req.header(SESSION_HEADER);
+  if (text === undefined) return null;
+  const session = readSession(text, settingsOf(context.env).sealingKeys, Date.now());
+  return session && digests.includes(session.digest) ? session : null;
+}
+
+/** The name in the header; null for nodes of the previous protocol, which send none. */
+function nameOf(header: string | undefined): string | null {
+  try {
+    return header === undefined || header === "" ? null : decodeURIComponent(header);
+  } catch {
+    return null;
+  }
+}
+
+const Degrees = z.coerce.number().min(-180).max(180);
+const Cf = z.object({ latitude: Degrees, longitude: Degrees });
+
+/** Where a request comes from, as far as Cloudflare knows. */
+export function positionOf({ cf }: Request): Position | null {
+  return Cf.safeParse(cf).data ?? null;
+}
