@@ -69,6 +69,10 @@ export const JobView = z
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),
     ultrafast: UltrafastView.exactOptional(),
+    waiting_for: z
+      .string()
+      .exactOptional()
+      .describe("What the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`"),
   })
   .describe("A job");
 export type JobView = z.infer<typeof JobView>;

@@ -2,9 +2,11 @@
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
+import type { TaskReport } from "../rpc/hub-reports.ts";
 import type { CloseReason } from "./admission.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Match } from "./matching/choose.ts";
+import type { Allowance } from "./matching/health.ts";
 import { type Demand, Matching, type MatchingEvent } from "./matching/matching.ts";
 import { loadMatching, saveMatching } from "./matching/stored-matching.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
@@ -50,6 +52,21 @@ export class Matcher {
   /** The waiting and running tasks by pool and class. */
   demand(): Demand[] {
     return this.#matching.demand(Date.now());
+  }
+
+  /** The tasks that have left their nodes. */
+  tasks(): TaskReport[] {
+    return this.#matching.times.report();
+  }
+
+  /** A node gets no more work, or gets work again, from the next match on. */
+  cordon(nodeId: string, isCordoned: boolean): void {
+    this.#matching.cordon(nodeId, isCordoned, Date.now());
+  }
+
+  /** Whether a node gets any work, after what it has failed. */
+  allowanceOf(nodeId: string): Allowance {
+    return this.#matching.health.allowanceOf(nodeId, Date.now());
   }
 
   /** How much of a node's recent work failed by its fault, 0 to 1. */

@@ -21,6 +21,7 @@ import { openStore } from "../storage/open-store.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
 import {
   claimTasks,
+  isOutdated,
   type Renewal,
   recordProgress,
   renewAll,
@@ -36,6 +37,7 @@ import { withUrls } from "./secrets/extra-urls.ts";
 import { openJobSecrets } from "./secrets/job-secrets.ts";
 import { openForTask } from "./secrets/task-secrets.ts";
 import { checkLease, mayStore } from "./state/check-lease.ts";
+import { requestAdvertising } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
 import { signScratch } from "./uploads/sign-scratch.ts";
 import { signUploads } from "./uploads/sign-uploads.ts";
@@ -72,6 +74,10 @@ export class LeaseRequests implements LeaseRpc {
     if (before && runnableTasks(before, slotClass).length === 0) {
       // Another node may have taken the tasks: then no secret is opened.
       this.#commit(before);
+      return [];
+    }
+    if (before && isOutdated(before, request, Date.now())) {
+      this.#commit(requestAdvertising(before, slotClass));
       return [];
     }
     const settings = settingsOf(this.#env);

@@ -2,6 +2,7 @@
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { SlotCounts } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../rpc/job.ts";
@@ -72,7 +73,7 @@ export const hello = (nodeId: string, slots: SlotCounts, session = `s-${nodeId}`
   protocol: PROTOCOL_VERSION,
   nodeId,
   session,
-  capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
+  capabilities: { ffmpegVersion: "7.0", cpus: 2, ...ALL_SOFTWARE },
   slots,
   running: running.map((lease) => ({ slotClass: "encode", ...lease })),
 });

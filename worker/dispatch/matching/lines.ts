@@ -25,6 +25,8 @@ export type Entry = {
   near: string | null;
   /** Whether it may still wait for its preferred node. */
   mayHold: boolean;
+  /** How many nodes in a row got none of its tasks. */
+  emptyClaims: number;
   /** When more nodes may take it, and when it rises by a band; Infinity: never. */
   opensAt: number;
   risesAt: number;

@@ -9,7 +9,8 @@ import { Health } from "./health.ts";
 import type { StoredKind } from "./kinds.ts";
 import { missingOf } from "./ranks.ts";
 import { type ConnectedNode, holding, type Roster, type Running } from "./roster.ts";
-import { fingerprint, type Ticket } from "./tickets.ts";
+import { TaskTimes } from "./task-times.ts";
+import { fingerprint, type Ticket, ticketKey } from "./tickets.ts";
 import { Waiting } from "./waiting.ts";
 
 /** How long a ticket waits after its job was not reachable. */
@@ -61,6 +62,9 @@ export type Demand = {
 export class Matching<Node extends ConnectedNode> {
   readonly roster: Roster<Node>;
   readonly health = new Health();
+  readonly times = new TaskTimes();
+  /** The nodes that the operator has cordoned. */
+  readonly #cordoned = new Set<string>();
   readonly #accounts = new Accounts();
   readonly #waiting: Waiting<Node>;
   readonly #chooser: Chooser<Node>;
@@ -120,6 +124,13 @@ export class Matching<Node extends ConnectedNode> {
     return [...demand.values()];
   }
 
+  /** A node gets no more work, or gets work again, from the next step on; also while it is not connected. */
+  cordon(nodeId: string, isCordoned: boolean, now: number): void {
+    if (isCordoned) this.#cordoned.add(nodeId);
+    else this.#cordoned.delete(nodeId);
+    this.#limit(nodeId, now);
+  }
+
   step(event: MatchingEvent<Node>, now: number): Step<Node> {
     const changed = new Set<Node>();
     if (event.kind === "advertise") this.#advertise(event.offers, now);
@@ -132,6 +143,10 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   #advertise(offers: readonly TicketOffer[], now: number): void {
+    for (const own of Map.groupBy(offers, ({ jobId, slotClass }) => `${slotClass} ${jobId}`).values()) {
+      const [{ jobId, slotClass } = { jobId: "", slotClass: "encode" as const }] = own;
+      this.#waiting.keepOnly(jobId, slotClass, new Set(own.map(ticketKey)));
+    }
     for (const offer of offers) {
       for (const nodeId of offer.blamed) this.health.fault(nodeId, offer.jobId, now);
       for (const nodeId of offer.blamed) this.#limit(nodeId, now);
@@ -156,7 +171,7 @@ export class Matching<Node extends ConnectedNode> {
     this.roster.change(node, { ...holding(node, claimed ?? [], ticket), free });
     changed.add(node);
     if (!claimed) this.#waiting.giveBack(ticket, slots, now + CLAIM_RETRY_MS, now);
-    else if (unused > 0) this.#waiting.withdraw(ticket);
+    else this.#waiting.claimed(ticket, claimed.length);
   }
 
   /** Matches tickets with free slots until none fits. */
@@ -194,6 +209,7 @@ export class Matching<Node extends ConnectedNode> {
   #ended({ lease, jobId, accountId, nodeId, slotClass }: Running, now: number): void {
     const charge = this.#charges.get(lease);
     this.#charges.delete(lease);
+    this.times.ended(lease, charge ? (now - charge.at) / 1000 : null, this.roster.get(nodeId) === null);
     if (charge) {
       const account = this.#accounts.get(accountId);
       this.#accounts.settle(account, slotClass, (now - charge.at) / 1000, charge.chargedS);
@@ -205,7 +221,7 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   #limit(nodeId: string, now: number): void {
-    const allowance = this.health.allowanceOf(nodeId, now);
+    const allowance = this.#cordoned.has(nodeId) ? "none" : this.health.allowanceOf(nodeId, now);
     this.roster.limit(nodeId, allowance === "all" ? null : allowance === "one" ? 1 : 0);
   }
 

@@ -12,6 +12,9 @@ import { isStale, type Ticket, ticketKey } from "./tickets.ts";
 /** A ticket rises by one band of priority after waiting this long, so that nothing waits for ever. */
 export const RISE_EVERY_MS = 15 * 60_000;
 
+/** A node may get nothing because it works on the same tasks already; the next one shows that there are none. */
+const MAX_EMPTY_CLAIMS = 2;
+
 const byClass = <Value>(make: () => Value): Record<SlotClass, Value> => ({ inspect: make(), encode: make() });
 
 export class Waiting<Node extends ConnectedNode> {
@@ -25,6 +28,8 @@ export class Waiting<Node extends ConnectedNode> {
   /** The nodes among them that have a free slot now. */
   readonly #freed: Record<SlotClass, Set<string>> = byClass(() => new Set());
   readonly #accepting = new Set<string>();
+  /** The keys of a job's tickets of one class. */
+  readonly #ofJobs: Record<SlotClass, Map<string, Set<string>>> = byClass(() => new Map());
   /** Tickets by the node that they prefer. */
   readonly #preferring = new Map<string, Set<Entry>>();
   readonly #lines = new Map<Account, Set<Line>>();
@@ -82,6 +87,14 @@ export class Waiting<Node extends ConnectedNode> {
       this.#insert(key, { ...ticket, waitingSince: before?.ticket.waitingSince || ticket.waitingSince || now }, now);
   }
 
+  /** Removes the tickets of a job's class except these: it no longer requires that. */
+  keepOnly(jobId: string, slotClass: SlotClass, keys: ReadonlySet<string>): void {
+    for (const key of [...(this.#ofJobs[slotClass].get(jobId) ?? [])]) {
+      const entry = keys.has(key) ? null : this.#entries.get(key);
+      if (entry) this.#remove(entry);
+    }
+  }
+
   /** Takes some of a ticket's tasks. */
   take(ticket: Ticket, count: number): void {
     const entry = this.#entries.get(ticketKey(ticket));
@@ -99,10 +112,12 @@ export class Waiting<Node extends ConnectedNode> {
     this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore }, now);
   }
 
-  /** The job has no more of these tasks, unless it has advertised again meanwhile. */
-  withdraw(ticket: Ticket): void {
+  /** A job was called for tasks. One that has none, for several nodes, is called no more until it advertises again. */
+  claimed(ticket: Ticket, count: number): void {
     const entry = this.#entries.get(ticketKey(ticket));
-    if (entry?.ticket.advertisedAt === ticket.advertisedAt) this.#remove(entry);
+    if (entry?.ticket.advertisedAt !== ticket.advertisedAt) return;
+    entry.emptyClaims = count > 0 ? 0 : entry.emptyClaims + 1;
+    if (entry.emptyClaims >= MAX_EMPTY_CLAIMS) this.#remove(entry);
   }
 
   /** Moves the tickets for which time has changed something. */
@@ -184,8 +199,11 @@ export class Waiting<Node extends ConnectedNode> {
     account.weight = ticket.weight;
     account.maxRunning = ticket.maxRunning;
     this.#accounts.count(account, ticket.slotClass, 1);
+    const ofJob = this.#ofJobs[ticket.slotClass].get(ticket.jobId) ?? new Set();
+    this.#ofJobs[ticket.slotClass].set(ticket.jobId, ofJob.add(key));
     const times = { opensAt: Infinity, risesAt: Infinity };
-    const entry: Entry = { key, account, ticket, band: 0, line: null, near: null, mayHold: true, ...times };
+    const place = { band: 0, line: null, near: null, mayHold: true };
+    const entry: Entry = { key, account, ticket, ...place, emptyClaims: 0, ...times };
     this.#entries.set(key, entry);
     if (ticket.prefer !== null) {
       const preferring = this.#preferring.get(ticket.prefer) ?? new Set();
@@ -203,6 +221,9 @@ export class Waiting<Node extends ConnectedNode> {
     this.#opening[ticket.slotClass].delete(entry);
     this.#rising.delete(entry);
     this.#accounts.count(account, ticket.slotClass, -1);
+    const ofJob = this.#ofJobs[ticket.slotClass].get(ticket.jobId);
+    ofJob?.delete(key);
+    if (ofJob?.size === 0) this.#ofJobs[ticket.slotClass].delete(ticket.jobId);
     const preferring = ticket.prefer === null ? undefined : this.#preferring.get(ticket.prefer);
     preferring?.delete(entry);
     if (ticket.prefer !== null && preferring?.size === 0) this.#preferring.delete(ticket.prefer);

@@ -2,17 +2,26 @@
 import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
+import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
 import type { ClaimRequest } from "../../rpc/job.ts";
 import { freshChunks, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
-import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
+import {
+  leaseIdOf,
+  moveInputTo,
+  moveOutputs,
+  moveTaskTo,
+  orphanUploads,
+  patchTask,
+} from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { leaseEnd, type TaskState } from "../state/task-state.ts";
 import { endIfDone } from "./job-ending.ts";
 import { taskFor } from "./node-task.ts";
+import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
 import { loseTask } from "./task-ends.ts";
 
@@ -23,7 +32,7 @@ export type Claim = ClaimRequest & TaskSecrets & { readonly tokens: readonly str
 export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
   const assignments: Assignment[] = [];
   let next = state;
-  for (const task of preferredTasks(state, claim)) {
+  for (const task of preferredTasks(state, claim, now)) {
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
@@ -44,12 +53,26 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
       task: taskFor(state, { ...task, outputs: remainingOutputs(state, task) }, claim),
     });
   }
+  if (assignments.length > 0) next = waitsNoLonger(next, claim.slotClass);
   return { state: next, assignments };
 }
 
-/** The tasks that a node has not failed before, if there are any. */
-function preferredTasks(state: JobState, { nodeId, slotClass }: Claim): TaskState[] {
+/** Whether a claim is for requirements that no task has any more: the job must advertise what there is now. */
+export const isOutdated = (state: JobState, claim: ClaimRequest, now: number): boolean =>
+  runnableTasks(state, claim.slotClass).length > 0 && !requiredTasks(state, claim, now).length;
+
+/** The tasks with the claimed requirements. */
+function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, now: number): TaskState[] {
   const tasks = runnableTasks(state, slotClass);
+  if (signature === undefined) return tasks;
+  const placement = placementOf(state, slotClass, now);
+  return tasks.filter((task) => signatureOf(requirementsOf(state, task, placement)) === signature);
+}
+
+/** Those that a node has not failed before, if there are any. */
+function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
+  const tasks = requiredTasks(state, claim, now);
+  const { nodeId } = claim;
   const preferred = tasks.filter(({ avoid }) => !avoid.includes(nodeId));
   return preferred.length > 0 ? preferred : tasks;
 }

@@ -133,6 +133,10 @@ const isSourceDown = (code: ErrorCode): boolean => code === "input_unreachable" 
 const pauseAfter = ({ failures }: TaskState, failure: Failure | null): number =>
   (failure && isSourceDown(failure.code) ? SOURCE_PAUSES_MS[failures] : undefined) ?? FAILURE_PAUSE_MS;
 
+/** Whether it was the node that failed, and not what it was given to do. */
+const isNodesFault = (code: ErrorCode): boolean =>
+  errorTraits(code).blame === "node" && code !== "encoder_not_available" && code !== "node_lost";
+
 type TaskRetry = { readonly taskId: string; readonly outputs: number[]; readonly failure: Failure | null };
 
 /**
@@ -146,6 +150,8 @@ export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRet
     reports: madeReports(task),
     outputs,
     avoid: avoidHolder(task),
+    blamed:
+      failure && isNodesFault(failure.code) && task.lease ? avoiding([...task.blamed, task.lease.nodeId]) : task.blamed,
     failures: task.failures + 1,
     notBefore: now + pauseAfter(task, failure),
   });

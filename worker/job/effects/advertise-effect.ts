@@ -1,8 +1,11 @@
 // Advertises a job's runnable tasks to the hub.
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { hubOf, type SentOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
+import { bySignature, placementOf, waitsFor } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
+import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
@@ -17,12 +20,15 @@ const PREFERENCE_MS = 2000;
 const PARTIAL_PREFERENCE_MS = 10 * 60_000;
 /** How long a node that failed or lost a task gets it only if no other node is connected. */
 const AVOID_MS = 5 * 60_000;
+/** A task that was lost this often goes to machines that stay. */
+const STEADY_AFTER = 2;
 
 export async function advertise({ slotClass }: EffectOf<"advertise">, deps: EffectDeps): Promise<void> {
   const now = deps.now();
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
-  await hubOf(deps.env).advertise([ticketOf(state, slotClass, tasks, now)]);
+  const { waitingFor } = await hubOf(deps.env).advertise(offersOf(state, slotClass, tasks, now));
+  noteWaiting(slotClass, waitingFor, deps, now);
   // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it are not advertised
   // yet.
   const known = new Set(tasks.map(attemptName));
@@ -32,19 +38,35 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   });
 }
 
+/** Keeps since when tasks wait, and for what. Written to disk only if a client sees it or a hop depends on it. */
+function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectDeps, now: number): void {
+  const { waiting, spec, ...state } = deps.state();
+  // All of them were claimed during the call.
+  if (runnableTasks({ ...state, waiting, spec }, slotClass).length === 0) return;
+  const isShown = (waiting[slotClass]?.for ?? null) !== missing;
+  const change = (before: JobState): JobState => waitsFor(before, slotClass, missing, now);
+  if (isShown) deps.apply((before) => bumpVersion(change(before)));
+  else if (spec.settings.hop.length > 0 && !waiting[slotClass]) deps.apply(change);
+  else deps.note(change);
+}
+
 const attemptName = ({ id, attempt }: TaskState): string => `${id}.${attempt}`;
 
-function ticketOf(
-  state: JobState,
-  slotClass: SentOffer["slotClass"],
-  tasks: readonly TaskState[],
-  now: number,
-): SentOffer {
+/** An offer for each requirements of the tasks. */
+export function offersOf(state: JobState, slotClass: SlotClass, tasks: readonly TaskState[], now: number): SentOffer[] {
+  const placement = placementOf(state, slotClass, now);
+  const { id: jobId, accountId, share } = state.spec;
+  const job = { jobId, accountId, ...share, slotClass, priority: placement.priority };
+  return [...bySignature(state, tasks, placement).values()].map(({ requirements, tasks: own }) => ({
+    ...job,
+    requirements,
+    ...offerOf(state, own, now),
+  }));
+}
+
+function offerOf(state: JobState, tasks: readonly TaskState[], now: number) {
   const yieldedAt = Math.min(...tasks.map((task) => task.yieldedAt));
   return {
-    jobId: state.spec.id,
-    accountId: state.spec.accountId,
-    slotClass,
     count: tasks.filter((task) => startOf(state, task) <= now).length,
     since: Math.max(state.spec.createdAt, yieldedAt),
     // Chunks may go to any node.
@@ -53,5 +75,7 @@ function ticketOf(
     // A node that only one task avoids may get the others.
     avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
+    blamed: [...new Set(tasks.flatMap((task) => task.blamed))],
+    steady: tasks.some(({ losses }) => losses >= STEADY_AFTER),
   };
 }

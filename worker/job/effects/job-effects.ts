@@ -7,6 +7,7 @@ import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import { BUILTIN_RETENTION_MS } from "../../storage/builtin/builtin-objects.ts";
 import { speculationsDue } from "../chunks/speculative-attempts.ts";
 import { runnableTasks } from "../decide/leases.ts";
+import { nextHopAt } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
@@ -85,7 +86,11 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
   // Tasks that had to wait then were not advertised: each is when it may start.
-  return Math.min(advertisedAt + readvertiseMs(state, slotClass), ...startTimes.filter((at) => at > advertisedAt));
+  const again = Math.min(
+    advertisedAt + readvertiseMs(state, slotClass),
+    ...startTimes.filter((at) => at > advertisedAt),
+  );
+  return Math.min(again, nextHopAt(state, slotClass, advertisedAt) ?? Infinity);
 }
 
 /** How long a job waits before it advertises a class again. */

@@ -63,6 +63,11 @@ export const JobState = z.object({
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
   /** How often it was advertised since its tasks changed. */
   advertisements: z.record(z.enum(SLOT_CLASSES), z.int()).default({ inspect: 0, encode: 0 }),
+  /**
+   * By class: since when no task was claimed, and what no node has of what they require. Absent: none was advertised
+   * since the last claim.
+   */
+  waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })).default({}),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
@@ -98,6 +103,7 @@ export function newJob(spec: JobSpec): JobState {
     scratch: NO_SCRATCH,
     advertisedAt: { inspect: null, encode: null },
     advertisements: { inspect: 0, encode: 0 },
+    waiting: {},
     sourceNode: null,
     revoked: [],
     orphans: [],

@@ -61,6 +61,8 @@ export const TaskState = z.object({
   failures: z.int(),
   /** Nodes that failed or lost this task; other nodes are preferred. */
   avoid: z.array(z.string()),
+  /** Those of them whose own failure it was. */
+  blamed: z.array(z.string()).default([]),
   notBefore: Time,
   /** When it last yielded to other tasks: it waits behind them since then; 0: never. */
   yieldedAt: Time,
@@ -117,6 +119,7 @@ export function newTask({
     losses: 0,
     failures: 0,
     avoid: [...avoid],
+    blamed: [],
     notBefore: 0,
     yieldedAt: 0,
     uploads: {},

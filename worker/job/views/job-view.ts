@@ -25,7 +25,14 @@ export function viewJob(state: JobState): JobView {
     input: { status: state.input.status, ...failureMembers(state.input.failure) },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
     ...(ultrafast ? { ultrafast } : {}),
+    ...waitingMembers(state),
   };
+}
+
+/** What the job requires of a node that no node has. */
+function waitingMembers({ status, waiting }: JobState): Pick<JobView, "waiting_for"> {
+  const missing = waiting.encode?.for ?? waiting.inspect?.for ?? null;
+  return missing === null || isTerminalJob(status) ? {} : { waiting_for: missing };
 }
 
 /** The progress of a job in whole percent: never lower than one that was shown, and 100 only at the end. */

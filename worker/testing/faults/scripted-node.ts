@@ -2,6 +2,7 @@
 // byte that identifies the lease.
 import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { bearer } from "../jobs.ts";
@@ -80,7 +81,7 @@ export class ScriptedNode {
       [...this.#running.values()].filter((one) => one.slotClass === slotClass).length;
     this.#send({
       ...{ type: "hello", protocol: PROTOCOL_VERSION, nodeId: this.#nodeId, session: this.#session },
-      capabilities: { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 },
+      capabilities: { ffmpegVersion: "7.0", cpus: 2, ...ALL_SOFTWARE },
       slots: { inspect: SLOTS.inspect - used("inspect"), encode: SLOTS.encode - used("encode") },
       running: running.map(([lease, { token, slotClass }]) => ({ lease, token, slotClass })),
     });

@@ -1,0 +1,78 @@
+// What a job's tasks require of a node, and how long they have waited for one. Pure.
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { needsOf } from "#shared/plan/needs.ts";
+import type { Need } from "#shared/protocol/needs.ts";
+import { type Requirements, signatureOf } from "#shared/protocol/requirements.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
+import { nextHopMs, type Placement, placementAt } from "#shared/request/settings-section.ts";
+import { activeWork, isChunkedTask } from "../chunks/chunk-work.ts";
+import type { JobState } from "../state/job-state.ts";
+import type { TaskState } from "../state/task-state.ts";
+
+/** Where the tasks of a class may run now, and their priority: hops count from when none of them was claimed. */
+export function placementOf({ spec, waiting }: JobState, slotClass: SlotClass, now: number): Placement {
+  return placementAt(spec.settings, now - (waiting[slotClass]?.since ?? now));
+}
+
+/** When the placement of a class changes next; ms since 1970, null: never. */
+export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, after: number): number | null {
+  const since = waiting[slotClass]?.since;
+  const hopMs = since === undefined ? null : nextHopMs(spec.settings, after - since);
+  return since === undefined || hopMs === null ? null : since + hopMs;
+}
+
+/** What a task requires of a node. */
+export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
+  return { pool: queue, labels: require, needs: task.kind === "inspect" ? [] : needsOfTask(state, task) };
+}
+
+/** The tasks that require the same, by the signature of what they require. */
+export function bySignature(
+  state: JobState,
+  tasks: readonly TaskState[],
+  placement: Placement,
+): Map<string, { requirements: Requirements; tasks: TaskState[] }> {
+  const groups = new Map<string, { requirements: Requirements; tasks: TaskState[] }>();
+  for (const task of tasks) {
+    const requirements = requirementsOf(state, task, placement);
+    const signature = signatureOf(requirements);
+    const group = groups.get(signature) ?? { requirements, tasks: [] };
+    group.tasks.push(task);
+    groups.set(signature, group);
+  }
+  return groups;
+}
+
+/** The needs of all outputs of chunks are those of each chunk: then all tasks of a video require the same. */
+function needsOfTask(state: JobState, task: TaskState): readonly Need[] {
+  const outputs = (isChunkedTask(task) ? activeWork(state)?.outputs : null) ?? task.outputs;
+  const { probe } = state.input;
+  const ofProbe = (probe && KNOWN.get(probe)) ?? new Map<string, readonly Need[]>();
+  if (probe) KNOWN.set(probe, ofProbe);
+  const key = outputs.join();
+  const needs =
+    ofProbe.get(key) ??
+    needsOf(
+      state.spec.outputs.filter(({ index }) => outputs.includes(index)),
+      probe,
+    );
+  ofProbe.set(key, needs);
+  return needs;
+}
+
+/** The needs of outputs by the probe of their source, because all claims of a job ask for them. */
+const KNOWN = new WeakMap<MediaProbe, Map<string, readonly Need[]>>();
+
+/** Tasks of a class were advertised: since when they have waited, and for what. */
+export function waitsFor(state: JobState, slotClass: SlotClass, missing: string | null, now: number): JobState {
+  const known = state.waiting[slotClass];
+  if (known && known.for === missing) return state;
+  return { ...state, waiting: { ...state.waiting, [slotClass]: { since: known?.since ?? now, for: missing } } };
+}
+
+/** Tasks of a class were claimed: a node has what they require. */
+export function waitsNoLonger(state: JobState, slotClass: SlotClass): JobState {
+  if (!state.waiting[slotClass]) return state;
+  const { [slotClass]: _ended, ...waiting } = state.waiting;
+  return { ...state, waiting };
+}
