@@ -11,6 +11,10 @@ const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token 
   accounts                     list accounts
   accounts create <name>       create one; shows its API key and webhook secret, once
   accounts limit <account> <n> how many unfinished jobs it may have; "default" resets it
+  accounts max-running <account> <n>
+                               how many of its tasks may run at a time; "default" allows any number
+  accounts weight <account> <n>
+                               its share of the nodes while other accounts wait, 1 to 1000; 1 for new accounts
   accounts rotate-secret <account>
                                create a new webhook secret; the old one also signs for 24 hours
   reseal                       encrypt all stored secrets with the first of SEALING_KEYS
@@ -18,8 +22,15 @@ const USAGE = `Usage: npm run admin -- <command> [--url <control plane> --token 
   keys create <account>        create another; shown once
   keys revoke <key id>         revoke it; requests with it get 401
   node-tokens                  list the tokens of nodes
-  node-tokens create <name>    create one; shown once
+  node-tokens create <name> [--pool <pool>] [--label <label> …]
+                               create one; shown once. Its nodes are in this pool only, and have these labels
   node-tokens revoke <id>      revoke it; its nodes are disconnected at once
+  nodes                        list nodes
+  nodes show <node>            one node with its capabilities and leases
+  nodes cordon <node>          give it no more work; what it runs goes on
+  nodes drain <node>           the same, and the node ends when its work is done
+  nodes uncordon <node>        give it work again
+  autoscale                    for each pool, how many tasks run and wait
 
 Without --url (COPRA_URL) and --token (COPRA_ADMIN_TOKEN) the command goes to the local system of npm start.`;
 
@@ -41,15 +52,17 @@ async function main(): Promise<void> {
   const options = {
     url: { type: "string" },
     token: { type: "string" },
+    pool: { type: "string" },
+    label: { type: "string", multiple: true },
     help: { type: "boolean", short: "h" },
   } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   if (values.help) return console.log(USAGE);
-  const call = callOf(positionals);
+  const call = callOf(positionals, values);
   if (!call) throw new Error(USAGE);
   const { api, token } = target(values);
   for (let { body } = call; ; ) {
-    const response = await fetch(`${api}/admin${call.path}`, {
+    const response = await fetch(`${api}${call.path}`, {
       method: call.method,
       headers: { authorization: `Bearer ${token}` },
       ...(body ? { body: JSON.stringify(body) } : {}),

@@ -44,6 +44,7 @@ export const ERRORS = {
   notification_not_found: response(404),
   account_not_found: response(404),
   credential_not_found: response(404),
+  node_not_found: response(404),
   object_not_found: response(404),
   route_not_found: response(404),
   method_not_allowed: response(405),

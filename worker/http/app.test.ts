@@ -11,6 +11,9 @@ beforeAll(async () => {
   nodeToken = await newNodeToken();
 });
 
+/** Paths of the operator. */
+const isOperators = (path: string): boolean => path.includes("/admin/") || /^(\/metrics|\/v2\/autoscale)$/.test(path);
+
 const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
 
 describe("access", () => {
@@ -20,7 +23,7 @@ describe("access", () => {
     fill(route, values),
   ]);
   it.each(paths)("%s %s requires the right credential", async (method, path) => {
-    const wrong = path.includes("/nodes/") ? account.key : path.includes("/admin/") ? nodeToken : ADMIN;
+    const wrong = isOperators(path) ? nodeToken : path.includes("/nodes/") ? account.key : ADMIN;
     for (const headers of [
       {},
       basic("k-wrong"),
@@ -35,7 +38,7 @@ describe("access", () => {
         headers: answered,
       } = await send(path, { method, headers: headers as Record<string, string> });
       expect([status, body.error_code, body.status]).toEqual([401, "authentication_failed", "error"]);
-      const scheme = path.match(/\/(?:nodes|admin)\//) ? /^Bearer / : /^Basic /;
+      const scheme = isOperators(path) || path.includes("/nodes/") ? /^Bearer / : /^Basic /;
       expect(answered.get("www-authenticate")).toMatch(scheme);
     }
   });
@@ -54,7 +57,7 @@ describe("access", () => {
 
 describe("all responses", () => {
   const authorized = (path: string) =>
-    path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
+    isOperators(path) ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
   const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1", path: "a.mp4" };
   it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
     "%s %s keeps its type, and JSON is kept by no cache",
@@ -104,9 +107,12 @@ describe("unknown paths and methods", () => {
     ["DELETE", "/storage/AAAAAAAAAAAAAA/a/b.mp4", "GET, HEAD, PUT"],
     ["PUT", "/v2/admin/accounts", "GET, HEAD, POST"],
     ["GET", "/v2/admin/keys/000000000000", "DELETE"],
+    ["GET", "/v2/admin/nodes/attic/drain", "POST"],
+    ["POST", "/v2/autoscale", "GET, HEAD"],
+    ["POST", "/metrics", "GET, HEAD"],
     ["GET", "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", "POST"],
   ])("%s %s returns the supported methods: %s", async (method, path, methods) => {
-    const credential = path.includes("/admin/") ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : null;
+    const credential = isOperators(path) ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : null;
     const answer = await send(path, { method, headers: credential ?? basic(account.key) });
     expect([answer.status, answer.body.error_code]).toEqual([405, "method_not_allowed"]);
     expect(answer.headers.get("allow")).toBe(methods);

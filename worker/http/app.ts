@@ -6,10 +6,12 @@ import { responseHeaders } from "./response-headers.ts";
 import { allowedMethods } from "./responses/allowed-methods.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { admin } from "./routes/admin.ts";
+import { autoscale } from "./routes/autoscale.ts";
 import { docs, home } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
+import { metrics } from "./routes/metrics.ts";
 import { nodes } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
@@ -25,6 +27,8 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/nodes", nodes)
   .route("/v2/admin", admin)
+  .route("/v2/autoscale", autoscale)
+  .route("/metrics", metrics)
   .route("/storage", storage);
 
 app.onError(onError);

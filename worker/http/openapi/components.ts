@@ -13,6 +13,7 @@ import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { DeliveryView } from "../../notify/delivery.ts";
+import { Autoscale, Node, NodeDetails, NodeList } from "../fleet-schemas.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "../request-schemas.ts";
 import * as schemas from "../response-schemas.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
@@ -38,6 +39,9 @@ export const RESPONSES = {
   AccountLimits: schemas.AccountLimits,
   RotatedSecret: schemas.RotatedSecret,
   Resealed: schemas.Resealed,
+  NodeList,
+  NodeDetails,
+  Autoscale,
   Error: schemas.ErrorBody,
 } as const satisfies Record<string, z.ZodType>;
 
@@ -50,6 +54,7 @@ export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
 const NESTED = {
+  Node,
   Input: InputView,
   Output: OutputView,
   PlaylistUrl,

@@ -9,6 +9,11 @@ import { viewWebhooks } from "./webhooks.ts";
 export const SECURITY_SCHEMES = {
   apiKey: { type: "http", scheme: "basic", description: "The API key as the user name, with an empty password." },
   adminToken: { type: "http", scheme: "bearer", description: "The token of the operator." },
+  metricsToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token of the operator's monitoring (METRICS_TOKEN).",
+  },
 } as const;
 
 function makeDocument(): OpenApiDocument {

@@ -33,6 +33,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   notification_not_found: "The job has no notification with this id, or its notifications were deleted.",
   account_not_found: "There is no account with this id.",
   credential_not_found: "There is no API key or node token with this id.",
+  node_not_found: "No node of this name is connected or cordoned.",
   object_not_found: "The object does not exist, or was deleted.",
   route_not_found: "There is no resource at this URL.",
   method_not_allowed: "The resource does not support this method.",

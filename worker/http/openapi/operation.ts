@@ -3,8 +3,11 @@ import * as z from "zod";
 import type { ERRORS } from "#shared/errors.ts";
 import type { RequestName, ResponseName } from "./components.ts";
 
-/** Who may call it: anyone, clients with an API key, or the operator with the admin token. */
-export type Access = "anyone" | "client" | "operator";
+/**
+ * Who may call it: anyone, clients with an API key, the operator with the admin token, or the operator's monitoring with
+ * METRICS_TOKEN.
+ */
+export type Access = "anyone" | "client" | "operator" | "monitor";
 
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
@@ -13,6 +16,7 @@ export const TAGS = {
   Storage: "The built-in storage, for tests.",
   Service: "The service itself.",
   Administration: "Accounts, API keys and node tokens, for the operator.",
+  Fleet: "Nodes and the work that waits for them, for the operator.",
 } as const;
 export type Tag = keyof typeof TAGS;
 

@@ -1,6 +1,7 @@
 // All public operations, in the order of the documentation.
 import type { Operation } from "./operation.ts";
 import { ADMIN_OPERATIONS } from "./operations/admin.ts";
+import { FLEET_OPERATIONS } from "./operations/fleet.ts";
 import { JOB_OPERATIONS } from "./operations/jobs.ts";
 import { METADATA_OPERATIONS } from "./operations/metadata.ts";
 import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
@@ -12,4 +13,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...METADATA_OPERATIONS,
   ...SERVICE_OPERATIONS,
   ...ADMIN_OPERATIONS,
+  ...FLEET_OPERATIONS,
 ];

@@ -19,6 +19,7 @@ export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   anyone: ["internal_error", "service_unavailable"],
   client: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
   operator: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
+  monitor: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
 };
 
 /** Names of security schemes of the document; none: public. */
@@ -26,6 +27,7 @@ const SECURITY: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
   client: ["apiKey"],
   operator: ["adminToken"],
+  monitor: ["metricsToken", "adminToken"],
 };
 
 /** `/v2/jobs/:id` → `/v2/jobs/{id}`. */

@@ -35,6 +35,7 @@ import type {
   Revoked,
 } from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { adminNodes } from "./admin-nodes.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
 const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) => ({
@@ -47,6 +48,7 @@ const viewCredential = ({ id, createdAt, revokedAt, pepper }: CredentialView) =>
 export const admin = new Hono<AdminEnv>({ strict: false })
   .use(adminAuth)
   .route("/", rotation)
+  .route("/", adminNodes)
   .post("/accounts", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const { peppers, sealingKeys } = settingsOf(context.env);

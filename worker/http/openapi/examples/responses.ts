@@ -105,6 +105,18 @@ const LIMITS = { max_unfinished_jobs: null, max_running: null, weight: 1 };
 const BOUND = { pool: "default", labels: ["region:eu"] };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
+const NODE = {
+  ...{ id: "attic", state: "ready", pool: "default", labels: ["gpu", "region:eu"], region: "eu", spot: false },
+  ...{ host: "attic.example.com", version: "0.1.0", protocol: 3, ffmpeg: "8.1.2", cpus: 16, hardware: "nvenc" },
+  disk: { free_bytes: 750_000_000_000, total_bytes: 1_000_000_000_000 },
+  slots: { inspect: { free: 31, running: 1 }, encode: { free: 1, running: 2 } },
+  ...{ leases: 3, score: 0.1, connected_at: DATES.created_at, hub: "hub:default:0" },
+} as const satisfies z.infer<(typeof RESPONSES)["NodeList"]>["nodes"][number];
+const DEMAND = {
+  encode: { wanted: 7, running: 2, waiting: 5, free: 0, oldest_wait_seconds: 42.5, mean_task_seconds: 63.1 },
+  inspect: { wanted: 1, running: 1, waiting: 0, free: 31, oldest_wait_seconds: 0, mean_task_seconds: 8.2 },
+};
+
 /** One example of each response. */
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
@@ -178,6 +190,16 @@ export const RESPONSE_EXAMPLES: Responses = {
     webhook_secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=",
     previous_until: "2026-11-22 05:23:27 +0000",
   },
+  NodeList: { nodes: [NODE] },
+  NodeDetails: {
+    ...NODE,
+    running: [{ lease: `${JOB_ID}.encode.1`, class: "encode" }],
+    capabilities: {
+      ...{ ffmpegVersion: "8.1.2", encoders: ["libx264", "aac"], cpus: 16, filters: ["scale"], muxers: ["mp4"] },
+      hardware: { name: "nvenc", path: null, encoders: ["h264_nvenc", "av1_nvenc"] },
+    },
+  },
+  Autoscale: { ...DEMAND, pools: { default: DEMAND } },
   Resealed: { resealed: 12, failed: [], next_cursor: "jobs:" },
   Error: {
     message: "Unknown container `mp5`; allowed: mp4, webm and others",

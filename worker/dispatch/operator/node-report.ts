@@ -1,0 +1,67 @@
+// What the operator sees of a node. Pure.
+import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { NodeDetail, NodeReport, NodeState, SlotUse } from "../../rpc/hub-reports.ts";
+import type { Allowance } from "../matching/health.ts";
+import type { SocketNode } from "../node-connections.ts";
+import type { Cordon } from "./cordons.ts";
+
+type ListedNode = Omit<SocketNode, "socket">;
+
+/** What the hub knows of a node beside the node itself. */
+export type NodeContext = {
+  readonly hub: string;
+  readonly cordon: Cordon | null;
+  readonly allowance: Allowance;
+  readonly score: number;
+  readonly capabilities: Capabilities | null;
+};
+
+export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
+  const { profile, about, leases } = node;
+  const { hub, score, capabilities } = context;
+  const { host, version, protocol, disk, connectedAt } = about;
+  return {
+    ...{ id: node.nodeId, hub, state: stateOf(node, context) },
+    ...{ pool: profile.pool, labels: profile.labels, region: profile.region, spot: profile.spot },
+    ...{ host, version, protocol, disk, connectedAt: connectedAt || null },
+    ffmpeg: capabilities?.ffmpegVersion ?? null,
+    cpus: capabilities?.cpus ?? null,
+    hardware: profile.capabilities.hardware?.name ?? null,
+    slots: slotsOf(node),
+    leases: Object.keys(leases).length,
+    score,
+  };
+}
+
+export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDetail => ({
+  ...reportNode(node, context),
+  running: Object.entries(node.leases).map(([lease, slotClass]) => ({ lease, slotClass })),
+  capabilities: context.capabilities,
+});
+
+/** A node that is cordoned and not connected. */
+export const reportOffline = (id: string, hub: string, { pool }: Cordon): NodeDetail => ({
+  ...{ id, hub, state: "offline", pool, labels: [], region: null, spot: false },
+  ...{ host: null, version: null, protocol: null, ffmpeg: null, cpus: null, hardware: null, disk: null },
+  slots: { inspect: { free: 0, running: 0 }, encode: { free: 0, running: 0 } },
+  ...{ leases: 0, score: 0, connectedAt: null, running: [], capabilities: null },
+});
+
+export function stateOf(
+  { draining, session }: Pick<ListedNode, "draining" | "session">,
+  { cordon, allowance }: Pick<NodeContext, "cordon" | "allowance">,
+): NodeState {
+  if (draining || cordon?.draining === session) return "draining";
+  if (cordon) return "cordoned";
+  return allowance === "all" ? "ready" : "quarantined";
+}
+
+function slotsOf({ free, leases }: ListedNode): Record<SlotClass, SlotUse> {
+  const running = Object.values(leases);
+  const entries = SLOT_CLASSES.map((slotClass) => [
+    slotClass,
+    { free: free[slotClass], running: running.filter((one) => one === slotClass).length },
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,77 @@
+// The schemas of responses about nodes, and about the work that waits for them.
+import * as z from "zod";
+import { ContractDate } from "#shared/job/job-view.ts";
+import { Capabilities, HARDWARE_NAMES } from "#shared/protocol/capabilities.ts";
+import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
+import { NODE_STATES } from "../rpc/hub-reports.ts";
+
+const SlotUse = z.object({
+  free: z.int().describe("Slots that wait for work"),
+  running: z.int().describe("Slots with a task"),
+});
+
+export const Node = z
+  .object({
+    id: z.string().describe("The name of the node"),
+    state: z
+      .enum(NODE_STATES)
+      .describe(
+        "`ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. " +
+          "`quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected",
+      ),
+    pool: z.string(),
+    labels: z.array(z.string()).describe("The labels of its token and its own"),
+    region: z.string().nullable().describe("The value of its label `region:…`"),
+    spot: z.boolean().describe("Whether its machine may be taken away at any time"),
+    host: z.string().nullable(),
+    version: z.string().nullable().describe("The version of the node's program"),
+    protocol: z.int().nullable(),
+    ffmpeg: z.string().nullable().describe("The version of its ffmpeg"),
+    cpus: z.int().nullable(),
+    hardware: z.enum(HARDWARE_NAMES).nullable().describe("The hardware that it encodes with"),
+    disk: z
+      .object({ free_bytes: z.int(), total_bytes: z.int() })
+      .nullable()
+      .describe("The disk of its work folder, as of its last report"),
+    slots: z.object({ inspect: SlotUse, encode: SlotUse }),
+    leases: z.int().describe("Number of leases that it holds"),
+    score: z.number().describe("The share of its last ten jobs that failed by its fault, 0 to 1"),
+    connected_at: ContractDate.nullable(),
+    hub: z.string().describe("The hub that it is connected to"),
+  })
+  .describe("An encoder node");
+export type Node = z.infer<typeof Node>;
+
+export const NodeList = z.object({ nodes: z.array(Node).describe("By pool and name") }).describe("All nodes");
+export type NodeList = z.infer<typeof NodeList>;
+
+export const NodeDetails = Node.extend({
+  running: z
+    .array(z.object({ lease: z.string(), class: z.enum(SLOT_CLASSES) }))
+    .describe("The leases that it holds; a lease starts with the id of its job"),
+  capabilities: Capabilities.nullable().describe("What its ffmpeg supports, by ffmpeg's names"),
+}).describe("An encoder node with its leases and capabilities");
+export type NodeDetails = z.infer<typeof NodeDetails>;
+
+const Demand = z
+  .object({
+    wanted: z.int().describe("`running` + `waiting`: the number of slots that would let nothing wait"),
+    running: z.int().describe("Tasks that nodes work on"),
+    waiting: z.int().describe("Tasks that wait for a node"),
+    free: z.int().describe("Slots that wait for work"),
+    oldest_wait_seconds: z.number().describe("How long the oldest task has waited"),
+    mean_task_seconds: z.number().describe("The average time of a task"),
+  })
+  .describe("The tasks of one class");
+const demands = {
+  encode: Demand.describe("Encodes, which need the processor or the GPU"),
+  inspect: Demand.describe("Transfers and inspections of sources, which need the network"),
+};
+
+export const Autoscale = z
+  .object({
+    ...demands,
+    pools: z.record(z.string(), z.object(demands)).describe("The same for each pool"),
+  })
+  .describe("How much work runs and waits: of all pools, and of each");
+export type Autoscale = z.infer<typeof Autoscale>;

@@ -1,0 +1,41 @@
+// Asks all hubs: those of the pools that are laid out, and those of the pools that node tokens bind.
+import { messageOf } from "#shared/log.ts";
+import type { Env } from "../../bindings.ts";
+import { listPools } from "../../db/node-pools.ts";
+import { log } from "../../log.ts";
+import { type HubRpc, hubNames, hubOf, laidOutPools } from "../../rpc/hub.ts";
+
+export type HubStub = DurableObjectStub<HubRpc>;
+
+/** The names of all pools that may have nodes, in order. */
+export async function allPools(env: Env): Promise<string[]> {
+  return [...new Set([...laidOutPools(env), ...(await listPools(env.DB))])].sort();
+}
+
+/** The answers of all hubs of some pools. Throws if one does not answer. */
+export async function askHubs<Answer>(
+  env: Env,
+  pools: readonly string[],
+  ask: (hub: HubStub) => Promise<Answer>,
+): Promise<Answer[]> {
+  const names = [...new Set(pools.flatMap((pool) => hubNames(env, pool)))];
+  return Promise.all(names.map((name) => ask(hubOf(env, name))));
+}
+
+/** The answers of the hubs that answer, and the number of the others. */
+export async function askAvailableHubs<Answer>(
+  env: Env,
+  pools: readonly string[],
+  ask: (hub: HubStub) => Promise<Answer>,
+): Promise<{ answers: Answer[]; unavailable: number }> {
+  const asked = await askHubs(env, pools, async (hub) => {
+    try {
+      return { answer: await ask(hub) };
+    } catch (error) {
+      log.warn("Hub unavailable", { error: messageOf(error) });
+      return null;
+    }
+  });
+  const answers = asked.flatMap((one) => (one === null ? [] : [one.answer]));
+  return { answers, unavailable: asked.length - answers.length };
+}

@@ -1,0 +1,36 @@
+// How the operator sees a node.
+import { contractDate } from "#shared/job/job-view.ts";
+import type { NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
+import type { Node, NodeDetails } from "../fleet-schemas.ts";
+
+export function viewNode({
+  id,
+  state,
+  pool,
+  labels,
+  region,
+  spot,
+  slots,
+  leases,
+  score,
+  hub,
+  ...node
+}: NodeReport): Node {
+  const { host, version, protocol, ffmpeg, cpus, hardware, disk, connectedAt } = node;
+  return {
+    ...{ id, state, pool, labels: [...labels], region, spot, host, version, protocol, ffmpeg, cpus, hardware },
+    disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
+    slots: { inspect: { ...slots.inspect }, encode: { ...slots.encode } },
+    ...{ leases, score, connected_at: connectedAt === null ? null : contractDate(connectedAt), hub },
+  };
+}
+
+export const viewNodeDetails = ({ running, capabilities, ...node }: NodeDetail): NodeDetails => ({
+  ...viewNode(node),
+  running: running.map(({ lease, slotClass }) => ({ lease, class: slotClass })),
+  capabilities,
+});
+
+/** By pool, then by name. */
+export const byPoolAndName = (one: NodeReport, other: NodeReport): number =>
+  one.pool.localeCompare(other.pool) || one.id.localeCompare(other.id);

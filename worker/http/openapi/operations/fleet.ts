@@ -1,0 +1,95 @@
+// Nodes, demand and metrics.
+import type { ResponseName } from "../components.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
+import { type Operation, pathParameter, type Success } from "../operation.ts";
+
+const node = { tag: "Fleet", access: "operator", codes: ["node_not_found"] } as const;
+const monitor = { tag: "Fleet", access: "monitor", codes: [] } as const;
+
+const success = (description: string, json: ResponseName): Success => ({
+  status: 200,
+  description,
+  content: { json, example: RESPONSE_EXAMPLES[json] },
+});
+const NODE = pathParameter("id", "The name of the node", RESPONSE_EXAMPLES.NodeDetails.id);
+
+export const FLEET_OPERATIONS: readonly Operation[] = [
+  {
+    ...node,
+    codes: [],
+    method: "get",
+    path: "/v2/admin/nodes",
+    id: "listNodes",
+    summary: "List nodes",
+    description: "All nodes that are connected, and those that are cordoned.",
+    responses: [success("The nodes", "NodeList")],
+  },
+  {
+    ...node,
+    method: "get",
+    path: "/v2/admin/nodes/:id",
+    id: "getNode",
+    summary: "Read a node",
+    parameters: [NODE],
+    responses: [success("The node with its leases and capabilities", "NodeDetails")],
+  },
+  {
+    ...node,
+    method: "post",
+    path: "/v2/admin/nodes/:id/cordon",
+    id: "cordonNode",
+    summary: "Cordon a node",
+    description: "The node gets no more work, also after it reconnects, until it is uncordoned. What it runs goes on.",
+    parameters: [NODE],
+    responses: [success("The node", "NodeDetails")],
+  },
+  {
+    ...node,
+    method: "post",
+    path: "/v2/admin/nodes/:id/uncordon",
+    id: "uncordonNode",
+    summary: "Uncordon a node",
+    description: "The node gets work again; one that was drained does so after its next start.",
+    parameters: [NODE],
+    responses: [success("The node", "NodeDetails")],
+  },
+  {
+    ...node,
+    method: "post",
+    path: "/v2/admin/nodes/:id/drain",
+    id: "drainNode",
+    summary: "Drain a node",
+    description: "Cordons the node, which finishes its tasks, and then ends. Requires that it is connected.",
+    parameters: [NODE],
+    responses: [success("The node", "NodeDetails")],
+  },
+  {
+    ...monitor,
+    method: "get",
+    path: "/v2/autoscale",
+    id: "autoscale",
+    summary: "Read how much work runs and waits",
+    description:
+      "For what adds and removes machines. If a part of the fleet does not answer, the response is an error and never " +
+      "a number that is too low.",
+    responses: [success("The demand of all pools, and of each", "Autoscale")],
+  },
+  {
+    ...monitor,
+    method: "get",
+    path: "/metrics",
+    id: "metrics",
+    summary: "Read metrics",
+    description: "In the OpenMetrics format if the `Accept` header names it, else in the text format of Prometheus.",
+    responses: [
+      {
+        status: 200,
+        description: "The metrics",
+        content: {
+          mediaType: "text/plain",
+          example: 'copra_tasks_waiting{pool="default",class="encode"} 5\n',
+        },
+      },
+    ],
+  },
+];

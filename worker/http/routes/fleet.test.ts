@@ -1,0 +1,185 @@
+// The operator's side of the fleet, with nodes at the other end of real sockets.
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { hubOf } from "../../rpc/hub.ts";
+import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "../../testing/nodes.ts";
+import { app } from "../app.ts";
+import { RESPONSES } from "../openapi/components.ts";
+
+useNodes();
+
+const ONE = { inspect: 1, encode: 1 };
+const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
+const stateOf = async (id: string) => (await admin("GET", `/nodes/${id}`)).body.state;
+
+/** A token of another pool, as the operator creates it. */
+async function tokenOf(pool: string, labels: string[]): Promise<string> {
+  const body = { name: pool, pool, labels };
+  return (await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) })).body.node_token;
+}
+
+describe("GET /v2/admin/nodes", () => {
+  it("lists the nodes of all pools, with what they are and what they run", async () => {
+    const node = await connect(await tokenOf("gpu", ["region:eu"]));
+    const facts = {
+      host: "m1",
+      version: "0.1.0",
+      labels: ["ssd", "region:us"],
+      spot: true,
+      disk: { free: 5, total: 9 },
+    };
+    node.say({ ...hello("far", ONE), ...facts });
+    await node.next("welcome");
+    const near = await joined("near", ONE);
+    const job = await newJob();
+    await near.next("assign");
+    const { status, body } = await admin("GET", "/nodes");
+    expect(status).toBe(200);
+    expect(body.nodes.map(({ id }: { id: string }) => id)).toEqual(["near", "far"]);
+    expect(body.nodes[0]).toMatchObject({
+      ...{ state: "ready", pool: "default", labels: [], leases: 1, hub: "hub:default:0" },
+      slots: { inspect: { free: 0, running: 1 }, encode: { free: 1, running: 0 } },
+    });
+    expect(body.nodes[1]).toMatchObject({
+      ...{ pool: "gpu", labels: ["region:eu", "ssd"], region: "eu", spot: true, host: "m1", version: "0.1.0" },
+      ...{ ffmpeg: "7.0", cpus: 2, disk: { free_bytes: 5, total_bytes: 9 }, hub: "hub:gpu:0", score: 0 },
+    });
+    expect(RESPONSES.NodeList.parse(body)).toEqual(body);
+    const details = (await admin("GET", "/nodes/near")).body;
+    expect(RESPONSES.NodeDetails.parse(details)).toEqual(details);
+    expect(details).toMatchObject({
+      running: [{ lease: `${job.id}.inspect.1`, class: "inspect" }],
+      capabilities: { encoders: ["libx264"] },
+    });
+  });
+});
+
+describe("a cordoned node", () => {
+  it("gets no work, also after it and the hub return, until it is uncordoned", async () => {
+    const node = await joined("attic", ONE);
+    expect(await admin("POST", "/nodes/attic/cordon")).toMatchObject({ status: 200, body: { state: "cordoned" } });
+    await newJob();
+    await settle();
+    expect(node.frames).toEqual([]);
+    await evictDurableObject(hubOf(env), { webSockets: "close" });
+    await node.closed;
+    expect(await stateOf("attic")).toBe("offline");
+    const back = await joined("attic", ONE);
+    await settle();
+    expect(back.frames).toEqual([]);
+    expect(await stateOf("attic")).toBe("cordoned");
+    expect((await admin("POST", "/nodes/attic/uncordon")).body.state).toBe("ready");
+    expect((await back.next("assign")).assignment.task.kind).toBe("inspect");
+  });
+
+  it("keeps what it runs, and its slots count again later", async () => {
+    const node = await joined("attic", { inspect: 2, encode: 0 });
+    await newJob();
+    const { assignment } = await node.next("assign");
+    await admin("POST", "/nodes/attic/cordon");
+    node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment.lease] });
+    const jobs = [await newJob(), await newJob()];
+    await settle();
+    expect(node.frames).toEqual([]);
+    await admin("POST", "/nodes/attic/uncordon");
+    const given = [await node.next("assign"), await node.next("assign")].map((frame) => frame.assignment.jobId);
+    expect(given.sort()).toEqual(jobs.map(({ id }) => id).sort());
+  });
+});
+
+describe("a drained node", () => {
+  it("gets a drain frame, again if it reconnects, and a new process of it is cordoned", async () => {
+    const node = await joined("attic", ONE, "s1");
+    expect((await admin("POST", "/nodes/attic/drain")).body.state).toBe("draining");
+    await node.next("drain");
+    const again = await joined("attic", ONE, "s1");
+    await again.next("drain");
+    again.say({ type: "bye" });
+    const fresh = await joined("attic", ONE, "s2");
+    await newJob();
+    await settle();
+    expect(fresh.frames).toEqual([]);
+    expect(await stateOf("attic")).toBe("cordoned");
+    await admin("POST", "/nodes/attic/uncordon");
+    await fresh.next("assign");
+  });
+});
+
+it.each(["GET /nodes/nobody", "POST /nodes/nobody/drain", "POST /nodes/nobody/cordon", "POST /nodes/%20/uncordon"])(
+  "%s is rejected: there is no such node",
+  async (route) => {
+    const [method = "", path = ""] = route.split(" ");
+    const message = "No node of this name is connected or cordoned";
+    expect(await admin(method, path)).toMatchObject({ status: 404, body: { error_code: "node_not_found", message } });
+  },
+);
+
+it("drains no node that is cordoned and not connected", async () => {
+  const node = await joined("attic", ONE);
+  await admin("POST", "/nodes/attic/cordon");
+  node.socket.close();
+  await vi.waitFor(async () => expect(await stateOf("attic")).toBe("offline"));
+  expect((await admin("POST", "/nodes/attic/drain")).status).toBe(404);
+  expect((await admin("POST", "/nodes/attic/uncordon")).body.state).toBe("ready");
+  expect((await admin("GET", "/nodes/attic")).status).toBe(404);
+});
+
+describe("GET /v2/autoscale and GET /metrics", () => {
+  const METRICS = "a-metrics-token-of-32-characters";
+  const withToken = { ...env, METRICS_TOKEN: METRICS };
+
+  it("count what runs and waits, of each pool that a token binds", async () => {
+    await tokenOf("gpu", []);
+    const node = await joined("attic", ONE);
+    for (let count = 0; count < 3; count++) await newJob();
+    const { lease } = (await node.next("assign")).assignment;
+    const { body } = await send("/v2/autoscale", { headers: bearer(ADMIN) });
+    expect(RESPONSES.Autoscale.parse(body)).toEqual(body);
+    expect(body.inspect).toMatchObject({ wanted: 3, running: 1, waiting: 2, free: 0 });
+    expect(body.pools).toMatchObject({ default: { encode: { free: 1 } }, gpu: { inspect: { wanted: 0 } } });
+    node.say({ type: "slots", offered: { inspect: 0, encode: 0 }, released: [lease] });
+    await settle();
+    const response = await app.request("/metrics", { headers: bearer(ADMIN) }, env);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const lines = (await response.text()).split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'copra_nodes{pool="default",state="ready",hardware="none"} 1',
+        'copra_tasks_waiting{pool="default",class="inspect"} 2',
+        'copra_slots{pool="default",class="encode",state="free"} 1',
+        'copra_tasks_total{kind="inspect",outcome="released"} 1',
+        'copra_task_duration_seconds_count{kind="inspect"} 1',
+        "copra_hubs_unavailable 0",
+      ]),
+    );
+  });
+
+  it("accept METRICS_TOKEN, which opens nothing else", async () => {
+    for (const path of ["/v2/autoscale", "/metrics"]) {
+      expect((await app.request(path, { headers: bearer(METRICS) }, withToken)).status).toBe(200);
+      expect((await app.request(path, { headers: bearer(METRICS) }, env)).status).toBe(401);
+    }
+    expect((await app.request("/v2/admin/nodes", { headers: bearer(METRICS) }, withToken)).status).toBe(401);
+  });
+
+  it("reject clients, nodes and anyone", async () => {
+    const { key } = await newAccount();
+    for (const path of ["/v2/autoscale", "/metrics"]) {
+      for (const headers of [{}, basic(key), bearer(key), bearer(await newNodeToken()), bearer("wrong")]) {
+        const refused = await send(path, { headers: headers as Record<string, string> });
+        expect([refused.status, refused.body.error_code]).toEqual([401, "authentication_failed"]);
+      }
+      expect((await send(path, { method: "POST", headers: bearer(ADMIN) })).status).toBe(405);
+    }
+  });
+
+  it("never make machines go because a hub does not answer", async () => {
+    const broken = { getByName: () => ({ demand: () => Promise.reject(new Error("moved")) }) };
+    const without = { ...env, HUB: broken } as unknown as typeof env;
+    expect((await app.request("/v2/autoscale", { headers: bearer(ADMIN) }, without)).status).toBe(500);
+    const metrics = await app.request("/metrics", { headers: bearer(ADMIN) }, without);
+    expect(await metrics.text()).toContain("copra_hubs_unavailable 1");
+  });
+});
