@@ -10,12 +10,12 @@ import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
 import worker from "./index.ts";
-import { loadState, rewriteState } from "./testing/stored-state.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
 import { basic, jobBody, newAccount, send } from "./testing/jobs.ts";
 import { purgedJobResponses } from "./testing/purged-job-responses.ts";
+import { loadState, rewriteState } from "./testing/stored-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -101,7 +101,10 @@ describe("a job whose alarm was lost", () => {
   it("is still forgotten when its time is over, and then never asked after again", async () => {
     const { id } = await created();
     await ask("DELETE", `/v2/jobs/${id}`);
-    await vi.waitFor(async () => expect((await stateOf(id))?.indexedVersion).toBe(2));
+    await vi.waitFor(async () => {
+      const state = await stateOf(id);
+      expect(state).toMatchObject({ status: "job.aborted", indexedVersion: state?.version });
+    });
     await loseAlarm(id, (state) => ({ ...state, completedAt: Date.now() - 8 * DAY_MS, outbox: [] }));
     await sweep();
     await vi.waitFor(async () => expect(await stateOf(id)).toBeNull());
@@ -193,8 +196,9 @@ describe("a round", () => {
           : Reflect.get(target, name),
     });
     await sweep({ ...env, JOB });
-    const alarm = await runInDurableObject(jobOf(env, second.id), (_, { storage }) => storage.getAlarm());
-    expect(alarm).not.toBeNull();
+    // While it rings, there is none.
+    const alarm = () => runInDurableObject(jobOf(env, second.id), (_, { storage }) => storage.getAlarm());
+    await vi.waitFor(async () => expect(await alarm()).not.toBeNull());
     expect((await findJob(env.DB, account.id, first.id))?.checkAt).toBeGreaterThan(Date.now());
   });
 
@@ -227,10 +231,30 @@ describe("a round", () => {
     expect(JobView.parse(body).input.error).toMatch(/create it again/);
   });
 
+  it("deletes rows of jobs that were purged and ended longer than LIST_DAYS ago", async () => {
+    await env.DB.batch(["jobs", "sweep_positions"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+    const insert = (id: string, days: number) =>
+      env.DB.prepare("INSERT INTO jobs VALUES (?, ?, 'job.completed', 2, 1, ?, '{}', NULL)").bind(
+        id,
+        account.id,
+        Date.now() - days * DAY_MS,
+      );
+    await env.DB.batch([insert("OLD00000000031", 31), insert("OLD00000000029", 29), insert("OLD00000000091", 91)]);
+    await sweep({ ...env, LIST_DAYS: "90" });
+    expect((await ask("GET", "/v2/jobs/OLD00000000031")).status).toBe(200);
+    await env.DB.prepare("DELETE FROM sweep_positions").run();
+    await sweep();
+    const { body: list } = await ask("GET", "/v2/jobs");
+    expect(list.jobs).toHaveLength(1);
+    const statuses = ["31", "29", "91"].map(async (days) => (await ask("GET", `/v2/jobs/OLD000000000${days}`)).status);
+    expect(await Promise.all(statuses)).toEqual([404, 200, 404]);
+  });
+
   it("removes keys of requests that are older than a day", async () => {
     const key = (age: number) =>
       env.DB.prepare("INSERT INTO idempotency_keys VALUES ('a', ?, '', '', ?)").bind(`${age}`, Date.now() - age);
-    await env.DB.batch([key(DAY_MS + 60_000), key(DAY_MS - 60_000)]);
+    const searchAgain = env.DB.prepare("DELETE FROM sweep_positions");
+    await env.DB.batch([searchAgain, key(DAY_MS + 60_000), key(DAY_MS - 60_000)]);
     await sweep();
     const { results } = await env.DB.prepare("SELECT key FROM idempotency_keys WHERE account_id = 'a'").all();
     expect(results).toEqual([{ key: `${DAY_MS - 60_000}` }]);

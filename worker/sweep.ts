@@ -1,13 +1,15 @@
 // Finds stuck jobs: a lost alarm, a row whose job never started, a row that is out of date. Each job's row has the time
-// of the next check of its object; the check itself repairs the job.
+// of the next check of its object; the check itself repairs the job. Also deletes rows whose time is over.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
-import { forgetKeys } from "./db/idempotency.ts";
+import { deleteExpired } from "./db/expired-rows.ts";
+import { KEY_LIFE_MS } from "./db/idempotency.ts";
 import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
 import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
 import { lostView } from "./job/views/lost-view.ts";
 import { log } from "./log.ts";
 import { jobOf } from "./rpc/job.ts";
+import { settingsOf } from "./settings.ts";
 
 /**
  * The number of objects that one sweep checks, and its duration. An unfinished job is checked every 10 to 15 minutes,
@@ -22,11 +24,17 @@ const SWEEP_MS = 60_000;
 const CONCURRENT = 50;
 /** The time limit for one object: an object that hangs delays those that are checked with it. */
 const RESPONSE_MS = 10_000;
-const KEYS_PER_SWEEP = 1000;
+/** The share of a sweep for each table with expired rows. Most sweeps have nothing to delete. */
+const EXPIRY = { maxPortions: 20, maxMs: 15_000 };
 
 /** One sweep. Throws AppError(service_unavailable) while the database is unavailable; the next sweep starts again. */
 export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
-  await forgetKeys(env.DB, now, KEYS_PER_SWEEP);
+  await checkDue(env, now, limitMs);
+  await deleteExpired(env.DB, "idempotency_keys", now - KEY_LIFE_MS, { now: Date.now(), ...EXPIRY });
+  await deleteExpired(env.DB, "jobs", now - settingsOf(env).listMs, { now: Date.now(), ...EXPIRY });
+}
+
+async function checkDue(env: Env, now: number, limitMs: number): Promise<void> {
   for (let checked = 0; checked < MAX_CHECKS && Date.now() < now + SWEEP_MS; checked += CONCURRENT) {
     const due = await jobsToCheck(env.DB, now, CONCURRENT);
     const checks = await Promise.all(due.map((job) => check(env, job, { now, limitMs })));

@@ -1,6 +1,7 @@
 // Accounts: their names, the secrets that sign their notifications, and their limits.
 import { asc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { JobStatus } from "#shared/job/job-status.ts";
 import type { Account } from "./credentials.ts";
 import { runQuery } from "./run-query.ts";
 import { accounts, jobs } from "./schema.ts";
@@ -32,12 +33,17 @@ export async function changeAccount(
   await runQuery(drizzle(db).update(accounts).set(changes).where(eq(accounts.id, id)));
 }
 
-/** The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. */
+const UNFINISHED: JobStatus = "job.starting";
+
+/**
+ * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has not
+ * ended exactly while it is starting.
+ */
 export async function countUnfinished(db: D1Database, accountId: string, most: number): Promise<number> {
   const found = await runQuery(
     drizzle(db).get<{ n: number }>(sql`
       SELECT count(*) AS n FROM (
-        SELECT 1 FROM ${jobs} WHERE account_id = ${accountId} AND completed_at IS NULL LIMIT ${most})`),
+        SELECT 1 FROM ${jobs} WHERE account_id = ${accountId} AND status = ${UNFINISHED} LIMIT ${most})`),
   );
   return found.n;
 }

@@ -1,51 +1,56 @@
 // Idempotency keys of earlier requests.
-import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, eq, gte, isNotNull, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { runQuery } from "./run-query.ts";
+import * as z from "zod";
+import type { JobRow } from "./jobs.ts";
+import { runBatch, runQuery } from "./run-query.ts";
 import { idempotencyKeys, jobs } from "./schema.ts";
+import { packView } from "./stored-view.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 
 /** How long a key is remembered (api-v2 §3). */
-const KEEP_MS = 24 * 60 * 60 * 1000;
+export const KEY_LIFE_MS = 24 * 60 * 60 * 1000;
+
+const Holder = z.tuple([z.object({ bodyDigest: z.string(), jobId: z.string(), createdAt: z.int() })]);
 
 /**
- * Claims a key for a request. Returns the request that holds the key: this one, or an earlier one that has not expired.
+ * Claims a key for a request and stores the row of its job, in one step. Returns the request that holds the key: this
+ * one, or an earlier one, in which case nothing is stored. A key is free when it has expired, and when its job was lost:
+ * there is no row, or nothing but the row, which is otherwise so only later (RETENTION_DAYS).
  */
-export async function claimKey(db: D1Database, request: KeyedRequest): Promise<KeyedRequest> {
-  const { bodyDigest, jobId, createdAt } = request;
-  await runQuery(
-    drizzle(db)
-      .insert(idempotencyKeys)
-      .values(request)
-      .onConflictDoUpdate({
-        target: [idempotencyKeys.accountId, idempotencyKeys.key],
-        set: { bodyDigest, jobId, createdAt },
-        setWhere: sql`${idempotencyKeys.createdAt} < ${createdAt - KEEP_MS}`,
-      }),
-  );
-  const same = and(eq(idempotencyKeys.accountId, request.accountId), eq(idempotencyKeys.key, request.key));
-  const rows = await runQuery(drizzle(db).select().from(idempotencyKeys).where(same));
-  return rows[0] ?? request;
-}
-
-/** Whether a key belongs to a job that is in the index. */
-export async function keyHasJob(db: D1Database, accountId: string, key: string): Promise<boolean> {
+export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRow): Promise<KeyedRequest> {
+  const { accountId, key, bodyDigest, jobId, createdAt } = request;
+  const claim = drizzle(db)
+    .insert(idempotencyKeys)
+    .values(request)
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.accountId, idempotencyKeys.key],
+      set: { bodyDigest, jobId, createdAt },
+      setWhere: sql`
+        ${idempotencyKeys.createdAt} < ${createdAt - KEY_LIFE_MS} OR NOT EXISTS (
+          SELECT 1 FROM ${jobs} WHERE ${jobs.id} = ${idempotencyKeys.jobId} AND ${jobs.checkAt} IS NOT NULL)`,
+    });
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
-  const job = eq(jobs.id, idempotencyKeys.jobId);
-  const found = drizzle(db).select({ id: jobs.id }).from(idempotencyKeys).innerJoin(jobs, job).where(same);
-  return (await runQuery(found)).length > 0;
+  const holder = sql`SELECT body_digest AS bodyDigest, job_id AS jobId, created_at AS createdAt FROM ${idempotencyKeys} WHERE ${same}`;
+  const insert = sql`
+    INSERT INTO ${jobs} (id, account_id, status, version, created_at, completed_at, view, check_at)
+    SELECT ${job.id}, ${job.accountId}, ${job.status}, ${job.version}, ${job.createdAt}, ${job.completedAt},
+      ${packView(job.view)}, ${job.checkAt}
+    WHERE EXISTS (SELECT 1 FROM ${idempotencyKeys} WHERE ${same} AND ${idempotencyKeys.jobId} = ${job.id})
+    ON CONFLICT DO NOTHING`;
+  const [, found] = await runBatch(db, [claim.getSQL(), holder, insert]);
+  return { ...request, ...Holder.parse(found?.results)[0] };
 }
 
-/** Removes expired keys, the oldest first, at most `limit` of them. */
-export async function forgetKeys(db: D1Database, now: number, limit: number): Promise<void> {
-  const client = drizzle(db);
-  const rowid = sql`rowid`;
-  const old = client
-    .select({ rowid })
+/** Whether a key belongs to a job that a repeated request would get. */
+export async function keyHasJob(db: D1Database, accountId: string, key: string, now: number): Promise<boolean> {
+  const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
+  const isValid = and(gte(idempotencyKeys.createdAt, now - KEY_LIFE_MS), isNotNull(jobs.checkAt));
+  const found = drizzle(db)
+    .select({ id: jobs.id })
     .from(idempotencyKeys)
-    .where(lt(idempotencyKeys.createdAt, now - KEEP_MS))
-    .orderBy(idempotencyKeys.createdAt)
-    .limit(limit);
-  await runQuery(client.delete(idempotencyKeys).where(inArray(rowid, old)));
+    .innerJoin(jobs, eq(jobs.id, idempotencyKeys.jobId))
+    .where(and(same, isValid));
+  return (await runQuery(found)).length > 0;
 }

@@ -1,8 +1,9 @@
 // The index of jobs.
-import { and, desc, eq, exists, getTableColumns, gt, lt, lte, or, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, isNull, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runQuery } from "./run-query.ts";
-import { idempotencyKeys, jobs } from "./schema.ts";
+import { jobs } from "./schema.ts";
+import { packView, unpackView } from "./stored-view.ts";
 
 export type JobRow = typeof jobs.$inferSelect;
 
@@ -11,43 +12,40 @@ export type JobRow = typeof jobs.$inferSelect;
  * of the next check: a repeated request gets new time to start its job.
  */
 export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
-  const { id: _id, accountId: _account, createdAt: _created, ...changing } = row;
+  const values = { ...row, view: packView(row.view) };
+  const { id: _id, accountId: _account, createdAt: _created, ...changing } = values;
   await runQuery(
     drizzle(db)
       .insert(jobs)
-      .values(row)
+      .values(values)
       .onConflictDoUpdate({ target: jobs.id, set: changing, setWhere: sql`excluded.version >= ${jobs.version}` }),
   );
 }
 
-/** The end of a page of a list: its last job. */
-export type Place = { createdAt: number; id: string };
+/**
+ * Writes what has changed in a job's row. While the status stays the same, that is one row, because no index contains
+ * the version or the view; the time of the next check, which is in one, then remains as it is.
+ */
+export async function updateJob(db: D1Database, row: JobRow): Promise<void> {
+  if (row.completedAt === null && (await updateInPlace(db, row))) return;
+  await upsertJob(db, row);
+}
 
-/** An account's jobs after a place, newest first, of one status or of any. */
-export async function listJobs(
-  db: D1Database,
-  accountId: string,
-  wanted: { status: string | null; after: Place | null; limit: number },
-): Promise<JobRow[]> {
-  const { status, after, limit } = wanted;
-  const older =
-    after && or(lt(jobs.createdAt, after.createdAt), and(eq(jobs.createdAt, after.createdAt), lt(jobs.id, after.id)));
-  return await runQuery(
-    drizzle(db)
-      .select()
-      .from(jobs)
-      .where(
-        and(eq(jobs.accountId, accountId), status === null ? undefined : eq(jobs.status, status), older ?? undefined),
-      )
-      .orderBy(desc(jobs.createdAt), desc(jobs.id))
-      .limit(limit),
-  );
+/** Returns false when the job has no row of an unfinished job of this version or an earlier one. */
+async function updateInPlace(db: D1Database, { id, status, version, view }: JobRow): Promise<boolean> {
+  const isSame = and(eq(jobs.id, id), eq(jobs.status, status), isNull(jobs.completedAt), lte(jobs.version, version));
+  const updated = drizzle(db)
+    .update(jobs)
+    .set({ version, view: packView(view) })
+    .where(isSame);
+  return (await runQuery(updated.run())).meta.changes > 0;
 }
 
 /** An account's job, or null. Jobs of other accounts are not found. */
 export async function findJob(db: D1Database, accountId: string, id: string): Promise<JobRow | null> {
   const mine = and(eq(jobs.id, id), eq(jobs.accountId, accountId));
-  return (await runQuery(drizzle(db).select().from(jobs).where(mine)))[0] ?? null;
+  const row = (await runQuery(drizzle(db).select().from(jobs).where(mine)))[0];
+  return row ? { ...row, view: unpackView(row.view) } : null;
 }
 
 /** A job's row without its view, which is most of it. */
@@ -84,24 +82,18 @@ export async function scheduleChecks(
 /**
  * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
  * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
- * a new job.
+ * a new job, because the idempotency key of a lost job is free (idempotency.ts).
  */
 export async function endLostJob(
   db: D1Database,
-  lost: Pick<JobRow, "id" | "accountId" | "version" | "checkAt">,
+  lost: Pick<JobRow, "id" | "version" | "checkAt">,
   end: Pick<JobRow, "status" | "completedAt" | "view">,
 ): Promise<void> {
-  const { id, accountId, version, checkAt } = lost;
-  const client = drizzle(db);
-  const unchanged = and(eq(jobs.id, id), eq(jobs.version, version), eq(jobs.checkAt, checkAt ?? 0));
-  const itsKey = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.jobId, id));
+  const unchanged = and(eq(jobs.id, lost.id), eq(jobs.version, lost.version), eq(jobs.checkAt, lost.checkAt ?? 0));
   await runQuery(
-    client.batch([
-      client.delete(idempotencyKeys).where(and(itsKey, exists(client.select().from(jobs).where(unchanged)))),
-      client
-        .update(jobs)
-        .set({ ...end, checkAt: null })
-        .where(unchanged),
-    ]),
+    drizzle(db)
+      .update(jobs)
+      .set({ ...end, view: packView(end.view), checkAt: null })
+      .where(unchanged),
   );
 }

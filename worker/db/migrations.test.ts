@@ -13,8 +13,10 @@ import {
   revokeKey,
   revokeNodeToken,
 } from "./credentials.ts";
-import { claimKey, forgetKeys } from "./idempotency.ts";
-import { endLostJob, findJob, jobsToCheck, listJobs, scheduleChecks, upsertJob } from "./jobs.ts";
+import { deleteExpired } from "./expired-rows.ts";
+import { claimKey } from "./idempotency.ts";
+import { listJobs } from "./job-list.ts";
+import { endLostJob, findJob, jobsToCheck, scheduleChecks, upsertJob } from "./jobs.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const tablesOf = async (): Promise<string[]> => {
@@ -44,6 +46,7 @@ const WRITTEN: Record<string, readonly string[]> = {
     "INSERT INTO node_tokens VALUES ('eeeeeeeeeeee05', 'cellar', 6, NULL, NULL, NULL)",
     "INSERT INTO accounts VALUES ('acc2', 'Newer', 's1.t1.AAAA', 2, NULL, NULL, 7)",
   ],
+  "0005_bounded_index.sql": [],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
@@ -87,7 +90,7 @@ it("accepts the same keys and tokens as before", async () => {
 });
 
 it("has its jobs, and checks those of which anything may be kept", async () => {
-  const all = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
+  const { jobs: all } = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
   expect(all.map(({ id, status, version }) => [id, status, version])).toEqual([
     ["AAAAAAAAAAAAA3", "job.failed", 5],
     ["AAAAAAAAAAAAA2", "job.completed", 5],
@@ -114,9 +117,37 @@ it("has its jobs, and checks those of which anything may be kept", async () => {
 
 it("keeps idempotency keys", async () => {
   const again = { accountId: "acc", key: "order", bodyDigest: "other", jobId: "AAAAAAAAAAAAA9", createdAt: 200 };
-  expect(await claimKey(env.DB, again)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
-  await forgetKeys(env.DB, 101 + DAY_MS, 10);
-  expect(await claimKey(env.DB, again)).toEqual(again);
+  const { jobId: id, accountId, createdAt } = again;
+  const row = {
+    id,
+    accountId,
+    createdAt,
+    status: "job.starting",
+    version: 1,
+    completedAt: null,
+    view: "{}",
+    checkAt: 1,
+  };
+  expect(await claimKey(env.DB, again, row)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
+  await deleteExpired(env.DB, "idempotency_keys", 101, { now: Date.now(), maxPortions: 1, maxMs: 1000 });
+  expect(await claimKey(env.DB, again, row)).toEqual(again);
+  expect(await findJob(env.DB, "acc", id)).toEqual(row);
+});
+
+it("still runs what the previous version does", async () => {
+  const statements = [
+    `insert into idempotency_keys (account_id, key, body_digest, job_id, created_at) values ('acc', 'two', '', '', 300)
+      on conflict (account_id, key) do update set job_id = 'x' where idempotency_keys.created_at < 300`,
+    `delete from idempotency_keys where rowid in
+      (select rowid from idempotency_keys where created_at < 200 order by created_at limit 1000)`,
+    "select count(*) from (select 1 from jobs where account_id = 'acc' and completed_at is null limit 9)",
+    `insert into jobs (id, account_id, status, version, created_at, completed_at, view, check_at)
+      values ('AAAAAAAAAAAAA8', 'acc', 'job.starting', 1, 1, null, '{}', 1)`,
+    "insert into node_tokens (digest, name, created_at, revoked_at, id, pepper) values ('f', 'x', 1, null, null, null)",
+  ];
+  await env.DB.batch(statements.map((statement) => env.DB.prepare(statement)));
+  const keys = await env.DB.prepare("SELECT key FROM idempotency_keys").all();
+  expect(keys.results).toEqual([{ key: "order" }, { key: "two" }]);
 });
 
 it("has rows from before each migration", () => {

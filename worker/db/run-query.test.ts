@@ -32,8 +32,8 @@ async function sendTo(bindings: Env, path: string, { method = "GET", body, heade
 }
 
 describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () => {
-  // The account, the key's claim, who holds it, and the job's row.
-  const rows = [1, 2, 3, 4].flatMap((at) => (["rejects", "loses the response"] as const).map((fault) => [at, fault]));
+  // The account; the key together with the job's row.
+  const rows = [1, 2].flatMap((at) => (["rejects", "loses the response"] as const).map((fault) => [at, fault]));
   it.each(rows as [number, Fault][])(
     "at call %i (%s) answers 503, and begins one job when repeated",
     async (at, fault) => {

@@ -50,7 +50,10 @@ export const nodeTokens = sqliteTable("node_tokens", {
   labels: text("labels").notNull().default("[]"),
 });
 
-/** Idempotency keys of requests: a repeated request does not start a second job. */
+/**
+ * Idempotency keys of requests: a repeated request does not start a second job. WITHOUT ROWID (migration 0005), so that
+ * a key is one row and not three; expired keys are found by reading the table in portions (expired-rows.ts).
+ */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
@@ -61,7 +64,7 @@ export const idempotencyKeys = sqliteTable(
     jobId: text("job_id").notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.key] }), index("keys_by_age").on(table.createdAt)],
+  (table) => [primaryKey({ columns: [table.accountId, table.key] })],
 );
 
 /** One row per job, which is written a few times; the job's object has the authoritative state. */
@@ -81,8 +84,19 @@ export const jobs = sqliteTable(
     checkAt: integer("check_at").default(0),
   },
   (table) => [
-    index("jobs_by_account").on(table.accountId, table.createdAt),
+    // For lists of one status, for lists of all (merged), and for the number of unfinished jobs. `id` is in it so that
+    // the next page starts with a search.
+    index("jobs_by_status").on(table.accountId, table.status, table.createdAt, table.id),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
-    index("jobs_unfinished").on(table.accountId).where(sql`${table.completedAt} IS NULL`),
   ],
 );
+
+/** How far each search for expired rows has come in its table (expired-rows.ts). WITHOUT ROWID. */
+export const sweepPositions = sqliteTable("sweep_positions", {
+  /** The table. */
+  name: text("name").primaryKey(),
+  /** The last row that was read, in JSON; null: the search has reached the end. */
+  position: text("position"),
+  /** When the search began at the first row. */
+  startedAt: integer("started_at").notNull(),
+});

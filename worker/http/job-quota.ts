@@ -20,7 +20,7 @@ export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKe
   const { id, maxUnfinishedJobs } = context.get("account");
   const limit = maxUnfinishedJobs ?? settingsOf(env).maxUnfinishedJobs;
   if (await isAdmitted(env, id, limit)) return;
-  if (idempotencyKey !== null && (await keyHasJob(env.DB, id, idempotencyKey))) return;
+  if (idempotencyKey !== null && (await keyHasJob(env.DB, id, idempotencyKey, Date.now()))) return;
   const message = `The account has reached its limit of ${limit} unfinished jobs; try again after some have ended`;
   throw new AppError("too_many_jobs", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { JOB_STATUSES } from "#shared/job/job-status.ts";
 import { strictObject } from "#shared/strict-object.ts";
-import type { Place } from "../../db/jobs.ts";
+import type { Place } from "../../db/job-list.ts";
 import { decimal, parseQuery } from "./parse-query.ts";
 
 const DEFAULT_LIMIT = 20;

@@ -2,24 +2,20 @@
 
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { isJobId, type JobId, newJobId } from "#shared/ids.ts";
+import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
-import { messageOf } from "#shared/log.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { hex, randomBytes } from "../../crypto/bytes.ts";
-import { digestsOf } from "../../crypto/peppers.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
 import { unseal } from "../../crypto/sealed-secret.ts";
-import { claimKey } from "../../db/idempotency.ts";
-import { findJob, type JobRow, listJobs, upsertJob } from "../../db/jobs.ts";
+import { listJobs } from "../../db/job-list.ts";
+import { findJob, type JobRow, upsertJob } from "../../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../../job/effects/job-effects.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { hideUrls } from "../../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
 import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
-import { log } from "../../log.ts";
 import { jobOf } from "../../rpc/job.ts";
-import type { JobSpec } from "../../rpc/job-spec.ts";
 import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
@@ -27,6 +23,7 @@ import { parseJson, readBytes } from "../body/read-body.ts";
 import { parseDryRun } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
 import { requireJobQuota } from "../job-quota.ts";
+import { startJob, storeJob } from "../new-job.ts";
 import { cursorOf, parseListQuery } from "../query/list-query.ts";
 import type { JobList, NotificationLog } from "../response-schemas.ts";
 import { eventStream } from "../responses/event-stream.ts";
@@ -46,24 +43,24 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     if (assumedSource) return jsonResponse(context, dryRun({ ...request, storage }, assumedSource));
     const account = context.get("account");
     await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
-    const { id, createdAt } = await identify(context, bytes);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
     const { outputs, extraUrls } = hideUrls(request.outputs);
-    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
     const share = { weight: account.weight, maxRunning: account.maxRunning };
-    const spec: JobSpec = { id, accountId: account.id, createdAt, ...request, outputs, storage, share, sealedSecrets };
-    await createJob(context.env, spec);
+    const spec = await storeJob(context, bytes, async ({ id, createdAt }) => {
+      const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
+      return { id, accountId: account.id, createdAt, ...request, outputs, storage, share, sealedSecrets };
+    });
+    await startJob(context.env, spec);
     // The response depends only on the body, the id and the time: a retried request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })
   .get("/", async (context) => {
     const query = parseListQuery(context.req.query());
-    const rows = await listJobs(context.env.DB, context.get("account").id, { ...query, limit: query.limit + 1 });
-    const page = rows.slice(0, query.limit);
-    const last = rows.length > page.length ? page.at(-1) : undefined;
+    const { jobs, hasMore } = await listJobs(context.env.DB, context.get("account").id, query);
+    const last = hasMore ? jobs.at(-1) : undefined;
     return jsonResponse(context, {
-      jobs: page.map(({ view }) => JSON.parse(view)),
+      jobs: jobs.map(({ view }) => JSON.parse(view)),
       next_cursor: last ? cursorOf(last) : null,
     } satisfies JobList);
   })
@@ -133,59 +130,6 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
 
 /** The error for a job of which only the row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;
-
-/**
- * The id and creation time of the requested job: new ones, or those of the previous request with the same
- * Idempotency-Key. Throws AppError(idempotency_key_*).
- */
-async function identify(context: Context<ClientEnv>, body: Uint8Array): Promise<{ id: JobId; createdAt: number }> {
-  const id = newJobId(randomBytes);
-  const createdAt = Date.now();
-  const key = context.req.header("idempotency-key");
-  if (key === undefined) return { id, createdAt };
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new AppError(
-      "idempotency_key_not_valid",
-      "The Idempotency-Key must consist of 1 to 255 visible ASCII characters",
-    );
-  }
-  const accountId = context.get("account").id;
-  const { peppers } = settingsOf(context.env);
-  // With the pepper, because a plain digest of the body would allow guessing weak passwords in it.
-  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), peppers);
-  const holder = await claimKey(context.env.DB, { accountId, key, bodyDigest: digests[0], jobId: id, createdAt });
-  if (!digests.includes(holder.bodyDigest)) {
-    throw new AppError(
-      "idempotency_key_reused",
-      "The Idempotency-Key was used with another body within the last 24 hours",
-    );
-  }
-  return { id: holder.jobId as JobId, createdAt: holder.createdAt };
-}
-
-/**
- * Stores the row of the job, then starts it, so that every returned job is in lists. The row remains if the object is
- * unreachable, because the job may have started; then it will update the row.
- */
-async function createJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
-  const state = newJob(spec);
-  const { id, accountId, createdAt } = spec;
-  const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  await upsertJob(env.DB, { ...row, view: JSON.stringify(viewJob(state)), checkAt: Date.now() + CHECK_AFTER_MS });
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await jobOf(env, id).create(spec);
-    } catch (error) {
-      log.warn("Job start failed", { job: id, attempt, error: messageOf(error) });
-      if (attempt === CREATE_ATTEMPTS) throw error;
-      await scheduler.wait(CREATE_PAUSE_MS * attempt);
-    }
-  }
-}
-
-/** Starting a job is idempotent, so lost responses are retried. */
-const CREATE_ATTEMPTS = 3;
-const CREATE_PAUSE_MS = 100;
 
 /** Whether the job has ended. Then its object may be deleted, and responses come from the row. */
 function hasEnded(row: JobRow): boolean {

@@ -1,6 +1,6 @@
 // Runs the effects of a job: each calls one neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
-import { scheduleChecks, upsertJob } from "../../db/jobs.ts";
+import { scheduleChecks, updateJob } from "../../db/jobs.ts";
 import { hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
@@ -67,7 +67,7 @@ async function abortUpload({ upload }: EffectOf<"abort-upload">, deps: EffectDep
 
 async function updateIndex(deps: EffectDeps): Promise<void> {
   const state = deps.state();
-  await upsertJob(deps.env.DB, {
+  await updateJob(deps.env.DB, {
     id: state.spec.id,
     accountId: state.spec.accountId,
     status: state.status,
@@ -78,7 +78,7 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     // Computed for the state after this effect, on which the purge depends.
     checkAt: nextCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
   });
-  deps.apply((before) => indexed(before, state.version));
+  deps.note((before) => indexed(before, state.version));
 }
 
 /** Removes a scratch folder, unless the operator has removed the bucket. */

@@ -1,0 +1,117 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { settingsOf } from "../settings.ts";
+import { measuredDatabase, planOf } from "../testing/measured-database.ts";
+import { deleteExpired, type ExpiringTable, portionQueries } from "./expired-rows.ts";
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = Date.now();
+const BEFORE = NOW - 30 * DAY_MS;
+/** One sweep. */
+const LIMITS = { now: NOW, maxPortions: 20, maxMs: 60_000 };
+
+beforeEach(async () => {
+  await env.DB.batch(
+    ["jobs", "idempotency_keys", "sweep_positions"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
+  );
+});
+
+const insertJobs = (first: number, count: number, completedAt: number | null, checkAt: number | null = null) =>
+  env.DB.prepare(
+    `INSERT INTO jobs WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+     SELECT printf('J%013d', i), 'acc', 'job.completed', 1, ?3, ?4, '{}', ?5 FROM n`,
+  )
+    .bind(first, first + count, completedAt ?? BEFORE - 1, completedAt, checkAt)
+    .run();
+
+const insertKeys = (first: number, count: number, createdAt: number) =>
+  env.DB.prepare(
+    `INSERT INTO idempotency_keys WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+     SELECT 'acc' || (i % 7), 'key-' || i, '', '', ?3 FROM n`,
+  )
+    .bind(first, first + count, createdAt)
+    .run();
+
+const countOf = async (table: ExpiringTable) =>
+  (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
+
+describe("rows of ended jobs", () => {
+  it("are deleted after their time, but not while their objects keep anything or when they have not ended", async () => {
+    await insertJobs(0, 2500, BEFORE - 1);
+    await insertJobs(2500, 10, BEFORE + 1);
+    await insertJobs(2510, 10, BEFORE - 1, NOW);
+    await insertJobs(2520, 10, null);
+    const { db, work } = measuredDatabase(env.DB);
+    await deleteExpired(db, "jobs", BEFORE, LIMITS);
+    expect(await countOf("jobs")).toBe(30);
+    // One row for each, and the position; three portions, and the position twice.
+    expect([work.rowsWritten, work.calls]).toEqual([2501, 5]);
+  });
+
+  it("go on where the sweep before stopped, and start again after an hour", async () => {
+    await insertJobs(0, 2500, BEFORE - 1);
+    const sweep = (now: number) => deleteExpired(env.DB, "jobs", BEFORE, { ...LIMITS, now, maxPortions: 1 });
+    const left: (number | undefined)[] = [];
+    for (let minute = 0; minute < 6; minute += 2) {
+      await sweep(NOW + minute * 60_000);
+      left.push(await countOf("jobs"));
+    }
+    await insertJobs(0, 10, BEFORE - 1);
+    for (const now of [NOW + 6 * 60_000, NOW + HOUR_MS - 1, NOW + HOUR_MS]) {
+      await sweep(now);
+      left.push(await countOf("jobs"));
+    }
+    expect(left).toEqual([1500, 500, 0, 10, 10, 0]);
+  });
+
+  it("are 20,000 in one sweep, which 720 times a day is far more than two million", async () => {
+    await insertJobs(0, 21_000, BEFORE - 1);
+    await deleteExpired(env.DB, "jobs", BEFORE, LIMITS);
+    expect(await countOf("jobs")).toBe(1000);
+  });
+});
+
+describe("idempotency keys", () => {
+  it("are deleted after a day, wherever they are in the table", async () => {
+    await insertKeys(0, 5000, NOW - 2 * DAY_MS);
+    await insertKeys(5000, 5000, NOW);
+    for (let sweep = 0; sweep < 3; sweep++) {
+      await deleteExpired(env.DB, "idempotency_keys", NOW - DAY_MS, { ...LIMITS, maxPortions: 2 });
+    }
+    expect(await countOf("idempotency_keys")).toBe(5000);
+    expect(await env.DB.prepare("SELECT min(created_at) AS at FROM idempotency_keys").first()).toEqual({ at: NOW });
+  });
+});
+
+describe("a portion", () => {
+  it.each<[ExpiringTable, string | null]>([
+    ["jobs", "17"],
+    ["jobs", null],
+    ["idempotency_keys", '["acc","key"]'],
+    ["idempotency_keys", null],
+  ])("of %s after %s is found by the key of its table", async (table, position) => {
+    const steps = (await Promise.all(portionQueries(table, position, 1).map(planOf))).flat();
+    const reads = steps.filter((step) => /^(?:SCAN|SEARCH) (?:jobs|idempotency_keys)/.test(step));
+    const key = table === "jobs" ? "INTEGER PRIMARY KEY (rowid" : "PRIMARY KEY (";
+    expect(reads).toHaveLength(3);
+    for (const read of reads) expect(read).toContain(`SEARCH ${table} USING ${key}`);
+    expect(steps.join()).not.toContain("B-TREE");
+  });
+});
+
+describe("LIST_DAYS", () => {
+  it.each<[Record<string, string>, number]>([
+    [{}, 30],
+    [{ LIST_DAYS: "90" }, 90],
+    [{ LIST_DAYS: "3" }, 7],
+    [{ RETENTION_DAYS: "60" }, 60],
+    [{ LIST_DAYS: "1", RETENTION_DAYS: "1" }, 1],
+  ])("%j keeps the row of an ended job for %i days", (set, days) => {
+    expect(settingsOf({ ...env, ...set }).listMs).toBe(days * DAY_MS);
+  });
+
+  it.each(["0", "3651", "a month", ""])("rejects %j, and names what is wrong", (set) => {
+    expect(() => settingsOf({ ...env, LIST_DAYS: set })).toThrow(/settings are not valid: .*\n.*LIST_DAYS/);
+  });
+});

@@ -1,0 +1,111 @@
+// Deletes rows whose time is over: of ended jobs, and of idempotency keys. An index by age would cost a row with each
+// insert; instead the tables are read in portions, from one end to the other, over several sweeps.
+import { eq, type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import * as z from "zod";
+import { runBatch, runQuery } from "./run-query.ts";
+import { idempotencyKeys, jobs, sweepPositions } from "./schema.ts";
+
+/** The last row of a portion: its key in JSON, and when it was created. None: the table has no more rows. */
+const Last = z.array(z.object({ position: z.string(), createdAt: z.int() }));
+type Portion = { position: string | null; before: number; rows: number };
+
+/** Statements for one portion: its last row, and the deletion of what is expired in it. */
+type Expiring = {
+  readonly rows: number;
+  /** The pause between two searches. */
+  readonly pauseMs: number;
+  /** Whether rows are in the order in which they were created, so that the search may end early. */
+  readonly isByAge: boolean;
+  last(portion: Portion): SQL;
+  remove(portion: Portion): SQL;
+};
+
+const MINUTE_MS = 60_000;
+const JobPosition = z.int();
+const KeyPosition = z.tuple([z.string(), z.string()]);
+
+const afterJob = ({ position }: Portion): SQL =>
+  sql`rowid > ${position === null ? 0 : JobPosition.parse(JSON.parse(position))} ORDER BY rowid`;
+
+function afterKey({ position }: Portion): SQL {
+  const [accountId, key] = position === null ? ["", ""] : KeyPosition.parse(JSON.parse(position));
+  return sql`(account_id, key) > (${accountId}, ${key}) ORDER BY account_id, key`;
+}
+
+/**
+ * Two million jobs a day are 83,000 an hour, and a sweep reads up to 20 portions: five of the 30 sweeps of an hour
+ * delete them. An expired key does no harm, so that four searches a day, of up to 7 million rows, are enough
+ * (bench/index.ts).
+ */
+const EXPIRING = {
+  /** Rows get increasing rowids. Only rows of purged jobs, which have no next check, are deleted. */
+  jobs: {
+    rows: 1000,
+    pauseMs: 60 * MINUTE_MS,
+    isByAge: true,
+    last: (portion) => sql`
+      SELECT CAST(rowid AS TEXT) AS position, created_at AS createdAt
+      FROM ${jobs} WHERE ${afterJob(portion)} LIMIT 1 OFFSET ${portion.rows - 1}`,
+    remove: (portion) => sql`
+      DELETE FROM ${jobs} WHERE rowid IN (
+        SELECT at FROM (
+          SELECT rowid AS at, check_at, completed_at FROM ${jobs} WHERE ${afterJob(portion)} LIMIT ${portion.rows})
+        WHERE check_at IS NULL AND completed_at < ${portion.before})`,
+  },
+  idempotency_keys: {
+    rows: 2000,
+    pauseMs: 6 * 60 * MINUTE_MS,
+    isByAge: false,
+    last: (portion) => sql`
+      SELECT json_array(account_id, key) AS position, created_at AS createdAt
+      FROM ${idempotencyKeys} WHERE ${afterKey(portion)} LIMIT 1 OFFSET ${portion.rows - 1}`,
+    remove: (portion) => sql`
+      DELETE FROM ${idempotencyKeys} WHERE (account_id, key) IN (
+        SELECT account_id, key FROM (
+          SELECT account_id, key, created_at FROM ${idempotencyKeys} WHERE ${afterKey(portion)} LIMIT ${portion.rows})
+        WHERE created_at < ${portion.before})`,
+  },
+} as const satisfies Record<string, Expiring>;
+export type ExpiringTable = keyof typeof EXPIRING;
+
+/** The statements of a portion, for a look at their plans. */
+export function portionQueries(table: ExpiringTable, position: string | null, before: number): [SQL, SQL] {
+  const { last, remove, rows } = EXPIRING[table];
+  const portion = { position, before, rows };
+  return [last(portion), remove(portion)];
+}
+
+export type ExpiryLimits = { readonly now: number; readonly maxPortions: number; readonly maxMs: number };
+
+/**
+ * Continues the search through a table, and deletes the rows that expired before a time: jobs by their end, keys by
+ * their request. Within the limits: the next call continues there. After the last row the search pauses.
+ */
+export async function deleteExpired(
+  db: D1Database,
+  table: ExpiringTable,
+  before: number,
+  { now, maxPortions, maxMs }: ExpiryLimits,
+): Promise<void> {
+  const { pauseMs, isByAge } = EXPIRING[table];
+  const client = drizzle(db);
+  const stored = await runQuery(client.select().from(sweepPositions).where(eq(sweepPositions.name, table)));
+  const begun = stored[0] ?? { position: null, startedAt: Number.NEGATIVE_INFINITY };
+  if (begun.position === null && now < begun.startedAt + pauseMs) return;
+  let { position } = begun;
+  for (let read = 0; read < maxPortions && Date.now() < now + maxMs; read++) {
+    const [last, remove] = portionQueries(table, position, before);
+    const [found] = await runBatch(db, [last, remove]);
+    const end = Last.parse(found?.results)[0];
+    position = end && !(isByAge && end.createdAt > before) ? end.position : null;
+    if (position === null) break;
+  }
+  const startedAt = begun.position === null ? now : begun.startedAt;
+  await runQuery(
+    client
+      .insert(sweepPositions)
+      .values({ name: table, position, startedAt })
+      .onConflictDoUpdate({ target: sweepPositions.name, set: { position, startedAt } }),
+  );
+}

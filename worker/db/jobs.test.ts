@@ -1,0 +1,71 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { measuredDatabase } from "../testing/measured-database.ts";
+import { claimKey } from "./idempotency.ts";
+import { endLostJob, findJob, type JobRow, scheduleChecks, updateJob, upsertJob } from "./jobs.ts";
+
+const ID = "AAAAAAAAAAAAA1";
+const STARTED: JobRow = {
+  ...{ id: ID, accountId: "acc", status: "job.starting", version: 1 },
+  ...{ createdAt: 10, completedAt: null, view: "{}", checkAt: 20 },
+};
+const ENDED: JobRow = { ...STARTED, status: "job.completed", version: 9, completedAt: 30, checkAt: 40 };
+const request = (jobId: string, createdAt = 10) => ({
+  accountId: "acc",
+  key: "k",
+  bodyDigest: jobId,
+  jobId,
+  createdAt,
+});
+
+/** The rows that D1 writes for a step, and its round trips. */
+async function cost(step: (db: D1Database) => Promise<unknown>): Promise<[rowsWritten: number, calls: number]> {
+  const { db, work } = measuredDatabase(env.DB);
+  await step(db);
+  return [work.rowsWritten, work.calls];
+}
+
+it("a job costs ten rows, one for each update while it runs, and one for its key", async () => {
+  await env.DB.prepare("DELETE FROM jobs").run();
+  // The table, its key, the list and the next check.
+  expect(await cost((db) => upsertJob(db, STARTED))).toEqual([4, 1]);
+  expect(await cost((db) => updateJob(db, { ...STARTED, version: 2, view: '{"a":1}' }))).toEqual([1, 1]);
+  expect(await cost((db) => updateJob(db, ENDED))).toEqual([3, 1]);
+  expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null }]))).toEqual([1, 1]);
+  await env.DB.prepare("DELETE FROM jobs").run();
+  expect(await cost((db) => claimKey(db, request(ID), STARTED))).toEqual([5, 1]);
+});
+
+it("an update of a running job writes what has changed, and never what is older", async () => {
+  await upsertJob(env.DB, STARTED);
+  const row = async () => await findJob(env.DB, "acc", ID);
+  await updateJob(env.DB, { ...STARTED, version: 3, view: '{"a":3}', checkAt: 99 });
+  expect(await row()).toEqual({ ...STARTED, version: 3, view: '{"a":3}' });
+  await updateJob(env.DB, { ...STARTED, version: 2 });
+  expect(await row()).toMatchObject({ version: 3 });
+  await updateJob(env.DB, ENDED);
+  await updateJob(env.DB, { ...STARTED, version: 8 });
+  expect(await row()).toEqual(ENDED);
+  // It was restarted, and its row is not yet.
+  await updateJob(env.DB, { ...STARTED, version: 10 });
+  expect(await row()).toEqual({ ...STARTED, version: 10 });
+  await env.DB.prepare("DELETE FROM jobs").run();
+  await updateJob(env.DB, { ...STARTED, version: 11 });
+  expect(await row()).toEqual({ ...STARTED, version: 11 });
+});
+
+it("a key stores its job once, and is free again when it expires or its job is lost", async () => {
+  await env.DB.batch(["jobs", "idempotency_keys"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  const other = "AAAAAAAAAAAAA2";
+  const claim = async (id: string, at = 10) => (await claimKey(env.DB, request(id, at), { ...STARTED, id })).jobId;
+  const ids = async () =>
+    (await env.DB.prepare("SELECT id FROM jobs ORDER BY id").all<{ id: string }>()).results.map(({ id }) => id);
+  expect([await claim(ID), await claim(other), await ids()]).toEqual([ID, ID, [ID]]);
+  await endLostJob(env.DB, STARTED, { status: "job.failed", completedAt: 30, view: "{}" });
+  expect([await claim(other), await ids()]).toEqual([other, [ID, other]]);
+  const day = 24 * 60 * 60_000;
+  expect([await claim("AAAAAAAAAAAAA3", 10 + day), await claim("AAAAAAAAAAAAA3", 11 + day)]).toEqual([
+    other,
+    "AAAAAAAAAAAAA3",
+  ]);
+});

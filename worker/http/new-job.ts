@@ -1,0 +1,88 @@
+// Stores and starts a requested job. A repeated request gets the job of the first one.
+import type { Context } from "hono";
+import { AppError } from "#shared/errors.ts";
+import { type JobId, newJobId } from "#shared/ids.ts";
+import { messageOf } from "#shared/log.ts";
+import { hex, randomBytes } from "../crypto/bytes.ts";
+import { digestsOf } from "../crypto/peppers.ts";
+import { claimKey } from "../db/idempotency.ts";
+import { type JobRow, upsertJob } from "../db/jobs.ts";
+import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
+import { newJob } from "../job/state/job-state.ts";
+import { viewJob } from "../job/views/job-view.ts";
+import { log } from "../log.ts";
+import { jobOf } from "../rpc/job.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { settingsOf } from "../settings.ts";
+import type { ClientEnv } from "./auth/auth.ts";
+
+type NewJob = { id: JobId; createdAt: number };
+
+/**
+ * Stores the row of the requested job, so that every returned job is in lists. With an Idempotency-Key, the key is
+ * claimed in the same step; if a previous request holds it, the job is the one of that request. Throws
+ * AppError(idempotency_key_*).
+ */
+export async function storeJob(
+  context: Context<ClientEnv>,
+  body: Uint8Array,
+  specOf: (job: NewJob) => Promise<JobSpec>,
+): Promise<JobSpec> {
+  const { DB } = context.env;
+  const key = idempotencyKeyOf(context);
+  const spec = await specOf({ id: newJobId(randomBytes), createdAt: Date.now() });
+  if (key === null) {
+    await upsertJob(DB, firstRow(spec));
+    return spec;
+  }
+  const { id: jobId, accountId, createdAt } = spec;
+  // With the pepper, because a plain digest of the body would allow guessing weak passwords in it.
+  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(context.env).peppers);
+  const request = { accountId, key, bodyDigest: digests[0], jobId, createdAt };
+  const holder = await claimKey(DB, request, firstRow(spec));
+  if (!digests.includes(holder.bodyDigest)) {
+    throw new AppError(
+      "idempotency_key_reused",
+      "The Idempotency-Key was used with another body within the last 24 hours",
+    );
+  }
+  if (holder.jobId === jobId) return spec;
+  const earlier = await specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt });
+  await upsertJob(DB, firstRow(earlier));
+  return earlier;
+}
+
+/** The Idempotency-Key of a request, or null. Throws AppError(idempotency_key_not_valid). */
+function idempotencyKeyOf(context: Context<ClientEnv>): string | null {
+  const key = context.req.header("idempotency-key") ?? null;
+  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new AppError(
+    "idempotency_key_not_valid",
+    "The Idempotency-Key must consist of 1 to 255 visible ASCII characters",
+  );
+}
+
+/** The row of a job that has not started. */
+function firstRow(spec: JobSpec): JobRow {
+  const state = newJob(spec);
+  const { id, accountId, createdAt } = spec;
+  const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
+  return { ...row, view: JSON.stringify(viewJob(state)), checkAt: Date.now() + CHECK_AFTER_MS };
+}
+
+/** Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row. */
+export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await jobOf(env, spec.id).create(spec);
+    } catch (error) {
+      log.warn("Job start failed", { job: spec.id, attempt, error: messageOf(error) });
+      if (attempt === CREATE_ATTEMPTS) throw error;
+      await scheduler.wait(CREATE_PAUSE_MS * attempt);
+    }
+  }
+}
+
+/** Starting a job is idempotent, so lost responses are retried. */
+const CREATE_ATTEMPTS = 3;
+const CREATE_PAUSE_MS = 100;
