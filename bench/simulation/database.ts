@@ -60,12 +60,16 @@ export class Database {
     return new Statement(this, sql, []);
   }
 
-  withSession(): this {
-    return this;
+  /** A binding to this database whose statements another meter counts. */
+  countedBy(meter: Meter): object {
+    return {
+      prepare: (sql: string) => new Statement(this, sql, [], meter),
+      batch: (statements: readonly Statement[]) => this.batch(statements),
+    };
   }
 
   async batch(statements: readonly Statement[]): Promise<unknown[]> {
-    await this.#arrive(statements.length);
+    await this.#arrive(statements.length, statements[0]?.meter);
     this.#sqlite.exec("BEGIN");
     try {
       const results = statements.map((statement) => this.#run(statement, "all"));
@@ -83,22 +87,21 @@ export class Database {
   }
 
   async one(statement: Statement, mode: Mode): Promise<unknown> {
-    await this.#arrive(1);
+    await this.#arrive(1, statement.meter);
     const result = this.#run(statement, mode);
     await this.#options.time.sleep(this.#options.tripMs / 2);
     return result;
   }
 
-  async #arrive(statements: number): Promise<void> {
-    const { time, tripMs, statementMs, meter } = this.#options;
+  async #arrive(statements: number, meter = this.#options.meter): Promise<void> {
+    const { time, tripMs, statementMs } = this.#options;
     meter.add("trips");
     await time.sleep(tripMs / 2);
     this.#busyUntil = Math.max(this.#busyUntil, this.stalledUntil, time.now) + statements * statementMs;
     await time.sleep(this.#busyUntil - time.now);
   }
 
-  #run({ sql, values }: Statement, mode: Mode): unknown {
-    const { meter } = this.#options;
+  #run({ sql, values, meter = this.#options.meter }: Statement, mode: Mode): unknown {
     const key = `${mode === "raw"} ${sql}`;
     const prepared = this.#statements.get(key) ?? this.#sqlite.prepare(sql);
     this.#statements.set(key, prepared);
@@ -134,15 +137,17 @@ export class Statement {
   readonly #database: Database;
   readonly sql: string;
   readonly values: readonly unknown[];
+  readonly meter: Meter | undefined;
 
-  constructor(database: Database, sql: string, values: readonly unknown[]) {
+  constructor(database: Database, sql: string, values: readonly unknown[], meter?: Meter) {
     this.#database = database;
     this.sql = sql;
     this.values = values;
+    this.meter = meter;
   }
 
   bind(...values: unknown[]): Statement {
-    return new Statement(this.#database, this.sql, values);
+    return new Statement(this.#database, this.sql, values, this.meter);
   }
 
   all = (): Promise<unknown> => this.#database.one(this, "all");

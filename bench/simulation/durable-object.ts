@@ -26,8 +26,6 @@ const HIBERNATES_AFTER_MS = 10_000;
 /** The platform tries a failed alarm again six times, with doubling pauses from two seconds. */
 const ALARM_RETRY_MS = 2000;
 const MAX_ALARM_RETRIES = 6;
-const PING = "ping";
-const PONG = "pong";
 
 export class SimulatedObject implements SocketHost {
   readonly #options: ObjectOptions;
@@ -81,11 +79,6 @@ export class SimulatedObject implements SocketHost {
   }
 
   message(socket: ServerSocket, data: string): void {
-    if (data === PING) {
-      socket.pongAt = new Date();
-      socket.send(PONG);
-      return;
-    }
     this.#options.meter.add("frames", 1, /"type":"(\w+)"/.exec(data)?.[1]);
     void this.#quietly((instance) => instance.webSocketMessage?.(socket, data));
   }
@@ -177,7 +170,7 @@ export class SimulatedObject implements SocketHost {
       getWebSockets: (tag?: string) => [...this.#sockets].filter(({ tags }) => tag === undefined || tags.includes(tag)),
       getTags: ({ tags }: ServerSocket) => [...tags],
       setWebSocketAutoResponse: () => undefined,
-      getWebSocketAutoResponseTimestamp: ({ pongAt }: ServerSocket) => pongAt,
+      getWebSocketAutoResponseTimestamp: ({ client }: ServerSocket) => client.pongAt,
       abort: () => this.reset({ dropsSockets: true }),
     };
   }

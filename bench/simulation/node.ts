@@ -1,4 +1,5 @@
 // A node in virtual time: the frames and reports of a real one (encoder-node/), and work that only takes time.
+import { backoffMs } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
@@ -16,7 +17,19 @@ export type NodeOptions = {
   readonly workloadOf: (assignment: Assignment) => Workload;
   /** Further fields of the hello. */
   readonly hello?: object;
+  /** Where the node is, in degrees. */
+  readonly position?: { readonly latitude: number; readonly longitude: number };
+  /** Observes the node's leases. */
+  readonly observer?: NodeObserver;
 };
+
+export interface NodeObserver {
+  assigned(assignment: Assignment, nodeId: string): void;
+  /** The node fetched the source of a job. */
+  fetched(assignment: Assignment): void;
+  /** The control plane has accepted the last report of a lease. */
+  reported(assignment: Assignment, verb: "complete" | "fail"): void;
+}
 
 /** The lease is over, or the node is gone. */
 class Dropped extends Error {}
@@ -25,9 +38,13 @@ type Running = Assignment & { stage: TaskStage; since: number; sent: number; isW
 
 /** As encoder-node/task/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
-const PING_EVERY_MS = 15_000;
 const RETRY_MS = 1000;
-const RECONNECT_MS = 500;
+/** As encoder-node/link/node-link.ts. */
+const RECONNECT = { firstMs: 500, maxMs: 30_000 };
+const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
+const MAX_SPREAD_BUSY_MS = 8000;
+/** Sources that a node keeps. */
+const MAX_SOURCES = 20;
 
 export class SimulatedNode {
   readonly #platform: Platform;
@@ -37,10 +54,12 @@ export class SimulatedNode {
   readonly #used: SlotCounts = { inspect: 0, encode: 0 };
   #socket: ClientSocket | null = null;
   #hubSession: string | null = null;
+  #failures = 0;
+  readonly #sources = new Set<string>();
   #progressEveryMs = 1000;
   #ticking = 0;
   #isGone = false;
-  #spreadMs = RECONNECT_MS;
+  #spreadMs: number | null = null;
   /** When the hub last welcomed the node; ms since 1970. */
   welcomedAt: number | null = null;
   connects = 0;
@@ -59,12 +78,13 @@ export class SimulatedNode {
   }
 
   async connect(): Promise<void> {
-    const { token, latencyMs } = this.#options;
+    const { token, latencyMs, nodeId, position } = this.#options;
     this.connects += 1;
     this.welcomedAt = null;
-    const authorization = `Bearer ${this.#hubSession ?? token}`;
+    const session = this.#hubSession === null ? {} : { "copra-node-session": this.#hubSession };
+    const headers = { authorization: `Bearer ${token}`, "copra-node-name": nodeId, ...session };
     await this.#platform.time.sleep(latencyMs);
-    const socket = await this.#platform.connect({ authorization }, () => latencyMs).catch(() => null);
+    const socket = await this.#platform.connect(headers, { latencyMs, position }).catch(() => null);
     if (this.#isGone) return socket?.close();
     if (!socket) return this.#reconnect();
     socket.listen({
@@ -76,7 +96,6 @@ export class SimulatedNode {
     });
     this.#socket = socket;
     this.#hello();
-    this.#ping(socket);
   }
 
   /** The process dies with its tasks, with or without a closed connection. */
@@ -87,16 +106,22 @@ export class SimulatedNode {
     this.#running.clear();
   }
 
+  /** The machine is gone after this time: the node takes nothing more. */
+  announceEnd(withinMs: number): void {
+    this.#send({ type: "bye", withinMs });
+  }
+
   #reconnect(): void {
     if (this.#isGone) return;
     const { time, random } = this.#platform;
-    time.after(RECONNECT_MS + this.#spreadMs * random(), () => void this.connect());
-  }
-
-  #ping(socket: ClientSocket): void {
-    if (!socket.isOpen) return;
-    socket.send("ping");
-    this.#platform.time.after(PING_EVERY_MS, () => this.#ping(socket));
+    const isBusy = this.#running.size > 0;
+    const wasAccepted = this.#failures === 0 && this.#spreadMs !== null;
+    this.#failures += 1;
+    const spreadMs = Math.min(this.#spreadMs ?? 0, isBusy ? MAX_SPREAD_BUSY_MS : Number.POSITIVE_INFINITY);
+    const delayMs = wasAccepted
+      ? random() * spreadMs
+      : backoffMs(this.#failures, isBusy ? RECONNECT_BUSY : RECONNECT, random);
+    time.after(delayMs, () => void this.connect());
   }
 
   #hello(): void {
@@ -119,12 +144,16 @@ export class SimulatedNode {
     const frame = JSON.parse(data) as HubFrame;
     if (frame.type === "welcome") {
       this.welcomedAt = this.#platform.time.now;
+      this.#failures = 0;
       this.#setPace(frame.progressEveryMs);
-      if ("reconnectSpreadMs" in frame) this.#spreadMs = Number(frame.reconnectSpreadMs);
     }
+    if (frame.type === "welcome" || frame.type === "session") {
+      this.#hubSession = frame.session ?? null;
+      this.#spreadMs = frame.reconnectSpreadMs ?? null;
+    }
+    if (frame.type === "pace") this.#setPace(frame.progressEveryMs);
     if (frame.type === "assign") void this.#work(frame.assignment);
     if (frame.type === "cancel") this.#drop(frame.lease);
-    if ((frame as { type: string }).type === "pace" && "progressEveryMs" in frame) this.#setPace(frame.progressEveryMs);
   }
 
   #drop(lease: LeaseId): void {
@@ -172,12 +201,22 @@ export class SimulatedNode {
     const { lease, slotClass } = assignment;
     if (this.#isGone || this.#running.has(lease)) return;
     const running: Running = { ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true };
+    const { observer, workloadOf } = this.#options;
     const isFirst = this.#running.size === 0;
     this.#running.set(lease, running);
     this.#used[slotClass] += 1;
     this.#stage(running, "transferring");
     if (isFirst) this.#tick();
+    observer?.assigned(assignment, this.#options.nodeId);
     try {
+      const workload = workloadOf(assignment);
+      if (workload.kills) return this.die({ isSilent: true });
+      if (workload.fails) {
+        await this.#post(running, "fail", { failure: workload.fails });
+        observer?.reported(assignment, "fail");
+        return;
+      }
+      await this.#fetch(running, workload.fetchMs);
       const result = await doTask(
         {
           assignment,
@@ -185,14 +224,29 @@ export class SimulatedNode {
           sleep: (ms) => this.#sleep(running, ms),
           post: (verb, body) => this.#post(running, verb, body),
         },
-        this.#options.workloadOf(assignment),
+        workload,
       );
       await this.#post(running, "complete", { result });
+      observer?.reported(assignment, "complete");
     } catch (error) {
       if (!(error instanceof Dropped)) throw error;
     } finally {
       this.#release(lease, slotClass);
     }
+  }
+
+  /** Tasks on the whole source need a copy of it. */
+  async #fetch(running: Running, fetchMs: number): Promise<void> {
+    const { jobId, kind } = running;
+    if (kind !== "inspect" && kind !== "encode") return;
+    if (!this.#sources.has(jobId)) {
+      this.#options.observer?.fetched(running);
+      await this.#sleep(running, fetchMs);
+    }
+    this.#sources.delete(jobId);
+    this.#sources.add(jobId);
+    const [oldest] = this.#sources;
+    if (oldest !== undefined && this.#sources.size > MAX_SOURCES) this.#sources.delete(oldest);
   }
 
   #release(lease: LeaseId, slotClass: SlotClass): void {

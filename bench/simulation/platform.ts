@@ -34,11 +34,14 @@ type Handler = {
   fetch(request: Request, env: unknown, context: unknown): Promise<Response>;
   scheduled(controller: unknown, env: unknown, context: unknown): Promise<void>;
 };
+/** Where a node connects from: one way in ms, and degrees. */
+export type Origin = { readonly latencyMs: number; readonly position?: object | undefined };
 type Upgrade = { readonly status: number; readonly webSocket: ClientSocket };
 
 export class Platform {
   readonly time: VirtualTime;
   readonly meter = new Meter();
+  readonly sweepMeter = new Meter();
   readonly internet: Internet;
   readonly database: Database;
   readonly random: () => number;
@@ -50,8 +53,6 @@ export class Platform {
   protocol = 0;
   /** What the Worker logged. */
   readonly logged: string[] = [];
-  /** Latency of the sockets that open now; one way, in ms. */
-  socketLatency: () => number = () => 30;
 
   constructor(options: PlatformOptions) {
     this.#options = options;
@@ -86,7 +87,7 @@ export class Platform {
         readonly 0: ClientSocket;
         readonly 1: ServerSocket;
         constructor() {
-          this[0] = new ClientSocket(platform.time, platform.socketLatency);
+          this[0] = new ClientSocket(platform.time);
           this[1] = this[0].server;
         }
       },
@@ -115,28 +116,29 @@ export class Platform {
   }
 
   /** Sends a request to the Worker. */
-  async request(path: string, init: RequestInit = {}): Promise<Response> {
+  async request(path: string, { cf, ...init }: RequestInit & { cf?: object | undefined } = {}): Promise<Response> {
     if (!this.#worker) throw new Error("The platform has not started");
     this.meter.add("workerRequests", 1, `${init.method ?? "GET"} ${path.replaceAll(/\/[\w.-]{14,}/g, "/*")}`);
     const headers = new Headers(init.headers);
     headers.set("cf-connecting-ip", "203.0.113.1");
     const request = new Request(`https://copra.test${path}`, { ...init, headers });
+    Object.assign(request, { cf });
     return this.#worker.fetch(request, this.#env, contextOf());
   }
 
   /** Opens a node's socket; null when it is refused. */
-  async connect(headers: Record<string, string>, latencyMs: () => number): Promise<ClientSocket | null> {
-    const before = this.socketLatency;
-    this.socketLatency = latencyMs;
-    const pending = this.request("/v2/nodes/connect", { headers: { ...headers, upgrade: "websocket" } });
-    const response = (await pending) as unknown as Upgrade;
-    this.socketLatency = before;
-    return response.status === 101 ? response.webSocket : null;
+  async connect(sent: Record<string, string>, { latencyMs, position }: Origin): Promise<ClientSocket | null> {
+    const headers = { ...sent, upgrade: "websocket" };
+    const response = (await this.request("/v2/nodes/connect", { headers, cf: position })) as unknown as Upgrade;
+    if (response.status !== 101) return null;
+    response.webSocket.latencyMs = latencyMs;
+    return response.webSocket;
   }
 
-  /** Runs the cron job. Its own request is not a job's cost. */
+  /** Runs the cron job. Its own queries are counted apart, because they hardly depend on the number of jobs. */
   async sweep(): Promise<void> {
-    await this.#worker?.scheduled({ scheduledTime: this.time.now, cron: "" }, this.#env, contextOf());
+    const env = { ...this.#env, DB: this.database.countedBy(this.sweepMeter) };
+    await this.#worker?.scheduled({ scheduledTime: this.time.now, cron: "" }, env, contextOf());
   }
 
   #namespace(className: string, make: ObjectClass): unknown {

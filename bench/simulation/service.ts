@@ -9,7 +9,12 @@ const SEALING_KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 /** 2026-11-01. */
 const START = 1_793_491_200_000;
 
-export type ServiceOptions = { readonly root: string; readonly seed: number; readonly isExact: boolean };
+export type ServiceOptions = {
+  readonly root: string;
+  readonly seed: number;
+  readonly isExact: boolean;
+  readonly hubs?: number;
+};
 
 /** How long the thread of an object needs for an event, in ms: of the order that workerd needs (bench/load.ts). */
 const SERVICE_MS = { JobObject: 1, NodeHub: 0.2, AccountObject: 0.2 };
@@ -17,12 +22,13 @@ const SERVICE_MS = { JobObject: 1, NodeHub: 0.2, AccountObject: 0.2 };
 export class Service {
   readonly platform: Platform;
 
-  constructor({ root, seed, isExact }: ServiceOptions) {
+  constructor({ root, seed, isExact, hubs = 1 }: ServiceOptions) {
     const scratch = "SCRATCH_";
     this.platform = new Platform({
       ...{ root, seed, isExact, now: START, serviceMs: SERVICE_MS },
       variables: {
         ...{ ADMIN_TOKEN, KEY_PEPPER: "simulated-pepper", SEALING_KEYS: `t1:${SEALING_KEY}`, ALLOW_PRIVATE: "none" },
+        ...(hubs > 1 ? { HUBS: `default*${hubs}` } : {}),
         LOG_LEVEL: "warn",
         [`${scratch}ENDPOINT`]: `https://${STORAGE_HOST}`,
         [`${scratch}REGION`]: "auto",

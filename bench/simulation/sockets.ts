@@ -15,21 +15,32 @@ export type ClientHandlers = {
 
 /** "Abnormal closure" (RFC 6455 §7.4.1): the connection ended without a close frame. */
 const ABNORMAL = 1006;
+/** As encoder-node/link/node-link.ts. */
+const PING_EVERY_MS = 15_000;
 
 /** The node's end. */
 export class ClientSocket {
   readonly #time: VirtualTime;
-  readonly #latencyMs: () => number;
+  /** One way. */
+  latencyMs = 30;
   #handlers: ClientHandlers | null = null;
   #sentUntil = 0;
   #receivedUntil = 0;
   readonly server: ServerSocket;
+  readonly #openedAt: number;
+  #silentAt = Number.POSITIVE_INFINITY;
   isOpen = true;
 
-  constructor(time: VirtualTime, latencyMs: () => number) {
+  constructor(time: VirtualTime) {
     this.#time = time;
-    this.#latencyMs = latencyMs;
+    this.#openedAt = time.now;
     this.server = new ServerSocket(this);
+  }
+
+  /** When the platform answered the last ping: nodes ping every 15 s, and no event is needed for that. */
+  get pongAt(): Date {
+    const sinceMs = Math.min(this.#time.now, this.#silentAt) - this.#openedAt;
+    return new Date(this.#openedAt + sinceMs - (sinceMs % PING_EVERY_MS));
   }
 
   listen(handlers: ClientHandlers): void {
@@ -39,7 +50,7 @@ export class ClientSocket {
   send(data: string): void {
     if (!this.isOpen) return;
     // A connection keeps the order.
-    this.#sentUntil = Math.max(this.#sentUntil, this.#time.now + this.#latencyMs());
+    this.#sentUntil = Math.max(this.#sentUntil, this.#time.now + this.latencyMs);
     this.#time.at(this.#sentUntil, () => {
       if (this.server.isOpen) this.server.host?.message(this.server, data);
     });
@@ -49,17 +60,18 @@ export class ClientSocket {
   close(code = ABNORMAL, reason = ""): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#time.after(this.#latencyMs(), () => this.server.lost(code, reason));
+    this.#time.after(this.latencyMs, () => this.server.lost(code, reason));
   }
 
   /** The network is gone: neither side notices. */
   fallSilent(): void {
     this.isOpen = false;
+    this.#silentAt = this.#time.now;
     this.#handlers = null;
   }
 
   receive(data: string): void {
-    this.#receivedUntil = Math.max(this.#receivedUntil, this.#time.now + this.#latencyMs());
+    this.#receivedUntil = Math.max(this.#receivedUntil, this.#time.now + this.latencyMs);
     this.#time.at(this.#receivedUntil, () => {
       if (this.isOpen) this.#handlers?.message(data);
     });
@@ -67,7 +79,7 @@ export class ClientSocket {
 
   /** The server has closed. */
   ended(code: number, reason: string): void {
-    const at = Math.max(this.#receivedUntil, this.#time.now + this.#latencyMs());
+    const at = Math.max(this.#receivedUntil, this.#time.now + this.latencyMs);
     this.#time.at(at, () => {
       if (!this.isOpen) return;
       this.isOpen = false;
@@ -83,7 +95,6 @@ export class ServerSocket {
   host: SocketHost | null = null;
   tags: readonly string[] = [];
   isOpen = true;
-  pongAt: Date | null = null;
 
   constructor(client: ClientSocket) {
     this.#client = client;

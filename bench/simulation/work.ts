@@ -24,6 +24,10 @@ export type Workload = {
   readonly joinMs: number;
   /** Size of each video. */
   readonly videoBytes: number;
+  /** What the node reports instead of a result. */
+  readonly fails?: { readonly code: string; readonly message: string };
+  /** Whether the task kills its node's process. */
+  readonly kills?: boolean;
 };
 
 /** The lease as its task uses it. Its functions throw when the lease is over. */
@@ -89,7 +93,6 @@ export async function doTask(lease: Lease, workload: Workload): Promise<TaskResu
 }
 
 async function inspect(lease: Lease, workload: Workload, task: TaskOf<"inspect">): Promise<TaskResult> {
-  await lease.sleep(workload.fetchMs);
   const probe = probeOf(workload.seconds);
   if (!task.chunking) return { kind: "inspect", probe };
   const folder = folderOf(lease.assignment);

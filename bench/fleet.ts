@@ -1,0 +1,44 @@
+// Simulates a fleet in virtual time through the real control plane, injects a fault, and checks what must hold.
+// Usage: node local/bootstrap.mjs bench/fleet.ts [--fault NAME] [--nodes 200] [--jobs 4000] [--hours 1] [--seed 1] …
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { reportOf } from "./fleet/report.ts";
+import { runFleet } from "./fleet/run-fleet.ts";
+import { FAULTS } from "./fleet/scenario.ts";
+
+const { values } = parseArgs({
+  options: {
+    root: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
+    fault: { type: "string", default: "none" },
+    nodes: { type: "string", default: "200" },
+    jobs: { type: "string", default: "4000" },
+    hours: { type: "string", default: "1" },
+    load: { type: "string", default: "0.8" },
+    accounts: { type: "string", default: "10" },
+    hubs: { type: "string", default: "1" },
+    seed: { type: "string", default: "1" },
+    details: { type: "boolean", default: false },
+  },
+});
+const fault = FAULTS.find((name) => name === values.fault);
+if (!fault) throw new Error(`--fault must be one of: ${FAULTS.join(", ")}`);
+const [nodes, jobs, hours, load, accounts, hubs, seed] = [
+  ...[values.nodes, values.jobs, values.hours, values.load, values.accounts, values.hubs, values.seed],
+].map(Number) as [number, number, number, number, number, number, number];
+
+const print = console.log;
+const startedAt = process.hrtime.bigint();
+const world = await runFleet({ fault, nodes, jobs, hours, load, accounts, hubs, seed }, values.root);
+const { rows, violations } = reportOf(world);
+const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
+print(`${nodes} nodes, ${jobs} jobs in ${hours} h, load ${load}, fault: ${fault}, seed ${seed}`);
+for (const [name, value] of rows) print(`  ${name.padEnd(40)} ${value}`);
+const { events } = world.service.platform.time;
+print(`  ${"this run".padEnd(40)} ${(tookMs / 1000).toFixed(1)} s, ${events} events`);
+if (values.details) {
+  const details = [...world.service.platform.meter.details].toSorted(([, one], [, other]) => other - one);
+  for (const [detail, count] of details.slice(0, 60)) print(String(Math.round(count)).padStart(9), detail);
+  for (const line of new Set(world.service.platform.logged.map((one) => one.replace(/"time":\d+,?/, "")))) print(line);
+}
+for (const violation of violations) print(`VIOLATION ${violation}`);
+process.exit(violations.length > 0 ? 1 : 0);
