@@ -1,0 +1,123 @@
+// For tests of the matching: nodes and jobs in virtual time, driven by seeded random numbers.
+import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
+import { type SentOffer, TicketOffer } from "../../../rpc/hub.ts";
+import type { Match, MatchingConfig } from "../choose.ts";
+import { Matching, type MatchingEvent } from "../matching.ts";
+import { addSlots, type ConnectedNode, Roster } from "../roster.ts";
+
+/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const PROFILE: Profile = {
+  ...{ pool: "default", region: null, labels: [], spot: false },
+  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
+};
+
+export const nodeOf = (nodeId: string, free: SlotCounts, profile: Partial<Profile> = {}): ConnectedNode => ({
+  ...{ nodeId, session: `s-${nodeId}`, profile: { ...PROFILE, ...profile }, free },
+  ...{ leases: {}, accounts: {}, draining: false, heardAt: 0 },
+});
+
+/** `name` is 14 characters at most, the first of which is the account by default. */
+export const offerOf = (name: string, changes: Partial<SentOffer> = {}): TicketOffer =>
+  TicketOffer.parse({
+    ...{ jobId: name.padEnd(14, "0"), accountId: name.slice(0, 1), slotClass: "encode", count: 1, since: 0 },
+    ...{ requirements: NO_REQUIREMENTS, prefer: null, preferUntil: 0, avoid: [], avoidUntil: 0 },
+    ...changes,
+  });
+
+type Running = { readonly lease: string; readonly nodeId: string; readonly endsAt: number; readonly accountId: string };
+/** A task that a node got. */
+export type Assigned = { readonly offer: TicketOffer; readonly nodeId: string; readonly at: number };
+
+export class SimulatedFleet {
+  readonly matching: Matching<ConnectedNode>;
+  readonly roster = new Roster();
+  readonly assigned: Assigned[] = [];
+  readonly used = new Map<string, number>();
+  now = 1_000_000;
+  readonly #remaining = new Map<string, { readonly offer: TicketOffer; count: number }>();
+  readonly #secondsOf: (offer: TicketOffer) => number;
+  readonly #running: Running[] = [];
+  #leases = 0;
+  wakeAt: number | null = null;
+
+  constructor(secondsOf: (offer: TicketOffer) => number = () => 60, config?: MatchingConfig) {
+    this.matching = new Matching(this.roster, config);
+    this.#secondsOf = secondsOf;
+  }
+
+  connect(...nodes: ConnectedNode[]): void {
+    for (const node of nodes) this.roster.add(node);
+    this.step({ kind: "look" });
+  }
+
+  advertise(...offers: TicketOffer[]): void {
+    for (const offer of offers) this.#remaining.set(keyOf(offer), { offer, count: offer.count });
+    this.step({ kind: "advertise", offers });
+  }
+
+  /** Runs a step and the claims of its matches. */
+  step(event: MatchingEvent<ConnectedNode>): Match<ConnectedNode>[] {
+    const { matches, wakeAt } = this.matching.step(event, this.now);
+    this.wakeAt = wakeAt;
+    for (const match of matches) this.#claim(match);
+    return [...matches];
+  }
+
+  /** Goes on to the next end of a task, or opening of a ticket; false: nothing is left. */
+  advance(): boolean {
+    const next = Math.min(...this.#running.map(({ endsAt }) => endsAt), this.wakeAt ?? Infinity);
+    if (next === Infinity) return false;
+    this.now = Math.max(this.now, next);
+    for (const ended of this.#running.filter(({ endsAt }) => endsAt <= this.now)) this.#end(ended);
+    this.step({ kind: "look" });
+    return true;
+  }
+
+  /** When the next task ends; Infinity: never. */
+  get nextEndAt(): number {
+    return Math.min(...this.#running.map(({ endsAt }) => endsAt));
+  }
+
+  waiting(): TicketOffer[] {
+    return [...this.#remaining.values()].filter(({ count }) => count > 0).map(({ offer }) => offer);
+  }
+
+  #claim(match: Match<ConnectedNode>): void {
+    const { ticket, node, slots } = match;
+    const remaining = this.#remaining.get(keyOf(ticket));
+    const count = Math.min(slots, remaining?.count ?? 0);
+    if (remaining) remaining.count -= count;
+    const leases = Array.from({ length: count }, () => {
+      const lease = `${ticket.jobId}.encode-${++this.#leases}.1`;
+      const seconds = this.#secondsOf(ticket);
+      this.used.set(ticket.accountId, (this.used.get(ticket.accountId) ?? 0) + seconds);
+      const endsAt = this.now + seconds * 1000;
+      this.#running.push({ lease, nodeId: node.nodeId, endsAt, accountId: ticket.accountId });
+      this.assigned.push({ offer: ticket, nodeId: node.nodeId, at: this.now });
+      return { lease, slotClass: ticket.slotClass };
+    });
+    this.step({ kind: "claimed", match, claimed: leases });
+  }
+
+  #end(ended: Running): void {
+    this.#running.splice(this.#running.indexOf(ended), 1);
+    const node = this.roster.get(ended.nodeId);
+    if (!node) return;
+    const { [ended.lease]: slotClass = "encode", ...leases } = node.leases;
+    const offered = { inspect: 0, encode: 0, [slotClass]: 1 };
+    this.roster.change(node, { leases, free: addSlots({ free: node.free, leases }, offered) });
+  }
+}
+
+const keyOf = ({ jobId, slotClass }: { jobId: string; slotClass: SlotClass }): string => `${jobId} ${slotClass}`;
