@@ -1,6 +1,6 @@
 // Chooses which node gets which ticket next. Pure, except that it caches ranks.
 import type { Profile } from "#shared/protocol/requirements.ts";
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Kind } from "./kinds.ts";
 import { ABOVE_USUAL, type Group, isLineBefore, type Line } from "./lines.ts";
 import { rankOf } from "./ranks.ts";
@@ -33,6 +33,8 @@ export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean
 /** A group with a free slot for its tickets, and the nodes that they avoid. */
 type Open = { readonly group: Group; readonly avoided: readonly string[] };
 
+type Candidate = Open & { readonly line: Line };
+
 export class Chooser<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
   readonly #waiting: Waiting<Node>;
@@ -52,29 +54,42 @@ export class Chooser<Node extends ConnectedNode> {
    * use their share (shareOf) come last. Looks at the first tickets of groups, never at all tickets or nodes.
    */
   next(): Match<Node> | null {
-    for (const slotClass of SLOT_CLASSES) {
-      const match = this.#nextOf(slotClass);
-      if (match) return match;
+    const open = { inspect: this.#openGroups("inspect"), encode: this.#openGroups("encode") };
+    const all = [...open.inspect, ...open.encode];
+    if (all.length === 0) return null;
+    for (const othersWait of [true, false]) {
+      const hasRoom = (line: Line): boolean => this.#roomOf(line, othersWait) > 0;
+      const [encode, inspect] = [this.#first(open.encode, hasRoom), this.#first(open.inspect, hasRoom)];
+      const found = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
+      if (found) return this.#matchOf(found, othersWait, all);
     }
     return null;
   }
 
-  #nextOf(slotClass: SlotClass): Match<Node> | null {
-    const open = this.#openGroups(slotClass);
-    if (open.length === 0) return null;
-    for (const othersWait of [true, false]) {
-      const found = this.#first(open, (line) => this.#roomOf(line, othersWait) > 0);
-      if (!found) continue;
-      const { line, group } = found;
-      const ticket = line.entries.peek()?.ticket;
-      const node = ticket && this.#nodeFor(found, ticket);
-      if (!node) throw new Error(`No node for ${group.key}`);
-      const wanted = Math.min(ticket.count, this.#roster.freeOf(node, slotClass));
-      const room = this.#roomOf(line, othersWait);
-      const isShared = !othersWait || wanted <= room || this.#othersWait(line, open);
-      return { ticket, node, slots: Math.min(wanted, isShared ? room : this.#roomOf(line, false)) };
-    }
-    return null;
+  /**
+   * Whether an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
+   * source would be fetched again.
+   */
+  #isBefore(inspect: Candidate, encode: Candidate): boolean {
+    if (inspect.line.band !== encode.line.band) return inspect.line.band > encode.line.band;
+    const ticket = encode.line.entries.peek()?.ticket;
+    const source = ticket?.prefer == null ? null : this.#roster.accepter(ticket.prefer);
+    return ticket !== undefined && source !== null && this.#nodeFor(encode, ticket) !== source;
+  }
+
+  #matchOf(found: Candidate, othersWait: boolean, open: readonly Open[]): Match<Node> {
+    const { line, group } = found;
+    const ticket = line.entries.peek()?.ticket;
+    const node = ticket && this.#nodeFor(found, ticket);
+    if (!node) throw new Error(`No node for ${group.key}`);
+    const hasSource = node.nodeId === ticket.prefer;
+    const free = hasSource
+      ? this.#roster.freeForSources(node, group.slotClass)
+      : this.#roster.freeOf(node, group.slotClass);
+    const wanted = Math.min(ticket.count, free);
+    const room = this.#roomOf(line, othersWait);
+    const isShared = !othersWait || wanted <= room || this.#othersWait(line, open);
+    return { ticket, node, slots: Math.min(wanted, isShared ? room : this.#roomOf(line, false)) };
   }
 
   /** The groups that have tickets and a node with a free slot for them. */
@@ -96,8 +111,8 @@ export class Chooser<Node extends ConnectedNode> {
     return free > avoided.length || (free > 0 && kind.mostFree(slotClass, avoided) !== null);
   }
 
-  #first(open: readonly Open[], accepts: (line: Line) => boolean): (Open & { readonly line: Line }) | null {
-    let first: (Open & { readonly line: Line }) | null = null;
+  #first(open: readonly Open[], accepts: (line: Line) => boolean): Candidate | null {
+    let first: Candidate | null = null;
     for (const one of open) {
       const line = one.group.first(accepts);
       if (line && (!first || isLineBefore(line, first.line))) first = { ...one, line };
@@ -115,12 +130,18 @@ export class Chooser<Node extends ConnectedNode> {
   /** How many more slots a line's account may use, by its share, its quota, and what is reserved. */
   #roomOf(line: Line, othersWait: boolean): number {
     const { account, group, band } = line;
-    const { pool } = group.requirements;
-    const slots = this.#roster.slots(pool, group.slotClass);
-    const share = shareOf(group.slotClass, slots, othersWait) - this.#roster.held(pool, group.slotClass, account.id);
-    const reserved = band < ABOVE_USUAL ? Math.floor(slots * this.#config.reservedShare) : 0;
-    const unreserved = this.#roster.free(pool, group.slotClass) - reserved;
-    return Math.min(share, unreserved, this.#mayRun(line));
+    const { requirements, slotClass, nodeId } = group;
+    const { pool } = requirements;
+    const held = (of: SlotClass): number => this.#roster.held(pool, of, account.id);
+    const share = shareOf(slotClass, this.#roster.slots(pool, slotClass), othersWait) - held(slotClass);
+    // Each inspection holds an encode slot.
+    const encodes = this.#roster.slots(pool, "encode");
+    const encodeShare =
+      encodes === 0 ? Infinity : shareOf("encode", encodes, othersWait) - held("encode") - held("inspect");
+    const ofClass = slotClass === "inspect" ? Math.min(share, encodeShare) : share;
+    const reserved = band < ABOVE_USUAL && nodeId === null ? Math.floor(encodes * this.#config.reservedShare) : 0;
+    const unreserved = reserved === 0 ? Infinity : this.#roster.free(pool, "encode") - reserved;
+    return Math.min(ofClass, unreserved, this.#mayRun(line));
   }
 
   #mayRun({ account: { id, maxRunning } }: Line): number {
@@ -144,7 +165,7 @@ export class Chooser<Node extends ConnectedNode> {
     if (group.nodeId !== null) return this.#roster.accepter(group.nodeId);
     const kinds = this.#kindsOf(group);
     const preferred = prefer === null || avoided.includes(prefer) ? null : this.#roster.accepter(prefer);
-    if (preferred && this.#roster.freeOf(preferred, slotClass) > 0) {
+    if (preferred && this.#roster.freeForSources(preferred, slotClass) > 0) {
       const kind = this.#roster.kinds.of(preferred);
       if (kinds.some((ranked) => ranked.kind === kind)) return preferred;
     }

@@ -118,8 +118,8 @@ export class Group {
 /** Whether a line's turn comes before that of another, in whatever group. */
 export function isLineBefore(one: Line, other: Line): boolean {
   if (one.band !== other.band) return one.band > other.band;
-  const { slotClass } = one.group;
-  const used = one.account.used[slotClass] - other.account.used[slotClass];
+  // Also of inspections: they begin what will be encoded.
+  const used = one.account.used.encode - other.account.used.encode;
   if (used !== 0) return used < 0;
   if (one.account !== other.account) return one.account.turn < other.account.turn;
   const [oldest, otherOldest] = [one.entries.peek(), other.entries.peek()];

@@ -94,8 +94,9 @@ export class Matching<Node extends ConnectedNode> {
     return this.#waiting.size;
   }
 
+  /** Whether tasks wait that need a slot which a task of this class takes: an inspection holds an encode slot, too. */
   hasWaiting(slotClass: SlotClass): boolean {
-    return this.#waiting.hasWaiting(slotClass);
+    return this.#waiting.hasWaiting("encode") || (slotClass === "inspect" && this.#waiting.hasWaiting("inspect"));
   }
 
   /** What no node of the last ten minutes has for these requirements; null: some node does. */
@@ -103,8 +104,11 @@ export class Matching<Node extends ConnectedNode> {
     return missingOf(requirements, this.roster.kinds.seen(now));
   }
 
-  /** The waiting and running tasks by pool and class. Looks at all tickets and leases. */
-  demand(now: number): Demand[] {
+  /**
+   * The waiting and running tasks by pool and class. Looks at all tickets and leases. `counts` leaves out the tickets of
+   * jobs that another hub counts.
+   */
+  demand(now: number, counts: (pool: string, jobId: string) => boolean = () => true): Demand[] {
     const pools = new Set([...this.roster.kinds.pools(), ...[...this.#waiting.values()].map(poolOf)]);
     const demand = new Map(
       [...pools].flatMap((pool) => SLOT_CLASSES.map((slotClass) => this.#noDemand(pool, slotClass))),
@@ -116,10 +120,14 @@ export class Matching<Node extends ConnectedNode> {
       demand.set(key, { ...of, waiting: of.waiting + waiting, running: of.running + running, oldestMs });
     };
     for (const ticket of this.#waiting.values()) {
-      add(demandKey(poolOf(ticket), ticket.slotClass), ticket.count, 0, ticket.waitingSince);
+      if (!counts(poolOf(ticket), ticket.jobId)) continue;
+      for (const slotClass of slotsOf(ticket)) {
+        add(demandKey(poolOf(ticket), slotClass), ticket.count, 0, ticket.waitingSince);
+      }
     }
-    for (const { nodeId, slotClass } of this.roster.running()) {
-      add(demandKey(this.roster.get(nodeId)?.profile.pool ?? "", slotClass), 0, 1, now);
+    for (const running of this.roster.running()) {
+      const pool = this.roster.get(running.nodeId)?.profile.pool ?? "";
+      for (const slotClass of slotsOf(running)) add(demandKey(pool, slotClass), 0, 1, now);
     }
     return [...demand.values()];
   }
@@ -207,6 +215,8 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   #ended({ lease, jobId, accountId, nodeId, slotClass }: Running, now: number): void {
+    // The node has a new connection, and still works on it.
+    if (this.roster.holder(lease)) return;
     const charge = this.#charges.get(lease);
     this.#charges.delete(lease);
     this.times.ended(lease, charge ? (now - charge.at) / 1000 : null, this.roster.get(nodeId) === null);
@@ -260,6 +270,10 @@ export class Matching<Node extends ConnectedNode> {
     return [demandKey(pool, slotClass), { pool, slotClass, ...none }];
   }
 }
+
+/** The slots that a task takes: an inspection holds an encode slot for its job. */
+const slotsOf = ({ slotClass }: { readonly slotClass: SlotClass }): readonly SlotClass[] =>
+  slotClass === "inspect" ? SLOT_CLASSES : [slotClass];
 
 const poolOf = ({ requirements }: Ticket): string => requirements.pool;
 const demandKey = (pool: string, slotClass: SlotClass): string => `${slotClass} ${pool}`;

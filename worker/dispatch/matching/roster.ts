@@ -4,6 +4,7 @@ import { parseLeaseId } from "#shared/ids.ts";
 import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
+import { freeSlots } from "./held-slots.ts";
 import { Kinds } from "./kinds.ts";
 
 /** The leases that a node holds, with the class of the slot that each takes. */
@@ -80,7 +81,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   /** The number of tasks of each account on all nodes, and of claims on their way. */
   readonly #tasks = new Map<string, number>();
   /** Claims on their way to each node. */
-  readonly #claims = new Map<string, number>();
+  readonly #claims = new Map<string, Record<SlotClass, number>>();
   readonly #limits = new Map<string, Limit>();
   #changes = noChanges();
 
@@ -106,12 +107,13 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   /** Counts slots as used by an account until its job has claimed them; a negative count ends the reservation. */
   reserve({ nodeId, profile }: Node, slotClass: SlotClass, accountId: string, count: number): void {
-    const limited = this.#limits.has(nodeId) ? this.get(nodeId) : null;
-    if (limited) this.#unindex(limited);
-    const claims = (this.#claims.get(nodeId) ?? 0) + count;
-    if (claims === 0) this.#claims.delete(nodeId);
+    const node = this.get(nodeId);
+    if (node) this.#unindex(node);
+    const claims = { ...(this.#claims.get(nodeId) ?? { inspect: 0, encode: 0 }) };
+    claims[slotClass] += count;
+    if (claims.inspect + claims.encode === 0) this.#claims.delete(nodeId);
     else this.#claims.set(nodeId, claims);
-    if (limited) this.#index(limited);
+    if (node) this.#index(node);
     this.kinds.pool(profile.pool).slots[slotClass] += count;
     this.#addTasks(accountId, count);
     this.#addHeld(profile.pool, slotClass, accountId, count);
@@ -136,13 +138,22 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#running.get(lease)?.node ?? null;
   }
 
-  /** The number of free slots of a class that a node may get work for. */
+  /** The number of free slots of a class that a node may get any work for. */
   freeOf(node: Node, slotClass: SlotClass): number {
+    return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
+  }
+
+  /** The same for work whose source the node has: also those that it holds for such work. */
+  freeForSources(node: Node, slotClass: SlotClass): number {
     if (!this.#accepts(node)) return 0;
     const limit = this.#limits.get(node.nodeId);
     if (limit === undefined) return node.free[slotClass];
     const isBusy = Object.keys(node.leases).length > 0 || this.#claims.has(node.nodeId);
     return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
+  }
+
+  #unheld(node: Node): SlotCounts {
+    return freeSlots(node, this.#claims.get(node.nodeId)?.inspect ?? 0);
   }
 
   /** The caller removes an older node of the same id first. */
@@ -237,7 +248,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     kind.accepting += sign;
     for (const slotClass of SLOT_CLASSES) {
       const free = this.freeOf(node, slotClass);
-      pool.slots[slotClass] += sign * free;
+      pool.slots[slotClass] += sign * this.freeForSources(node, slotClass);
       pool.free[slotClass] += sign * free;
       kind.level(slotClass, node, free, sign > 0);
     }

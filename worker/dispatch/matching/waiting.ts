@@ -135,7 +135,7 @@ export class Waiting<Node extends ConnectedNode> {
   nodeChanged(nodeId: string, now: number): void {
     const node = this.#roster.accepter(nodeId);
     for (const slotClass of SLOT_CLASSES) {
-      const isFree = node !== null && this.#roster.freeOf(node, slotClass) > 0;
+      const isFree = node !== null && this.#roster.freeForSources(node, slotClass) > 0;
       if (isFree && this.#held[slotClass].has(nodeId)) this.#freed[slotClass].add(nodeId);
       else this.#freed[slotClass].delete(nodeId);
     }
@@ -284,8 +284,11 @@ export class Waiting<Node extends ConnectedNode> {
     const preferences = { near: entry.near, steady };
     const mayWait = entry.mayHold && now < preferUntil;
     if (preferred && mayWait && this.#roster.freeOf(preferred, slotClass) === 0) {
-      if (rankOf(requirements, preferences, preferred.profile) !== null)
+      if (rankOf(requirements, preferences, preferred.profile) !== null) {
+        // The slot may be held for it.
+        if (this.#roster.freeForSources(preferred, slotClass) > 0) this.#freed[slotClass].add(preferred.nodeId);
         return this.#heldGroup(preferred.nodeId, ticket);
+      }
     }
     const key = [signatureOf(requirements), preferences.near ?? "", steady ? "steady" : "", ...avoid].join("\n");
     const known = this.#groups[slotClass].get(key);

@@ -1,0 +1,84 @@
+import { expect, it } from "vitest";
+import { leaseId, newJobId } from "#shared/ids.ts";
+import type { Profile } from "#shared/protocol/requirements.ts";
+import { TicketOffer } from "../../rpc/hub.ts";
+import { Matching } from "./matching.ts";
+import { type ConnectedNode, Roster } from "./roster.ts";
+
+const NOW = 1_000_000;
+const PROFILE: Profile = {
+  ...{ pool: "default", region: null, labels: [], spot: false },
+  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
+};
+const node = (nodeId: string, encode: number, leases: ConnectedNode["leases"] = {}): ConnectedNode => ({
+  ...{ nodeId, session: `s-${nodeId}`, profile: PROFILE, free: { inspect: 0, encode }, leases, accounts: {} },
+  ...{ draining: false, heardAt: NOW },
+});
+const JOBS = Array.from({ length: 3 }, () => newJobId((count) => crypto.getRandomValues(new Uint8Array(count))));
+const offer = (jobId: string, count: number) =>
+  TicketOffer.parse({
+    ...{ jobId, accountId: "account", slotClass: "encode", count, since: NOW, prefer: null, preferUntil: 0 },
+    ...{ avoid: [], avoidUntil: 0 },
+  });
+
+function matched() {
+  const matching = new Matching(new Roster());
+  matching.roster.add(node("attic", 1));
+  const [first] = matching.step({ kind: "advertise", offers: JOBS.map((job) => offer(job, 2)) }, NOW).matches;
+  if (!first) throw new Error("Nothing matched");
+  const lease = leaseId(first.ticket.jobId as (typeof JOBS)[number], "chunk-7", 1);
+  matching.step({ kind: "claimed", match: first, claimed: [{ lease, slotClass: "encode" }] }, NOW);
+  return { matching, lease, jobId: first.ticket.jobId };
+}
+
+it("counts each task that waits or runs, and the tickets of a job at one of its hubs only", () => {
+  const { matching, jobId } = matched();
+  const encodes = (counts?: (pool: string, job: string) => boolean) =>
+    matching.demand(NOW + 9000, counts).find(({ slotClass }) => slotClass === "encode");
+  expect(encodes()).toMatchObject({ pool: "default", waiting: 5, running: 1, oldestMs: 9000 });
+  expect(encodes((_, job) => job === jobId)).toMatchObject({ waiting: 1, running: 1 });
+  expect(encodes(() => false)).toMatchObject({ waiting: 0, running: 1, oldestMs: 0 });
+});
+
+it("counts an inspection as an encode, too, because it holds a slot for it", () => {
+  const matching = new Matching(new Roster());
+  const inspect = { ...offer(JOBS[0] ?? "", 1), slotClass: "inspect" as const };
+  matching.step({ kind: "advertise", offers: [inspect] }, NOW);
+  expect(matching.demand(NOW).map(({ slotClass, waiting }) => [slotClass, waiting])).toEqual([
+    ["inspect", 1],
+    ["encode", 1],
+  ]);
+});
+
+it("times a task until its node releases it, also over a new connection of the node", () => {
+  const { matching, lease } = matched();
+  const [before] = matching.roster.values();
+  if (!before) throw new Error("No node");
+  matching.roster.remove(before);
+  matching.roster.add({ ...before });
+  matching.step({ kind: "look" }, NOW + 60_000);
+  expect(matching.times.report()).toEqual([]);
+  const [after] = matching.roster.values();
+  if (after) matching.roster.change(after, { leases: {} });
+  matching.step({ kind: "look" }, NOW + 90_000);
+  const [chunks] = matching.times.report();
+  expect(chunks).toMatchObject({ kind: "chunk", released: 1, lost: 0, timed: 1, sumSeconds: 90 });
+  expect(chunks?.within).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(matching.roster.holder(lease)).toBeNull();
+});
+
+it("counts the task of a node that is gone as lost", () => {
+  const { matching } = matched();
+  for (const gone of [...matching.roster.values()]) matching.roster.remove(gone);
+  matching.step({ kind: "look" }, NOW + 1000);
+  expect(matching.times.report()).toMatchObject([{ kind: "chunk", released: 0, lost: 1, timed: 0 }]);
+});
+
+it("gives a cordoned node nothing, and all its slots later", () => {
+  const matching = new Matching(new Roster());
+  matching.cordon("attic", true, NOW);
+  matching.roster.add(node("attic", 2));
+  expect(matching.step({ kind: "advertise", offers: [offer(JOBS[0] ?? "", 5)] }, NOW).matches).toEqual([]);
+  matching.cordon("attic", false, NOW);
+  expect(matching.step({ kind: "look" }, NOW).matches.reduce((sum, { slots }) => sum + slots, 0)).toBe(2);
+});

@@ -1,0 +1,153 @@
+// Sources are fetched once: a fleet in virtual time, with the real matching.
+import { describe, expect, it, test } from "vitest";
+import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
+import { TicketOffer } from "../../rpc/hub.ts";
+import type { Match } from "./choose.ts";
+import { freeSlots } from "./held-slots.ts";
+import { Matching } from "./matching.ts";
+import { addSlots, type ConnectedNode, Roster } from "./roster.ts";
+
+const PROFILE: Profile = {
+  ...{ pool: "default", region: null, labels: [], spot: false },
+  capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
+};
+
+type Fleet = {
+  readonly nodes: number;
+  readonly jobs: number;
+  /** Mean time between jobs, and means of fetching and encoding; ms. */
+  readonly everyMs: number;
+  readonly fetchMs: number;
+  readonly encodeMs: number;
+};
+
+/** A number from 0 to 1, the same in each run (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The sources that were fetched per job that was encoded, and how long jobs waited, in ms. */
+function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs }: Fleet): {
+  fetches: number;
+  done: number;
+  waits: number[];
+} {
+  const random = randomOf(7);
+  const about = (mean: number): number => mean * (0.25 + 1.5 * random());
+  const roster = new Roster();
+  const matching = new Matching(roster);
+  const events: { at: number; act: () => void }[] = [];
+  let now = 1;
+  const after = (ms: number, act: () => void): void => void events.push({ at: now + ms, act });
+  const waits: number[] = [];
+  const createdAt = new Map<string, number>();
+  const sourceOf = new Map<string, string>();
+  let [fetches, done] = [0, 0];
+
+  const step = (event: Parameters<typeof matching.step>[0]): void => {
+    const { matches, wakeAt } = matching.step(event, now);
+    for (const match of matches) after(20, () => claim(match));
+    if (wakeAt !== null) after(Math.max(0, wakeAt - now), () => step({ kind: "look" }));
+  };
+  const advertise = (jobId: string, slotClass: SlotClass, prefer: string | null): void =>
+    step({
+      kind: "advertise",
+      offers: [
+        TicketOffer.parse({
+          ...{ jobId, accountId: jobId.charCodeAt(4) % 2 ? "a" : "b", slotClass, requirements: NO_REQUIREMENTS },
+          ...{
+            count: 1,
+            since: createdAt.get(jobId) ?? now,
+            prefer,
+            preferUntil: now + 2000,
+            avoid: [],
+            avoidUntil: 0,
+          },
+        }),
+      ],
+    });
+  const claim = (match: Match<ConnectedNode>): void => {
+    const { node, ticket } = match;
+    const { jobId, slotClass } = ticket;
+    const lease = `${jobId}.${slotClass}.1`;
+    step({ kind: "claimed", match, claimed: [{ lease, slotClass }] });
+    if (slotClass === "inspect") {
+      fetches += 1;
+      sourceOf.set(jobId, node.nodeId);
+      return after(about(fetchMs), () => {
+        // The job mostly advertises before the node's own frame arrives.
+        after(random() < 0.9 ? 20 : 40, () => advertise(jobId, "encode", node.nodeId));
+        after(30, () => release(node, lease, "inspect"));
+      });
+    }
+    waits.push(now - (createdAt.get(jobId) ?? now));
+    const isElsewhere = sourceOf.get(jobId) !== node.nodeId;
+    if (isElsewhere) fetches += 1;
+    after(about(encodeMs) + (isElsewhere ? about(fetchMs) : 0), () => {
+      done += 1;
+      release(node, lease, "encode");
+    });
+  };
+  const release = (node: ConnectedNode, lease: string, slotClass: SlotClass): void => {
+    const { [lease]: _ended, ...leases } = node.leases;
+    const free = addSlots({ free: node.free, leases }, { inspect: 0, encode: 0, [slotClass]: 1 });
+    roster.change(node, { leases, free });
+    step({ kind: "look" });
+  };
+
+  for (let at = 0; at < nodes; at++) {
+    const free = { inspect: 32, encode: 1 };
+    const of = { session: "s", profile: PROFILE, leases: {}, accounts: {}, draining: false, heardAt: 0 };
+    roster.add({ nodeId: `n${at}`, free, ...of });
+  }
+  let at = 0;
+  for (let job = 0; job < jobs; job++) {
+    at += -Math.log(1 - random()) * everyMs;
+    const jobId = `job${String(job).padStart(11, "0")}`;
+    events.push({
+      at,
+      act: () => {
+        createdAt.set(jobId, now);
+        advertise(jobId, "inspect", null);
+      },
+    });
+  }
+  while (events.length > 0) {
+    const next = events.reduce((first, event) => (event.at < first.at ? event : first));
+    events.splice(events.indexOf(next), 1);
+    now = next.at;
+    next.act();
+  }
+  return { fetches: fetches / done, done, waits: waits.toSorted((a, b) => a - b) };
+}
+
+describe("a source is fetched once", () => {
+  const MEANS = { fetchMs: 5000, encodeMs: 60_000 };
+  const everyMs = (nodes: number, load: number): number => (MEANS.fetchMs + MEANS.encodeMs) / (nodes * load);
+  test.each([
+    [1, 0.9],
+    [20, 0.5],
+    [20, 0.9],
+    [20, 3],
+    [60, 0.9],
+  ])("by %d nodes at a load of %d", (nodes, load) => {
+    const { fetches, done } = simulate({ nodes, jobs: 400, everyMs: everyMs(nodes, load), ...MEANS });
+    expect(done).toBe(400);
+    expect(fetches).toBeLessThanOrEqual(1.05);
+  });
+});
+
+it("holds an encode slot for each source that is being fetched", () => {
+  const leases = { "A.inspect.1": "inspect", "B.encode.1": "encode" } as const;
+  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 0)).toEqual({ inspect: 2, encode: 2 });
+  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 1)).toEqual({ inspect: 1, encode: 1 });
+  expect(freeSlots({ free: { inspect: 31, encode: 0 }, leases }, 0)).toEqual({ inspect: 0, encode: 0 });
+  expect(freeSlots({ free: { inspect: 4, encode: 0 }, leases: {} }, 0)).toEqual({ inspect: 4, encode: 0 });
+});
