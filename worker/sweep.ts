@@ -30,8 +30,17 @@ const EXPIRY = { maxPortions: 20, maxMs: 15_000 };
 /** One sweep. Throws AppError(service_unavailable) while the database is unavailable; the next sweep starts again. */
 export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
   await checkDue(env, now, limitMs);
-  await deleteExpired(env.DB, "idempotency_keys", now - KEY_LIFE_MS, { now: Date.now(), ...EXPIRY });
-  await deleteExpired(env.DB, "jobs", now - settingsOf(env).listMs, { now: Date.now(), ...EXPIRY });
+  await deleteOld(env, now);
+}
+
+/** Deletes expired keys and rows of jobs. A database that is nearly full keeps only what must be kept. */
+async function deleteOld(env: Env, now: number): Promise<void> {
+  const { listMs, retentionMs } = settingsOf(env);
+  const keys = { before: now - KEY_LIFE_MS, whenFull: now - KEY_LIFE_MS };
+  await deleteExpired(env.DB, "idempotency_keys", keys, { now: Date.now(), ...EXPIRY });
+  const jobs = { before: now - listMs, whenFull: now - retentionMs };
+  const isFull = await deleteExpired(env.DB, "jobs", jobs, { now: Date.now(), ...EXPIRY });
+  if (isFull) log.error("database nearly full", { deletes: "ended jobs after RETENTION_DAYS instead of LIST_DAYS" });
 }
 
 async function checkDue(env: Env, now: number, limitMs: number): Promise<void> {

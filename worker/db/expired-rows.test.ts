@@ -8,6 +8,8 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.now();
 const BEFORE = NOW - 30 * DAY_MS;
+const JOBS = { before: BEFORE, whenFull: NOW - 7 * DAY_MS };
+const KEYS = { before: NOW - DAY_MS, whenFull: NOW - DAY_MS };
 /** One sweep. */
 const LIMITS = { now: NOW, maxPortions: 20, maxMs: 60_000 };
 
@@ -43,7 +45,7 @@ describe("rows of ended jobs", () => {
     await insertJobs(2510, 10, BEFORE - 1, NOW);
     await insertJobs(2520, 10, null);
     const { db, work } = measuredDatabase(env.DB);
-    await deleteExpired(db, "jobs", BEFORE, LIMITS);
+    await deleteExpired(db, "jobs", JOBS, LIMITS);
     expect(await countOf("jobs")).toBe(30);
     // One row for each, and the position; three portions, and the position twice.
     expect([work.rowsWritten, work.calls]).toEqual([2501, 5]);
@@ -51,7 +53,7 @@ describe("rows of ended jobs", () => {
 
   it("go on where the sweep before stopped, and start again after an hour", async () => {
     await insertJobs(0, 2500, BEFORE - 1);
-    const sweep = (now: number) => deleteExpired(env.DB, "jobs", BEFORE, { ...LIMITS, now, maxPortions: 1 });
+    const sweep = (now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxPortions: 1 });
     const left: (number | undefined)[] = [];
     for (let minute = 0; minute < 6; minute += 2) {
       await sweep(NOW + minute * 60_000);
@@ -65,9 +67,18 @@ describe("rows of ended jobs", () => {
     expect(left).toEqual([1500, 500, 0, 10, 10, 0]);
   });
 
+  it("are deleted after RETENTION_DAYS while the database is nearly full", async () => {
+    await insertJobs(0, 10, NOW - 8 * DAY_MS);
+    await insertJobs(10, 10, NOW - 6 * DAY_MS);
+    const sweep = (fullBytes: number, now: number) =>
+      deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, fullBytes });
+    expect([await sweep(8e9, NOW), await countOf("jobs")]).toEqual([false, 20]);
+    expect([await sweep(1, NOW + HOUR_MS), await countOf("jobs")]).toEqual([true, 10]);
+  });
+
   it("are 20,000 in one sweep, which 720 times a day is far more than two million", async () => {
     await insertJobs(0, 21_000, BEFORE - 1);
-    await deleteExpired(env.DB, "jobs", BEFORE, LIMITS);
+    await deleteExpired(env.DB, "jobs", JOBS, LIMITS);
     expect(await countOf("jobs")).toBe(1000);
   });
 });
@@ -77,7 +88,7 @@ describe("idempotency keys", () => {
     await insertKeys(0, 5000, NOW - 2 * DAY_MS);
     await insertKeys(5000, 5000, NOW);
     for (let sweep = 0; sweep < 3; sweep++) {
-      await deleteExpired(env.DB, "idempotency_keys", NOW - DAY_MS, { ...LIMITS, maxPortions: 2 });
+      await deleteExpired(env.DB, "idempotency_keys", KEYS, { ...LIMITS, maxPortions: 2 });
     }
     expect(await countOf("idempotency_keys")).toBe(5000);
     expect(await env.DB.prepare("SELECT min(created_at) AS at FROM idempotency_keys").first()).toEqual({ at: NOW });

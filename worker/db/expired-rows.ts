@@ -1,6 +1,6 @@
 // Deletes rows whose time is over: of ended jobs, and of idempotency keys. An index by age would cost a row with each
 // insert; instead the tables are read in portions, from one end to the other, over several sweeps.
-import { eq, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { runBatch, runQuery } from "./run-query.ts";
@@ -8,6 +8,7 @@ import { idempotencyKeys, jobs, sweepPositions } from "./schema.ts";
 
 /** The last row of a portion: its key in JSON, and when it was created. None: the table has no more rows. */
 const Last = z.array(z.object({ position: z.string(), createdAt: z.int() }));
+const Begun = z.array(z.object({ position: z.string().nullable(), startedAt: z.int() })).max(1);
 type Portion = { position: string | null; before: number; rows: number };
 
 /** Statements for one portion: its last row, and the deletion of what is expired in it. */
@@ -76,36 +77,50 @@ export function portionQueries(table: ExpiringTable, position: string | null, be
   return [last(portion), remove(portion)];
 }
 
-export type ExpiryLimits = { readonly now: number; readonly maxPortions: number; readonly maxMs: number };
+/** What is deleted: rows from before a time (ms since 1970), or from before a later one while the database is nearly full. */
+export type Expiry = { readonly before: number; readonly whenFull: number };
+export type ExpiryLimits = {
+  readonly now: number;
+  readonly maxPortions: number;
+  readonly maxMs: number;
+  readonly fullBytes?: number;
+};
+
+/** Of the 10 GB that a database of D1 may have (D1 limits). At the limit every write fails. */
+const FULL_BYTES = 8e9;
 
 /**
- * Continues the search through a table, and deletes the rows that expired before a time: jobs by their end, keys by
- * their request. Within the limits: the next call continues there. After the last row the search pauses.
+ * Continues the search through a table, and deletes the rows that expired: jobs by their end, keys by their request.
+ * Within the limits: the next call continues there. After the last row the search pauses. Returns whether the database
+ * is nearly full.
  */
 export async function deleteExpired(
   db: D1Database,
   table: ExpiringTable,
-  before: number,
-  { now, maxPortions, maxMs }: ExpiryLimits,
-): Promise<void> {
+  expiry: Expiry,
+  { now, maxPortions, maxMs, fullBytes = FULL_BYTES }: ExpiryLimits,
+): Promise<boolean> {
   const { pauseMs, isByAge } = EXPIRING[table];
-  const client = drizzle(db);
-  const stored = await runQuery(client.select().from(sweepPositions).where(eq(sweepPositions.name, table)));
-  const begun = stored[0] ?? { position: null, startedAt: Number.NEGATIVE_INFINITY };
-  if (begun.position === null && now < begun.startedAt + pauseMs) return;
+  const stored = await runBatch(db, [
+    sql`SELECT position, started_at AS startedAt FROM ${sweepPositions} WHERE name = ${table}`,
+  ]);
+  const [begun = { position: null, startedAt: Number.NEGATIVE_INFINITY }] = Begun.parse(stored[0]?.results);
+  const isFull = (stored[0]?.meta.size_after ?? 0) > fullBytes;
+  const before = isFull ? expiry.whenFull : expiry.before;
+  if (begun.position === null && now < begun.startedAt + pauseMs) return isFull;
   let { position } = begun;
   for (let read = 0; read < maxPortions && Date.now() < now + maxMs; read++) {
-    const [last, remove] = portionQueries(table, position, before);
-    const [found] = await runBatch(db, [last, remove]);
+    const [found] = await runBatch(db, portionQueries(table, position, before));
     const end = Last.parse(found?.results)[0];
     position = end && !(isByAge && end.createdAt > before) ? end.position : null;
     if (position === null) break;
   }
   const startedAt = begun.position === null ? now : begun.startedAt;
   await runQuery(
-    client
+    drizzle(db)
       .insert(sweepPositions)
       .values({ name: table, position, startedAt })
       .onConflictDoUpdate({ target: sweepPositions.name, set: { position, startedAt } }),
   );
+  return isFull;
 }

@@ -83,7 +83,7 @@ it("accepts the same keys and tokens as before", async () => {
   await insertKey(env.DB, "acc", { digest: "dddddddddddd04", pepper: "p2" }, 9);
   expect(await revokeKey(env.DB, credentialId("aaaaaaaaaaaa01"), 10)).toBe(true);
   expect((await listKeys(env.DB, "acc")).map(({ revokedAt }) => revokedAt)).toEqual([10, 4, null]);
-  expect(await revokeNodeToken(env.DB, credentialId("cccccccccccc03"), 11)).toBe(true);
+  expect(await revokeNodeToken(env.DB, credentialId("cccccccccccc03"), 11)).toBe("default");
   expect(await listNodeTokens(env.DB)).toMatchObject([{ name: "attic", revokedAt: 11 }, { name: "cellar" }]);
   const { results: tokens } = await env.DB.prepare("SELECT DISTINCT pool, labels FROM node_tokens").all();
   expect(tokens).toEqual([{ pool: "default", labels: "[]" }]);
@@ -129,7 +129,12 @@ it("keeps idempotency keys", async () => {
     checkAt: 1,
   };
   expect(await claimKey(env.DB, again, row)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
-  await deleteExpired(env.DB, "idempotency_keys", 101, { now: Date.now(), maxPortions: 1, maxMs: 1000 });
+  await deleteExpired(
+    env.DB,
+    "idempotency_keys",
+    { before: 101, whenFull: 101 },
+    { now: Date.now(), maxPortions: 1, maxMs: 1000 },
+  );
   expect(await claimKey(env.DB, again, row)).toEqual(again);
   expect(await findJob(env.DB, "acc", id)).toEqual(row);
 });

@@ -1,18 +1,20 @@
-// A database that counts, for tests: round trips, and the rows that D1 reports as read and written (what is paid for).
+// A database that counts, for tests: round trips, and what D1 reports: rows read and written (what is paid for), and the
+// time of the statements.
 import { env } from "cloudflare:workers";
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
-export type Work = { calls: number; rowsRead: number; rowsWritten: number };
+export type Work = { calls: number; rowsRead: number; rowsWritten: number; ms: number };
 
 /** `raw` calls, which drizzle makes for typed selects, are counted without their rows: D1 does not report them. */
 export function measuredDatabase(db: D1Database): { db: D1Database; work: Work } {
-  const work: Work = { calls: 0, rowsRead: 0, rowsWritten: 0 };
+  const work: Work = { calls: 0, rowsRead: 0, rowsWritten: 0, ms: 0 };
   const real = new WeakMap<object, D1PreparedStatement>();
   const count = <Results extends unknown[]>(results: Results): Results => {
     for (const result of results as { meta?: D1Meta }[]) {
       work.rowsRead += result.meta?.rows_read ?? 0;
       work.rowsWritten += result.meta?.rows_written ?? 0;
+      work.ms += result.meta?.duration ?? 0;
     }
     return results;
   };

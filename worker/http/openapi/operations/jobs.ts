@@ -57,7 +57,9 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     path: "/v2/jobs",
     id: "listJobs",
     summary: "List jobs",
-    description: "The jobs of the account, newest first, in pages.",
+    description:
+      "The jobs of the account, newest first, in pages. A page may have fewer jobs than `limit`: only the last one has no " +
+      "`next_cursor`. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
     parameters: queryParameters(ListParameters),
     responses: [
       { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
