@@ -5,6 +5,9 @@ import type { JobBinding } from "./rpc/job.ts";
 import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
+/** What the hub needs: it may run in a Worker of its own (hub-worker.ts). */
+export type HubEnv = JobBinding & Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL">;
+
 export type Env = {
   DB: D1Database;
   /** Requests that one API key may make. */

@@ -1,13 +1,3 @@
-// The Worker's entry point.
-import type { Env } from "./bindings.ts";
-import { app } from "./http/app.ts";
-import { sweep } from "./sweep.ts";
-
-export { AccountObject } from "./account/account-object.ts";
+// The whole service as one Worker: the local system and the tests run it.
 export { NodeHub } from "./dispatch/node-hub.ts";
-export { JobObject } from "./job/job-object.ts";
-
-export default {
-  fetch: app.fetch,
-  scheduled: (_controller, env) => sweep(env, Date.now()),
-} satisfies ExportedHandler<Env>;
+export { AccountObject, default, JobObject } from "./main-worker.ts";

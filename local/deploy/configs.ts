@@ -1,0 +1,106 @@
+// The configurations of the two Workers that are deployed, from wrangler.toml. The hub is a Worker of its own: a new
+// version of a Worker closes all sockets of its objects, and the hub changes less often than the rest.
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { experimental_readRawConfig as readRawConfig } from "wrangler";
+import * as z from "zod";
+import { ROOT } from "../home/constants.ts";
+
+/** The class of the hub's objects, and the last migration of the time when the main Worker had them. */
+const HUB_CLASS = "NodeHub";
+const LAST_SHARED_TAG = "v2";
+/** The migration with which the main Worker gives them up; the hub of a new service has never been in it. */
+const SPLIT_TAG = "v2-hub";
+/** What the hub reads of the variables. */
+const HUB_VARIABLES = ["LOG_LEVEL"];
+
+const Migration = z.looseObject({ tag: z.string(), new_sqlite_classes: z.array(z.string()).optional() });
+const Binding = z.looseObject({ name: z.string(), class_name: z.string() });
+const Config = z.looseObject({
+  name: z.string("wrangler.toml must state the name of the Worker"),
+  compatibility_date: z.string(),
+  compatibility_flags: z.array(z.string()).default([]),
+  vars: z.record(z.string(), z.json()).default({}),
+  durable_objects: z.looseObject({ bindings: z.array(Binding) }),
+  migrations: z.array(Migration),
+  d1_databases: z.array(z.looseObject({ migrations_dir: z.string().optional() })).default([]),
+  observability: z.json().optional(),
+});
+export type Config = z.infer<typeof Config>;
+
+/** Reads wrangler.toml. Throws an error that names what is missing in it. */
+export function readConfig(path: string = join(ROOT, "wrangler.toml")): Config {
+  const parsed = Config.safeParse(readRawConfig({ config: path }).rawConfig);
+  if (!parsed.success) throw new Error(`wrangler.toml is not valid: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+export const hubNameOf = ({ name }: Config): string => `${name}-hub`;
+
+/** The main Worker: everything but the hub. `hadHub`: its deployed version still has the hub's objects. */
+export function mainConfig(config: Config, hadHub: boolean): object {
+  const bindings = config.durable_objects.bindings.map((binding) =>
+    binding.class_name === HUB_CLASS ? { ...binding, script_name: hubNameOf(config) } : binding,
+  );
+  return {
+    ...config,
+    main: join(ROOT, "worker", "main-worker.ts"),
+    durable_objects: { bindings },
+    migrations: hadHub ? givingUpHub(config.migrations) : neverWithHub(config.migrations),
+    d1_databases: config.d1_databases.map(({ migrations_dir: folder = "migrations", ...database }) => ({
+      ...database,
+      migrations_dir: join(ROOT, folder),
+    })),
+  };
+}
+
+const givingUpHub = (migrations: Config["migrations"]): object[] =>
+  migrations.flatMap((migration) =>
+    migration.tag === LAST_SHARED_TAG ? [migration, { tag: SPLIT_TAG, deleted_classes: [HUB_CLASS] }] : [migration],
+  );
+
+const neverWithHub = (migrations: Config["migrations"]): object[] =>
+  migrations.flatMap(({ new_sqlite_classes: classes, ...migration }) => {
+    const own = classes && { new_sqlite_classes: classes.filter((name) => name !== HUB_CLASS) };
+    return [{ ...migration, ...own }, ...(migration.tag === LAST_SHARED_TAG ? [{ tag: SPLIT_TAG }] : [])];
+  });
+
+/**
+ * The hub's Worker. Without `hasJobs` it does not name the main Worker's objects: the two refer to each other, and one
+ * must exist first.
+ */
+export function hubConfig(config: Config, hasJobs: boolean): object {
+  const jobs = config.durable_objects.bindings.filter(({ class_name: name }) => name === "JobObject");
+  return {
+    name: hubNameOf(config),
+    main: join(ROOT, "worker", "hub-worker.ts"),
+    compatibility_date: config.compatibility_date,
+    compatibility_flags: config.compatibility_flags,
+    workers_dev: false,
+    preview_urls: false,
+    vars: Object.fromEntries(Object.entries(config.vars).filter(([name]) => HUB_VARIABLES.includes(name))),
+    durable_objects: { bindings: hasJobs ? jobs.map((job) => ({ ...job, script_name: config.name })) : [] },
+    migrations: [{ tag: "v1", new_sqlite_classes: [HUB_CLASS] }],
+    ...(config.observability === undefined ? {} : { observability: config.observability }),
+  };
+}
+
+/** The tag of a version of the hub: it changes with the code and the configuration, and with nothing else. */
+export const hubTag = (code: string, config: object): string =>
+  `hub-${createHash("sha256").update(JSON.stringify(config)).update(code).digest("hex").slice(0, 16)}`;
+
+/** What is deployed of a Worker; null: nothing, or only its secrets. */
+export type Deployed = { readonly tag: string | null; readonly migration: string } | null;
+
+export type DeployStep =
+  | { readonly worker: "main"; readonly hadHub: boolean }
+  | { readonly worker: "hub"; readonly hasJobs: boolean };
+
+/** What to deploy, in order. The two Workers understand each other's previous version, so that either may be first. */
+export function planDeploy(main: Deployed, hub: Deployed, newTag: string): DeployStep[] {
+  const hadHub = main !== null && hub === null;
+  const steps: DeployStep[] = [{ worker: "main", hadHub: main !== null }];
+  if (hub !== null) return hub.tag === newTag ? steps : [...steps, { worker: "hub", hasJobs: true }];
+  if (hadHub) return [{ worker: "hub", hasJobs: true }, ...steps];
+  return [{ worker: "hub", hasJobs: false }, ...steps, { worker: "hub", hasJobs: true }];
+}
