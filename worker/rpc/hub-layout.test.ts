@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { hubForNode, hubNames, hubsFor } from "./hub.ts";
+import { type HubBinding, hubForNode, hubNames, hubsFor } from "./hub.ts";
 import { groupsOf, locationOf, namesOf, parseHubLayout, rendezvous } from "./hub-layout.ts";
 
 const LAYOUT = parseHubLayout("default@weur*2, default@enam, gpu*3");
-const env = (text?: string) => ({ HUBS: text }) as unknown as Parameters<typeof hubsFor>[0];
+const env = (text?: string) => ({ HUBS: text }) as unknown as HubBinding;
 const [PARIS, BOSTON] = [
   { latitude: 49, longitude: 2 },
   { latitude: 42, longitude: -71 },

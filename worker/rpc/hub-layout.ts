@@ -24,6 +24,9 @@ export type HubGroup = {
 };
 export type HubLayout = readonly HubGroup[];
 
+/** The hub of a service without a layout, and of leases that were stored before a lease named its hub. */
+export const FIRST_HUB = `hub:${DEFAULT_POOL}:0`;
+
 /** Degrees, as Cloudflare reports them of a request. */
 export type Position = { readonly latitude: number; readonly longitude: number };
 

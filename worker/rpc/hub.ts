@@ -2,9 +2,11 @@
 import type { DurableObject } from "cloudflare:workers";
 import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
+import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import {
+  FIRST_HUB,
   groupsOf,
   type HubLayout,
   locationOf,
@@ -63,6 +65,11 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   advertise(offers: SentOffer[]): Promise<Advertised>;
   /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
   revoke(leases: LeaseId[]): Promise<void>;
+  /**
+   * Somebody follows a job until then (ms since 1970): the nodes of these leases report often, and the hub sends their
+   * progress on at once. Returns the last progress that the hub knows.
+   */
+  watch(jobId: string, leases: LeaseId[], until: number): Promise<ProgressItem[]>;
   /** A report on a lease caused an internal error. A node that causes many is disconnected. */
   reportFailed(lease: LeaseId): Promise<void>;
   /** A node token was revoked: its sockets are closed. */
@@ -81,8 +88,8 @@ export type HubBinding = {
   HUBS?: string;
 };
 
-/** The hub of leases that were stored before a lease named its hub. */
-export const FIRST_HUB = "hub:default:0";
+export { FIRST_HUB };
+
 /** A job advertises to so many hubs of a group: the second has slots when the first has none. */
 const HUBS_PER_JOB = 2;
 
@@ -93,25 +100,29 @@ export function hubOf(env: HubBinding, name: string = FIRST_HUB): DurableObjectS
 }
 
 /** The names of all hubs of a pool, the nearest first. */
-export const hubNames = (env: HubBinding, pool: string, near: Position | null = null): string[] =>
+export const hubNames = (env: Pick<HubBinding, "HUBS">, pool: string, near: Position | null = null): string[] =>
   groupsOf(layoutOf(env), pool, near).flatMap(namesOf);
 
 /** The names of the pools that are laid out, and of the default pool. */
-export const laidOutPools = (env: HubBinding): string[] => poolsOf(layoutOf(env));
+export const laidOutPools = (env: Pick<HubBinding, "HUBS">): string[] => poolsOf(layoutOf(env));
 
 /** The names of the hubs to which a job advertises: in each region of its pool those that it prefers. */
-export const hubsFor = (env: HubBinding, pool: string, jobId: string, width: number = HUBS_PER_JOB): string[] =>
-  groupsOf(layoutOf(env), pool).flatMap((group) => rendezvous(namesOf(group), jobId).slice(0, width));
+export const hubsFor = (
+  env: Pick<HubBinding, "HUBS">,
+  pool: string,
+  jobId: string,
+  width: number = HUBS_PER_JOB,
+): string[] => groupsOf(layoutOf(env), pool).flatMap((group) => rendezvous(namesOf(group), jobId).slice(0, width));
 
 /** The name of a node's hub, in the region of its pool that is nearest. */
-export function hubForNode(env: HubBinding, pool: string, key: string, near: Position | null): string {
+export function hubForNode(env: Pick<HubBinding, "HUBS">, pool: string, key: string, near: Position | null): string {
   const [group] = groupsOf(layoutOf(env), pool, near);
   return (group && rendezvous(namesOf(group), key)[0]) ?? FIRST_HUB;
 }
 
 let parsed: { text: string; layout: HubLayout } = { text: "", layout: [] };
 
-function layoutOf({ HUBS = "" }: HubBinding): HubLayout {
+function layoutOf({ HUBS = "" }: Pick<HubBinding, "HUBS">): HubLayout {
   if (parsed.text !== HUBS) parsed = { text: HUBS, layout: parseHubLayout(HUBS) };
   return parsed.layout;
 }

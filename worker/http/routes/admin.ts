@@ -20,10 +20,10 @@ import {
   revokeNodeToken,
 } from "../../db/credentials.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
-import { hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdminEnv, adminAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { askHubs } from "../fleet/ask-hubs.ts";
 import { NamedBody, NodeTokenBody } from "../request-schemas.ts";
 import type {
   AccountList,
@@ -93,6 +93,8 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   })
   .post("/node-tokens", async (context) => {
     const { name, pool, labels } = await readBody(context.req, NodeTokenBody, "request_not_valid");
+    // Creates the pool's hubs, near the operator unless HUBS places them (health.ts).
+    await askHubs(context.env, [pool], (hub) => hub.stats());
     const token = newNodeToken(randomBytes);
     const digest = await digestNew(token, settingsOf(context.env).peppers);
     await insertNodeToken(context.env.DB, { ...digest, name, pool, labels, createdAt: Date.now() });
@@ -108,11 +110,10 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   })
   .delete("/node-tokens/:id", async (context) => {
     const id = credentialIdOf(context.req.param("id"));
-    if (!(await revokeNodeToken(context.env.DB, id, Date.now()))) {
-      throw new AppError("credential_not_found", "The node token does not exist");
-    }
-    // If the hub does not respond, the request fails and the operator repeats it, which also closes the open sockets.
-    await hubOf(context.env).revokeToken(id);
+    const pool = await revokeNodeToken(context.env.DB, id, Date.now());
+    if (pool === null) throw new AppError("credential_not_found", "The node token does not exist");
+    // If a hub does not respond, the request fails and the operator repeats it, which also closes the open sockets.
+    await askHubs(context.env, [pool], (hub) => hub.revokeToken(id));
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   });
 

@@ -1,16 +1,32 @@
 // GET /v2/health: the health of the service and the number of connected nodes. Public.
 import { Hono } from "hono";
 import type { Env } from "../../bindings.ts";
-import { hubOf } from "../../rpc/hub.ts";
+import { listPools } from "../../db/node-pools.ts";
+import { askHubs } from "../fleet/ask-hubs.ts";
 import type { Health } from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
-/** How long to cache the response of the hub, because the route is public and there is only one hub. */
+/** How long to cache the responses of the hubs, because the route is public. */
 const KEEP_MS = 1000;
-let last: { at: number; nodes: number } | null = null;
+/** How long to cache which pools have node tokens. */
+const KEEP_POOLS_MS = 60_000;
+
+type Cached<Value> = { readonly at: number; readonly value: Value };
+let pools: Cached<readonly string[]> | null = null;
+let nodes: Cached<number> | null = null;
 
 export const health = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
   const now = Date.now();
-  if (!last || now - last.at > KEEP_MS) last = { at: now, nodes: (await hubOf(context.env).stats()).nodes };
-  return jsonResponse(context, { status: "ok", nodes: last.nodes } satisfies Health);
+  if (!nodes || now - nodes.at > KEEP_MS) nodes = { at: now, value: await countNodes(context.env, now) };
+  return jsonResponse(context, { status: "ok", nodes: nodes.value } satisfies Health);
 });
+
+/**
+ * Asks only the hubs of pools with a node token, whose hubs exist since the token was created: an object is placed near
+ * its first caller, who must not be a stranger.
+ */
+async function countNodes(env: Env, now: number): Promise<number> {
+  if (!pools?.value.length || now - pools.at > KEEP_POOLS_MS) pools = { at: now, value: await listPools(env.DB) };
+  const counts = await askHubs(env, pools.value, async (hub) => (await hub.stats()).nodes);
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -13,6 +13,7 @@ import { ADMITTED_HEADER, hubForNode, hubOf } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
+import { askHubs } from "../fleet/ask-hubs.ts";
 import { connectAuth, positionOf } from "../auth/connect-auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { errorResponse, isTransientError, jsonResponse } from "../responses/json-response.ts";
@@ -50,7 +51,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
         return await job.complete(lease, body);
       } catch (error) {
         // The node may cause this internal error: the hub counts them.
-        if (!isTransientError(error)) await hubOf(context.env).reportFailed(lease);
+        if (!isTransientError(error)) await reportFailed(context, lease);
         throw error;
       }
     });
@@ -59,6 +60,11 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const body = await readBody(context.req, FailReport, "report_not_valid");
     return report(context, body, (job, lease) => job.fail(lease, body));
   });
+
+/** Reports an internal error to the hubs of the node's pool: one of them has the node. */
+async function reportFailed(context: Context<NodeEnv>, lease: LeaseId): Promise<void> {
+  await askHubs(context.env, [context.get("placement").pool], (hub) => hub.reportFailed(lease));
+}
 
 /** Sends a report to the job of the lease, if such a job may exist. */
 async function report<Value>(
