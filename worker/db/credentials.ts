@@ -129,13 +129,13 @@ export async function listNodeTokens(db: D1Database): Promise<(CredentialView & 
   });
 }
 
-/** Revokes a node token permanently; false when there is none of this id. */
-export async function revokeNodeToken(db: D1Database, id: string, now: number): Promise<boolean> {
+/** Revokes a node token permanently, and returns its pool; null when there is none of this id. */
+export async function revokeNodeToken(db: D1Database, id: string, now: number): Promise<string | null> {
   const revoked = drizzle(db)
     .update(nodeTokens)
     .set({ revokedAt: firstOf(nodeTokens.revokedAt, now) })
     .where(named(nodeTokens, id));
-  return (await runQuery(revoked.returning({ digest: nodeTokens.digest }))).length > 0;
+  return (await runQuery(revoked.returning({ pool: nodeTokens.pool })))[0]?.pool ?? null;
 }
 
 /** A repeated revocation keeps the time of the first one. */

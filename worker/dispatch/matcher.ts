@@ -13,6 +13,7 @@ import type { NodeConnections, SocketNode } from "./node-connections.ts";
 
 /** The minimum interval between looks for silent nodes. */
 const SWEEP_EVERY_MS = 15_000;
+const SILENCE_CHECK_MS = 30_000;
 /** The alarm rings at multiples of this, so that it rings once for tickets that open at about the same time. */
 const ALARM_STEP_MS = 250;
 /** WebSocket close code (RFC 6455 §7.4.1). */
@@ -49,9 +50,9 @@ export class Matcher {
     return this.#matching.hasWaiting(slotClass);
   }
 
-  /** The waiting and running tasks by pool and class. */
-  demand(): Demand[] {
-    return this.#matching.demand(Date.now());
+  /** The waiting and running tasks by pool and class, and of the tickets only those that `counts` names. */
+  demand(counts: (pool: string, jobId: string) => boolean): Demand[] {
+    return this.#matching.demand(Date.now(), counts);
   }
 
   /** The tasks that have left their nodes. */
@@ -89,7 +90,20 @@ export class Matcher {
   /** Handles the alarm. */
   async ring(): Promise<void> {
     this.#alarmAt = 0;
+    this.#wakeForSilence();
     await this.match();
+  }
+
+  /** Disconnects nodes that are silent for too long: leases live for minutes without the hub. */
+  async sweep(): Promise<void> {
+    await Promise.all(this.#disconnectSilent());
+  }
+
+  /** While another node could take the work of one that falls silent, the hub looks even if nothing else happens. */
+  #wakeForSilence(): void {
+    const { roster, size } = this.#deps.nodes;
+    const isAnyBusy = size > 1 && [...roster.values()].some(({ leases }) => Object.keys(leases).length > 0);
+    if (isAnyBusy) this.#wakeAt(Date.now() + SILENCE_CHECK_MS);
   }
 
   /** Matches tickets with free slots, after nodes or the time have changed, and claims their tasks. */
@@ -113,8 +127,9 @@ export class Matcher {
     const { jobId, slotClass, requirements } = ticket;
     const { nodeId, session } = node;
     const request = { nodeId, session, slotClass, signature: signatureOf(requirements), max: slots };
-    const claimed = await this.#deps.jobs.call(jobId, (job) => job.claim(request));
+    const claimed = await this.#deps.jobs.claim(jobId, request);
     for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
+    if (this.#alarmAt <= Date.now()) this.#wakeForSilence();
     await this.#step({ kind: "claimed", match, claimed });
   }
 

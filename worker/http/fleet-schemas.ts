@@ -64,8 +64,8 @@ const Demand = z
   })
   .describe("The tasks of one class");
 const demands = {
-  encode: Demand.describe("Encodes, which need the processor or the GPU"),
-  inspect: Demand.describe("Transfers and inspections of sources, which need the network"),
+  encode: Demand.describe("Encodes, and inspections: each holds an encode slot for its job"),
+  inspect: Demand.describe("Inspections alone"),
 };
 
 export const Autoscale = z

@@ -89,5 +89,6 @@ export interface HubReports {
   cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null>;
   /** Cordons the node, which ends when its tasks are done; null if it is not connected to this hub. */
   drain(id: string): Promise<NodeDetail | null>;
-  demand(): Promise<HubReport>;
+  /** `hubs` is the setting HUBS: by it the hubs divide which of them counts the tickets of a job. */
+  demand(hubs: string): Promise<HubReport>;
 }

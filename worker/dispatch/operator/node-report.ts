@@ -3,6 +3,7 @@ import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { NodeDetail, NodeReport, NodeState, SlotUse } from "../../rpc/hub-reports.ts";
 import type { Allowance } from "../matching/health.ts";
+import { freeSlots } from "../matching/held-slots.ts";
 import type { SocketNode } from "../node-connections.ts";
 import type { Cordon } from "./cordons.ts";
 
@@ -57,7 +58,8 @@ export function stateOf(
   return allowance === "all" ? "ready" : "quarantined";
 }
 
-function slotsOf({ free, leases }: ListedNode): Record<SlotClass, SlotUse> {
+function slotsOf({ free: offered, leases }: ListedNode): Record<SlotClass, SlotUse> {
+  const free = freeSlots({ free: offered, leases }, 0);
   const running = Object.values(leases);
   const entries = SLOT_CLASSES.map((slotClass) => [
     slotClass,

@@ -1,4 +1,5 @@
 // The operator's side of a hub: its nodes, which of them get work, and the work that waits.
+import { hubsFor } from "../../rpc/hub.ts";
 import type { HubReport, HubReports, NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
 import type { Matcher } from "../matcher.ts";
 import type { NodeConnections, SocketNode } from "../node-connections.ts";
@@ -61,21 +62,23 @@ export class Operator implements HubReports {
     if (this.#cordons.get(node.nodeId)?.draining === node.session) this.#deps.nodes.send(node, { type: "drain" });
   }
 
-  async demand(): Promise<HubReport> {
-    const { matcher, nodes } = this.#deps;
-    const counts = new Map<string, HubReport["nodes"][number]>();
+  async demand(hubs: string): Promise<HubReport> {
+    const { matcher, nodes, hub } = this.#deps;
+    // A job advertises to several hubs: the one that it prefers counts its tickets.
+    const counts = (pool: string, jobId: string): boolean => hubsFor({ HUBS: hubs }, pool, jobId)[0] === hub;
+    const kinds = new Map<string, HubReport["nodes"][number]>();
     for (const node of nodes.roster.values()) {
       const { pool, capabilities } = node.profile;
       const state = stateOf(node, this.#contextOf(node));
       const hardware = capabilities.hardware?.name ?? null;
       const key = [pool, state, hardware].join("\n");
-      counts.set(key, { pool, state, hardware, count: (counts.get(key)?.count ?? 0) + 1 });
+      kinds.set(key, { pool, state, hardware, count: (kinds.get(key)?.count ?? 0) + 1 });
     }
-    const queues = matcher.demand().map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
+    const queues = matcher.demand(counts).map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
       const free = nodes.roster.free(pool, slotClass);
       return { pool, slotClass, free, running, waiting, oldestWaitMs: oldestMs, meanTaskMs: meanS * 1000 };
     });
-    return { nodes: [...counts.values()], queues, tasks: matcher.tasks() };
+    return { nodes: [...kinds.values()], queues, tasks: matcher.tasks() };
   }
 
   #contextOf(node: SocketNode): NodeContext {

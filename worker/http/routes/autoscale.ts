@@ -9,7 +9,7 @@ import { jsonResponse } from "../responses/json-response.ts";
 export const autoscale = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
   const pools = await allPools(context.env);
   // Of all hubs or none: numbers that are too low would remove machines that have work.
-  const reports = await askHubs(context.env, pools, (hub) => hub.demand());
+  const reports = await askHubs(context.env, pools, (hub) => hub.demand(context.env.HUBS ?? ""));
   const queues = reports.flatMap((report) => report.queues);
   return jsonResponse(context, viewAutoscale(queues, pools) satisfies Autoscale);
 });

@@ -40,7 +40,7 @@ describe("GET /v2/admin/nodes", () => {
     expect(body.nodes.map(({ id }: { id: string }) => id)).toEqual(["near", "far"]);
     expect(body.nodes[0]).toMatchObject({
       ...{ state: "ready", pool: "default", labels: [], leases: 1, hub: "hub:default:0" },
-      slots: { inspect: { free: 0, running: 1 }, encode: { free: 1, running: 0 } },
+      slots: { inspect: { free: 0, running: 1 }, encode: { free: 0, running: 0 } },
     });
     expect(body.nodes[1]).toMatchObject({
       ...{ pool: "gpu", labels: ["region:eu", "ssd"], region: "eu", spot: true, host: "m1", version: "0.1.0" },
@@ -51,9 +51,20 @@ describe("GET /v2/admin/nodes", () => {
     expect(RESPONSES.NodeDetails.parse(details)).toEqual(details);
     expect(details).toMatchObject({
       running: [{ lease: `${job.id}.inspect.1`, class: "inspect" }],
-      capabilities: { encoders: ["libx264"] },
+      capabilities: { ffmpegVersion: "7.0", cpus: 2 },
     });
   });
+});
+
+it("disconnects the nodes of a revoked token in its pool, at each of the pool's hubs", async () => {
+  const token = await tokenOf("gpu", []);
+  const nodes = [await connect(token), await connect(token)];
+  for (const [at, node] of nodes.entries()) node.say(hello(`gpu-${at}`, ONE));
+  for (const node of nodes) await node.next("welcome");
+  const { body } = await admin("GET", "/node-tokens");
+  const { id } = body.node_tokens.find(({ pool }: { pool: string }) => pool === "gpu");
+  expect((await admin("DELETE", `/node-tokens/${id}`)).status).toBe(200);
+  for (const node of nodes) expect(await node.closed).toBe(1008);
 });
 
 describe("a cordoned node", () => {
@@ -138,7 +149,8 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     const { body } = await send("/v2/autoscale", { headers: bearer(ADMIN) });
     expect(RESPONSES.Autoscale.parse(body)).toEqual(body);
     expect(body.inspect).toMatchObject({ wanted: 3, running: 1, waiting: 2, free: 0 });
-    expect(body.pools).toMatchObject({ default: { encode: { free: 1 } }, gpu: { inspect: { wanted: 0 } } });
+    expect(body.encode).toMatchObject({ wanted: 3, running: 1, waiting: 2 });
+    expect(body.pools).toMatchObject({ default: { encode: { free: 0 } }, gpu: { inspect: { wanted: 0 } } });
     node.say({ type: "slots", offered: { inspect: 0, encode: 0 }, released: [lease] });
     await settle();
     const response = await app.request("/metrics", { headers: bearer(ADMIN) }, env);

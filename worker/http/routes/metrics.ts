@@ -7,7 +7,9 @@ import { FORMATS, formatFor, printMetrics } from "../fleet/metrics-text.ts";
 
 export const metrics = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
   const pools = await allPools(context.env);
-  const { answers, unavailable } = await askAvailableHubs(context.env, pools, (hub) => hub.demand());
+  const { answers, unavailable } = await askAvailableHubs(context.env, pools, (hub) =>
+    hub.demand(context.env.HUBS ?? ""),
+  );
   const format = formatFor(context.req.header("accept"));
   const text = printMetrics(fleetMetrics(answers, unavailable, pools), format);
   return context.body(text, 200, { "content-type": FORMATS[format], "cache-control": "no-store" });

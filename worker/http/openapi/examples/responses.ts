@@ -113,7 +113,7 @@ const NODE = {
   ...{ leases: 3, score: 0.1, connected_at: DATES.created_at, hub: "hub:default:0" },
 } as const satisfies z.infer<(typeof RESPONSES)["NodeList"]>["nodes"][number];
 const DEMAND = {
-  encode: { wanted: 7, running: 2, waiting: 5, free: 0, oldest_wait_seconds: 42.5, mean_task_seconds: 63.1 },
+  encode: { wanted: 8, running: 3, waiting: 5, free: 0, oldest_wait_seconds: 42.5, mean_task_seconds: 63.1 },
   inspect: { wanted: 1, running: 1, waiting: 0, free: 31, oldest_wait_seconds: 0, mean_task_seconds: 8.2 },
 };
 
