@@ -226,6 +226,7 @@ it.each(SEEDS.slice(0, 3))("starves no work, whatever comes later (seed %i)", (s
   const random = randomOf(seed);
   const fleet = new SimulatedFleet(() => 30 + 60 * random());
   fleet.connect(nodeOf("n", { inspect: 0, encode: 4 }));
+  fleet.advertise(offerOf("busy", { priority: 50, count: 100 }));
   fleet.advertise(offerOf("z0", { priority: -50, since: fleet.now, count: 3 }));
   const startedAt = fleet.now;
   const isDone = (): boolean => !fleet.waiting().some(({ jobId }) => jobId.startsWith("z"));
@@ -269,11 +270,11 @@ describe("with 20,000 tickets and 2000 nodes", () => {
     const look = (): void => {
       looks += 1;
     };
-    const valueOf = (value: number) => (): number => {
+    const looksAt = (value: number) => (): number => {
       look();
       return value;
     };
-    const counted = (value: number): number => ({ valueOf: valueOf(value) }) as unknown as number;
+    const counted = (value: number): number => ({ valueOf: looksAt(value) }) as unknown as number;
     const offers = Array.from({ length: 20_000 }, (_each, at) => {
       const offer = offerOf(`j${at}`, { accountId: `a${at % accounts}` });
       return { ...offer, ...changes, since: counted(at) };
