@@ -37,9 +37,17 @@ export class Observations implements NodeObserver {
   badNode: string | null = null;
   ended = 0;
   failedReports = 0;
+  /** Of each account, the time that it received while a burst was worked on; null before half of it is done. */
+  shares: Map<number, number> | null = null;
+  #compared: { left: number; readonly before: ReadonlyMap<number, number> } | null = null;
 
   constructor(time: VirtualTime) {
     this.#time = time;
+  }
+
+  /** From now on, until so many encodes are done, notes how much time each account receives. */
+  compareAccounts(encodes: number): void {
+    this.#compared = { left: encodes, before: new Map(this.encodedMs) };
   }
 
   submitted(id: string, job: Pick<JobRecord, "account" | "priority" | "workload" | "submittedAt">): void {
@@ -80,7 +88,14 @@ export class Observations implements NodeObserver {
     else {
       job.done += 1;
       this.encodedMs.set(job.account, (this.encodedMs.get(job.account) ?? 0) + job.workload.encodeMs);
+      this.#compare();
     }
+  }
+
+  #compare(): void {
+    if (!this.#compared || --this.#compared.left !== 0) return;
+    const { before } = this.#compared;
+    this.shares = new Map([...this.encodedMs].map(([account, ms]) => [account, ms - (before.get(account) ?? 0)]));
   }
 
   /** A webhook has arrived. */

@@ -55,14 +55,13 @@ async function populate(scenario: Scenario, service: Service, observations: Obse
     await node.connect();
     return node;
   };
+  let submitted = 0;
   const submit = async (account: number, changes: Partial<Workload> = {}): Promise<void> => {
     const priority = drawPriority(platform.random);
     const workload = { ...drawWorkload(scenario, platform.random), ...changes };
     const submittedAt = platform.time.now;
-    const id = await service.submit(keys[account % keys.length] ?? "", {
-      ...BODY,
-      ...(process.env.PLAIN ? {} : { settings: { priority } }),
-    });
+    const body = { ...BODY, settings: { priority } };
+    const id = await service.submit(keys[account % keys.length] ?? "", body, `job-${submitted++}`);
     observations.submitted(id, { account, priority, workload, submittedAt });
   };
   await Promise.all(Array.from({ length: scenario.nodes }, (_, number) => addNode(number)));

@@ -73,6 +73,10 @@ export class SimulatedNode {
     return this.#socket?.isOpen === true && this.welcomedAt !== null;
   }
 
+  get nodeId(): string {
+    return this.#options.nodeId;
+  }
+
   get running(): number {
     return this.#running.size;
   }

@@ -4,6 +4,9 @@ import { STORAGE_HOST, WEBHOOK_HOST } from "./internet.ts";
 import { type NodeOptions, SimulatedNode } from "./node.ts";
 import { Platform } from "./platform.ts";
 
+/** A client repeats a request after about five seconds. */
+const RETRY_MS = 5000;
+const MAX_ATTEMPTS = 100;
 const ADMIN_TOKEN = "simulated-admin-token-of-32-characters";
 const SEALING_KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 /** 2026-11-01. */
@@ -70,17 +73,23 @@ export class Service {
     return new SimulatedNode(this.platform, options);
   }
 
-  /** Submits a job; returns its id. */
-  async submit(apiKey: string, body: object, headers: Record<string, string> = {}): Promise<string> {
-    const authorization = `Basic ${btoa(`${apiKey}:`)}`;
-    const sent = { ...JOB, ...body };
-    const response = await this.platform.request("/v2/jobs", {
-      ...{ method: "POST", body: JSON.stringify(sent) },
-      headers: { authorization, "content-type": "application/json", ...headers },
-    });
-    const answer = (await response.json()) as { id?: string };
-    if (!answer.id) throw new Error(`Not submitted: ${response.status} ${JSON.stringify(answer)}`);
-    return answer.id;
+  /** Submits a job, with a key as often as it takes; returns its id. */
+  async submit(apiKey: string, body: object, idempotencyKey?: string): Promise<string> {
+    const headers = {
+      ...{ authorization: `Basic ${btoa(`${apiKey}:`)}`, "content-type": "application/json" },
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+    };
+    const sent = { method: "POST", headers, body: JSON.stringify({ ...JOB, ...body }) };
+    for (let attempt = 1; ; attempt++) {
+      const response = await this.platform.request("/v2/jobs", sent);
+      const answer = (await response.json()) as { id?: string };
+      if (answer.id) return answer.id;
+      const isTemporary = response.status >= 500 || response.status === 429;
+      if (!isTemporary || idempotencyKey === undefined || attempt === MAX_ATTEMPTS) {
+        throw new Error(`Not submitted: ${response.status} ${JSON.stringify(answer)}`);
+      }
+      await this.platform.time.sleep(RETRY_MS * (1 + this.platform.random()));
+    }
   }
 
   async #admin(path: string, body: object): Promise<Record<string, unknown>> {

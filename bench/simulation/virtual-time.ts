@@ -60,6 +60,17 @@ export class VirtualTime {
     return true;
   }
 
+  /** Handles events that start nothing asynchronous, until a time or until there are no more. */
+  runSync(until: number): void {
+    for (let next = this.#heap[0]; next && next.at <= until; next = this.#heap[0]) {
+      pop(this.#heap);
+      if (next.work === null) continue;
+      this.#now = next.at;
+      this.events += 1;
+      next.work();
+    }
+  }
+
   /** Replaces the clock and the timers of this process. */
   install(): void {
     const time = this;
