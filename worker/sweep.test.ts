@@ -10,10 +10,11 @@ import { JobView } from "#shared/job/job-view.ts";
 import type { Env } from "./bindings.ts";
 import { findJob, jobsToCheck } from "./db/jobs.ts";
 import worker from "./index.ts";
+import { nextCheckAt } from "./job/effects/job-effects.ts";
 import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
-import { basic, jobBody, newAccount, send } from "./testing/jobs.ts";
+import { basic, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
 import { purgedJobResponses } from "./testing/purged-job-responses.ts";
 import { loadState, rewriteState } from "./testing/stored-state.ts";
 
@@ -163,6 +164,21 @@ describe("a job that was never begun", () => {
     expect(await findJob(env.DB, account.id, inTime)).toMatchObject({ status: "job.starting" });
     const again = await repeat("half-3");
     expect([again.status, again.body.id === late, again.body.status]).toEqual([201, false, "job.starting"]);
+  });
+});
+
+describe("a job that has no alarm left", () => {
+  const MINUTE_MS = 60_000;
+  it.each([
+    [0, 10],
+    [10, 20],
+    [30, 60],
+    [90, 60],
+  ])("is checked at minute %i, and again %i minutes later", async (age, minutes) => {
+    const spec = await newSpec();
+    const state: JobState = { ...checkedJob(spec), tasks: [] };
+    const now = spec.createdAt + age * MINUTE_MS;
+    expect(nextCheckAt(state, now, DAY_MS) - now).toBe(minutes * MINUTE_MS);
   });
 });
 

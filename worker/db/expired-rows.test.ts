@@ -11,7 +11,7 @@ const BEFORE = NOW - 30 * DAY_MS;
 const JOBS = { before: BEFORE, whenFull: NOW - 7 * DAY_MS };
 const KEYS = { before: NOW - DAY_MS, whenFull: NOW - DAY_MS };
 /** One sweep. */
-const LIMITS = { now: NOW, maxPortions: 20, maxMs: 60_000 };
+const LIMITS = { now: NOW, maxPortions: 40, maxMs: 60_000 };
 
 beforeEach(async () => {
   await env.DB.batch(
@@ -47,13 +47,13 @@ describe("rows of ended jobs", () => {
     const { db, work } = measuredDatabase(env.DB);
     await deleteExpired(db, "jobs", JOBS, LIMITS);
     expect(await countOf("jobs")).toBe(30);
-    // One row for each, and the position; three portions, and the position twice.
-    expect([work.rowsWritten, work.calls]).toEqual([2501, 5]);
+    // One row for each, and the position; six portions, and the position twice.
+    expect([work.rowsWritten, work.calls]).toEqual([2501, 8]);
   });
 
   it("go on where the sweep before stopped, and start again after an hour", async () => {
     await insertJobs(0, 2500, BEFORE - 1);
-    const sweep = (now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxPortions: 1 });
+    const sweep = (now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxPortions: 2 });
     const left: (number | undefined)[] = [];
     for (let minute = 0; minute < 6; minute += 2) {
       await sweep(NOW + minute * 60_000);
@@ -88,7 +88,7 @@ describe("idempotency keys", () => {
     await insertKeys(0, 5000, NOW - 2 * DAY_MS);
     await insertKeys(5000, 5000, NOW);
     for (let sweep = 0; sweep < 3; sweep++) {
-      await deleteExpired(env.DB, "idempotency_keys", KEYS, { ...LIMITS, maxPortions: 2 });
+      await deleteExpired(env.DB, "idempotency_keys", KEYS, { ...LIMITS, maxPortions: 4 });
     }
     expect(await countOf("idempotency_keys")).toBe(5000);
     expect(await env.DB.prepare("SELECT min(created_at) AS at FROM idempotency_keys").first()).toEqual({ at: NOW });

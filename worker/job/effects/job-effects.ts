@@ -124,9 +124,13 @@ export function nextAlarmAt(
 
 /** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
-  Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + CHECK_AFTER_MS;
+  Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + checkAfterMs(now - state.spec.createdAt);
 /** Longer than any alarm is late. */
 export const CHECK_AFTER_MS = 10 * 60_000;
+const MAX_CHECK_AFTER_MS = 60 * 60_000;
+
+/** A check costs a request and two rows: an old job, which was checked before, is checked less often. */
+const checkAfterMs = (ageMs: number): number => Math.min(MAX_CHECK_AFTER_MS, Math.max(CHECK_AFTER_MS, 2 * ageMs));
 
 /**
  * Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was
@@ -163,6 +167,9 @@ export const indexed = (state: JobState, version: number): JobState => ({
 export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState => ({
   ...state,
   revoked: state.revoked.filter((lease) => !leases.includes(lease)),
+  revokedOn: Object.fromEntries(
+    Object.entries(state.revokedOn).filter(([lease]) => !leases.some((own) => own === lease)),
+  ),
 });
 
 /** The upload is gone, or could not be aborted in all attempts. */
