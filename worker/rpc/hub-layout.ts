@@ -81,6 +81,17 @@ export function locationOf(name: string): DurableObjectLocationHint | null {
 export const rendezvous = (names: readonly string[], key: string): string[] =>
   names.toSorted((one, other) => hash(`${other}|${key}`) - hash(`${one}|${key}`) || (one < other ? -1 : 1));
 
+/** The name that a key prefers to all others; null if there are none. */
+export function preferredOf(names: readonly string[], key: string): string | null {
+  let preferred: { readonly name: string; readonly weight: number } | null = null;
+  for (const name of names) {
+    const weight = hash(`${name}|${key}`);
+    const isBetter = !preferred || weight > preferred.weight || (weight === preferred.weight && name < preferred.name);
+    if (isBetter) preferred = { name, weight };
+  }
+  return preferred?.name ?? null;
+}
+
 /** FNV-1a with a final mix (MurmurHash3's), 32 bits: similar names give unrelated numbers. */
 function hash(text: string): number {
   let bits = 0x811c9dc5;

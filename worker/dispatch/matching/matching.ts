@@ -59,6 +59,8 @@ export type Demand = {
   readonly meanS: number;
 };
 
+type MutableDemand = { -readonly [Field in keyof Demand]: Demand[Field] };
+
 export class Matching<Node extends ConnectedNode> {
   readonly roster: Roster<Node>;
   readonly health = new Health();
@@ -109,27 +111,29 @@ export class Matching<Node extends ConnectedNode> {
    * jobs that another hub counts.
    */
   demand(now: number, counts: (pool: string, jobId: string) => boolean = () => true): Demand[] {
-    const pools = new Set([...this.roster.kinds.pools(), ...[...this.#waiting.values()].map(poolOf)]);
-    const demand = new Map(
-      [...pools].flatMap((pool) => SLOT_CLASSES.map((slotClass) => this.#noDemand(pool, slotClass))),
-    );
-    const add = (key: string, waiting: number, running: number, since: number): void => {
-      const of = demand.get(key);
-      if (!of) return;
-      const oldestMs = Math.max(of.oldestMs, now - since);
-      demand.set(key, { ...of, waiting: of.waiting + waiting, running: of.running + running, oldestMs });
+    const pools = new Map<string, Record<SlotClass, MutableDemand>>();
+    const of = (pool: string): Record<SlotClass, MutableDemand> => {
+      const known = pools.get(pool);
+      if (known) return known;
+      const made = { inspect: this.#noDemand(pool, "inspect"), encode: this.#noDemand(pool, "encode") };
+      pools.set(pool, made);
+      return made;
     };
-    for (const ticket of this.#waiting.values()) {
-      if (!counts(poolOf(ticket), ticket.jobId)) continue;
-      for (const slotClass of slotsOf(ticket)) {
-        add(demandKey(poolOf(ticket), slotClass), ticket.count, 0, ticket.waitingSince);
+    for (const pool of this.roster.kinds.pools()) of(pool);
+    for (const { requirements, jobId, slotClass, count, waitingSince } of this.#waiting.values()) {
+      const queues = of(requirements.pool);
+      if (!counts(requirements.pool, jobId)) continue;
+      for (const taken of slotsOf({ slotClass })) {
+        const queue = queues[taken];
+        queue.waiting += count;
+        queue.oldestMs = Math.max(queue.oldestMs, now - waitingSince);
       }
     }
     for (const running of this.roster.running()) {
-      const pool = this.roster.get(running.nodeId)?.profile.pool ?? "";
-      for (const slotClass of slotsOf(running)) add(demandKey(pool, slotClass), 0, 1, now);
+      const queues = of(this.roster.get(running.nodeId)?.profile.pool ?? "");
+      for (const taken of slotsOf(running)) queues[taken].running += 1;
     }
-    return [...demand.values()];
+    return [...pools.values()].flatMap(({ inspect, encode }) => [inspect, encode]);
   }
 
   /** A node gets no more work, or gets work again, from the next step on; also while it is not connected. */
@@ -265,15 +269,11 @@ export class Matching<Node extends ConnectedNode> {
     return [...this.roster.kinds.pools()].some((pool) => this.roster.free(pool, slotClass) > 0);
   }
 
-  #noDemand(pool: string, slotClass: SlotClass): [string, Demand] {
-    const none = { waiting: 0, running: 0, oldestMs: 0, meanS: this.#accounts.meanS[slotClass] };
-    return [demandKey(pool, slotClass), { pool, slotClass, ...none }];
+  #noDemand(pool: string, slotClass: SlotClass): MutableDemand {
+    return { pool, slotClass, waiting: 0, running: 0, oldestMs: 0, meanS: this.#accounts.meanS[slotClass] };
   }
 }
 
 /** The slots that a task takes: an inspection holds an encode slot for its job. */
 const slotsOf = ({ slotClass }: { readonly slotClass: SlotClass }): readonly SlotClass[] =>
   slotClass === "inspect" ? SLOT_CLASSES : [slotClass];
-
-const poolOf = ({ requirements }: Ticket): string => requirements.pool;
-const demandKey = (pool: string, slotClass: SlotClass): string => `${slotClass} ${pool}`;

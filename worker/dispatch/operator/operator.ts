@@ -1,5 +1,6 @@
 // The operator's side of a hub: its nodes, which of them get work, and the work that waits.
-import { hubsFor } from "../../rpc/hub.ts";
+
+import { groupsOf, namesOf, parseHubLayout, preferredOf } from "../../rpc/hub-layout.ts";
 import type { HubReport, HubReports, NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
 import type { Matcher } from "../matcher.ts";
 import type { NodeConnections, SocketNode } from "../node-connections.ts";
@@ -64,8 +65,7 @@ export class Operator implements HubReports {
 
   async demand(hubs: string): Promise<HubReport> {
     const { matcher, nodes, hub } = this.#deps;
-    // A job advertises to several hubs: the one that it prefers counts its tickets.
-    const counts = (pool: string, jobId: string): boolean => hubsFor({ HUBS: hubs }, pool, jobId)[0] === hub;
+    const counts = countsAt(hub, hubs);
     const kinds = new Map<string, HubReport["nodes"][number]>();
     for (const node of nodes.roster.values()) {
       const { pool, capabilities } = node.profile;
@@ -88,4 +88,16 @@ export class Operator implements HubReports {
       ...{ score: matcher.scoreOf(node.nodeId), capabilities: nodes.capabilitiesOf(node.about) },
     };
   }
+}
+
+/** A job advertises to several hubs of its pool: the one that it prefers counts its tickets. */
+export function countsAt(hub: string, layoutText: string): (pool: string, jobId: string) => boolean {
+  const layout = parseHubLayout(layoutText);
+  const hubsOf = new Map<string, readonly string[]>();
+  return (pool, jobId) => {
+    const known = hubsOf.get(pool);
+    const names = known ?? groupsOf(layout, pool).slice(0, 1).flatMap(namesOf);
+    if (!known) hubsOf.set(pool, names);
+    return names.length < 2 ? names[0] === hub : preferredOf(names, jobId) === hub;
+  };
 }
