@@ -6,9 +6,9 @@ import { type LeaseId, parseLeaseId } from "../ids.ts";
  * How long a lease lives without a report from its node. A lost connection is noticed sooner, by the hub: this is for
  * what the hub does not notice, and each renewal that is stored costs a row.
  */
-export const LEASE_MS = 180_000;
+export const LEASE_MS = 600_000;
 /** How long a new lease waits for the first report: the assign frame may have been lost. */
-export const OFFER_MS = 30_000;
+export const OFFER_MS = 60_000;
 
 export const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
   error: "not a lease id",

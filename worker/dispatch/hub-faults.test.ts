@@ -109,12 +109,14 @@ describe("the hub", () => {
 
   it("offers all tasks again when a job was not reachable", async () => {
     const spec = await newSpec();
-    const claim = vi.spyOn(JobObject.prototype, "claim").mockRejectedValueOnce(new Error("Network connection lost."));
+    const lost = new Error("Network connection lost.");
+    const turn = vi.spyOn(JobObject.prototype, "turn").mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
     await jobOf(env, spec.id).create(spec);
     const node = await joined("a", ONE_INSPECT);
     const { assignment } = await node.next("assign");
     expect(assignment.jobId).toBe(spec.id);
-    expect(claim).toHaveBeenCalledTimes(2);
+    // Tried again at once, then with the next offer.
+    expect(turn).toHaveBeenCalledTimes(3);
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 

@@ -1,61 +1,171 @@
-// The hub's calls to jobs, on behalf of nodes.
+// The hub's turns with jobs, on behalf of nodes.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
+import { PREVIOUS_PROTOCOL_VERSION, type ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
-import type { Env } from "../bindings.ts";
+import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
+import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
+import { withDeadline } from "../rpc/deadline.ts";
 import { type JobStub, jobOf } from "../rpc/job.ts";
-import { settingsOf } from "../settings.ts";
+import { previousTurn } from "../rpc/previous-turn.ts";
+import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
+import { sealingKeysOf } from "../settings.ts";
+import { JobTurns, type PartAnswer } from "./job-turns.ts";
+import { holding } from "./matching/roster.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
+import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "./progress-relay.ts";
+
+/** How often a turn is tried: a repeated one changes nothing that the first has changed. */
+const TRIES = 2;
+/** The sessions that were lost lately, by node; of more the oldest are forgotten. */
+const MAX_LOST = 10_000;
 
 export class JobCalls {
-  readonly #env: Env;
+  readonly #env: HubEnv;
+  readonly #hub: string;
   readonly #nodes: NodeConnections;
+  readonly #turns: JobTurns;
+  readonly #relay = new ProgressRelay();
+  /** How often nodes report, as far as this is known. */
+  readonly #pace = new WeakMap<SocketNode, number>();
+  readonly #lost = new Map<string, { readonly session: string; readonly jobs: ReadonlySet<string> }>();
 
-  constructor(env: Env, nodes: NodeConnections) {
+  /** `hub` is the name of the hub, which leases remember. */
+  constructor(env: HubEnv, nodes: NodeConnections, hub: string) {
     this.#env = env;
+    this.#hub = hub;
     this.#nodes = nodes;
+    this.#turns = new JobTurns((jobId, turn) => this.#call(jobId, turn));
   }
 
-  /** Calls a job, through a new stub, because a stub that threw is broken. Null when the job is not reachable. */
-  async call<Value>(id: string, call: (job: JobStub) => Promise<Value>): Promise<Value | null> {
-    try {
-      return await call(jobOf(this.#env, id));
-    } catch (error) {
-      log.warn("job not reachable", { job: id, error: messageOf(error) });
-      return null;
+  /** Claims tasks of a job for a node; null when the job is not reachable. */
+  async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
+    const answer = await this.#turns.take(jobId, {
+      want: [{ ...request, hub: this.#hub, requestId: crypto.randomUUID() }],
+    });
+    const assignments = answer?.assigned[0] ?? null;
+    const now = Date.now();
+    for (const { lease, token } of assignments ?? []) this.#relay.assigned(lease, token, now);
+    return assignments;
+  }
+
+  /** Sends progress on, as far as the jobs need it. */
+  async progress(node: SocketNode, items: readonly ProgressItem[]): Promise<void> {
+    const now = Date.now();
+    await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
+      this.#turns.take(jobId, { progress }),
+    );
+    this.#setPace(node, now);
+  }
+
+  /** A node has connected and still works on these leases. Their jobs' accounts become known. */
+  async running(node: SocketNode, running: readonly RunningLease[]): Promise<void> {
+    this.#pace.set(node, PROGRESS_EVERY_MS);
+    const before = this.#lost.get(node.nodeId);
+    this.#lost.delete(node.nodeId);
+    const ended = before && before.session !== node.session ? this.#end(before) : null;
+    await this.#forEachJob(node, running, async (jobId, own) => {
+      const answer = await this.#turns.take(jobId, { alive: own.map(({ lease, token }) => ({ lease, token })) });
+      const good = own.filter(({ lease }) => answer && !answer.cancel.includes(lease));
+      const accountId = answer?.accountId ?? "";
+      if (good.length > 0) this.#nodes.update(node, holding(node, good, { jobId, accountId }));
+      return answer;
+    });
+    await ended;
+  }
+
+  /** A connection was lost, or replaced by that of another process of the node: then its process has ended. */
+  async lost({ nodeId, leases, session }: SocketNode, hasEnded = false): Promise<void> {
+    const jobs = new Set<string>(Object.keys(leases).flatMap((lease) => parseLeaseId(lease)?.job ?? []));
+    this.#relay.forget(Object.keys(leases), Date.now());
+    if (hasEnded) return this.#end({ session, jobs });
+    if (jobs.size > 0) this.#lost.set(nodeId, { session, jobs });
+    for (const [oldest] of this.#lost) {
+      if (this.#lost.size <= MAX_LOST) break;
+      this.#lost.delete(oldest);
     }
+    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded }] })));
   }
 
-  /**
-   * Calls each job of these leases with its own items; the node is notified to drop the leases that the call returns.
-   */
-  async forEachJob<Item extends LeaseProof>(
+  /** A node no longer holds these leases. */
+  released(leases: readonly string[]): void {
+    this.#relay.forget(leases, Date.now());
+  }
+
+  /** Somebody follows a job: the nodes of these leases report often until then. */
+  async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<ProgressItem[]> {
+    const latest = this.#relay.watch(jobId, until);
+    const now = Date.now();
+    for (const lease of leases) {
+      const node = this.#nodes.roster.holder(lease);
+      if (node) this.#setPace(node, now);
+    }
+    return latest;
+  }
+
+  async #end({ session, jobs }: { session: string; jobs: ReadonlySet<string> }): Promise<void> {
+    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded: true }] })));
+  }
+
+  #setPace(node: SocketNode, now: number): void {
+    // Nodes of the previous protocol do not know the frame.
+    if (node.about.protocol <= PREVIOUS_PROTOCOL_VERSION) return;
+    const isWatched = Object.keys(node.leases).some((lease) => this.#relay.isWatched(lease, now));
+    const progressEveryMs = isWatched ? WATCHED_EVERY_MS : PROGRESS_EVERY_MS;
+    if (this.#pace.get(node) === progressEveryMs) return;
+    this.#pace.set(node, progressEveryMs);
+    this.#nodes.send(node, { type: "pace", progressEveryMs });
+  }
+
+  /** Calls each job of these leases with its own items; the node is notified to drop the leases that the job names. */
+  async #forEachJob<Item extends LeaseProof>(
     node: SocketNode,
     items: readonly Item[],
-    call: (job: JobStub, items: Item[]) => Promise<LeaseId[]>,
+    take: (jobId: string, own: Item[]) => Promise<PartAnswer>,
   ): Promise<void> {
     const byJob = Map.groupBy(items, ({ lease }) => parseLeaseId(lease)?.job ?? "");
     await Promise.all(
-      [...byJob].map(async ([id, own]) => {
-        const dropped = this.#mayExist(node, own)
-          ? await this.call(id, (job) => call(job, own))
-          : own.map(({ lease }) => lease);
-        for (const lease of dropped ?? []) this.#nodes.send(node, { type: "cancel", lease });
+      [...byJob].map(async ([jobId, own]) => {
+        const cancel = this.#mayExist(node, own) ? (await take(jobId, own))?.cancel : own.map(({ lease }) => lease);
+        const mine = own.filter(({ lease }) => cancel?.includes(lease));
+        for (const { lease } of mine) this.#nodes.send(node, { type: "cancel", lease });
       }),
     );
   }
 
-  /** The jobs of a lost connection's leases shorten them; otherwise they would expire by time. */
-  async suspect({ leases, session }: SocketNode): Promise<void> {
-    const jobs = new Set(Object.keys(leases).flatMap((lease) => parseLeaseId(lease)?.job ?? []));
-    await Promise.all([...jobs].map((id) => this.call(id, (job) => job.suspect(session))));
+  /** One turn, tried again with the same ids. Null when the job is not reachable. */
+  async #call(jobId: string, turn: Turn): Promise<PartAnswer> {
+    for (let tried = 1; ; tried++) {
+      try {
+        const answer = await withDeadline("turn", this.#callOnce(jobId, turn));
+        if (answer.watchUntil > Date.now()) this.#relay.watch(jobId, answer.watchUntil);
+        return answer;
+      } catch (error) {
+        log.warn("job not reachable", { job: jobId, tried, error: messageOf(error) });
+        if (tried >= TRIES) return null;
+      }
+    }
+  }
+
+  /** Through a new stub, because a stub that threw is broken. */
+  async #callOnce(jobId: string, turn: Turn): Promise<TurnAnswer> {
+    const job: JobStub = jobOf(this.#env, jobId);
+    try {
+      return await job.turn(turn);
+    } catch (error) {
+      if (!isUnknownMethod(error)) throw error;
+      return previousTurn(jobOf(this.#env, jobId), turn);
+    }
   }
 
   /** Whether the job of these leases may exist: calls for jobs that never existed must not create objects. */
   #mayExist({ leases }: SocketNode, proofs: readonly LeaseProof[]): boolean {
-    const { sealingKeys } = settingsOf(this.#env);
+    const sealingKeys = sealingKeysOf(this.#env);
     return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isLeaseToken(proof, sealingKeys));
   }
 }
+
+/** Whether the object runs the previous release, which has no such method (workerd's message). */
+const isUnknownMethod = (error: unknown): boolean => /does not implement the method/.test(messageOf(error));

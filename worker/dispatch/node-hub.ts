@@ -2,7 +2,7 @@
 // advertise their tasks again.
 import { DurableObject } from "cloudflare:workers";
 import { assertNever } from "#shared/errors.ts";
-import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import {
   decodeNodeFrame,
@@ -10,10 +10,10 @@ import {
   type NodeFrameOf,
   PREVIOUS_PROTOCOL_VERSION,
   PROTOCOL_VERSION,
+  type ProgressItem,
 } from "#shared/protocol/frames.ts";
 import { profileOf } from "#shared/protocol/requirements.ts";
-import type { RunningLease } from "#shared/protocol/tasks.ts";
-import type { Env } from "../bindings.ts";
+import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import { ADMITTED_HEADER, type Advertised, FIRST_HUB, type HubRpc, type SentOffer } from "../rpc/hub.ts";
@@ -30,13 +30,13 @@ import {
 } from "./admission.ts";
 import { JobCalls } from "./job-calls.ts";
 import { Matcher } from "./matcher.ts";
-import { addSlots, encodesOf, type HeldLeases, holding } from "./matching/roster.ts";
+import { addSlots, encodesOf, type HeldLeases } from "./matching/roster.ts";
 import { Admitted, aboutNode, contradictionOf } from "./node-about.ts";
 import { HELLO_LIMIT_MS, NodeConnections, type SocketNode } from "./node-connections.ts";
 import { Operator } from "./operator/operator.ts";
+import { PROGRESS_EVERY_MS } from "./progress-relay.ts";
 import { Sessions } from "./sessions.ts";
 
-const PROGRESS_EVERY_MS = 1000;
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const NORMAL = 1000;
 
@@ -45,7 +45,7 @@ const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within
 const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
 
 /** rpc/hub.ts describes the calls. */
-export class NodeHub extends DurableObject<Env> implements HubRpc {
+export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   readonly #nodes: NodeConnections;
   readonly #jobs: JobCalls;
   readonly #matcher: Matcher;
@@ -54,15 +54,15 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
   readonly #operator: Operator;
   #helloTimer: number | null = null;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: HubEnv) {
     super(ctx, env);
     this.#nodes = new NodeConnections(ctx);
-    this.#jobs = new JobCalls(env, this.#nodes);
+    const hub = ctx.id.name ?? FIRST_HUB;
+    this.#jobs = new JobCalls(env, this.#nodes, hub);
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#disconnect(socket, reason);
     this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
     this.#sessions = new Sessions(env, this.#nodes);
-    const hub = ctx.id.name ?? FIRST_HUB;
     this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
   }
 
@@ -111,6 +111,10 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     }
   }
 
+  async watch(jobId: string, leases: LeaseId[], until: number): Promise<ProgressItem[]> {
+    return this.#jobs.watch(jobId, leases, until);
+  }
+
   async reportFailed(lease: LeaseId): Promise<void> {
     const node = this.#nodes.roster.holder(lease);
     if (!node || !this.#admission.countFailure(node.nodeId, Date.now())) return;
@@ -140,8 +144,8 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     return this.#operator.drain(id);
   }
 
-  async demand(): Promise<HubReport> {
-    return this.#operator.demand();
+  async demand(hubs: string): Promise<HubReport> {
+    return this.#operator.demand(hubs);
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {
@@ -188,6 +192,7 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
     switch (frame.type) {
       case "slots": {
         const released: ReadonlySet<string> = new Set(frame.released);
+        this.#jobs.released(frame.released);
         const held = Object.entries(node.leases).filter(([lease]) => !released.has(lease));
         const leases: HeldLeases = Object.fromEntries(held);
         const about = frame.disk ? { ...node.about, disk: frame.disk } : node.about;
@@ -195,7 +200,8 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
         return this.#matcher.match();
       }
       case "progress":
-        return this.#jobs.forEachJob(node, frame.items, (job, items) => job.progress(items));
+        await Promise.all([this.#jobs.progress(node, frame.items), this.#matcher.sweep()]);
+        return;
       case "slow": {
         const slotClass = node.leases[frame.lease];
         if (slotClass && this.#matcher.hasWaiting(slotClass)) {
@@ -239,18 +245,7 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
       ...this.#sessions.first(node, now),
     });
     this.#operator.welcomed(node);
-    await Promise.all([replaced, this.#matcher.match(), this.#renewAll(node, running)]);
-  }
-
-  /** The jobs of a node's running leases renew them, and return the accounts that they belong to. */
-  async #renewAll(node: SocketNode, running: readonly RunningLease[]): Promise<void> {
-    await this.#jobs.forEachJob(node, running, async (job, own) => {
-      const { accountId, dropped } = await job.renew(own);
-      const good = own.filter(({ lease }) => !dropped.includes(lease));
-      const jobId = good[0] && parseLeaseId(good[0].lease)?.job;
-      if (jobId) this.#nodes.update(node, holding(node, good, { jobId, accountId: accountId ?? "" }));
-      return dropped;
-    });
+    await Promise.all([replaced, this.#matcher.match(), this.#jobs.running(node, running)]);
   }
 
   /**
@@ -259,7 +254,7 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
   async #replace(older: SocketNode, session: string): Promise<void> {
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");
-    if (older.session !== session) await this.#jobs.suspect(older);
+    if (older.session !== session) await this.#jobs.lost(older, true);
   }
 
   async #disconnect(socket: WebSocket, { code, reason }: CloseReason): Promise<void> {
@@ -270,6 +265,6 @@ export class NodeHub extends DurableObject<Env> implements HubRpc {
 
   async #lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.remove(socket);
-    if (node) await this.#jobs.suspect(node);
+    if (node) await this.#jobs.lost(node);
   }
 }

@@ -20,6 +20,8 @@ const stateOf = (spec: JobSpec): Promise<JobState | null> =>
 
 /** Changes what lies on disk, as if time had passed, and drops the object from memory. */
 async function rewrite(spec: JobSpec, change: (state: JobState) => JobState): Promise<void> {
+  // Effects that still run would write over it.
+  await evictDurableObject(stubOf(spec)).catch(() => {});
   await runInDurableObject(stubOf(spec), (_, { storage }) => {
     rewriteState(storage, change);
   });

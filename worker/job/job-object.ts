@@ -14,14 +14,16 @@ import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { type DeliveryView, viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
-import { type ClaimRequest, JOB_NOT_FOUND, type JobResult, type JobRpc } from "../rpc/job.ts";
+import { JOB_NOT_FOUND, type JobResult, type JobRpc } from "../rpc/job.ts";
 import { JobSpec } from "../rpc/job-spec.ts";
+import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { cancelJob, retryJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import { JobEvents } from "./events/job-events.ts";
+import { Followers } from "./followers.ts";
 import { LeaseRequests } from "./lease-requests.ts";
 import { JobMemory } from "./persistence/job-memory.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
@@ -52,6 +54,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   readonly #memory: JobMemory;
   readonly #events: JobEvents;
   readonly #effects: EffectRunner;
+  readonly #followers: Followers;
   readonly #leases: LeaseRequests;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -59,12 +62,18 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
     this.#events = new JobEvents(() => this.#memory.show());
     this.#effects = new EffectRunner(ctx, env, this.#memory);
-    this.#leases = new LeaseRequests(env, this.#memory, (state) => this.#commit(state));
+    const commit = (state: JobState): void => this.#commit(state);
+    this.#followers = new Followers(env, () => this.#events.isFollowed);
+    this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
   }
 
   async create(spec: JobSpec): Promise<void> {
     // Parsed as when it is read from disk: a job whose specification cannot be read must not start.
     this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec)));
+  }
+
+  turn(turn: Turn): Promise<TurnAnswer> {
+    return this.#leases.turn(turn);
   }
 
   claim(request: ClaimRequest): Promise<Assignment[]> {
@@ -108,6 +117,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async view(): Promise<JobResult<JobView>> {
+    await this.#refresh();
     const view = this.#memory.show();
     return view ? ok(view) : err(JOB_NOT_FOUND);
   }
@@ -115,6 +125,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   async events(): Promise<JobResult<ReadableStream<Uint8Array>>> {
     if (!this.#memory.state) return err(JOB_NOT_FOUND);
     const stream = this.#events.open();
+    if (stream) this.ctx.waitUntil(this.#refresh());
     return stream ? ok(stream) : err(TOO_MANY_FOLLOWERS);
   }
 
@@ -187,6 +198,13 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   override async alarm(): Promise<void> {
     await this.#effects.ring();
+  }
+
+  /** Takes the newest progress that hubs know. */
+  async #refresh(): Promise<void> {
+    const { state } = this.#memory;
+    const progress = state ? await this.#followers.latest(state) : [];
+    if (progress.length > 0) await this.#leases.progress(progress);
   }
 
   /** Saves the state, then starts its effects. */

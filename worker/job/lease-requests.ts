@@ -2,6 +2,7 @@
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
+import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -10,40 +11,26 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
-import { randomBytes } from "../crypto/bytes.ts";
-import { newLeaseTokens } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
-import { hubOf } from "../rpc/hub.ts";
-import { type ClaimRequest, type JobResult, LEASE_SUPERSEDED, type LeaseRpc } from "../rpc/job.ts";
+import { type JobResult, LEASE_SUPERSEDED, type LeaseRpc } from "../rpc/job.ts";
+import { type ClaimRequest, EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
-import {
-  claimTasks,
-  isOutdated,
-  type Renewal,
-  recordProgress,
-  renewAll,
-  renewLease,
-  runnableTasks,
-  shortenLeases,
-} from "./decide/leases.ts";
+import { type Renewal, renewAll, renewLease } from "./decide/leases.ts";
 import { acceptOutputs } from "./decide/output-reports.ts";
 import { completeTask } from "./decide/reports.ts";
 import { failTask } from "./decide/task-ends.ts";
+import { capacityOf } from "./effects/hub-calls.ts";
+import { HubTurns } from "./hub-turns.ts";
 import type { JobMemory } from "./persistence/job-memory.ts";
-import { withUrls } from "./secrets/extra-urls.ts";
 import { openJobSecrets } from "./secrets/job-secrets.ts";
-import { openForTask } from "./secrets/task-secrets.ts";
 import { checkLease, mayStore } from "./state/check-lease.ts";
-import { requestAdvertising } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
 import { signScratch } from "./uploads/sign-scratch.ts";
 import { signUploads } from "./uploads/sign-uploads.ts";
 
-/** How long the leases of a disconnected node stay valid: long enough to reconnect. */
-const RECONNECT_MS = 10_000;
 /** The assumed number of encodes at the same time while the hub does not respond. */
 const ASSUMED_CAPACITY = 4;
 /** How often a result may cause an internal error before its task fails. */
@@ -58,55 +45,38 @@ export class LeaseRequests implements LeaseRpc {
   readonly #env: Env;
   readonly #memory: JobMemory;
   readonly #commit: (state: JobState) => void;
+  readonly #turns: HubTurns;
   /** How often the result of a lease caused an internal error. */
   readonly #errorsOf = new Map<LeaseId, number>();
 
-  /** `commit` saves a state and starts its effects. */
-  constructor(env: Env, memory: JobMemory, commit: (state: JobState) => void) {
+  /** `commit` saves a state and starts its effects; `watchUntil` returns until when somebody follows the job. */
+  constructor(env: Env, memory: JobMemory, commit: (state: JobState) => void, watchUntil: () => number) {
     this.#env = env;
     this.#memory = memory;
     this.#commit = commit;
+    this.#turns = new HubTurns(env, memory, commit, watchUntil);
+  }
+
+  turn(turn: Turn): Promise<TurnAnswer> {
+    return this.#turns.take(turn);
   }
 
   async claim(request: ClaimRequest): Promise<Assignment[]> {
-    const { slotClass, max } = request;
-    const before = this.#memory.state;
-    if (before && runnableTasks(before, slotClass).length === 0) {
-      // Another node may have taken the tasks: then no secret is opened.
-      this.#commit(before);
-      return [];
-    }
-    if (before && isOutdated(before, request, Date.now())) {
-      this.#commit(requestAdvertising(before, slotClass));
-      return [];
-    }
-    const settings = settingsOf(this.#env);
-    const opened = before && (await openForTask(before.spec, settings));
-    // The job may have changed while its secrets were opened.
-    const { state } = this.#memory;
-    if (!state || !opened) return [];
-    const tokens = newLeaseTokens(max, state.spec.id, settings.sealingKeys, randomBytes);
-    const { urls, ...secrets } = opened;
-    const claimed = claimTasks(state, { ...request, tokens, ...secrets }, Date.now());
-    this.#commit(claimed.state);
-    for (const { lease, kind } of claimed.assignments) {
-      log.debug("task claimed", { job: state.spec.id, lease, kind, node: request.nodeId });
-    }
-    return claimed.assignments.map((one) => ({ ...one, task: withUrls(one.task, urls) }));
+    const { assigned } = await this.turn({ ...EMPTY_TURN, want: [request] });
+    return [...(assigned[0] ?? [])];
   }
 
   async progress(items: ProgressItem[]): Promise<LeaseId[]> {
-    return this.#renewAll(items, recordProgress);
+    return [...(await this.turn({ ...EMPTY_TURN, progress: items })).cancel];
   }
 
   async renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }> {
-    const dropped = this.#renewAll(proofs, renewLease);
-    return { accountId: this.#memory.state?.spec.accountId ?? null, dropped };
+    const { accountId, cancel } = await this.turn({ ...EMPTY_TURN, alive: proofs });
+    return { accountId, dropped: [...cancel] };
   }
 
   async suspect(session: string): Promise<void> {
-    const { state } = this.#memory;
-    if (state) this.#commit(shortenLeases(state, session, RECONNECT_MS, Date.now()));
+    await this.turn({ ...EMPTY_TURN, lost: [{ session, hasEnded: false }] });
   }
 
   async uploads(lease: LeaseId, { token, files }: UploadsRequest): Promise<JobResult<UploadsAnswer>> {
@@ -188,7 +158,7 @@ export class LeaseRequests implements LeaseRpc {
   /** The number of encodes that all nodes can run at the same time, by which a source is split into chunks. */
   async #capacity(): Promise<number> {
     try {
-      return Math.max(1, await hubOf(this.#env).capacity());
+      return Math.max(1, await capacityOf(this.#env, this.#memory.state?.spec.settings.queue ?? DEFAULT_POOL));
     } catch (error) {
       log.warn("hub capacity unavailable", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
       return ASSUMED_CAPACITY;

@@ -7,25 +7,16 @@ import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { Result } from "#shared/result.ts";
 import type { DeliveryView } from "../notify/delivery.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import type { JobSpec } from "./job-spec.ts";
+import type { ClaimRequest, Turn, TurnAnswer } from "./turn.ts";
 
 /** Errors are returned, because an error that is thrown across RPC loses its class. */
 export type JobResult<Value> = Result<Value, Failure & { readonly retryAfterSeconds?: number }>;
-
-/** A node that requests work: up to `max` tasks of a class. */
-export type ClaimRequest = {
-  readonly nodeId: string;
-  readonly session: string;
-  readonly slotClass: SlotClass;
-  /** Only tasks with these requirements (`signatureOf`); absent: any. */
-  readonly signature?: string;
-  readonly max: number;
-};
 
 export const JOB_NOT_FOUND: Failure = { code: "job_not_found", message: "There is no such job" };
 export const LEASE_SUPERSEDED: Failure = {
@@ -35,7 +26,9 @@ export const LEASE_SUPERSEDED: Failure = {
 
 /** The calls about leases, from the hub and from nodes. */
 export interface LeaseRpc {
-  /** Leases up to `max` runnable tasks to a node. */
+  /** All that a hub has for the job. A repeated turn changes nothing that the first has changed. */
+  turn(turn: Turn): Promise<TurnAnswer>;
+  /** Leases up to `max` runnable tasks to a node. This call and the next three are of hubs of the previous release. */
   claim(request: ClaimRequest): Promise<Assignment[]>;
   /** Records progress, which may be lost; returns the leases that the node must drop. */
   progress(items: ProgressItem[]): Promise<LeaseId[]>;
@@ -88,8 +81,8 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
 export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> };
 
 /**
- * The stub of a job's object. The result of `claim` is spelled out, because the types of RPC reject the unknown members
- * of ffprobe's data.
+ * The stub of a job's object. The results of `turn` and `claim` are spelled out, because the types of RPC reject the
+ * unknown members of ffprobe's data.
  */
-export type JobStub = Pick<JobRpc, "claim"> & DurableObjectStub<JobRpc>;
+export type JobStub = Pick<JobRpc, "turn" | "claim"> & DurableObjectStub<JobRpc>;
 export const jobOf = (env: JobBinding, id: string): JobStub => env.JOB.getByName(id);

@@ -9,17 +9,18 @@ import {
   NOW,
   proof,
   recordUploads,
+  SOURCE_URL,
   spec,
   UPLOADS,
   useSpec,
 } from "../../testing/job-steps.ts";
-import { checkedJob } from "../../testing/jobs.ts";
+import { checkedJob, PROBE } from "../../testing/jobs.ts";
 import { nextAlarmAt } from "../effects/job-effects.ts";
 import { checkLease } from "../state/check-lease.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
 import { viewJob } from "../views/job-view.ts";
-import { expireLeases, renewLease, shortenLeases } from "./leases.ts";
+import { claimTasks, expireLeases, loseSession, renewLease } from "./leases.ts";
 import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
 
@@ -30,6 +31,23 @@ describe("leases", () => {
     const first = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect");
     expect(claim(first.state, "t2", NOW, "node-b", "inspect").assignments).toEqual([]);
     expect(claim(checkedJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
+  });
+
+  it("are the same for a claim that is repeated", () => {
+    const state = completeTask(
+      claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state,
+      "inspect",
+      { kind: "inspect", probe: PROBE },
+      NOW,
+    );
+    const secrets = { sourceUrl: SOURCE_URL, streamKeys: new Map(), chunking: null };
+    const request = { nodeId: "node-a", session: "s-node-a", slotClass: "encode", max: 4, ...secrets } as const;
+    const first = claimTasks(state, { ...request, requestId: "r1", tokens: ["t2"] }, NOW);
+    const again = claimTasks(first.state, { ...request, requestId: "r1", tokens: ["t3"] }, NOW + 1);
+    expect(again.assignments).toEqual(first.assignments);
+    expect(again.state).toBe(first.state);
+    const other = claimTasks(first.state, { ...request, requestId: "r2", tokens: ["t4"] }, NOW + 1);
+    expect([first.assignments.length, other.assignments.length]).toEqual([1, 0]);
   });
 
   it("distinguish current, superseded and repeated reports", () => {
@@ -92,10 +110,31 @@ describe("leases", () => {
     });
   });
 
-  it("are shortened when the connection is lost, only for that session", () => {
+  it("of a lost connection last longer the more work would be lost, only those of its session", () => {
     const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
-    expect(shortenLeases(state, "another", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + LEASE_MS);
-    expect(shortenLeases(state, "s-node-a", 10_000, NOW).tasks[1]?.lease?.expiresAt).toBe(NOW + 10_000);
+    expect(loseSession(state, { session: "another", hasEnded: false }, NOW)).toBe(state);
+    const rows: [workedMs: number, graceMs: number][] = [
+      [0, 10_000],
+      [90_000, 10_000],
+      [20 * 60_000, 2 * 60_000],
+      [5 * 60 * 60_000, 10 * 60_000],
+    ];
+    for (const [workedMs, graceMs] of rows) {
+      const at = NOW + workedMs;
+      const lost = loseSession(state, { session: "s-node-a", hasEnded: false }, at);
+      expect(lost.tasks[1]?.lease?.expiresAt).toBe(at + graceMs);
+      // The hub may say so again.
+      expect(loseSession(lost, { session: "s-node-a", hasEnded: false }, at + 5000)).toBe(lost);
+      // The same node continues, and may be lost again; another one gets the task after the grace.
+      const renewed = renewLease(lost, proof("encode", 1, "t2"), at + 5000).state;
+      expect(renewed.tasks[1]?.lease?.expiresAt).toBe(at + 5000 + LEASE_MS);
+      expect(loseSession(renewed, { session: "s-node-a", hasEnded: false }, at + 5000)).not.toBe(renewed);
+      const elsewhere = claim(expireLeases(lost, at + graceMs), "t3", at + graceMs, "node-b").state;
+      expect(checkLease(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
+      // Its process has ended: nothing is worth waiting for.
+      const ended = expireLeases(loseSession(lost, { session: "s-node-a", hasEnded: true }, at), at);
+      expect(ended.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
+    }
   });
 
   it("that a node returns are neither failures nor losses, until the same node returns the task again", () => {

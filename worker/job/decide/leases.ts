@@ -4,18 +4,12 @@ import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
-import type { ClaimRequest } from "../../rpc/job.ts";
+import { FIRST_HUB } from "../../rpc/hub-layout.ts";
+import type { ClaimRequest, LostSession } from "../../rpc/turn.ts";
 import { freshChunks, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
-import {
-  leaseIdOf,
-  moveInputTo,
-  moveOutputs,
-  moveTaskTo,
-  orphanUploads,
-  patchTask,
-} from "../state/job-moves.ts";
+import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { leaseEnd, type TaskState } from "../state/task-state.ts";
@@ -28,33 +22,60 @@ import { loseTask } from "./task-ends.ts";
 /** A node's request for work, with a token for each lease. */
 export type Claim = ClaimRequest & TaskSecrets & { readonly tokens: readonly string[] };
 
-/** Leases up to `max` runnable tasks of a class to a node, each with a token of its own. */
+/**
+ * Leases up to `max` runnable tasks of a class to a node, each with a token of its own. A repeated claim gets the leases
+ * of the first.
+ */
 export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
+  if (isRepeated(state, claim)) {
+    const held = state.tasks.filter((task) => isOfRequest(task, claim));
+    return { state, assignments: held.flatMap((task) => assignmentOf(state, task, claim)) };
+  }
   const assignments: Assignment[] = [];
   let next = state;
   for (const task of preferredTasks(state, claim, now)) {
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
-    const { nodeId, session } = claim;
-    const lease = { nodeId, session, token, expiresAt: now + LEASE_MS, since: now, confirmBy: now + OFFER_MS };
+    const lease = newLease(claim, token, now);
     const leased = { attempt: task.attempt + 1, lease, stage: null, fraction: 0, reports: madeReports(task) };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", leased);
     if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
-    assignments.push({
-      lease: leaseIdOf(state, { ...task, ...leased }),
-      token,
+    assignments.push(...assignmentOf(state, { ...task, ...leased }, claim));
+  }
+  if (assignments.length > 0) next = waitsNoLonger(next, claim.slotClass);
+  return { state: next, assignments };
+}
+
+const newLease = ({ nodeId, session, requestId, hub }: Claim, token: string, now: number): TaskState["lease"] => ({
+  ...{ nodeId, session, token, expiresAt: now + LEASE_MS, since: now, confirmBy: now + OFFER_MS, isSuspected: false },
+  ...(requestId === undefined ? {} : { requestId }),
+  ...(hub === undefined || hub === FIRST_HUB ? {} : { hub }),
+});
+
+const isOfRequest = ({ phase, lease }: TaskState, { requestId }: ClaimRequest): boolean =>
+  requestId !== undefined && phase === "leased" && lease?.requestId === requestId;
+
+/** Whether leases of the same claim exist: its answer was lost. */
+export const isRepeated = (state: JobState, claim: ClaimRequest): boolean =>
+  state.tasks.some((task) => isOfRequest(task, claim));
+
+function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignment[] {
+  if (!task.lease) return [];
+  const { kind, lease } = task;
+  return [
+    {
+      lease: leaseIdOf(state, task),
+      token: lease.token,
       jobId: state.spec.id,
-      kind: task.kind,
+      kind,
       slotClass: slotClassOf(task),
       round: state.round,
       // Outputs that an earlier node stored are not encoded again.
       task: taskFor(state, { ...task, outputs: remainingOutputs(state, task) }, claim),
-    });
-  }
-  if (assignments.length > 0) next = waitsNoLonger(next, claim.slotClass);
-  return { state: next, assignments };
+    },
+  ];
 }
 
 /** Whether a claim is for requirements that no task has any more: the job must advertise what there is now. */
@@ -113,7 +134,7 @@ export function renewLease(
 ): Renewed & { readonly task: TaskState | null } {
   const { verdict, task } = checkLease(state, proof);
   if (verdict !== "current" || !task?.lease) return { state, verdict, task };
-  const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null };
+  const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null, isSuspected: false };
   return { state: moveTaskTo(state, task.id, "renew", { lease }), verdict, task };
 }
 
@@ -152,13 +173,28 @@ export function renewAll<Item extends LeaseProof>(
   return { state: next, dropped };
 }
 
-/** A node's connection is lost: its leases expire in `graceMs` at the latest. */
-export function shortenLeases(state: JobState, session: string, graceMs: number, now: number): JobState {
+/** How long the node of a lost connection may take to return, as a share of the time it has worked, and its limits. */
+const GRACE_SHARE = 0.1;
+const MIN_GRACE_MS = 10_000;
+const MAX_GRACE_MS = 10 * 60_000;
+
+const graceMs = (workedMs: number): number =>
+  Math.min(MAX_GRACE_MS, Math.max(MIN_GRACE_MS, Math.round(GRACE_SHARE * workedMs)));
+
+/**
+ * The connection of a node's session was lost: its leases last as long as its work is worth waiting for. Those of a
+ * session that has ended are over.
+ */
+export function loseSession(state: JobState, { session, hasEnded }: LostSession, now: number): JobState {
+  let hasChanged = false;
   const tasks = state.tasks.map((task) => {
-    if (task.phase !== "leased" || task.lease?.session !== session) return task;
-    return { ...task, lease: { ...task.lease, expiresAt: Math.min(task.lease.expiresAt, now + graceMs) } };
+    const { phase, lease } = task;
+    if (phase !== "leased" || !lease || lease.session !== session || (lease.isSuspected && !hasEnded)) return task;
+    hasChanged = true;
+    const expiresAt = hasEnded ? now : now + graceMs(now - lease.since);
+    return { ...task, lease: { ...lease, expiresAt, confirmBy: null, isSuspected: true } };
   });
-  return { ...state, tasks };
+  return hasChanged ? { ...state, tasks } : state;
 }
 
 /**

@@ -23,7 +23,7 @@ export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, aft
 
 /** What a task requires of a node. */
 export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
-  return { pool: queue, labels: require, needs: task.kind === "inspect" ? [] : needsOfTask(state, task) };
+  return { pool: queue, labels: require, needs: needsOfTask(state, task) };
 }
 
 /** The tasks that require the same, by the signature of what they require. */
@@ -43,25 +43,39 @@ export function bySignature(
   return groups;
 }
 
-/** The needs of all outputs of chunks are those of each chunk: then all tasks of a video require the same. */
 function needsOfTask(state: JobState, task: TaskState): readonly Need[] {
-  const outputs = (isChunkedTask(task) ? activeWork(state)?.outputs : null) ?? task.outputs;
-  const { probe } = state.input;
-  const ofProbe = (probe && KNOWN.get(probe)) ?? new Map<string, readonly Need[]>();
-  if (probe) KNOWN.set(probe, ofProbe);
+  const { outputs: specs } = state.spec;
+  const outputs = outputsOf(state, task);
+  const probe = task.kind === "inspect" ? null : state.input.probe;
+  const known = KNOWN.get(probe ?? specs) ?? new Map<string, readonly Need[]>();
+  KNOWN.set(probe ?? specs, known);
   const key = outputs.join();
   const needs =
-    ofProbe.get(key) ??
+    known.get(key) ??
     needsOf(
-      state.spec.outputs.filter(({ index }) => outputs.includes(index)),
+      specs.filter(({ index }) => outputs.includes(index)),
       probe,
     );
-  ofProbe.set(key, needs);
+  known.set(key, needs);
   return needs;
 }
 
-/** The needs of outputs by the probe of their source, because all claims of a job ask for them. */
-const KNOWN = new WeakMap<MediaProbe, Map<string, readonly Need[]>>();
+/**
+ * The outputs whose needs a task has. A source is fetched where its outputs will be made, as far as they are certain;
+ * chunks read it from anywhere. The needs of all outputs of chunks are those of each chunk: then all tasks of a video
+ * require the same.
+ */
+function outputsOf(state: JobState, task: TaskState): readonly number[] {
+  const { outputs, settings } = state.spec;
+  if (task.kind !== "inspect") return (isChunkedTask(task) ? activeWork(state)?.outputs : null) ?? task.outputs;
+  const certain = outputs.filter(
+    ({ index, condition }) => condition === null && state.outputs[index]?.phase === "waiting",
+  );
+  return settings.ultrafast ? [] : certain.map(({ index }) => index);
+}
+
+/** The needs of outputs, by the probe of their source or by the outputs alone: all claims of a job ask for them. */
+const KNOWN = new WeakMap<MediaProbe | JobState["spec"]["outputs"], Map<string, readonly Need[]>>();
 
 /** Tasks of a class were advertised: since when they have waited, and for what. */
 export function waitsFor(state: JobState, slotClass: SlotClass, missing: string | null, now: number): JobState {

@@ -1,6 +1,6 @@
 // Advertises a job's runnable tasks to the hub.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { hubOf, type SentOffer } from "../../rpc/hub.ts";
+import type { SentOffer } from "../../rpc/hub.ts";
 import { activeWork } from "../chunks/chunk-work.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { bySignature, placementOf, waitsFor } from "../decide/requirements.ts";
@@ -9,6 +9,7 @@ import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
+import { advertiseTo } from "./hub-calls.ts";
 import { advertised } from "./job-effects.ts";
 
 /** How long work waits for the node that has the source before any other node may take it. */
@@ -27,7 +28,10 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const now = deps.now();
   const state = deps.state();
   const tasks = runnableTasks(state, slotClass);
-  const { waitingFor } = await hubOf(deps.env).advertise(offersOf(state, slotClass, tasks, now));
+  const offers = offersOf(state, slotClass, tasks, now);
+  const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
+  const isLate = (state.advertisements[slotClass] ?? 0) > 0;
+  const { waitingFor } = await advertiseTo(deps.env, { pool, jobId: state.spec.id, isLate }, offers);
   noteWaiting(slotClass, waitingFor, deps, now);
   // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it are not advertised
   // yet.

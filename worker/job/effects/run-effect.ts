@@ -1,7 +1,6 @@
 // Runs the effects of a job: each calls one neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
 import { scheduleChecks, updateJob } from "../../db/jobs.ts";
-import { hubOf } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -16,6 +15,7 @@ import { viewJob } from "../views/job-view.ts";
 import { advertise } from "./advertise-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
+import { revokeLeases } from "./hub-calls.ts";
 import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
@@ -33,7 +33,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     case "complete-uploads":
       return completeUploads(effect, deps);
     case "revoke":
-      await hubOf(deps.env).revoke(effect.leases);
+      await revokeLeases(deps.env, deps.state(), effect.leases);
       return deps.apply((state) => revoked(state, effect.leases));
     case "abort-upload":
       return abortUpload(effect, deps);
@@ -62,7 +62,8 @@ async function storeOf({ env, state }: EffectDeps): Promise<ObjectStore> {
 
 async function abortUpload({ upload }: EffectOf<"abort-upload">, deps: EffectDeps): Promise<void> {
   if (mayAbortAgain(deps.state(), upload)) await (await storeOf(deps)).abort(upload.objectName, upload.uploadId);
-  deps.apply((state) => uploadAborted(state, upload));
+  // Aborting it again does no harm.
+  deps.note((state) => uploadAborted(state, upload));
 }
 
 async function updateIndex(deps: EffectDeps): Promise<void> {
@@ -116,5 +117,9 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
     // An upload that the storage has lost is made again; an upload that it rejects is not.
     failure = isLost ? { code: "node_failed", message: error.message } : failureOf(error);
   }
-  deps.apply((state) => settleUploads(state, { taskId: task.id, report, failure }, deps.now()));
+  const settled = settleUploads(deps.state(), { taskId: task.id, report, failure }, deps.now());
+  // Completing them again does no harm, so while the job goes on the next save writes this, too.
+  const mayBeLost = !failure && settled.version === deps.state().version && settled.outbox === deps.state().outbox;
+  if (mayBeLost) deps.note(() => settled);
+  else deps.apply(() => settled);
 }

@@ -42,6 +42,10 @@ export class JobEvents {
     return new ReadableStream(source, { highWaterMark: 0 });
   }
 
+  get isFollowed(): boolean {
+    return this.#followers.size > 0;
+  }
+
   /** The job has changed. */
   wake(): void {
     for (const follower of this.#followers) follower.wake();

@@ -109,8 +109,8 @@ export class JobMemory {
     const { saved } = this.#store;
     const state = this.#state;
     if (!state || !saved) return;
-    const { advertisedAt, indexedVersion } = state;
-    if (saved.advertisedAt !== advertisedAt || saved.indexedVersion !== indexedVersion) this.save(state);
+    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans"] as const;
+    if (marks.some((mark) => saved[mark] !== state[mark])) this.save(state);
   }
 
   /**

@@ -74,8 +74,12 @@ export function dropTask(state: JobState, task: TaskState): JobState {
   return removeTask(revokeLease(orphanUploads(state, task.id), task), task.id);
 }
 
-const revokeLease = (state: JobState, task: TaskState): JobState =>
-  task.phase === "leased" ? { ...state, revoked: [...state.revoked, leaseIdOf(state, task)] } : state;
+function revokeLease(state: JobState, task: TaskState): JobState {
+  if (task.phase !== "leased") return state;
+  const [lease, hub] = [leaseIdOf(state, task), task.lease?.hub];
+  const revokedOn = hub === undefined ? state.revokedOn : { ...state.revokedOn, [lease]: hub };
+  return { ...state, revoked: [...state.revoked, lease], revokedOn };
+}
 
 /**
  * Moves a task's multipart uploads to those that are aborted, except uploads of outputs that are done. Uploads of

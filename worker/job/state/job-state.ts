@@ -72,6 +72,8 @@ export const JobState = z.object({
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
+  /** The hubs of those that are not of the first hub. */
+  revokedOn: z.record(z.string(), z.string()).default({}),
   /** Multipart uploads that nobody will complete, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
@@ -106,6 +108,7 @@ export function newJob(spec: JobSpec): JobState {
     waiting: {},
     sourceNode: null,
     revoked: [],
+    revokedOn: {},
     orphans: [],
     outbox: [],
     storageCheck: newStorageCheck(spec, spec.createdAt),

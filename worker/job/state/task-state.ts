@@ -38,6 +38,12 @@ const LeaseState = z.object({
    * is loaded has null, too (job-store.ts).
    */
   confirmBy: Time.nullable().default(null),
+  /** Whether its connection was lost, and the node has not reported since. */
+  isSuspected: z.boolean().default(false),
+  /** The claim that created it (ClaimRequest.requestId). */
+  requestId: z.string().exactOptional(),
+  /** The name of the hub that claimed it; absent: the first hub. */
+  hub: z.string().exactOptional(),
 });
 type LeaseState = z.infer<typeof LeaseState>;
 

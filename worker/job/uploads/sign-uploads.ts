@@ -23,8 +23,8 @@ type Target = {
   readonly file: RequestedFile;
   readonly stored: FileToStore;
   /**
-   * `multipart`: recorded as soon as its id is known, and from then on completed or aborted whatever happens; if the id
-   * is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one
+   * `multipart`: recorded when all uploads of the request have begun, and from then on completed or aborted whatever
+   * happens; if its id is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one
    * request stores it. `unrecorded`: one request stores it.
    */
   readonly kind: "multipart" | "single" | "unrecorded";
@@ -42,17 +42,21 @@ export async function signUploads(
 ): Promise<UploadTicket[] | null> {
   const state = deps.state();
   if (checkLease(state, proof).verdict !== "current") return null;
-  const uploads: { target: Target; uploadId: string | null }[] = [];
-  for (const target of files.map((file) => targetOf(state, proof, file))) {
-    const upload = target.kind === "unrecorded" ? { uploadId: null } : await beginUpload(proof, target, deps);
-    if (!upload) return null;
-    uploads.push({ target, uploadId: upload.uploadId });
-  }
-  const tickets = uploads.map(async ({ target, uploadId }) => {
-    const { output, file } = target.file;
-    return { output, file, parts: await deps.store.sign(target.stored, uploadId, { lease: proof.lease, output }) };
+  const targets = files.map((file) => targetOf(state, proof, file));
+  if (!(await recordUploads(proof, targets, deps))) return null;
+  const uploads = targets.map((target) => {
+    if (target.kind === "unrecorded") return { target, uploadId: null };
+    const upload = recordedUpload(deps.state(), proof, target.file);
+    return upload && { target, uploadId: upload.uploadId };
   });
-  return Promise.all(tickets);
+  const tickets = uploads.map(async (upload) => {
+    if (!upload) return null;
+    const { output, file } = upload.target.file;
+    const parts = await deps.store.sign(upload.target.stored, upload.uploadId, { lease: proof.lease, output });
+    return { output, file, parts };
+  });
+  const signed = (await Promise.all(tickets)).flatMap((ticket) => ticket ?? []);
+  return signed.length === files.length ? signed : null;
 }
 
 function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Target {
@@ -66,30 +70,40 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
   return { file, stored: fileToStore(state, file), kind: isRecorded(spec, file.file) ? recorded : "unrecorded" };
 }
 
-/** The recorded upload of one file; null when the lease is no longer valid. */
-async function beginUpload(
-  proof: LeaseProof,
-  { file, stored, kind }: Target,
-  { store, ...deps }: UploadDeps,
-): Promise<SignedUpload | null> {
-  const { objectName } = stored;
-  const recorded = (): SignedUpload | undefined => {
-    const upload = checkLease(deps.state(), proof).task?.uploads[uploadKey(file)];
-    return upload?.sizeBytes === file.sizeBytes ? upload : undefined;
-  };
-  const known = recorded();
-  if (known) return known;
-  const uploadId = kind === "multipart" ? await store.begin(stored) : null;
-  const state = deps.state();
-  const { verdict, task } = checkLease(state, proof);
-  const first = recorded();
-  if (verdict === "current" && task && !first) {
-    const partCount = uploadId === null ? 1 : store.partSizes(file.sizeBytes).length;
-    deps.save(recordUpload(state, task.id, file, { sizeBytes: file.sizeBytes, partCount, uploadId }));
-    return recorded() ?? null;
+const recordedUpload = (state: JobState, proof: LeaseProof, file: RequestedFile): SignedUpload | null => {
+  const upload = checkLease(state, proof).task?.uploads[uploadKey(file)];
+  return upload?.sizeBytes === file.sizeBytes ? upload : null;
+};
+
+/**
+ * Records the uploads that are not recorded yet, with one save: each save costs a row, and a request names up to 200
+ * files. Uploads that were begun before an error are recorded, too. Returns false when the lease is no longer valid.
+ */
+async function recordUploads(proof: LeaseProof, targets: readonly Target[], deps: UploadDeps): Promise<boolean> {
+  const { store } = deps;
+  const begun: { target: Target; uploadId: string | null }[] = [];
+  try {
+    for (const target of targets) {
+      if (target.kind === "unrecorded" || recordedUpload(deps.state(), proof, target.file)) continue;
+      if (checkLease(deps.state(), proof).verdict !== "current") break;
+      begun.push({ target, uploadId: target.kind === "multipart" ? await store.begin(target.stored) : null });
+    }
+  } finally {
+    const before = deps.state();
+    let after = before;
+    for (const { target, uploadId } of begun) {
+      const { file, stored } = target;
+      const { verdict, task } = checkLease(after, proof);
+      if (verdict === "current" && task && !recordedUpload(after, proof, file)) {
+        const partCount = uploadId === null ? 1 : store.partSizes(file.sizeBytes).length;
+        after = recordUpload(after, task.id, file, { sizeBytes: file.sizeBytes, partCount, uploadId });
+      } else if (uploadId !== null) {
+        after = { ...after, orphans: [...after.orphans, { objectName: stored.objectName, uploadId }] };
+      }
+    }
+    if (after !== before) deps.save(after);
   }
-  if (uploadId !== null) deps.save({ ...state, orphans: [...state.orphans, { objectName, uploadId }] });
-  return verdict === "current" && first ? first : null;
+  return checkLease(deps.state(), proof).verdict === "current";
 }
 
 /** Records an upload before the node receives it. An upload of another size that it replaces is aborted. */

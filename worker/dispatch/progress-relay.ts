@@ -1,0 +1,72 @@
+// Which progress of nodes goes on to their jobs: all of it while somebody follows a job, otherwise only a new stage and
+// a sign of life now and then. The hub itself notices lost connections. Pure, except that it remembers.
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import type { ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
+
+/** How often nodes report while somebody follows one of their jobs, and otherwise. */
+export const WATCHED_EVERY_MS = 1000;
+export const PROGRESS_EVERY_MS = 15_000;
+/** How often a job hears of a lease at least; a lease lives 10 minutes without. */
+export const ALIVE_EVERY_MS = 120_000;
+/** A new stage is sent with the next report after this long, so that short tasks need no call of their own. */
+const STAGE_AFTER_MS = 10_000;
+
+/** A new lease is confirmed after this long: it ends after a minute without (OFFER_MS), and short tasks are over by then. */
+const FIRST_AFTER_MS = 25_000;
+
+type Known = {
+  /** The last report, and the stage and time of the last one that was sent on; a null stage: none since `sentAt`. */
+  item: ProgressItem;
+  sentStage: TaskStage | null;
+  sentAt: number;
+};
+
+/** In memory only: what is lost is sent again. */
+export class ProgressRelay {
+  readonly #known = new Map<LeaseId, Known>();
+  readonly #watchedUntil = new Map<string, number>();
+
+  /** The reports of a node that are sent on now. */
+  take(items: readonly ProgressItem[], now: number): ProgressItem[] {
+    return items.filter((item) => this.#isSent(item, now));
+  }
+
+  /** Somebody follows a job; returns the last reports on its leases. */
+  watch(jobId: string, until: number): ProgressItem[] {
+    this.#watchedUntil.set(jobId, Math.max(until, this.#watchedUntil.get(jobId) ?? 0));
+    return [...this.#known.values()].flatMap(({ item }) => (jobOf(item.lease) === jobId ? [item] : []));
+  }
+
+  isWatched(lease: string, now: number): boolean {
+    return (this.#watchedUntil.get(jobOf(lease)) ?? 0) > now;
+  }
+
+  /** A lease was assigned: its job need not hear of it soon. */
+  assigned(lease: LeaseId, token: string, now: number): void {
+    const item: ProgressItem = { lease, token, stage: "transferring", fraction: 0 };
+    this.#known.set(lease, { item, sentStage: null, sentAt: now });
+  }
+
+  /** Leases that their node no longer holds. */
+  forget(leases: Iterable<string>, now: number): void {
+    for (const lease of leases) this.#known.delete(lease as LeaseId);
+    for (const [job, until] of this.#watchedUntil) if (until <= now) this.#watchedUntil.delete(job);
+  }
+
+  #isSent(item: ProgressItem, now: number): boolean {
+    const known = this.#known.get(item.lease);
+    const waitMs = known ? waitAfter(known, item) : 0;
+    const isSent =
+      !known || known.item.token !== item.token || this.isWatched(item.lease, now) || now >= known.sentAt + waitMs;
+    if (isSent) this.#known.set(item.lease, { item, sentStage: item.stage, sentAt: now });
+    else known.item = item;
+    return isSent;
+  }
+}
+
+function waitAfter({ sentStage }: Known, { stage }: ProgressItem): number {
+  if (sentStage === null && stage === "transferring") return FIRST_AFTER_MS;
+  return stage === sentStage ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
+}
+
+const jobOf = (lease: string): string => parseLeaseId(lease)?.job ?? "";

@@ -1,0 +1,43 @@
+// How a turn of a hub changes a job. Pure: (state, turn, now) → next state.
+import type { LeaseId } from "#shared/ids.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { Turn } from "../../rpc/turn.ts";
+import type { TaskSecrets } from "../secrets/task-secrets.ts";
+import type { JobState } from "../state/job-state.ts";
+import { claimTasks, expireLeases, loseSession, recordProgress, renewAll, renewLease } from "./leases.ts";
+
+/** What assignments need besides the state: the secrets, and a token for each lease. */
+export type LeaseInput = { readonly secrets: TaskSecrets; readonly tokens: (count: number) => string[] };
+
+export type TakenTurn = {
+  readonly state: JobState;
+  /** In the order of `want`. */
+  readonly assigned: Assignment[][];
+  /** Leases that their nodes must drop. */
+  readonly cancel: LeaseId[];
+  /** Whether the change must be stored: more than leases were renewed. */
+  readonly isDurable: boolean;
+};
+
+/** Applies a turn. Tasks of sessions that have ended are free for the claims of the same turn. */
+export function takeTurn(state: JobState, turn: Turn, leaseInput: LeaseInput | null, now: number): TakenTurn {
+  const lost = expireLeases(
+    turn.lost.reduce((next, session) => loseSession(next, session, now), state),
+    now,
+  );
+  const renewed = renewAll(lost, turn.alive, renewLease, now);
+  const reported = renewAll(renewed.state, turn.progress, recordProgress, now);
+  let next = reported.state;
+  const assigned = turn.want.map((request) => {
+    if (!leaseInput) return [];
+    const claimed = claimTasks(
+      next,
+      { ...request, tokens: leaseInput.tokens(request.max), ...leaseInput.secrets },
+      now,
+    );
+    next = claimed.state;
+    return claimed.assignments;
+  });
+  const isDurable = lost !== state || assigned.some(({ length }) => length > 0);
+  return { state: next, assigned, cancel: [...renewed.dropped, ...reported.dropped], isDurable };
+}

@@ -1,0 +1,52 @@
+// Who follows a job: while somebody does, its nodes report often, and hubs send their progress on at once.
+import { messageOf } from "#shared/log.ts";
+import type { ProgressItem } from "#shared/protocol/frames.ts";
+import type { Env } from "../bindings.ts";
+import { log } from "../log.ts";
+import { withDeadline } from "../rpc/deadline.ts";
+import { FIRST_HUB, hubOf } from "../rpc/hub.ts";
+import { leaseIdOf } from "./state/job-moves.ts";
+import type { JobState } from "./state/job-state.ts";
+
+/** How long hubs send progress at once after they last heard of a stream. Each turn prolongs it. */
+const FOLLOWED_MS = 60_000;
+/** Single requests see progress that is at most this old, if the hub has newer. */
+const FRESH_MS = 10_000;
+/** A response does not wait longer for that. */
+const REFRESH_LIMIT_MS = 1000;
+
+export class Followers {
+  readonly #env: Env;
+  readonly #hasStreams: () => boolean;
+  #refreshedAt = 0;
+
+  /** `hasStreams` returns whether event streams follow the job. */
+  constructor(env: Env, hasStreams: () => boolean) {
+    this.#env = env;
+    this.#hasStreams = hasStreams;
+  }
+
+  /** Until when somebody follows the job, ms since 1970. */
+  until(): number {
+    return this.#hasStreams() ? Date.now() + FOLLOWED_MS : 0;
+  }
+
+  /** The newest progress that hubs know, for somebody who looks at the job now. */
+  async latest(state: JobState): Promise<ProgressItem[]> {
+    const now = Date.now();
+    const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease);
+    if (leased.length === 0 || (!this.#hasStreams() && now < this.#refreshedAt + FRESH_MS)) return [];
+    this.#refreshedAt = now;
+    const byHub = Map.groupBy(leased, ({ lease }) => lease?.hub ?? FIRST_HUB);
+    const items = [...byHub].map(([hub, tasks]) => {
+      const leases = tasks.map((task) => leaseIdOf(state, task));
+      return hubOf(this.#env, hub).watch(state.spec.id, leases, this.until());
+    });
+    try {
+      return (await withDeadline("watch", Promise.all(items), REFRESH_LIMIT_MS)).flat();
+    } catch (error) {
+      log.warn("progress not refreshed", { job: state.spec.id, error: messageOf(error) });
+      return [];
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// The turns of hubs with a job: who works, who was lost, and who wants work.
+import type { LeaseId } from "#shared/ids.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { Env } from "../bindings.ts";
+import { randomBytes } from "../crypto/bytes.ts";
+import { newLeaseTokens } from "../crypto/lease-token.ts";
+import { log } from "../log.ts";
+import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
+import { settingsOf } from "../settings.ts";
+import { isOutdated, isRepeated, runnableTasks } from "./decide/leases.ts";
+import { type LeaseInput, takeTurn } from "./decide/turn.ts";
+import type { JobMemory } from "./persistence/job-memory.ts";
+import { withUrls } from "./secrets/extra-urls.ts";
+import { openForTask } from "./secrets/task-secrets.ts";
+import { requestAdvertising } from "./state/job-moves.ts";
+import type { JobState } from "./state/job-state.ts";
+
+export class HubTurns {
+  readonly #env: Env;
+  readonly #memory: JobMemory;
+  readonly #commit: (state: JobState) => void;
+  readonly #watchUntil: () => number;
+
+  /** `commit` saves a state and starts its effects; `watchUntil` returns until when somebody follows the job. */
+  constructor(env: Env, memory: JobMemory, commit: (state: JobState) => void, watchUntil: () => number) {
+    this.#env = env;
+    this.#memory = memory;
+    this.#commit = commit;
+    this.#watchUntil = watchUntil;
+  }
+
+  async take(turn: Turn): Promise<TurnAnswer> {
+    const settings = settingsOf(this.#env);
+    const before = this.#memory.state;
+    // Without a task for any of the nodes no secret is opened.
+    const opened =
+      before && turn.want.some((claim) => hasTask(before, claim)) ? await openForTask(before.spec, settings) : null;
+    // The job may have changed while its secrets were opened.
+    const { state } = this.#memory;
+    if (!state) return nothingKept(turn);
+    const { urls = {}, ...secrets } = opened ?? {};
+    const tokens = (count: number): string[] => newLeaseTokens(count, state.spec.id, settings.sealingKeys, randomBytes);
+    const leaseInput = opened && { ...(secrets as LeaseInput["secrets"]) };
+    const now = Date.now();
+    const taken = takeTurn(state, turn, leaseInput && { secrets: leaseInput, tokens }, now);
+    const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim, now));
+    const next = outdated.reduce((one, { slotClass }) => requestAdvertising(one, slotClass), taken.state);
+    // After a claim of what another node has taken, the hub hears what there is now.
+    if (turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now)) this.#commit(next);
+    else this.#memory.note(next);
+    const assigned = taken.assigned.map((assignments) =>
+      assignments.map((one) => ({ ...one, task: withUrls(one.task, urls) })),
+    );
+    for (const one of assigned.flat())
+      log.debug("task claimed", { job: state.spec.id, lease: one.lease, kind: one.kind });
+    return { accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };
+  }
+}
+
+const hasTask = (state: JobState, claim: ClaimRequest): boolean =>
+  isRepeated(state, claim) || runnableTasks(state, claim.slotClass).length > 0;
+
+function nothingKept({ alive, progress, want }: Turn): TurnAnswer {
+  const cancel: LeaseId[] = [...alive, ...progress].map(({ lease }) => lease);
+  return { accountId: null, assigned: want.map((): Assignment[] => []), cancel, watchUntil: 0 };
+}

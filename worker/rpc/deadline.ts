@@ -1,0 +1,26 @@
+// A deadline for calls between objects: a callee that hangs must not hang its caller.
+
+/** Longer than any call takes: the slowest opens secrets and writes a few entries. */
+export const CALL_LIMIT_MS = 10_000;
+
+/** A call did not end in time. It may have been executed. */
+export class DeadlineExceeded extends Error {
+  override readonly name = "DeadlineExceeded";
+}
+
+/** The result of a call, or DeadlineExceeded after `limitMs`. */
+export async function withDeadline<Value>(
+  name: string,
+  call: PromiseLike<Value>,
+  limitMs: number = CALL_LIMIT_MS,
+): Promise<Value> {
+  let timer: number | null = null;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlineExceeded(`${name} did not end within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+  }
+}
