@@ -52,6 +52,7 @@ const INFLECTED: Readonly<Record<string, string>> = {
 const GIVEN = [
   /attached_?pic\w*/gi,
   /SoundHandler/g,
+  /film_grain/g,
   /picture[_ ]timing/gi,
   /coded[_ ]picture/gi,
   /picture parameter set/gi,

@@ -41,9 +41,9 @@ export type TestNode = {
 
 const FRAME_LIMIT_MS = 30_000;
 
-/** Opens a socket with a token, by default the file's own. */
-export async function connect(withToken = token): Promise<TestNode> {
-  const headers = { ...bearer(withToken), upgrade: "websocket" };
+/** Opens a socket with a token, by default the file's own, and further headers. */
+export async function connect(withToken = token, more: Readonly<Record<string, string>> = {}): Promise<TestNode> {
+  const headers = { ...bearer(withToken), ...more, upgrade: "websocket" };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
   const socket = response.webSocket;
   if (!socket) throw new Error(`No socket: ${response.status}`);
