@@ -20,6 +20,8 @@ export type Account = {
   readonly costS: Record<SlotClass, number>;
   /** Grows with each turn: among equals, who has waited longest comes first. */
   turn: number;
+  /** When it last got a slot; ms since 1970. */
+  servedAt: number;
   /** The number of its tickets. */
   readonly waiting: Record<SlotClass, number>;
   /** Its weight in the sum of those that wait. */
@@ -41,7 +43,7 @@ export class Accounts {
   get(id: string): Account {
     const known = this.#accounts.get(id);
     if (known) return known;
-    const fresh = { used: { ...this.#served }, costS: { ...this.meanS }, turn: ++this.#turns };
+    const fresh = { used: { ...this.#served }, costS: { ...this.meanS }, turn: ++this.#turns, servedAt: 0 };
     const account: Account = { id, weight: 1, maxRunning: null, ...fresh, waiting: none(), countedWeight: none() };
     this.#accounts.set(id, account);
     return account;
@@ -50,8 +52,10 @@ export class Accounts {
   /** One more or one less of an account's tickets waits. */
   count(account: Account, slotClass: SlotClass, tickets: 1 | -1): void {
     const { waiting, used } = account;
+    if (SLOT_CLASSES.every((of) => waiting[of] === 0)) {
+      for (const each of SLOT_CLASSES) used[each] = Math.max(used[each], this.#served[each]);
+    }
     if (waiting[slotClass] === 0) {
-      used[slotClass] = Math.max(used[slotClass], this.#served[slotClass]);
       account.countedWeight[slotClass] = account.weight;
       this.#waitingWeight[slotClass] += account.weight;
     }
@@ -60,13 +64,14 @@ export class Accounts {
   }
 
   /** An account gets slots: they are charged at once, as far as their time is known. Returns the charge of each. */
-  charge(account: Account, slotClass: SlotClass, slots: number): number {
+  charge(account: Account, slotClass: SlotClass, slots: number, now: number): number {
     const each = account.costS[slotClass];
     // It also grows with all that is served, so that new accounts never come before those that wait for ever.
     const share = (slots * each) / Math.max(1, account.weight, this.#waitingWeight[slotClass]);
     this.#served[slotClass] = Math.max(this.#served[slotClass], account.used[slotClass]) + share;
     account.used[slotClass] += (slots * each) / account.weight;
     account.turn = ++this.#turns;
+    account.servedAt = now;
     return each;
   }
 

@@ -46,7 +46,7 @@ function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[], con
   for (const one of nodes) roster.add(one);
   for (const one of nodes) waiting.nodeChanged(one.nodeId, NOW);
   for (const one of tickets) waiting.put(one, NOW);
-  return { match: new Chooser(roster, waiting, config).next(), waiting };
+  return { match: new Chooser(roster, waiting, config).next(NOW), waiting };
 }
 
 describe("choose", () => {

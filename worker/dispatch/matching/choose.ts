@@ -2,7 +2,7 @@
 import type { Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Kind } from "./kinds.ts";
-import { ABOVE_USUAL, type Group, isLineBefore, type Line } from "./lines.ts";
+import { ABOVE_USUAL, type Group, isLineBefore, type Line, waitsSince } from "./lines.ts";
 import { rankOf } from "./ranks.ts";
 import type { ConnectedNode, Roster } from "./roster.ts";
 import type { Ticket } from "./tickets.ts";
@@ -35,6 +35,10 @@ type Open = { readonly group: Group; readonly avoided: readonly string[] };
 
 type Candidate = Open & { readonly line: Line };
 
+/** While accounts were not served for OVERDUE_MS, one in this many matches is for them. */
+const MATCHES_PER_OVERDUE = 16;
+const OVERDUE_MS = 60 * 60_000;
+
 export class Chooser<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
   readonly #waiting: Waiting<Node>;
@@ -42,6 +46,7 @@ export class Chooser<Node extends ConnectedNode> {
   /** By requirements and preferences: the kinds of nodes that may do such work, the best first. */
   readonly #ranked = new Map<string, { readonly rank: number; readonly kind: Kind<Node> }[]>();
   #version = -1;
+  #matches = 0;
 
   constructor(roster: Roster<Node>, waiting: Waiting<Node>, config: MatchingConfig) {
     this.#roster = roster;
@@ -53,14 +58,15 @@ export class Chooser<Node extends ConnectedNode> {
    * The next match: the first ticket in turn that fits a node with a free slot, with the best such node. Accounts that
    * use their share (shareOf) come last. Looks at the first tickets of groups, never at all tickets or nodes.
    */
-  next(): Match<Node> | null {
+  next(now: number): Match<Node> | null {
     const open = { inspect: this.#openGroups("inspect"), encode: this.#openGroups("encode") };
     const all = [...open.inspect, ...open.encode];
     if (all.length === 0) return null;
     for (const othersWait of [true, false]) {
       const hasRoom = (line: Line): boolean => this.#roomOf(line, othersWait) > 0;
       const [encode, inspect] = [this.#first(open.encode, hasRoom), this.#first(open.inspect, hasRoom)];
-      const found = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
+      const inTurn = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
+      const found = inTurn && (this.#overdue(all, hasRoom, now) ?? inTurn);
       if (found) return this.#matchOf(found, othersWait, all);
     }
     return null;
@@ -78,6 +84,7 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   #matchOf(found: Candidate, othersWait: boolean, open: readonly Open[]): Match<Node> {
+    this.#matches += 1;
     const { line, group } = found;
     const ticket = line.entries.peek()?.ticket;
     const node = ticket && this.#nodeFor(found, ticket);
@@ -118,6 +125,20 @@ export class Chooser<Node extends ConnectedNode> {
       if (line && (!first || isLineBefore(line, first.line))) first = { ...one, line };
     }
     return first;
+  }
+
+  /**
+   * For one in some matches: an account that was not served for long. Turns alone would starve it while new accounts
+   * come faster than they are served.
+   */
+  #overdue(open: readonly Open[], accepts: (line: Line) => boolean, now: number): Candidate | null {
+    if (this.#matches % MATCHES_PER_OVERDUE !== 0) return null;
+    let oldest: Candidate | null = null;
+    for (const one of open) {
+      const line = one.group.oldest(accepts);
+      if (line && (!oldest || waitsSince(line) < waitsSince(oldest.line))) oldest = { ...one, line };
+    }
+    return oldest && waitsSince(oldest.line) <= now - OVERDUE_MS ? oldest : null;
   }
 
   /** Whether another account has a ticket in the same pool that fits a node now. */

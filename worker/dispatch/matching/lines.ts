@@ -52,6 +52,8 @@ export class Group {
   readonly nodeId: string | null;
   /** By band: the lines of accounts that may run more tasks. */
   readonly #bands: readonly Heap<Line>[] = Array.from({ length: BANDS }, () => new Heap<Line>(isLineBefore));
+  /** The same lines, by how long they have waited. */
+  readonly #byAge = new Heap<Line>(isLineOlder);
   readonly #lines = new Map<string, Line>();
 
   constructor(of: Pick<Group, "key" | "slotClass" | "requirements" | "preferences" | "avoid" | "nodeId">) {
@@ -74,7 +76,7 @@ export class Group {
     const line = this.#lines.get(id) ?? { group: this, band, account, entries: new Heap<Entry>(isEntryBefore) };
     line.entries.place(entry);
     this.#lines.set(id, line);
-    if (!isParked) this.#bands[band]?.place(line);
+    this.park(line, isParked);
     return line;
   }
 
@@ -86,19 +88,27 @@ export class Group {
       return false;
     }
     this.#lines.delete(`${line.band}:${line.account.id}`);
-    this.#bands[line.band]?.delete(line);
+    this.park(line, true);
     return true;
   }
 
   /** An account may run no more tasks, or may again. */
   park(line: Line, isParked: boolean): void {
-    if (isParked) this.#bands[line.band]?.delete(line);
-    else this.#bands[line.band]?.place(line);
+    for (const heap of [this.#bands[line.band], this.#byAge]) {
+      if (isParked) heap?.delete(line);
+      else heap?.place(line);
+    }
   }
 
   /** The order of a line may have changed. */
   move(line: Line): void {
-    if (this.#bands[line.band]?.has(line)) this.#bands[line.band]?.place(line);
+    if (this.#byAge.has(line)) this.park(line, false);
+  }
+
+  /** The line that has waited longest of those that are accepted, whatever its turn. */
+  oldest(accepts: (line: Line) => boolean): Line | null {
+    for (const line of this.#byAge.ordered()) if (accepts(line)) return line;
+    return null;
   }
 
   /** The first line in turn that is accepted. */
@@ -125,6 +135,12 @@ export function isLineBefore(one: Line, other: Line): boolean {
   const [oldest, otherOldest] = [one.entries.peek(), other.entries.peek()];
   return oldest !== null && otherOldest !== null && isEntryBefore(oldest, otherOldest);
 }
+
+/** Since when a line has waited: since its account was served last, or since its first ticket waits. */
+export const waitsSince = ({ account, entries }: Line): number =>
+  Math.max(account.servedAt, entries.peek()?.ticket.waitingSince ?? Infinity);
+
+const isLineOlder = (one: Line, other: Line): boolean => waitsSince(one) < waitsSince(other);
 
 const isEntryBefore = ({ ticket: one }: Entry, { ticket: other }: Entry): boolean =>
   one.since < other.since || (one.since === other.since && one.jobId < other.jobId);

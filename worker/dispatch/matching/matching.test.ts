@@ -226,18 +226,18 @@ it.each(SEEDS.slice(0, 3))("starves no work, whatever comes later (seed %i)", (s
   const random = randomOf(seed);
   const fleet = new SimulatedFleet(() => 30 + 60 * random());
   fleet.connect(nodeOf("n", { inspect: 0, encode: 4 }));
-  fleet.advertise(offerOf("busy", { priority: 50, count: 100 }));
-  fleet.advertise(offerOf("z0", { priority: -50, since: fleet.now, count: 3 }));
+  fleet.advertise(offerOf("busy", { priority: 50, since: fleet.now, count: 8 }));
+  fleet.advertise(offerOf("z0", { priority: -50, since: fleet.now }));
   const startedAt = fleet.now;
   const isDone = (): boolean => !fleet.waiting().some(({ jobId }) => jobId.startsWith("z"));
   // Each second a job of a new account arrives, of the highest priority: twenty times more than the node can do.
-  for (let jobs = 0; !isDone() && jobs < 20_000; jobs++) {
+  for (let jobs = 0; !isDone() && jobs < 16_000; jobs++) {
     fleet.now += 1000;
     fleet.advertise(offerOf(`j${jobs}`, { accountId: `new-${jobs}`, priority: 50, since: fleet.now }));
     while (fleet.nextEndAt <= fleet.now) fleet.advance();
   }
   expect(isDone()).toBe(true);
-  expect(fleet.now - startedAt).toBeLessThan(3 * 60 * 60_000);
+  expect(fleet.now - startedAt).toBeLessThan(4 * 60 * 60_000);
 });
 
 it("gives accounts encode-seconds by their weights, however long their tasks are", () => {

@@ -190,7 +190,7 @@ export class Matching<Node extends ConnectedNode> {
   #match(changed: Set<Node>, now: number): Match<Node>[] {
     const matches: Match<Node>[] = [];
     for (;;) {
-      const match = this.#chooser.next();
+      const match = this.#chooser.next(now);
       if (!match) break;
       matches.push(match);
       const { ticket, node, slots } = match;
@@ -199,7 +199,7 @@ export class Matching<Node extends ConnectedNode> {
       this.#waiting.take(ticket, slots);
       this.roster.change(node, { free: { ...node.free, [slotClass]: node.free[slotClass] - slots } });
       this.roster.reserve(node, slotClass, accountId, slots);
-      this.#pending.set(match, this.#accounts.charge(account, slotClass, slots));
+      this.#pending.set(match, this.#accounts.charge(account, slotClass, slots, now));
       this.#waiting.accountChanged(account);
       changed.add(node);
       this.#takeChanges(now);
