@@ -12,7 +12,7 @@ const LAST_SHARED_TAG = "v2";
 /** The migration with which the main Worker gives them up; the hub of a new service has never been in it. */
 const SPLIT_TAG = "v2-hub";
 /** What the hub reads of the variables. */
-const HUB_VARIABLES = ["LOG_LEVEL"];
+const HUB_VARIABLES = ["LOG_LEVEL", "RESERVED_SHARE"];
 
 const Migration = z.looseObject({ tag: z.string(), new_sqlite_classes: z.array(z.string()).optional() });
 const Binding = z.looseObject({ name: z.string(), class_name: z.string() });
@@ -96,11 +96,13 @@ export type DeployStep =
   | { readonly worker: "main"; readonly hadHub: boolean }
   | { readonly worker: "hub"; readonly hasJobs: boolean };
 
-/** What to deploy, in order. The two Workers understand each other's previous version, so that either may be first. */
+/**
+ * What to deploy, in order: the hub before the main Worker, because it understands the main Worker of the previous
+ * release. Both exist for a while until Cloudflare has replaced all objects.
+ */
 export function planDeploy(main: Deployed, hub: Deployed, newTag: string): DeployStep[] {
-  const hadHub = main !== null && hub === null;
   const steps: DeployStep[] = [{ worker: "main", hadHub: main !== null }];
-  if (hub !== null) return hub.tag === newTag ? steps : [...steps, { worker: "hub", hasJobs: true }];
-  if (hadHub) return [{ worker: "hub", hasJobs: true }, ...steps];
+  if (hub?.tag === newTag) return steps;
+  if (main !== null) return [{ worker: "hub", hasJobs: true }, ...steps];
   return [{ worker: "hub", hasJobs: false }, ...steps, { worker: "hub", hasJobs: true }];
 }

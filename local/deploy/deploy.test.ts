@@ -34,7 +34,7 @@ describe("a deploy", () => {
       "replaces a hub that has changed, or whose secrets have",
       { tag: null, migration: "v2-hub" },
       { tag: null, migration: "v1" },
-      [...[main(true), NEW]],
+      [...[NEW, main(true)]],
     ],
   ])("%s", (_, deployed, hub, steps) => {
     expect(planDeploy(deployed, hub, "hub-1")).toEqual(steps);

@@ -16,9 +16,9 @@ import { profileOf } from "#shared/protocol/requirements.ts";
 import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
-import { ADMITTED_HEADER, type Advertised, FIRST_HUB, type HubRpc, type SentOffer } from "../rpc/hub.ts";
+import { ADMITTED_HEADER, type Advertised, FIRST_HUB, type HubRpc, type SentOffer, TOKEN_HEADER } from "../rpc/hub.ts";
 import type { HubReport, NodeDetail, NodeReport } from "../rpc/hub-reports.ts";
-import { sealingKeysOf } from "../settings.ts";
+import { reservedShareOf, sealingKeysOf } from "../settings.ts";
 import {
   Admission,
   type CloseReason,
@@ -44,6 +44,12 @@ const NO_SLOTS = { inspect: 0, encode: 0 };
 const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within 15 seconds" };
 const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
 
+/** What the Worker states of a node; that of the previous release states only its token. */
+function admittedBy(headers: Headers): Admitted {
+  const stated = headers.get(ADMITTED_HEADER);
+  return Admitted.parse(stated === null ? { token: headers.get(TOKEN_HEADER) } : JSON.parse(stated));
+}
+
 /** rpc/hub.ts describes the calls. */
 export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   readonly #nodes: NodeConnections;
@@ -60,7 +66,8 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const hub = ctx.id.name ?? FIRST_HUB;
     this.#jobs = new JobCalls(env, this.#nodes, hub);
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#disconnect(socket, reason);
-    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
+    const config = { reservedShare: reservedShareOf(env) };
+    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, config, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
     this.#sessions = new Sessions(env, this.#nodes);
     this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
@@ -69,7 +76,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   override async fetch(request: Request): Promise<Response> {
     const now = Date.now();
     const { 0: client, 1: server } = new WebSocketPair();
-    const admitted = Admitted.parse(JSON.parse(request.headers.get(ADMITTED_HEADER) ?? "{}"));
+    const admitted = admittedBy(request.headers);
     const rejection = this.#rejectionOf(admitted.token, now);
     if (rejection) {
       server.accept();

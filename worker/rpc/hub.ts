@@ -81,6 +81,8 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
 
 /** Carries what the Worker has checked of a node: JSON of `Admitted` (dispatch/node-about.ts). */
 export const ADMITTED_HEADER = "copra-node-admitted";
+/** What the previous release carries instead: the id of the token. */
+export const TOKEN_HEADER = "copra-node-token-id";
 
 export type HubBinding = {
   HUB: DurableObjectNamespace<HubRpc>;

@@ -9,13 +9,13 @@ import { ScratchRequest } from "#shared/protocol/scratch.ts";
 import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isLeaseToken } from "../../crypto/lease-token.ts";
-import { ADMITTED_HEADER, hubForNode, hubOf } from "../../rpc/hub.ts";
+import { ADMITTED_HEADER, hubForNode, hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
-import { askHubs } from "../fleet/ask-hubs.ts";
 import { connectAuth, positionOf } from "../auth/connect-auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { askHubs } from "../fleet/ask-hubs.ts";
 import { errorResponse, isTransientError, jsonResponse } from "../responses/json-response.ts";
 
 export const nodes = new Hono<NodeEnv>({ strict: false })
@@ -28,6 +28,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const hub = hubOf(context.env, hubForNode(context.env, admitted.pool, key, positionOf(context.req.raw)));
     const request = new Request(context.req.raw);
     request.headers.set(ADMITTED_HEADER, JSON.stringify(admitted));
+    request.headers.set(TOKEN_HEADER, admitted.token);
     // If the token was revoked since it was checked, the hub knows.
     return hub.fetch(request);
   })
