@@ -6,7 +6,7 @@ import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
 /** What the hub needs: it may run in a Worker of its own (hub-worker.ts). */
-export type HubEnv = JobBinding & Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL">;
+export type HubEnv = JobBinding & Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
 
 export type Env = {
   DB: D1Database;

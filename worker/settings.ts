@@ -25,6 +25,8 @@ const SCRATCH_NEEDS = [
   "SCRATCH_SECRET_ACCESS_KEY",
 ] as const;
 
+const ReservedShare = z.coerce.number().min(0).max(0.9).default(0);
+
 const Variables = z.object({
   ADMIN_TOKEN: z
     .string()
@@ -54,6 +56,8 @@ const Variables = z.object({
   LIST_DAYS: z.coerce.number().min(1).max(3650).default(30),
   /** Unfinished jobs that an account may have, unless it has a limit of its own. */
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
+  /** The share of a pool's encode slots that is kept for work of a priority of 10 and more. */
+  RESERVED_SHARE: ReservedShare,
   /** Backblaze's API, to look up buckets. */
   B2_API_URL: HttpUrl.default("https://api.backblazeb2.com"),
   /** Replaces the endpoints of AWS for notifications of type `sns`. */
@@ -137,6 +141,10 @@ export function settingsOf(variables: SettingsVariables): Settings {
 /** The only keys that the hub needs: it may run in a Worker that has no other secret. */
 export const sealingKeysOf = ({ SEALING_KEYS }: Pick<SettingsVariables, "SEALING_KEYS">): SealingKeys =>
   parseSealingKeys(SEALING_KEYS);
+
+/** The share of slots that the hub keeps, which also may run in a Worker that has no other setting. */
+export const reservedShareOf = ({ RESERVED_SHARE }: Pick<SettingsVariables, "RESERVED_SHARE">): number =>
+  ReservedShare.parse(RESERVED_SHARE);
 
 /** Null when no variable of the bucket is set. Throws an error for the operator that names those that are missing. */
 function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | null {

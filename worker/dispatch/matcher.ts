@@ -5,7 +5,7 @@ import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { TaskReport } from "../rpc/hub-reports.ts";
 import type { CloseReason } from "./admission.ts";
 import type { JobCalls } from "./job-calls.ts";
-import type { Match } from "./matching/choose.ts";
+import type { Match, MatchingConfig } from "./matching/choose.ts";
 import type { Allowance } from "./matching/health.ts";
 import { type Demand, Matching, type MatchingEvent } from "./matching/matching.ts";
 import { loadMatching, saveMatching } from "./matching/stored-matching.ts";
@@ -22,6 +22,7 @@ const GOING_AWAY = 1001;
 type MatcherDeps = {
   readonly nodes: NodeConnections;
   readonly jobs: JobCalls;
+  readonly config: MatchingConfig;
   readonly disconnect: (socket: WebSocket, reason: CloseReason) => Promise<void>;
 };
 
@@ -36,7 +37,7 @@ export class Matcher {
   constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
     this.#storage = storage;
     this.#deps = deps;
-    this.#matching = new Matching(deps.nodes.roster);
+    this.#matching = new Matching(deps.nodes.roster, deps.config);
     const { tickets, kinds } = loadMatching(storage.kv);
     this.#matching.restore(tickets, kinds, Date.now());
   }
