@@ -1,27 +1,96 @@
-import { expect, it } from "vitest";
-import type { Need } from "#shared/protocol/needs.ts";
-import { claim, NOW } from "../../testing/job-steps.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { signatureOf } from "#shared/protocol/requirements.ts";
 import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
-import { runnableTasks } from "./leases.ts";
-import { completeTask } from "./reports.ts";
-import { placementOf, requirementsOf } from "./requirements.ts";
+import { offersOf } from "../effects/advertise-effect.ts";
+import type { JobState } from "../state/job-state.ts";
+import { newTask } from "../state/task-state.ts";
+import { viewJob } from "../views/job-view.ts";
+import { claimTasks, isOutdated, runnableTasks } from "./leases.ts";
+import { nextHopAt, waitsFor, waitsNoLonger } from "./requirements.ts";
 
-const namesOf = (needs: readonly Need[]): string[] => needs.map(({ anyOf }) => anyOf[0] ?? "");
+const NOW = 1_000_000;
+let job: JobState;
+beforeAll(async () => {
+  const outputs = { mp4: { path: "/1.mp4" }, "webm:vp9": { path: "/2.webm" } };
+  const hop = [
+    { after_s: 60, require: ["eu"], priority: 40 },
+    { after_s: 120, queue: "cloud", require: [] },
+  ];
+  const spec = await newSpec({ outputs, settings: { queue: "own", priority: -5, require: ["gpu"], hop } });
+  const tasks = [0, 1].map((output) => ({
+    ...newTask({ kind: "encode", round: 0, outputs: [output] }),
+    id: `encode-${output}`,
+  }));
+  const { input, ...state } = checkedJob(spec);
+  job = { ...state, input: { ...input, probe: PROBE }, tasks };
+});
+const offers = (state: JobState, now: number) => offersOf(state, "encode", runnableTasks(state, "encode"), now);
+const request = (signature?: string) => ({
+  ...{ nodeId: "a", session: "s", slotClass: "encode" as const, max: 9, tokens: ["t1", "t2"] },
+  ...{ sourceUrl: "", chunking: null },
+  ...(signature === undefined ? {} : { signature }),
+});
+const claim = (state: JobState, signature?: string) =>
+  claimTasks(state, request(signature) as unknown as Parameters<typeof claimTasks>[1], NOW).assignments.map(
+    ({ lease }) => lease.split(".")[1],
+  );
 
-it("a source is fetched where its outputs can be made, as far as they are certain, and encoded by what it needs", async () => {
-  const outputs = {
-    "mp4:av1": { path: "a.mp4" },
-    "webm:vp9:x": { path: "b.webm", if: "{{ width }} > 4000" },
-  };
-  const inspecting = claim(checkedJob(await newSpec({ outputs })), "t1", NOW, "node-a", "inspect").state;
-  const needsOf = (state: typeof inspecting, slotClass: "inspect" | "encode"): string[] =>
-    runnableTasks(state, slotClass).flatMap((task) =>
-      namesOf(requirementsOf(state, task, placementOf(state, slotClass, NOW)).needs),
-    );
-  expect(needsOf(checkedJob(await newSpec({ outputs })), "inspect")).toEqual(["aac", "libsvtav1"]);
-  expect(needsOf(checkedJob(await newSpec({ outputs, settings: { ultrafast: true } })), "inspect")).toEqual([]);
-  const silent = { ...PROBE, streams: PROBE.streams.slice(0, 1) };
-  expect(needsOf(completeTask(inspecting, "inspect", { kind: "inspect", probe: silent }, NOW), "encode")).toEqual([
-    "libsvtav1",
-  ]);
+describe("tasks that require different things", () => {
+  it("are offered and claimed apart", () => {
+    const [h264, vp9] = offers(job, NOW).map(({ requirements }) => requirements);
+    expect(offers(job, NOW).map(({ count }) => count)).toEqual([1, 1]);
+    if (!h264 || !vp9) throw new Error("There are two offers");
+    expect([h264, vp9].map(({ needs }) => needs.some(({ anyOf }) => anyOf.includes("libvpx-vp9")))).toEqual([
+      false,
+      true,
+    ]);
+    expect(claim(job, signatureOf(vp9))).toEqual(["encode-1"]);
+    expect(claim(job)).toEqual(["encode-0", "encode-1"]);
+  });
+
+  it("are advertised again when a claim requires what none of them does", () => {
+    const [first] = offers(job, NOW).map(({ requirements }) => requirements);
+    if (!first) throw new Error("There is an offer");
+    expect(isOutdated(job, request(signatureOf(first)), NOW)).toBe(false);
+    expect(isOutdated(job, request(signatureOf({ ...first, pool: "other" })), NOW)).toBe(true);
+    expect(isOutdated({ ...job, tasks: [] }, request(signatureOf(first)), NOW)).toBe(false);
+  });
+});
+
+describe("work that waits", () => {
+  it("changes its pool, labels and priority with each hop", () => {
+    const waiting = waitsFor(job, "encode", null, NOW);
+    const rows = [0, 59_999, 60_000, 120_000].map((ms) => {
+      const [{ requirements, priority } = { requirements: undefined, priority: 0 }] = offers(waiting, NOW + ms);
+      return [requirements?.pool, requirements?.labels, priority];
+    });
+    expect(rows).toEqual([
+      ["own", ["gpu"], -5],
+      ["own", ["gpu"], -5],
+      ["own", ["eu"], 40],
+      ["cloud", [], 40],
+    ]);
+    expect([NOW, NOW + 60_000, NOW + 120_000].map((at) => nextHopAt(waiting, "encode", at))).toEqual([
+      NOW + 60_000,
+      NOW + 120_000,
+      null,
+    ]);
+    expect(nextHopAt(waitsNoLonger(waiting, "encode"), "encode", NOW)).toBeNull();
+  });
+
+  it("shows what no node has until a node claims it", () => {
+    const waiting = waitsFor(job, "encode", "a node with label gpu in pool own", NOW);
+    expect(viewJob(waiting).waiting_for).toBe("a node with label gpu in pool own");
+    expect(viewJob(waitsNoLonger(waiting, "encode")).waiting_for).toBeUndefined();
+    expect(viewJob({ ...waiting, status: "job.failed" }).waiting_for).toBeUndefined();
+  });
+
+  it("names the nodes whose own failure it was, and avoids machines that may go once it was lost twice", () => {
+    const [task] = job.tasks;
+    if (!task) throw new Error("There is a task");
+    const failed = { ...task, avoid: ["a", "b"], blamed: ["b"], losses: 2 };
+    expect(offers({ ...job, tasks: [failed] }, NOW)).toMatchObject([
+      { avoid: ["a", "b"], blamed: ["b"], steady: true },
+    ]);
+  });
 });
