@@ -106,6 +106,7 @@ it("gives the slot back when only uploads are left, for a limited number of task
     type: "slots",
     offered: { inspect: encode, encode: 0 },
     released,
+    ...(released.length > 0 ? { outcome: "cancelled" } : {}),
   });
   leases.start(assignment("A"));
   leases.start(assignment("B"));
@@ -124,7 +125,8 @@ it("ignores progress of a lease that has ended", async () => {
   leases.start(assignment("A"));
   leases.cancel(assignment("A").lease);
   await vi.waitFor(() => expect(leases.running()).toEqual([]));
-  expect(frames).toEqual([{ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment("A").lease] }]);
+  const released = { released: [assignment("A").lease], outcome: "cancelled" };
+  expect(frames).toEqual([{ type: "slots", offered: { inspect: 1, encode: 0 }, ...released }]);
   const before = items.length;
   given[0]?.progress("encoding", 0.5);
   expect(items).toHaveLength(before);
@@ -146,7 +148,8 @@ it("rejects assignments while it drains, and waits until that is reported", asyn
   leases.handBack();
   await draining;
   expect(reported[1]).toMatchObject({ lease: assignment("A").lease, body: { failure: { code: "node_lost" } } });
-  expect(frames).toEqual([{ type: "slots", offered: { inspect: 0, encode: 0 }, released: [assignment("A").lease] }]);
+  const released = { released: [assignment("A").lease], outcome: "returned" };
+  expect(frames).toEqual([{ type: "slots", offered: { inspect: 0, encode: 0 }, ...released }]);
 });
 
 it("hands back at once what cannot end before its machine is taken away, and finishes the rest", async () => {

@@ -2,7 +2,7 @@
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import type { NodeFrame, TaskStage } from "#shared/protocol/frames.ts";
+import type { NodeFrame, TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { Reports } from "../link/reports.ts";
@@ -163,13 +163,14 @@ async function runLease(
   const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
   const yielding = { requested: yielded, reportSlow: () => deps.send({ type: "slow", lease }) };
   progress("transferring", 0);
+  let outcome: TaskOutcome = "failed";
   try {
-    await runTask(deps.taskDeps({ assignment, signal, progress, yielding, report, releaseSlot }), reports);
+    outcome = await runTask(deps.taskDeps({ assignment, signal, progress, yielding, report, releaseSlot }), reports);
   } finally {
     end.abort();
     board.remove(lease);
     (releaseUploadSlot as (() => void) | null)?.();
-    giveBack([lease]);
+    giveBack([lease], outcome);
     log.debug("Lease ended", { lease });
   }
 }
@@ -177,17 +178,20 @@ async function runLease(
 /**
  * A function that gives back the slot of a lease, once, and notifies the hub about it and about leases that have ended.
  */
-function slotReturn(slotClass: SlotClass, { slots, send }: LeasesDeps): (released: LeaseId[]) => void {
+function slotReturn(
+  slotClass: SlotClass,
+  { slots, send }: LeasesDeps,
+): (released: LeaseId[], outcome?: TaskOutcome) => void {
   let isHeld = true;
-  return (released) => {
+  return (released, outcome) => {
     const before = slots.free()[slotClass];
     if (isHeld) slots.give(slotClass);
     isHeld = false;
-    send(slotsFrame(slotClass, slots.free()[slotClass] - before, released));
+    send(slotsFrame(slotClass, slots.free()[slotClass] - before, released, outcome));
   };
 }
 
-const slotsFrame = (slotClass: SlotClass, count: number, released: LeaseId[]): NodeFrame => {
+const slotsFrame = (slotClass: SlotClass, count: number, released: LeaseId[], outcome?: TaskOutcome): NodeFrame => {
   const offered: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };
-  return { type: "slots", offered, released };
+  return { type: "slots", offered, released, ...(outcome === undefined ? {} : { outcome }) };
 };

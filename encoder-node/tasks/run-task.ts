@@ -1,6 +1,7 @@
 // Runs the task of one assignment and reports its result.
 import { AppError, assertNever, type Failure, failureOf } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { Reports } from "../link/reports.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
@@ -13,24 +14,35 @@ import { join } from "./join/join.ts";
 /** Why the work on a task was stopped: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
 
-/** Runs a task and reports its result or failure. Never rejects. */
-export async function runTask(deps: TaskDeps, reports: Reports): Promise<void> {
+/** Codes of failures with which a node returns a task. */
+const RETURNING: ReadonlySet<string> = new Set(["node_busy", "node_lost", "turn_over"]);
+
+/** Runs a task, reports its result or failure, and returns how it ended. Never rejects. */
+export async function runTask(deps: TaskDeps, reports: Reports): Promise<TaskOutcome> {
   const { assignment, log } = deps;
   const { lease, token, task } = assignment;
   try {
-    const outcome = await outcomeOf(deps);
-    if (outcome === null) log.info("Task cancelled", { kind: task.kind });
-    else if ("failure" in outcome) await reports.send({ lease, verb: "fail", body: { token, ...outcome } });
-    else await reports.send({ lease, verb: "complete", body: { token, ...outcome } });
+    const ended = await workEnded(deps);
+    if (ended === null) {
+      log.info("Task cancelled", { kind: task.kind });
+      return "cancelled";
+    }
+    if ("result" in ended) {
+      await reports.send({ lease, verb: "complete", body: { token, ...ended } });
+      return "done";
+    }
+    await reports.send({ lease, verb: "fail", body: { token, ...ended } });
+    return RETURNING.has(ended.failure.code) ? "returned" : "failed";
   } catch (error) {
     log.error("Task not reported", { kind: task.kind, error: messageOf(error) });
+    return "failed";
   }
 }
 
-type Outcome = { result: TaskResult } | { failure: Failure };
+type Ended = { result: TaskResult } | { failure: Failure };
 
 /** The result or failure to report; null when the job no longer needs it. */
-async function outcomeOf(deps: TaskDeps): Promise<Outcome | null> {
+async function workEnded(deps: TaskDeps): Promise<Ended | null> {
   const { log, signal } = deps;
   const { kind } = deps.assignment.task;
   const startedAt = Date.now();

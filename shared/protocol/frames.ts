@@ -22,6 +22,10 @@ export const PONG = "pong";
 export const TASK_STAGES = ["transferring", "encoding", "uploading"] as const;
 export type TaskStage = (typeof TASK_STAGES)[number];
 
+/** `returned`: the node could not do it now, and another one may. */
+export const TASK_OUTCOMES = ["done", "failed", "returned", "cancelled"] as const;
+export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
+
 export const ProgressItem = z.object({
   ...LeaseProof.shape,
   stage: z.enum(TASK_STAGES),
@@ -83,6 +87,8 @@ export const NodeFrame = z.discriminatedUnion("type", [
     type: z.literal("slots"),
     offered: SlotCounts,
     released: z.array(LeaseIdText).max(MAX_LEASES),
+    /** How the tasks of these leases ended, for metrics. */
+    outcome: z.enum(TASK_OUTCOMES).exactOptional(),
     disk: NodeDisk.exactOptional(),
   }),
   /** May be lost; also renews the leases that it names. */

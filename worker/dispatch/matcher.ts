@@ -1,6 +1,10 @@
 // Runs the matching: claims the tasks of its matches for their nodes, stores tickets, and sets the alarm.
+
+import { messageOf } from "#shared/log.ts";
+import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import { log } from "../log.ts";
 import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { TaskReport } from "../rpc/hub-reports.ts";
 import type { CloseReason } from "./admission.ts";
@@ -61,6 +65,11 @@ export class Matcher {
     return this.#matching.times.report();
   }
 
+  /** How the tasks of these leases ended, which their node then releases. */
+  ending(leases: readonly string[], outcome: TaskOutcome): void {
+    this.#matching.ending(leases, outcome);
+  }
+
   /** A node gets no more work, or gets work again, from the next match on. */
   cordon(nodeId: string, isCordoned: boolean): void {
     this.#matching.cordon(nodeId, isCordoned, Date.now());
@@ -80,7 +89,8 @@ export class Matcher {
   advertise(sent: SentOffer | SentOffer[]): Advertised {
     // Jobs of the previous release send one offer.
     const offers = [sent].flat().map((offer) => TicketOffer.parse(offer));
-    void Promise.all([...this.#disconnectSilent(), this.#step({ kind: "advertise", offers })]);
+    const claims = Promise.all([...this.#disconnectSilent(), this.#step({ kind: "advertise", offers })]);
+    claims.catch((error: unknown) => log.error("matching failed", { error: messageOf(error) }));
     const now = Date.now();
     const missing = offers.flatMap(({ count, requirements }) =>
       count > 0 ? (this.#matching.missing(requirements, now) ?? []) : [],

@@ -200,6 +200,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
       case "slots": {
         const released: ReadonlySet<string> = new Set(frame.released);
         this.#jobs.released(frame.released);
+        if (frame.outcome) this.#matcher.ending(frame.released, frame.outcome);
         const held = Object.entries(node.leases).filter(([lease]) => !released.has(lease));
         const leases: HeldLeases = Object.fromEntries(held);
         const about = frame.disk ? { ...node.about, disk: frame.disk } : node.about;

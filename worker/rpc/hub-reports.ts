@@ -1,6 +1,6 @@
 // What a hub reports of its nodes and of the work that waits, for the operator. Times in ms since 1970.
 import type { Capabilities, HardwareName } from "#shared/protocol/capabilities.ts";
-import type { NodeDisk } from "#shared/protocol/frames.ts";
+import { type NodeDisk, TASK_OUTCOMES } from "#shared/protocol/frames.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 
 /**
@@ -54,12 +54,17 @@ export type QueueReport = SlotUse & {
   readonly meanTaskMs: number;
 };
 
+/**
+ * How a task left its node: as the node states it; `released` by a node that does not; `lost` with the connection of its
+ * node.
+ */
+export const ENDS_OF_TASKS = [...TASK_OUTCOMES, "released", "lost"] as const;
+export type EndOfTask = (typeof ENDS_OF_TASKS)[number];
+
 /** The tasks of a kind that have left their nodes since the hub began to count. */
 export type TaskReport = {
   readonly kind: string;
-  /** By the node itself, and with the connection of the node. */
-  readonly released: number;
-  readonly lost: number;
+  readonly outcomes: Readonly<Record<EndOfTask, number>>;
   /** Their times: the number of those within each bound of DURATION_BOUNDS_S, and of all; and the sum. */
   readonly within: readonly number[];
   readonly timed: number;

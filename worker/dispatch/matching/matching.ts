@@ -1,5 +1,6 @@
 // Matches the jobs' tickets with the free slots of nodes: (state, event, now) → matches, writes, and when to look
 // again. Sockets, storage, calls and alarms are the hub's; so is adding, changing and removing nodes of the roster.
+import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
@@ -65,6 +66,8 @@ export class Matching<Node extends ConnectedNode> {
   readonly roster: Roster<Node>;
   readonly health = new Health();
   readonly times = new TaskTimes();
+  /** How tasks have ended whose nodes are about to release them. */
+  readonly #outcomes = new Map<string, TaskOutcome>();
   /** The nodes that the operator has cordoned. */
   readonly #cordoned = new Set<string>();
   readonly #accounts = new Accounts();
@@ -134,6 +137,11 @@ export class Matching<Node extends ConnectedNode> {
       for (const taken of slotsOf(running)) queues[taken].running += 1;
     }
     return [...pools.values()].flatMap(({ inspect, encode }) => [inspect, encode]);
+  }
+
+  /** How the tasks of these leases ended, which their node then releases from the roster. */
+  ending(leases: readonly string[], outcome: TaskOutcome): void {
+    for (const lease of leases) if (this.roster.holder(lease)) this.#outcomes.set(lease, outcome);
   }
 
   /** A node gets no more work, or gets work again, from the next step on; also while it is not connected. */
@@ -223,7 +231,9 @@ export class Matching<Node extends ConnectedNode> {
     if (this.roster.holder(lease)) return;
     const charge = this.#charges.get(lease);
     this.#charges.delete(lease);
-    this.times.ended(lease, charge ? (now - charge.at) / 1000 : null, this.roster.get(nodeId) === null);
+    const end = this.roster.get(nodeId) === null ? "lost" : (this.#outcomes.get(lease) ?? "released");
+    this.#outcomes.delete(lease);
+    this.times.ended(lease, charge ? (now - charge.at) / 1000 : null, end);
     if (charge) {
       const account = this.#accounts.get(accountId);
       this.#accounts.settle(account, slotClass, (now - charge.at) / 1000, charge.chargedS);

@@ -6,6 +6,7 @@ import { fleetMetrics } from "./fleet-metrics.ts";
 import { formatFor, printMetrics } from "./metrics-text.ts";
 
 const queue = { pool: "default", slotClass: "encode" as const, free: 1, running: 2, waiting: 3 };
+const NO_OUTCOMES = { done: 0, failed: 0, returned: 0, cancelled: 0, released: 0, lost: 0 };
 const within = DURATION_BOUNDS_S.map((bound) => (bound >= 60 ? 2 : 0));
 const REPORT: HubReport = {
   nodes: [
@@ -13,7 +14,7 @@ const REPORT: HubReport = {
     { pool: "default", state: "cordoned", hardware: null, count: 1 },
   ],
   queues: [{ ...queue, oldestWaitMs: 4_500, meanTaskMs: 60_000 }],
-  tasks: [{ kind: "encode", released: 2, lost: 1, within, timed: 2, sumSeconds: 90.5 }],
+  tasks: [{ kind: "encode", outcomes: { ...NO_OUTCOMES, done: 2, lost: 1 }, within, timed: 2, sumSeconds: 90.5 }],
 };
 const OTHER: HubReport = {
   nodes: [{ pool: "default", state: "ready", hardware: "nvenc", count: 5 }],
@@ -21,7 +22,7 @@ const OTHER: HubReport = {
     { ...queue, oldestWaitMs: 1_000, meanTaskMs: 20_000 },
     { ...queue, pool: "gpu", slotClass: "inspect", oldestWaitMs: 0, meanTaskMs: 1_000 },
   ],
-  tasks: [{ kind: "encode", released: 1, lost: 0, within, timed: 2, sumSeconds: 9.5 }],
+  tasks: [{ kind: "encode", outcomes: { ...NO_OUTCOMES, done: 1 }, within, timed: 2, sumSeconds: 9.5 }],
 };
 
 it("adds up the metrics of all hubs", () => {
@@ -38,7 +39,7 @@ it("adds up the metrics of all hubs", () => {
       'copra_tasks_waiting{pool="default",class="inspect"} 0',
       'copra_tasks_waiting{pool="gpu",class="inspect"} 3',
       'copra_task_oldest_wait_seconds{pool="default",class="encode"} 4.5',
-      'copra_tasks_total{kind="encode",outcome="released"} 3',
+      'copra_tasks_total{kind="encode",outcome="done"} 3',
       'copra_task_duration_seconds_bucket{kind="encode",le="30"} 0',
       'copra_task_duration_seconds_bucket{kind="encode",le="60"} 4',
       'copra_task_duration_seconds_bucket{kind="encode",le="+Inf"} 4',

@@ -28,10 +28,9 @@ export function fleetMetrics(
     gauge("copra_task_oldest_wait_seconds", "How long the oldest task has waited.", rowsOf(queues, "oldestWait")),
     {
       ...{ name: "copra_tasks", type: "counter", help: "Tasks that have left their nodes." },
-      samples: tasks.flatMap(({ kind, released, lost }) => [
-        { labels: { kind, outcome: "released" }, value: released },
-        { labels: { kind, outcome: "lost" }, value: lost },
-      ]),
+      samples: tasks.flatMap(({ kind, outcomes }) =>
+        Object.entries(outcomes).map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
+      ),
     },
     {
       ...{ name: "copra_task_duration_seconds", type: "histogram", help: "The time of a task on its node." },
@@ -91,10 +90,18 @@ function sumTasks(reports: readonly TaskReport[]): TaskReport[] {
   return [...kinds.values()].sort((one, other) => one.kind.localeCompare(other.kind));
 }
 
-const added = (one: TaskReport, other: TaskReport): TaskReport => ({
-  kind: one.kind,
+const sumOutcomes = (one: TaskReport["outcomes"], other: TaskReport["outcomes"]): TaskReport["outcomes"] => ({
+  done: one.done + other.done,
+  failed: one.failed + other.failed,
+  returned: one.returned + other.returned,
+  cancelled: one.cancelled + other.cancelled,
   released: one.released + other.released,
   lost: one.lost + other.lost,
+});
+
+const added = (one: TaskReport, other: TaskReport): TaskReport => ({
+  kind: one.kind,
+  outcomes: sumOutcomes(one.outcomes, other.outcomes),
   within: one.within.map((count, at) => count + (other.within[at] ?? 0)),
   timed: one.timed + other.timed,
   sumSeconds: one.sumSeconds + other.sumSeconds,

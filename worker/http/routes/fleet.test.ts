@@ -151,7 +151,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     expect(body.inspect).toMatchObject({ wanted: 3, running: 1, waiting: 2, free: 0 });
     expect(body.encode).toMatchObject({ wanted: 3, running: 1, waiting: 2 });
     expect(body.pools).toMatchObject({ default: { encode: { free: 0 } }, gpu: { inspect: { wanted: 0 } } });
-    node.say({ type: "slots", offered: { inspect: 0, encode: 0 }, released: [lease] });
+    node.say({ type: "slots", offered: { inspect: 0, encode: 0 }, released: [lease], outcome: "done" });
     await settle();
     const response = await app.request("/metrics", { headers: bearer(ADMIN) }, env);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -161,7 +161,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
         'copra_nodes{pool="default",state="ready",hardware="none"} 1',
         'copra_tasks_waiting{pool="default",class="inspect"} 2',
         'copra_slots{pool="default",class="encode",state="free"} 1',
-        'copra_tasks_total{kind="inspect",outcome="released"} 1',
+        'copra_tasks_total{kind="inspect",outcome="done"} 1',
         'copra_task_duration_seconds_count{kind="inspect"} 1',
         "copra_hubs_unavailable 0",
       ]),
