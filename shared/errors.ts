@@ -95,6 +95,9 @@ export const ERRORS = {
   node_busy: retry("node"),
   turn_over: retry("node"),
   cancelled: final("client"),
+  // Time limits of the job's settings.
+  job_not_started: final("client"),
+  job_timeout: final("client"),
 } as const satisfies Record<string, ErrorTraits>;
 
 /** `input_http_<status>` carries the status of the source server; its traits are computed from it. */

@@ -69,7 +69,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   async create(spec: JobSpec): Promise<void> {
     // Parsed as when it is read from disk: a job whose specification cannot be read must not start.
-    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec)));
+    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec), Date.now()));
   }
 
   turn(turn: Turn): Promise<TurnAnswer> {

@@ -84,4 +84,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   node_busy: "The node had no space for the input and returned the task.",
   turn_over: "The input arrived slowly while other tasks waited, and the node returned the task.",
   cancelled: "The job was canceled.",
+  job_not_started: "No node took the job's work within `settings.start_within_s`.",
+  job_timeout: "The job did not end within `settings.max_run_s` after its first task started.",
 };

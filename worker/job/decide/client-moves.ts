@@ -39,6 +39,8 @@ export function retryJob(state: JobState, now: number): JobState | null {
     chunks,
     ultrafast: null,
     completedAt: null,
+    startedAt: now,
+    runningSince: null,
     shownPercent: 0,
     storageCheck: newStorageCheck(state.spec, now),
   };

@@ -44,7 +44,9 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
     assignments.push(...assignmentOf(state, { ...task, ...leased }, claim));
   }
-  if (assignments.length > 0) next = waitsNoLonger(next, claim.slotClass);
+  if (assignments.length > 0) {
+    next = { ...waitsNoLonger(next, claim.slotClass), runningSince: state.runningSince ?? now, workedAt: now };
+  }
   return { state: next, assignments };
 }
 
@@ -135,7 +137,7 @@ export function renewLease(
   const { verdict, task } = checkLease(state, proof);
   if (verdict !== "current" || !task?.lease) return { state, verdict, task };
   const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null, isSuspected: false };
-  return { state: moveTaskTo(state, task.id, "renew", { lease }), verdict, task };
+  return { state: { ...moveTaskTo(state, task.id, "renew", { lease }), workedAt: now }, verdict, task };
 }
 
 /** Records a node's progress; statuses follow the stage of the task. */

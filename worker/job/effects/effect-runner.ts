@@ -5,6 +5,7 @@ import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { startSpeculations } from "../chunks/speculative-attempts.ts";
 import { expireLeases } from "../decide/leases.ts";
+import { endOverdue } from "../decide/time-limits.ts";
 import type { JobMemory } from "../persistence/job-memory.ts";
 import type { PendingEffect } from "./effect.ts";
 import { CHECK_AFTER_MS, effectDone, effectFailed, nextAlarmAt, nextCheckAt, pendingEffects } from "./job-effects.ts";
@@ -65,7 +66,7 @@ export class EffectRunner {
       if (this.#memory.isUnreadable) return await this.#handleUnreadable();
       const { state } = this.#memory;
       const now = Date.now();
-      const next = state && startSpeculations(expireLeases(state, now), now);
+      const next = state && endOverdue(startSpeculations(expireLeases(state, now), now), now);
       if (next && next !== state) this.#memory.save(next);
       // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
       if (this.#due(new Set(), () => true).length > 0) this.#setAlarm(now + RESTART_MS);

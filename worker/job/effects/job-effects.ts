@@ -9,6 +9,7 @@ import { speculationsDue } from "../chunks/speculative-attempts.ts";
 import { runnableTasks } from "../decide/leases.ts";
 import { nextHopAt } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
+import { limitOf } from "../decide/time-limits.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
 import { leaseEnd, type TaskState } from "../state/task-state.ts";
@@ -108,7 +109,7 @@ function hashOf(text: string): number {
 
 /**
  * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns),
- * the first lease to expire, or the first chunk to count as slow. Null when nothing is left to do.
+ * the first lease to expire, the first chunk to count as slow, or the job's time limit. Null when nothing is left to do.
  */
 export function nextAlarmAt(
   state: JobState,
@@ -118,13 +119,14 @@ export function nextAlarmAt(
   const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [leaseEnd(task.lease)] : []));
   const effects = pendingEffects(state, retentionMs).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
   const speculations = speculationsDue(state).map(({ at }) => at);
-  const times = [...effects, ...leases, ...speculations];
+  const limit = limitOf(state);
+  const times = [...effects, ...leases, ...speculations, ...(limit ? [limit.at] : [])];
   return times.length > 0 ? Math.min(...times) : null;
 }
 
 /** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
-  Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now) + checkAfterMs(now - state.spec.createdAt);
+  Math.ceil(Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now)) + checkAfterMs(now - state.spec.createdAt);
 /** Longer than any alarm is late. */
 export const CHECK_AFTER_MS = 10 * 60_000;
 const MAX_CHECK_AFTER_MS = 60 * 60_000;

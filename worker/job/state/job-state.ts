@@ -44,6 +44,11 @@ export const JobState = z.object({
   spec: JobSpec,
   status: z.enum(JOB_STATUSES),
   completedAt: Time.nullable(),
+  /** When it was created or restarted last; 0: at its creation. */
+  startedAt: Time.default(0),
+  /** When a node first took a task of it since then, and when a node last reported. */
+  runningSince: Time.nullable().default(null),
+  workedAt: Time.default(0),
   /** How often the job was restarted. The tasks of each round have ids of their own. */
   round: z.int(),
   /** Counts the changes that the index must have, and the last one that it confirmed. */
@@ -87,11 +92,14 @@ export const JobState = z.object({
 export type JobState = z.infer<typeof JobState>;
 
 /** The state of a new job: its first task inspects the source. */
-export function newJob(spec: JobSpec): JobState {
+export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
   return {
     spec,
     status: "job.starting",
     completedAt: null,
+    startedAt: now,
+    runningSince: null,
+    workedAt: 0,
     round: 0,
     version: 1,
     indexedVersion: 1,

@@ -1,0 +1,41 @@
+// Jobs that nobody works on, or that take too long, end: otherwise they would keep their secrets for ever. Pure.
+import type { Failure } from "#shared/errors.ts";
+import { isTerminalJob } from "#shared/job/job-status.ts";
+import { isTerminalOutput } from "#shared/job/output-status.ts";
+import { abandonTasks, bumpVersion, moveInputTo } from "../state/job-moves.ts";
+import type { JobState } from "../state/job-state.ts";
+import { endIfDone, failOutput } from "./job-ending.ts";
+
+/** When the job ends unless its state changes, ms since 1970; and why. Null: never. */
+export function limitOf(state: JobState): { at: number; failure: Failure } | null {
+  if (isTerminalJob(state.status)) return null;
+  const { startWithinMs, maxRunMs } = state.spec.settings;
+  const limits: { at: number; failure: Failure }[] = [];
+  if (!state.tasks.some(({ phase }) => phase === "leased" || phase === "completing")) {
+    const message = `No encoder node took the work of this job within ${startWithinMs / 1000} s`;
+    limits.push({ at: idleSince(state) + startWithinMs, failure: { code: "job_not_started", message } });
+  }
+  if (maxRunMs !== null && state.runningSince !== null) {
+    const message = `The job did not end within ${maxRunMs / 1000} s after its first task started`;
+    limits.push({ at: state.runningSince + maxRunMs, failure: { code: "job_timeout", message } });
+  }
+  return limits.toSorted((one, other) => one.at - other.at)[0] ?? null;
+}
+
+/** Since when no node has worked on the job: its start, its last report, or the end of its last lease. */
+const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
+  Math.max(spec.createdAt, startedAt, workedAt, ...tasks.map(({ notBefore }) => notBefore));
+
+/** Ends a job whose time is over: finished outputs are kept, all others fail. */
+export function endOverdue(state: JobState, now: number): JobState {
+  const limit = limitOf(state);
+  if (!limit || limit.at > now) return state;
+  const { failure } = limit;
+  let next = abandonTasks(state);
+  // Without a probe it was the input that nobody could fetch.
+  if (!state.input.probe) next = moveInputTo({ ...next, input: { ...next.input, failure } }, "fail");
+  for (const [index, { phase }] of state.outputs.entries()) {
+    if (!isTerminalOutput(phase)) next = failOutput(next, index, failure, now);
+  }
+  return endIfDone(bumpVersion(next), now);
+}
