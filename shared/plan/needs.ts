@@ -6,7 +6,7 @@ import type { Need } from "../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "./command/capabilities.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planOutput } from "./plan-encode.ts";
-import { chooseTracks } from "./source/source-tracks.ts";
+import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
 
 /** Assumed while a source has not been inspected: usual video, with audio. */
 const USUAL_SOURCE: MediaProbe = {
@@ -29,11 +29,18 @@ const USUAL_SOURCE: MediaProbe = {
  */
 export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
   const tracks = chooseTracks(probe ?? USUAL_SOURCE);
-  const needs = outputs.flatMap((spec) => {
+  const needs = outputs.flatMap((spec) => needsOfOutput(spec, tracks));
+  return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
+}
+
+/** None if the planner throws: then it does so on every node, too. */
+function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] {
+  try {
     const plan = planOutput(spec, tracks, ALL_SOFTWARE);
     return plan.ok ? plan.value.needs : [];
-  });
-  return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
+  } catch {
+    return [];
+  }
 }
 
 /** The needs that a node does not meet, in the same order. */

@@ -19,8 +19,14 @@ export type NodeConnection = {
   close(): Promise<void>;
 };
 
-/** Listens on a free loopback port for a node whose control plane is at `origin`. */
-export async function startNodeConnection(origin: string): Promise<NodeConnection> {
+/**
+ * Listens on a free loopback port for a node whose control plane is at `origin`. `rewrite` changes the texts that the
+ * node sends by its socket.
+ */
+export async function startNodeConnection(
+  origin: string,
+  rewrite: (text: string) => string = (text) => text,
+): Promise<NodeConnection> {
   const messages: WireMessage[] = [];
   const server = createServer((request, response) => {
     forward(request, response, origin, messages).catch(() => response.destroy());
@@ -32,8 +38,14 @@ export async function startNodeConnection(origin: string): Promise<NodeConnectio
     upstream.once("error", () => socket.destroy());
     upstream.once("open", () => {
       sockets.handleUpgrade(request, socket, head, (node) => {
-        tie(node, upstream, (text) => messages.push({ by: "node", where: "socket", text }));
-        tie(upstream, node, (text) => messages.push({ by: "control plane", where: "socket", text }));
+        tie(node, upstream, (text) => {
+          messages.push({ by: "node", where: "socket", text });
+          return rewrite(text);
+        });
+        tie(upstream, node, (text) => {
+          messages.push({ by: "control plane", where: "socket", text });
+          return text;
+        });
       });
     });
   });
@@ -50,11 +62,8 @@ export async function startNodeConnection(origin: string): Promise<NodeConnectio
   };
 }
 
-function tie(from: WebSocket, to: WebSocket, heard: (text: string) => void): void {
-  from.on("message", (data) => {
-    heard(data.toString());
-    to.send(data.toString());
-  });
+function tie(from: WebSocket, to: WebSocket, passed: (text: string) => string): void {
+  from.on("message", (data) => to.send(passed(data.toString())));
   from.on("close", () => to.close());
   from.on("error", () => to.terminate());
 }

@@ -12,7 +12,7 @@ const namesOf = (needs: readonly Need[]): string[] => needs.map(({ anyOf }) => a
 it("a source is fetched where its outputs can be made, as far as they are certain", async () => {
   const outputs = {
     "mp4:av1": { path: "a.mp4" },
-    "webm:vp9:x": { path: "b.webm", if: "{{ width }} > 4000" },
+    "webm:vp9:x": { path: "b.webm", if: "{{ input.width }} > 4000" },
   };
   const jobOf = async (settings: object): Promise<JobState> => checkedJob(await newSpec({ outputs, settings }));
   const needsOf = (state: JobState, slotClass: "inspect" | "encode"): string[] =>
