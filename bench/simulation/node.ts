@@ -34,7 +34,7 @@ export interface NodeObserver {
 /** The lease is over, or the node is gone. */
 class Dropped extends Error {}
 
-type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean };
+type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean; busyUntil: number };
 
 /** As encoder-node/task/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
@@ -113,6 +113,22 @@ export class SimulatedNode {
   /** The machine is gone after this time: the node takes nothing more. */
   announceEnd(withinMs: number): void {
     this.#send({ type: "bye", withinMs });
+    const endsAt = this.#platform.time.now + withinMs;
+    for (const running of this.#running.values()) {
+      if (running.busyUntil > endsAt) void this.#handBack(running);
+    }
+  }
+
+  /** Returns a lease whose work cannot end in time. */
+  async #handBack(running: Running): Promise<void> {
+    const { token, latencyMs } = this.#options;
+    running.isWanted = false;
+    const failure = { code: "node_lost", message: "The node's machine is taken away" };
+    await this.#platform.time.sleep(latencyMs);
+    await this.#platform.request(`/v2/nodes/leases/${running.lease}/fail`, {
+      ...{ method: "POST", body: JSON.stringify({ token: running.token, failure }) },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    });
   }
 
   #reconnect(): void {
@@ -204,7 +220,7 @@ export class SimulatedNode {
   async #work(assignment: Assignment): Promise<void> {
     const { lease, slotClass } = assignment;
     if (this.#isGone || this.#running.has(lease)) return;
-    const running: Running = { ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true };
+    const running: Running = { ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true, busyUntil: 0 };
     const { observer, workloadOf } = this.#options;
     const isFirst = this.#running.size === 0;
     this.#running.set(lease, running);
@@ -214,7 +230,7 @@ export class SimulatedNode {
     observer?.assigned(assignment, this.#options.nodeId);
     try {
       const workload = workloadOf(assignment);
-      if (workload.kills) return this.die({ isSilent: true });
+      if (workload.kills && assignment.kind === "encode") return this.die({ isSilent: true });
       if (workload.fails) {
         await this.#post(running, "fail", { failure: workload.fails });
         observer?.reported(assignment, "fail");
@@ -261,6 +277,7 @@ export class SimulatedNode {
   }
 
   async #sleep(running: Running, ms: number): Promise<void> {
+    running.busyUntil = this.#platform.time.now + ms;
     await this.#platform.time.sleep(ms);
     if (this.#isGone || !running.isWanted) throw new Dropped();
   }
