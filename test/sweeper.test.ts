@@ -28,15 +28,15 @@ it("ends a job whose request died between its row and its beginning", async () =
     input: { url: "http://127.0.0.1:9/video.mp4" },
     outputs: { "mp4:240p": { path: "a.mp4" } },
   });
+  const { body: view } = await stack.request("GET", `/jobs/${id}`);
   const lost = "NeverBegun0001";
   const { home } = stack;
   stack = await stack.restart(() =>
     change(
       home,
-      `INSERT INTO jobs SELECT ?, account_id, status, version, created_at, completed_at, replace(view, id, ?), 1
-         FROM jobs WHERE id = ?`,
+      "INSERT INTO jobs SELECT ?, account_id, status, version, created_at, completed_at, ?, 1 FROM jobs WHERE id = ?",
       lost,
-      lost,
+      JSON.stringify(view).replace(id, lost),
       id,
     ),
   );

@@ -1,6 +1,10 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { unpackView } from "../../db/stored-view.ts";
+import worker from "../../index.ts";
 import { basic, jobBody, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { measuredDatabase } from "../../testing/measured-database.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -223,12 +227,33 @@ describe("POST /v2/jobs", () => {
     const credentials = { access_key_id: "AKID", secret_access_key: SECRET_KEY };
     const input = { service: "s3", bucket: "videos", region: "eu-west-1", key: "a.mp4", credentials };
     expect((await post(jobBody({ input }))).status).toBe(201);
-    const dump = JSON.stringify(
-      await env.DB.batch(["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`))),
+    const tables = await env.DB.batch<Record<string, unknown>>(
+      ["jobs", "accounts", "api_keys"].map((t) => env.DB.prepare(`SELECT * FROM ${t}`)),
     );
+    const views = tables.flatMap(({ results }) => results.map(({ view }) => unpackView(String(view))));
+    expect(views.join()).toContain("input.starting");
+    const dump = JSON.stringify([tables, views]);
     expect(dump).not.toContain(SECRET_KEY);
     expect(dump).not.toContain(account.key);
     expect(dump).not.toContain(account.webhookSecret.slice(6));
+  });
+});
+
+describe("POST /v2/jobs queries the database twice", () => {
+  it.each([
+    ["without an Idempotency-Key", {}],
+    ["with one", { "idempotency-key": "twice" }],
+  ])("%s", async (_, headers) => {
+    const { db, work } = measuredDatabase(env.DB);
+    const init = {
+      method: "POST",
+      headers: { ...basic((await newAccount()).key), ...headers },
+      body: JSON.stringify(jobBody()),
+    };
+    const request = new Request<unknown, IncomingRequestCfProperties>("https://copra.test/v2/jobs", init);
+    const { status } = await worker.fetch(request, { ...env, DB: db }, createExecutionContext());
+    // The key's account; the job's row.
+    expect([status, work.calls]).toEqual([201, 2]);
   });
 });
 
