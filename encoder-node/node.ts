@@ -16,6 +16,7 @@ import { requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { nodeFacts } from "./node-facts.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
+import { answerSigned } from "./task/signed-scratch.ts";
 import { createSlots } from "./task/slots.ts";
 import { SourceCache } from "./task/source-cache.ts";
 import type { NodeDeps } from "./task/task-deps.ts";
@@ -77,7 +78,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
         ...own,
         log: leaseLog,
         requestUploads: (files) => requestUploads(client, files),
-        requestScratch: (puts, gets) => requestScratch(client, puts, gets),
+        requestScratch: answerSigned(own.assignment, (puts, gets) => requestScratch(client, puts, gets)),
       };
     },
   });

@@ -55,6 +55,17 @@ export const ScratchTrack = z.object({
 });
 export type ScratchTrack = z.infer<typeof ScratchTrack>;
 
+/**
+ * Signed with the assignment of a task, so that most nodes need not request URLs: the objects that the task reads, and
+ * names that its node may give to what it writes. Valid for 15 minutes; after that, and for more objects, a node
+ * requests URLs.
+ */
+export const SignedScratch = z.object({
+  puts: z.array(z.object({ name: ScratchName, url: z.string() })),
+  gets: z.array(z.object({ name: ScratchName, url: z.string() })),
+});
+export type SignedScratch = z.infer<typeof SignedScratch>;
+
 /** Requests signed URLs for objects in the job's folder of the scratch bucket: `puts` to write, `gets` to read. */
 export const ScratchRequest = z.object({
   token: LeaseProof.shape.token,

@@ -6,7 +6,7 @@ import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_SLOTS } from "../report-limits.ts";
 import { ChunkSpan } from "./chunks.ts";
 import { LeaseProof } from "./leases.ts";
-import { RangedSource, ScratchTrack } from "./scratch.ts";
+import { RangedSource, ScratchTrack, SignedScratch } from "./scratch.ts";
 
 /** Classes of slots: inspecting is light and mostly waits for the network, encoding uses a whole machine. */
 export const SLOT_CLASSES = ["inspect", "encode"] as const;
@@ -20,7 +20,13 @@ export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "join"] as con
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** Fields of tasks that read a range of the source. */
-const rangedTask = { sourceUrl: z.string(), source: RangedSource, probe: MediaProbe, outputs: z.array(OutputSpec) };
+const rangedTask = {
+  sourceUrl: z.string(),
+  source: RangedSource,
+  probe: MediaProbe,
+  outputs: z.array(OutputSpec),
+  signed: SignedScratch.exactOptional(),
+};
 
 export const Task = z.discriminatedUnion("kind", [
   /**

@@ -14,6 +14,7 @@ import { withUrls } from "./secrets/extra-urls.ts";
 import { openForTask } from "./secrets/task-secrets.ts";
 import { requestAdvertising } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
+import { withSigned } from "./uploads/sign-assignment.ts";
 
 export class HubTurns {
   readonly #env: Env;
@@ -48,9 +49,9 @@ export class HubTurns {
     // After a claim of what another node has taken, the hub hears what there is now.
     if (turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now)) this.#commit(next);
     else this.#memory.note(next);
-    const assigned = taken.assigned.map((assignments) =>
-      assignments.map((one) => ({ ...one, task: withUrls(one.task, urls) })),
-    );
+    const complete = (one: Assignment): Promise<Assignment> =>
+      withSigned(next, { ...one, task: withUrls(one.task, urls) }, settings);
+    const assigned = await Promise.all(taken.assigned.map((assignments) => Promise.all(assignments.map(complete))));
     for (const one of assigned.flat())
       log.debug("task claimed", { job: state.spec.id, lease: one.lease, kind: one.kind });
     return { accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };

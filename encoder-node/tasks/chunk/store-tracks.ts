@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { putScratch, scratchName } from "../../task/scratch.ts";
+import { signedOf } from "../../task/signed-scratch.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { fileContent } from "../../upload/content.ts";
 
@@ -14,11 +15,19 @@ export type EncodedTrack = {
   readonly frames: number | null;
 };
 
-/** Files keep their names, below the lease's folder. Reports progress of the stage `uploading`. */
+/**
+ * Files get the names that were signed with the assignment; beyond those they keep their own, below the lease's folder.
+ * Reports progress of the stage `uploading`.
+ */
 export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
   const { lease } = deps.assignment;
+  const names = signedOf(deps.assignment)?.puts ?? [];
+  const areNamed = names.length >= tracks.length;
   const files = await Promise.all(
-    tracks.map(async ({ path }) => ({ name: scratchName(lease, basename(path)), content: await fileContent(path) })),
+    tracks.map(async ({ path }, at) => {
+      const name = (areNamed ? names[at]?.name : undefined) ?? scratchName(lease, basename(path));
+      return { name, content: await fileContent(path) };
+    }),
   );
   const totalBytes = files.reduce((sum, { content }) => sum + content.sizeBytes, 0);
   deps.progress("uploading", 0);

@@ -12,6 +12,8 @@ import { keyUrl } from "./s3-urls.ts";
 export interface ScratchStore {
   /** One signed PUT for the whole object. */
   put(name: ScratchName, sizeBytes: number): Promise<UploadPart>;
+  /** A signed URL to PUT the object with any size: only its name is known. */
+  putAny(name: ScratchName): Promise<string>;
   /** A signed URL to GET the object. */
   get(name: ScratchName): Promise<string>;
   /** Removes everything in the folder. Throws AppError(storage_*). */
@@ -34,6 +36,7 @@ export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobI
       const url = await presignPut(signer, urlOf(name), { sizeBytes, seconds });
       return { url, headers: {}, offset: 0, sizeBytes };
     },
+    putAny: (name) => presign(signer, urlOf(name), { method: "PUT", seconds }),
     get: (name) => presign(signer, urlOf(name), { method: "GET", seconds }),
     clear: async () => {
       const bucketUrl = keyUrl(bucket, "").slice(0, -1);
