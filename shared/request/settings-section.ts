@@ -8,7 +8,7 @@ import { invalid, parseSection } from "./parse-section.ts";
 export const MAX_PRIORITY = 50;
 export const MAX_HOPS = 8;
 const DAY_S = 24 * 60 * 60;
-/** A job that no node has started after this long fails. */
+/** A job fails whose work waits for a node for this long. */
 export const DEFAULT_START_WITHIN_S = DAY_S;
 /** The longest time for a start, a run or a hop. */
 export const MAX_WAIT_S = 30 * DAY_S;
@@ -30,7 +30,7 @@ export const SettingsSpec = z.object({
   priority: z.int().default(0),
   /** Labels that a node must have; sorted, without duplicates. */
   require: z.array(z.string()).default([]),
-  /** The job fails if no node has started it this long after its creation. */
+  /** The job fails if its work waits for a node for this long. */
   startWithinMs: z.number().default(DEFAULT_START_WITHIN_S * 1000),
   /** The job fails if it has not ended this long after its first task started; null: it may take any time. */
   maxRunMs: z.number().nullable().default(null),
@@ -93,7 +93,7 @@ export const SettingsBody = strictObject({
   require: Labels.default([]).describe("Labels that a node must have to get the work, such as `gpu` or `region:eu`"),
   start_within_s: waitSeconds
     .default(DEFAULT_START_WITHIN_S)
-    .describe("The job fails if no node has started it after this many seconds; a day by default"),
+    .describe("The job fails if its work waits for a node for this many seconds; a day by default"),
   max_run_s: waitSeconds
     .optional()
     .describe("The job fails if it has not ended this many seconds after its first task started; no limit by default"),
