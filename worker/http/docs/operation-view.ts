@@ -9,7 +9,9 @@ import type {
 import { block, code, errorAnchor, type Html, html, json, prose, section, table } from "./markup.ts";
 import { fieldName, schemaLink, viewDescription, viewType } from "./schema-view.ts";
 
-const ACCESS: Readonly<Record<string, string>> = { apiKey: "API key", adminToken: "admin token" };
+const ACCESS: Readonly<Record<string, string>> = {
+  ...{ apiKey: "API key", adminToken: "admin token", metricsToken: "metrics token or admin token" },
+};
 
 /** A section with the parameters, the body and the responses of an operation. */
 export function viewOperation(path: string, method: string, operation: OperationObject): Html {
