@@ -67,7 +67,7 @@ function measureAll(): void {
 async function measureOne(kind: string): Promise<void> {
   const print = console.log;
   const { counts, details, logged } = await measureKind(kind, values.root);
-  if (values.json) return print(JSON.stringify(counts));
+  if (values.json) return print(JSON.stringify({ ...counts, total: billOf(counts).total }));
   print(line(COLUMNS));
   print(rowOf(kind, counts));
   print(billOf(counts));

@@ -16,19 +16,20 @@ const { values } = parseArgs({
     load: { type: "string", default: "0.8" },
     accounts: { type: "string", default: "10" },
     hubs: { type: "string", default: "1" },
+    burst: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
     details: { type: "boolean", default: false },
   },
 });
 const fault = FAULTS.find((name) => name === values.fault);
 if (!fault) throw new Error(`--fault must be one of: ${FAULTS.join(", ")}`);
-const [nodes, jobs, hours, load, accounts, hubs, seed] = [
-  ...[values.nodes, values.jobs, values.hours, values.load, values.accounts, values.hubs, values.seed],
-].map(Number) as [number, number, number, number, number, number, number];
+const [nodes, jobs, hours, load, accounts, hubs, burst, seed] = [
+  ...[values.nodes, values.jobs, values.hours, values.load, values.accounts, values.hubs, values.burst, values.seed],
+].map(Number) as [number, number, number, number, number, number, number, number];
 
 const print = console.log;
 const startedAt = process.hrtime.bigint();
-const world = await runFleet({ fault, nodes, jobs, hours, load, accounts, hubs, seed }, values.root);
+const world = await runFleet({ fault, nodes, jobs, hours, load, accounts, hubs, burst, seed }, values.root);
 const { rows, violations } = reportOf(world);
 const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
 print(`${nodes} nodes, ${jobs} jobs in ${hours} h, load ${load}, fault: ${fault}, seed ${seed}`);

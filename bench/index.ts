@@ -1,5 +1,5 @@
 // The index of jobs with a million of them, on the local D1: lists, writes, and the deletion of expired rows, before and
-// after migration 0005. Usage: node local/bootstrap.mjs bench/index.ts [rows]
+// after migration 0005. Usage: node local/bootstrap.mjs bench/index.ts [rows] [characters of a view]
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,12 +16,23 @@ const ENTRY = `
   import { listJobs } from "./worker/db/job-list.ts";
   import { scheduleChecks, updateJob, upsertJob } from "./worker/db/jobs.ts";
   import { measuredDatabase } from "./worker/testing/measured-database.ts";
+  import { packView } from "./worker/db/stored-view.ts";
   const sql = (db, text, ...values) => db.prepare(text).bind(...values).run();
   const calls = { claimKey, countUnfinished, deleteExpired, listJobs, scheduleChecks, sql, updateJob, upsertJob };
+  /** Bytes of the database for each of some rows: with a view as it is, and as it is stored. */
+  async function space(db, view, rows) {
+    const insert = async (stored, count) =>
+      (await db.prepare(\`INSERT INTO jobs WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        SELECT substr(hex(randomblob(7)), 1, 14), 'account0000001', 'job.completed', 3, i, i, ?2, NULL FROM n\`)
+        .bind(count, stored).run()).meta.size_after;
+    const sizes = [await insert(view, 1), await insert(view, rows), await insert(packView(view), rows)];
+    return [view.length, packView(view).length, (sizes[1] - sizes[0]) / rows, (sizes[2] - sizes[1]) / rows];
+  }
   export default {
     async fetch(request, env) {
       const [name, ...args] = await request.json();
       const { db, work } = measuredDatabase(env.DB);
+      if (name === "space") return Response.json(await space(env.SPACE, ...args));
       await calls[name](db, ...args);
       return Response.json(work);
     },
@@ -29,6 +40,18 @@ const ENTRY = `
 
 type Work = { calls: number; rowsRead: number; rowsWritten: number; ms: number };
 type Call = (name: string, ...args: unknown[]) => Promise<Work>;
+
+const HEIGHTS = [240, 360, 480, 540, 576, 720, 900, 1080, 1440, 2160];
+/** The view of a job with ten outputs. */
+const VIEW = JSON.stringify({
+  ...{ id: "Ab12Cd34Ef56Gh", created_at: "2026-11-20 20:01:02 +0000", completed_at: "2026-11-20 20:05:09 +0000" },
+  ...{ status: "job.completed", progress: "100%", input: { status: "input.transferred" } },
+  outputs: HEIGHTS.map((height) => ({
+    ...{ key: `mp4:${height}p`, type: "video", format: `mp4:${height}p` },
+    url: `https://customer-media.s3.eu-central-1.amazonaws.com/uploads/2026/11/5f0c1b7e/${height}p.mp4`,
+    ...{ status: "video.encoded", encoder: "libx264" },
+  })),
+});
 
 const DAY_MS = 24 * 60 * 60_000;
 const NOW = Date.now();
@@ -45,14 +68,14 @@ async function start(folder: string): Promise<Miniflare> {
   await stopEsbuild();
   const options = {
     ...{ modules: true, script: built.outputFiles[0]?.text ?? "", compatibilityDate: "2026-08-15" },
-    ...{ d1Databases: ["DB"], resourcePersistencePath: folder, cf: false, telemetry: { enabled: false } },
+    ...{ d1Databases: ["DB", "SPACE"], resourcePersistencePath: folder, cf: false, telemetry: { enabled: false } },
   } as const;
   return new Miniflare(convertV4MiniflareOptions(options));
 }
 
 /** Runs the migrations whose names `wanted` accepts, each in a transaction. */
-async function migrate(miniflare: Miniflare, wanted: (name: string) => boolean): Promise<number> {
-  const database = await miniflare.getD1Database("DB");
+async function migrate(miniflare: Miniflare, binding: string, wanted: (name: string) => boolean): Promise<number> {
+  const database = await miniflare.getD1Database(binding);
   const startedAt = performance.now();
   for (const name of (await readdir(join(ROOT, "migrations"))).filter((file) => file.endsWith(".sql")).toSorted()) {
     if (!wanted(name)) continue;
@@ -63,10 +86,10 @@ async function migrate(miniflare: Miniflare, wanted: (name: string) => boolean):
 }
 
 /**
- * Jobs of 50 days in the order of their creation, each with a view of 2 kB and a random id, 15 % of them of one account
+ * Jobs of 50 days in the order of their creation, each with a view of this size and a random id, 15 % of them of one account
  * (one in 5000 of which failed), and as many keys of the last two days. The newest thousandth has not ended.
  */
-async function fill(call: Call, rows: number): Promise<void> {
+async function fill(call: Call, rows: number, viewChars: number): Promise<void> {
   const open = rows - rows / 1000;
   const numbers = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)";
   const account = "CASE WHEN i % 100 < 15 THEN 'big' ELSE 'acc' || (i % 1000) END";
@@ -77,9 +100,9 @@ async function fill(call: Call, rows: number): Promise<void> {
       `INSERT INTO jobs ${numbers}, made AS (SELECT i, ?3 + CAST(i * ?4 AS INTEGER) AS at FROM n)
        SELECT substr(hex(randomblob(7)), 1, 14), ${account},
          CASE WHEN i >= ?5 THEN 'job.starting' WHEN i % 5000 = 0 THEN 'job.failed' ELSE 'job.completed' END,
-         3, at, CASE WHEN i < ?5 THEN at + 60000 END, hex(randomblob(1000)),
+         3, at, CASE WHEN i < ?5 THEN at + 60000 END, hex(randomblob(?7)),
          CASE WHEN i >= ?5 THEN at ELSE nullif(max(?6, at), ?6) END FROM made`,
-      ...[from, to, NOW - SPAN_MS, SPAN_MS / rows, open, NOW - 7 * DAY_MS],
+      ...[from, to, NOW - SPAN_MS, SPAN_MS / rows, open, NOW - 7 * DAY_MS, viewChars / 2],
     );
     await call(
       "sql",
@@ -169,20 +192,25 @@ async function main(): Promise<void> {
   const rows = Number(process.argv[2] ?? 1_000_000);
   const folder = await mkdtemp(join(tmpdir(), "copra-bench-"));
   const miniflare = await start(folder);
-  const call: Call = async (...body) => {
+  const ask = async (...body: unknown[]): Promise<unknown> => {
     const init = { method: "POST", body: JSON.stringify(body) };
     const response = await miniflare.dispatchFetch("http://bench/", init);
     if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as Work;
+    return await response.json();
   };
+  const call: Call = async (...body) => (await ask(...body)) as Work;
   try {
-    await migrate(miniflare, (name) => name < MIGRATION);
-    await fill(call, rows);
+    await migrate(miniflare, "SPACE", () => true);
+    const sizes = (await ask("space", VIEW, 20_000)) as number[];
+    console.log(`view, stored, row with the view, row as stored: ${sizes.map(Math.round).join(", ")} bytes`);
+    if (rows === 0) return;
+    await migrate(miniflare, "DB", (name) => name < MIGRATION);
+    await fill(call, rows, Number(process.argv[3] ?? 2150));
     console.log(
       `${rows} jobs and keys\n\n| | round trips | rows read | rows written | ms | most ms |\n| --- | --- | --- | --- | --- | --- |`,
     );
     await before(call);
-    const migratedMs = await migrate(miniflare, (name) => name >= MIGRATION);
+    const migratedMs = await migrate(miniflare, "DB", (name) => name >= MIGRATION);
     console.log(`| (migration 0005: ${(migratedMs / 1000).toFixed(1)} s) | | | | | |`);
     await after(call);
     for (const [table, time] of [

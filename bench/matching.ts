@@ -21,7 +21,7 @@ const [nodes, jobs, hours, load, accounts, seed] = [
 ].map(Number) as [number, number, number, number, number, number];
 
 const startedAt = process.hrtime.bigint();
-const run = await MatchingRun.load({ fault: "none", hubs: 1, nodes, jobs, hours, load, accounts, seed });
+const run = await MatchingRun.load({ fault: "none", hubs: 1, burst: 0, nodes, jobs, hours, load, accounts, seed });
 const { done, waits, steps, fetches, jain } = run.finish();
 const tookS = Number(process.hrtime.bigint() - startedAt) / 1e9;
 console.log(`${nodes} nodes, ${jobs} jobs in ${hours} h, load ${load}, ${accounts} accounts, seed ${seed}`);

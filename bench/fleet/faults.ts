@@ -4,8 +4,6 @@ import { regionOf } from "./scenario.ts";
 import type { World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
-/** Jobs of a burst, per node. */
-const BURST = 10;
 
 export async function injectFault(world: World): Promise<void> {
   const { scenario, service, time, notes } = world;
@@ -52,7 +50,7 @@ async function breakNode({ observations, nodes, time, notes }: World): Promise<v
 
 /** Many jobs at once, in the order of their numbers. */
 async function burst({ scenario, observations, submit, time }: World, accountOf: (number: number) => number) {
-  const count = BURST * scenario.nodes;
+  const count = scenario.burst * scenario.nodes;
   observations.compareAccounts(count / 2);
   const submitted: Promise<void>[] = [];
   for (let number = 0; number < count; number++) {

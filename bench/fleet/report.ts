@@ -62,7 +62,11 @@ export function reportOf(world: World): FleetReport {
     );
     rows.push(["wait of the other accounts: p99", seconds(p99)]);
   }
-  if (scenario.fault === "burst") require(jain >= 0.95, `the accounts' shares have a Jain index of ${jain.toFixed(3)}`);
+  if (scenario.fault === "burst") {
+    // With few jobs for each account, the shares differ by chance.
+    const least = (scenario.burst * scenario.nodes) / scenario.accounts >= 100 ? 0.95 : 0.85;
+    require(jain >= least, `the accounts' shares have a Jain index of ${jain.toFixed(3)}`);
+  }
   if (scenario.fault === "deploy") {
     require((notes.get("back after s") ?? 0) <= 30, "the nodes were not back within 30 s");
     require((notes.get("D1 reads of nodes that returned") ?? 0) === 0, "nodes that returned read D1");

@@ -27,6 +27,8 @@ export type Scenario = {
   readonly accounts: number;
   /** Hubs of the pool. */
   readonly hubs: number;
+  /** How many jobs a burst has for each node. */
+  readonly burst: number;
 };
 
 export const HOUR_MS = 3_600_000;

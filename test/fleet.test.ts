@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { FAULTS } from "../bench/fleet/scenario.ts";
+
+const run = promisify(execFile);
+const bench = async (...args: string[]): Promise<string> => {
+  // A violation ends the program with status 1; what it printed says more.
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 26 }).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout;
+};
+
+describe("a simulated fleet of 200 nodes", () => {
+  const size = ["--nodes", "200", "--jobs", "150", "--hours", "0.05", "--burst", "2"];
+
+  it.each(FAULTS)("loses no job and does none twice: %s", async (fault) => {
+    const report = await bench("bench/fleet.ts", "--fault", fault, ...size);
+    expect(report).toContain("lost, failed, done twice                 0, 0, 0");
+    expect(report).not.toContain("VIOLATION");
+  });
+
+  it("gives the same result with the same seed", async () => {
+    const small = ["--nodes", "20", "--jobs", "40", "--hours", "0.05", "--seed", "7"];
+    const reports = [await bench("bench/fleet.ts", ...small), await bench("bench/fleet.ts", ...small)];
+    const [one, other] = reports.map((report) => report.replace(/ *this run.*/, ""));
+    expect(one).toBe(other);
+    expect(one).toContain("jobs                                     40");
+  });
+});
+
+describe("what a job costs on Cloudflare, in dollars per million", () => {
+  it.each([
+    ["2 outputs, 15 s of encoding", 45],
+    ["10 outputs, 5 min of encoding", 60],
+    ["a video in 288 chunks, 100 nodes", 350],
+  ])("%s: at most %i", async (kind, most) => {
+    const { total } = JSON.parse(await bench("bench/cost.ts", "--only", kind, "--json")) as { total: number };
+    expect(total).toBeLessThanOrEqual(most);
+  });
+});
