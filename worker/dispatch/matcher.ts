@@ -51,8 +51,9 @@ export class Matcher {
     return this.#matching.waiting;
   }
 
-  hasWaiting(slotClass: SlotClass): boolean {
-    return this.#matching.hasWaiting(slotClass);
+  /** Whether tasks wait that a node could do in the slot of a task of this class. */
+  hasWaiting(slotClass: SlotClass, node: SocketNode): boolean {
+    return this.#matching.hasWaiting(slotClass, node);
   }
 
   /** The waiting and running tasks by pool and class, and of the tickets only those that `counts` names. */

@@ -99,6 +99,14 @@ export class Chooser<Node extends ConnectedNode> {
     return { ticket, node, slots: Math.min(wanted, isShared ? room : this.#roomOf(line, false)) };
   }
 
+  /** Whether tickets of a class wait that a node may take when it has a slot. */
+  hasWaiting(slotClass: SlotClass, node: Node): boolean {
+    const kind = this.#roster.kinds.of(node);
+    const fits = (group: Group): boolean => this.#kindsOf(group).some((of) => of.kind === kind);
+    const groups = [...this.#waiting.groupsFor(node.nodeId, slotClass)];
+    return groups.some((group) => !group.isParked && (group.nodeId !== null || fits(group)));
+  }
+
   /** The groups that have tickets and a node with a free slot for them. */
   #openGroups(slotClass: SlotClass): Open[] {
     const open: Open[] = [];

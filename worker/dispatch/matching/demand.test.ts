@@ -26,7 +26,7 @@ function matched() {
   matching.roster.add(node("attic", 1));
   const [first] = matching.step({ kind: "advertise", offers: JOBS.map((job) => offer(job, 2)) }, NOW).matches;
   if (!first) throw new Error("Nothing matched");
-  const lease = leaseId(first.ticket.jobId as (typeof JOBS)[number], "chunk-7", 1);
+  const lease = leaseId(first.ticket.jobId as (typeof JOBS)[number], "chunk-7", 2);
   matching.step({ kind: "claimed", match: first, claimed: [{ lease, slotClass: "encode" }] }, NOW);
   return { matching, lease, jobId: first.ticket.jobId };
 }
@@ -57,13 +57,13 @@ it("times a task until its node releases it, also over a new connection of the n
   matching.roster.remove(before);
   matching.roster.add({ ...before });
   matching.step({ kind: "look" }, NOW + 60_000);
-  expect(matching.times.report()).toEqual([]);
+  expect(matching.times.report()).toMatchObject([{ kind: "chunk", timed: 0, outcomes: { done: 0, lost: 0 } }]);
   const [after] = matching.roster.values();
   matching.ending([lease], "done");
   if (after) matching.roster.change(after, { leases: {} });
   matching.step({ kind: "look" }, NOW + 90_000);
   const [chunks] = matching.times.report();
-  expect(chunks).toMatchObject({ kind: "chunk", outcomes: { done: 1, lost: 0 }, timed: 1, sumSeconds: 90 });
+  expect(chunks).toMatchObject({ kind: "chunk", outcomes: { done: 1, lost: 0 }, retries: 1, timed: 1, sumSeconds: 90 });
   expect(chunks?.within).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
   expect(matching.roster.holder(lease)).toBeNull();
 });

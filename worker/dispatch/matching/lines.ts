@@ -65,6 +65,11 @@ export class Group {
     this.nodeId = of.nodeId;
   }
 
+  /** Whether none of its accounts may run more tasks. */
+  get isParked(): boolean {
+    return this.nodeId === null && this.#byAge.size === 0;
+  }
+
   get isEmpty(): boolean {
     return this.#lines.size === 0;
   }

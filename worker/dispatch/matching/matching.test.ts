@@ -128,6 +128,24 @@ describe("a node that fails several jobs", () => {
   });
 });
 
+it("has a slow source yield only to work that its node could do", () => {
+  const fleet = new SimulatedFleet();
+  const node = nodeOf("a", { inspect: 0, encode: 0 });
+  fleet.connect(node);
+  const rows: [TicketOffer, boolean][] = [
+    [offerOf("av1", { requirements: AV1 }), false],
+    [offerOf("full", { maxRunning: 0 }), false],
+    [offerOf("kept", { prefer: "a", preferUntil: 1e15 }), true],
+    [offerOf("usual"), true],
+  ];
+  for (const [offer, expected] of rows) {
+    fleet.advertise(offer);
+    const { matching } = fleet;
+    expect([matching.hasWaiting("encode", node), matching.hasWaiting("inspect", node)]).toEqual([expected, expected]);
+    fleet.advertise({ ...offer, count: 0 });
+  }
+});
+
 it("names what no node of the last ten minutes has", () => {
   const fleet = new SimulatedFleet();
   const missing = (of: Requirements): string | null => fleet.matching.missing(of, fleet.now);

@@ -99,9 +99,11 @@ export class Matching<Node extends ConnectedNode> {
     return this.#waiting.size;
   }
 
-  /** Whether tasks wait that need a slot which a task of this class takes: an inspection holds an encode slot, too. */
-  hasWaiting(slotClass: SlotClass): boolean {
-    return this.#waiting.hasWaiting("encode") || (slotClass === "inspect" && this.#waiting.hasWaiting("inspect"));
+  /** Whether tasks wait that a node could do in the slot of a task of this class. An inspection holds an encode slot. */
+  hasWaiting(slotClass: SlotClass, node: Node): boolean {
+    return (
+      this.#chooser.hasWaiting("encode", node) || (slotClass === "inspect" && this.#chooser.hasWaiting("inspect", node))
+    );
   }
 
   /** What no node of the last ten minutes has for these requirements; null: some node does. */
@@ -185,6 +187,7 @@ export class Matching<Node extends ConnectedNode> {
     if (this.roster.get(node.nodeId) === node) {
       for (const { lease } of claimed ?? []) this.#charges.set(lease, { at: now, chargedS });
     }
+    for (const { lease } of claimed ?? []) this.times.started(lease);
     if (unused > 0) this.#accounts.refund(account, slotClass, unused * chargedS);
     this.#waiting.accountChanged(account);
     const free = node.draining ? node.free : { ...node.free, [slotClass]: node.free[slotClass] + unused };

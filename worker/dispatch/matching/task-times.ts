@@ -4,6 +4,7 @@ import { parseLeaseId } from "#shared/ids.ts";
 import { DURATION_BOUNDS_S, type EndOfTask, type TaskReport } from "../../rpc/hub-reports.ts";
 
 type Times = {
+  retries: number;
   readonly outcomes: Record<EndOfTask, number>;
   readonly within: number[];
   timed: number;
@@ -13,11 +14,14 @@ type Times = {
 export class TaskTimes {
   readonly #kinds = new Map<string, Times>();
 
+  /** A node has got a task. */
+  started(lease: string): void {
+    if ((parseLeaseId(lease)?.attempt ?? 1) > 1) this.#of(lease).retries += 1;
+  }
+
   /** A task has left its node; `seconds` is null if its start is not known. */
   ended(lease: string, seconds: number | null, end: EndOfTask): void {
-    const kind = kindOf(lease);
-    const times = this.#kinds.get(kind) ?? noTimes();
-    this.#kinds.set(kind, times);
+    const times = this.#of(lease);
     times.outcomes[end] += 1;
     if (end === "lost" || seconds === null) return;
     times.timed += 1;
@@ -30,11 +34,18 @@ export class TaskTimes {
   report(): TaskReport[] {
     return [...this.#kinds].map(([kind, times]) => structuredClone({ kind, ...times }));
   }
+
+  #of(lease: string): Times {
+    const kind = kindOf(lease);
+    const times = this.#kinds.get(kind) ?? noTimes();
+    this.#kinds.set(kind, times);
+    return times;
+  }
 }
 
 const noTimes = (): Times => ({
   outcomes: { done: 0, failed: 0, returned: 0, cancelled: 0, released: 0, lost: 0 },
-  ...{ within: DURATION_BOUNDS_S.map(() => 0), timed: 0, sumSeconds: 0 },
+  ...{ retries: 0, within: DURATION_BOUNDS_S.map(() => 0), timed: 0, sumSeconds: 0 },
 });
 
 /** `chunk-12` is a `chunk`. */

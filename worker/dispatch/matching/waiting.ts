@@ -57,10 +57,6 @@ export class Waiting<Node extends ConnectedNode> {
     for (const { ticket } of this.#entries.values()) yield ticket;
   }
 
-  hasWaiting(slotClass: SlotClass): boolean {
-    return this.#groups[slotClass].size + this.#held[slotClass].size > 0;
-  }
-
   /** The groups whose tickets may be taken: those for any node, and those for a node that has a free slot now. */
   *groups(slotClass: SlotClass): Generator<Group> {
     yield* this.#groups[slotClass].values();
@@ -68,6 +64,13 @@ export class Waiting<Node extends ConnectedNode> {
       const group = this.#held[slotClass].get(nodeId);
       if (group) yield group;
     }
+  }
+
+  /** The groups whose tickets a node may take when it has a free slot, if it has what they require. */
+  *groupsFor(nodeId: string, slotClass: SlotClass): Generator<Group> {
+    yield* this.#groups[slotClass].values();
+    const held = this.#held[slotClass].get(nodeId);
+    if (held) yield held;
   }
 
   /** Adds a ticket of the hub's storage. */
