@@ -5,7 +5,7 @@ import { FAULTS } from "../bench/fleet/scenario.ts";
 
 const run = promisify(execFile);
 const bench = async (...args: string[]): Promise<string> => {
-  // A violation ends the program with status 1; what it printed says more.
+  // A violation ends the program with status 1, after the report.
   const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 26 }).catch(
     (error: { stdout: string }) => error,
   );

@@ -40,7 +40,7 @@ export async function injectFault(world: World): Promise<void> {
 
 /** From now on one node fails each of its tasks at once. */
 async function breakNode({ observations, nodes, time, notes }: World): Promise<void> {
-  const bad = nodes.find(({ running }) => running === 0) ?? nodes[0];
+  const bad = nodes.find(({ isBusy }) => !isBusy) ?? nodes[0];
   if (!bad) return;
   observations.badNode = bad.nodeId;
   const before = observations.assignments.get(bad.nodeId) ?? 0;
@@ -76,13 +76,13 @@ async function deploy({ service, nodes, time, notes }: World): Promise<void> {
     );
   const before = reads() - posts();
   const at = time.now;
-  const connects = nodes.reduce((sum, node) => sum + node.connects, 0);
+  const connects = nodes.reduce((sum, node) => sum + node.link.connects, 0);
   for (const object of objects.values()) object.reset({ dropsSockets: true });
-  const isBack = (): boolean => nodes.every((node) => node.isConnected && (node.welcomedAt ?? 0) > at);
+  const isBack = (): boolean => nodes.every(({ link }) => link.isConnected && (link.welcomedAt ?? 0) > at);
   while (!isBack() && time.now < at + 10 * MINUTE_MS) await time.sleep(100);
   notes.set("back after s", (time.now - at) / 1000);
   notes.set("D1 reads of nodes that returned", reads() - posts() - before);
-  notes.set("connections", nodes.reduce((sum, node) => sum + node.connects, 0) - connects);
+  notes.set("connections", nodes.reduce((sum, node) => sum + node.link.connects, 0) - connects);
 }
 
 /** A third of the nodes cannot be reached for five minutes; then they return. */

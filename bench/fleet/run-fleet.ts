@@ -52,7 +52,7 @@ async function populate(scenario: Scenario, service: Service, observations: Obse
       workloadOf: ({ jobId }) => observations.workloadOf(jobId, `node-${number}`),
     });
     nodes.push(node);
-    await node.connect();
+    await node.link.connect();
     return node;
   };
   let submitted = 0;

@@ -117,7 +117,7 @@ async function connectNodes(service: Service, { nodes, workload }: Kind): Promis
     const token = await service.newToken(`node-${number}`);
     const options = { nodeId: `node-${number}`, token, slots: { inspect: 1, encode: 1 }, latencyMs: 20 };
     const node = service.node({ ...options, workloadOf: () => workload });
-    await node.connect();
+    await node.link.connect();
     all.push(node);
   }
   return all;

@@ -1,24 +1,17 @@
 // A node in virtual time: the frames and reports of a real one (encoder-node/), and work that only takes time.
-import { backoffMs } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
+import { type LinkOptions, type LinkOwner, SimulatedLink } from "./node-link.ts";
 import type { Platform } from "./platform.ts";
-import type { ClientSocket } from "./sockets.ts";
 import { doTask, type Workload } from "./work.ts";
 
-export type NodeOptions = {
-  readonly nodeId: string;
-  readonly token: string;
+export type NodeOptions = LinkOptions & {
   readonly slots: SlotCounts;
-  /** One way, in ms. */
-  readonly latencyMs: number;
   readonly workloadOf: (assignment: Assignment) => Workload;
   /** Further fields of the hello. */
   readonly hello?: object;
-  /** Where the node is, in degrees. */
-  readonly position?: { readonly latitude: number; readonly longitude: number };
   /** Observes the node's leases. */
   readonly observer?: NodeObserver;
 };
@@ -39,80 +32,46 @@ type Running = Assignment & { stage: TaskStage; since: number; sent: number; isW
 /** As encoder-node/task/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
 const RETRY_MS = 1000;
-/** As encoder-node/link/node-link.ts. */
-const RECONNECT = { firstMs: 500, maxMs: 30_000 };
-const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
-const MAX_SPREAD_BUSY_MS = 8000;
+const ACK_LIMIT_MS = 10_000;
 /** Sources that a node keeps. */
 const MAX_SOURCES = 20;
 
-export class SimulatedNode {
+export class SimulatedNode implements LinkOwner {
   readonly #platform: Platform;
   readonly #options: NodeOptions;
   readonly #session = crypto.randomUUID();
   readonly #running = new Map<LeaseId, Running>();
   readonly #used: SlotCounts = { inspect: 0, encode: 0 };
-  #socket: ClientSocket | null = null;
-  #hubSession: string | null = null;
-  #failures = 0;
   readonly #sources = new Set<string>();
+  readonly link: SimulatedLink;
   #progressEveryMs = 1000;
   #ticking = 0;
-  #isGone = false;
-  #spreadMs: number | null = null;
-  /** When the hub last welcomed the node; ms since 1970. */
-  welcomedAt: number | null = null;
-  connects = 0;
+  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
+  #reportId = 0;
 
   constructor(platform: Platform, options: NodeOptions) {
     this.#platform = platform;
     this.#options = options;
-  }
-
-  get isConnected(): boolean {
-    return this.#socket?.isOpen === true && this.welcomedAt !== null;
+    this.link = new SimulatedLink(platform, options, this);
   }
 
   get nodeId(): string {
     return this.#options.nodeId;
   }
 
-  get running(): number {
-    return this.#running.size;
-  }
-
-  async connect(): Promise<void> {
-    const { token, latencyMs, nodeId, position } = this.#options;
-    this.connects += 1;
-    this.welcomedAt = null;
-    const session = this.#hubSession === null ? {} : { "copra-node-session": this.#hubSession };
-    const headers = { authorization: `Bearer ${token}`, "copra-node-name": nodeId, ...session };
-    await this.#platform.time.sleep(latencyMs);
-    const socket = await this.#platform.connect(headers, { latencyMs, position }).catch(() => null);
-    if (this.#isGone) return socket?.close();
-    if (!socket) return this.#reconnect();
-    socket.listen({
-      message: (data) => this.#receive(data),
-      close: () => {
-        if (this.#socket === socket) this.#socket = null;
-        this.#reconnect();
-      },
-    });
-    this.#socket = socket;
-    this.#hello();
+  get isBusy(): boolean {
+    return this.#running.size > 0;
   }
 
   /** The process dies with its tasks, with or without a closed connection. */
   die({ isSilent = false } = {}): void {
-    this.#isGone = true;
-    if (isSilent) this.#socket?.fallSilent();
-    else this.#socket?.close();
+    this.link.end({ isSilent });
     this.#running.clear();
   }
 
   /** The machine is gone after this time: the node takes nothing more. */
   announceEnd(withinMs: number): void {
-    this.#send({ type: "bye", withinMs });
+    this.link.send({ type: "bye", withinMs });
     const endsAt = this.#platform.time.now + withinMs;
     for (const running of this.#running.values()) {
       if (running.busyUntil > endsAt) void this.#handBack(running);
@@ -131,49 +90,22 @@ export class SimulatedNode {
     });
   }
 
-  #reconnect(): void {
-    if (this.#isGone) return;
-    const { time, random } = this.#platform;
-    const isBusy = this.#running.size > 0;
-    const wasAccepted = this.#failures === 0 && this.#spreadMs !== null;
-    this.#failures += 1;
-    const spreadMs = Math.min(this.#spreadMs ?? 0, isBusy ? MAX_SPREAD_BUSY_MS : Number.POSITIVE_INFINITY);
-    const delayMs = wasAccepted
-      ? random() * spreadMs
-      : backoffMs(this.#failures, isBusy ? RECONNECT_BUSY : RECONNECT, random);
-    time.after(delayMs, () => void this.connect());
-  }
-
-  #hello(): void {
+  hello(): object {
     const { nodeId, slots, hello } = this.#options;
     const running = [...this.#running.values()].map(({ lease, token, slotClass }) => ({ lease, token, slotClass }));
-    this.#send({
+    return {
       ...{ type: "hello", protocol: this.#platform.protocol, nodeId, session: this.#session, running },
       capabilities: { ffmpegVersion: "7.0", cpus: 8, ...ALL_SOFTWARE, hardware: null },
       slots: { inspect: slots.inspect - this.#used.inspect, encode: slots.encode - this.#used.encode },
       ...hello,
-    });
+    };
   }
 
-  #send(frame: object): void {
-    this.#socket?.send(JSON.stringify(frame));
-  }
-
-  #receive(data: string): void {
-    if (!data.startsWith("{")) return;
-    const frame = JSON.parse(data) as HubFrame;
-    if (frame.type === "welcome") {
-      this.welcomedAt = this.#platform.time.now;
-      this.#failures = 0;
-      this.#setPace(frame.progressEveryMs);
-    }
-    if (frame.type === "welcome" || frame.type === "session") {
-      this.#hubSession = frame.session ?? null;
-      this.#spreadMs = frame.reconnectSpreadMs ?? null;
-    }
-    if (frame.type === "pace") this.#setPace(frame.progressEveryMs);
+  received(frame: HubFrame): void {
+    if (frame.type === "welcome" || frame.type === "pace") this.#setPace(frame.progressEveryMs);
     if (frame.type === "assign") void this.#work(frame.assignment);
     if (frame.type === "cancel") this.#drop(frame.lease);
+    if (frame.type === "ack") this.#acknowledge(frame.id, frame.isAccepted);
   }
 
   #drop(lease: LeaseId): void {
@@ -190,7 +122,7 @@ export class SimulatedNode {
   #tick(): void {
     const turn = ++this.#ticking;
     const again = (): void => {
-      if (turn !== this.#ticking || this.#isGone) return;
+      if (turn !== this.#ticking || this.link.isGone) return;
       this.#flush([...this.#running.values()]);
       if (this.#running.size > 0) this.#platform.time.after(this.#progressEveryMs, again);
     };
@@ -207,7 +139,7 @@ export class SimulatedNode {
     const items = due.map(({ lease, token, stage, since }) => {
       return { lease, token, stage, fraction: 1 - 1 / (1 + (now - since) / 60_000) };
     });
-    this.#send({ type: "progress", items });
+    this.link.send({ type: "progress", items });
   }
 
   #stage(running: Running, stage: TaskStage): void {
@@ -219,7 +151,7 @@ export class SimulatedNode {
 
   async #work(assignment: Assignment): Promise<void> {
     const { lease, slotClass } = assignment;
-    if (this.#isGone || this.#running.has(lease)) return;
+    if (this.link.isGone || this.#running.has(lease)) return;
     const running: Running = { ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true, busyUntil: 0 };
     const { observer, workloadOf } = this.#options;
     const isFirst = this.#running.size === 0;
@@ -270,20 +202,25 @@ export class SimulatedNode {
   }
 
   #release(lease: LeaseId, slotClass: SlotClass): void {
-    if (this.#isGone) return;
+    if (this.link.isGone) return;
     this.#running.delete(lease);
     this.#used[slotClass] -= 1;
-    this.#send({ type: "slots", offered: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
+    this.link.send({ type: "slots", offered: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
   }
 
   async #sleep(running: Running, ms: number): Promise<void> {
     running.busyUntil = this.#platform.time.now + ms;
     await this.#platform.time.sleep(ms);
-    if (this.#isGone || !running.isWanted) throw new Dropped();
+    if (this.link.isGone || !running.isWanted) throw new Dropped();
   }
 
   /** A report, repeated until the control plane has accepted or refused it. */
   async #post(running: Running, verb: string, body: object): Promise<unknown> {
+    if (verb !== "uploads" && verb !== "scratch") {
+      const isAccepted = await this.#report(running, verb, body);
+      if (isAccepted === false) throw new Dropped();
+      if (isAccepted !== null) return {};
+    }
     const { token, latencyMs } = this.#options;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const sent = { method: "POST", headers, body: JSON.stringify({ token: running.token, ...body }) };
@@ -299,5 +236,22 @@ export class SimulatedNode {
       }
       await this.#sleep(running, delayMs);
     }
+  }
+
+  /** Sends a report by the socket, as encoder-node/link/node-link.ts; null when there is no answer. */
+  #report(running: Running, verb: string, body: object): Promise<boolean | null> {
+    if (!this.isConnected || this.#platform.protocol < PROTOCOL_VERSION) return Promise.resolve(null);
+    const id = this.#reportId++;
+    return new Promise((resolve) => {
+      this.#reports.set(id, resolve);
+      this.#platform.time.after(ACK_LIMIT_MS, () => this.#acknowledge(id, null));
+      const report = { lease: running.lease, verb, body: { token: running.token, ...body } };
+      this.#send({ type: "report", id, report });
+    });
+  }
+
+  #acknowledge(id: number, isAccepted: boolean | null): void {
+    this.#reports.get(id)?.(isAccepted);
+    this.#reports.delete(id);
   }
 }

@@ -1,0 +1,108 @@
+// The connection of a simulated node: it reconnects as a real one does (encoder-node/link/node-link.ts).
+import { backoffMs } from "#shared/backoff.ts";
+import type { HubFrame } from "#shared/protocol/frames.ts";
+import type { Platform } from "./platform.ts";
+import type { ClientSocket } from "./sockets.ts";
+
+export type LinkOptions = {
+  readonly nodeId: string;
+  readonly token: string;
+  /** One way, in ms. */
+  readonly latencyMs: number;
+  /** Where the node is, in degrees. */
+  readonly position?: { readonly latitude: number; readonly longitude: number };
+};
+
+export interface LinkOwner {
+  /** The first frame of a connection. */
+  hello(): object;
+  received(frame: HubFrame): void;
+  readonly isBusy: boolean;
+}
+
+const RECONNECT = { firstMs: 500, maxMs: 30_000 };
+const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
+const MAX_SPREAD_BUSY_MS = 8000;
+
+export class SimulatedLink {
+  readonly #platform: Platform;
+  readonly #options: LinkOptions;
+  readonly #owner: LinkOwner;
+  #socket: ClientSocket | null = null;
+  #session: string | null = null;
+  #spreadMs: number | null = null;
+  #failures = 0;
+  isGone = false;
+  /** When the hub last welcomed the node; ms since 1970. */
+  welcomedAt: number | null = null;
+  connects = 0;
+
+  constructor(platform: Platform, options: LinkOptions, owner: LinkOwner) {
+    this.#platform = platform;
+    this.#options = options;
+    this.#owner = owner;
+  }
+
+  get isConnected(): boolean {
+    return this.#socket?.isOpen === true && this.welcomedAt !== null;
+  }
+
+  async connect(): Promise<void> {
+    const { token, latencyMs, nodeId, position } = this.#options;
+    this.connects += 1;
+    this.welcomedAt = null;
+    const session = this.#session === null ? {} : { "copra-node-session": this.#session };
+    const headers = { authorization: `Bearer ${token}`, "copra-node-name": nodeId, ...session };
+    await this.#platform.time.sleep(latencyMs);
+    const socket = await this.#platform.connect(headers, { latencyMs, position }).catch(() => null);
+    if (this.isGone) return socket?.close();
+    if (!socket) return this.#reconnect();
+    socket.listen({
+      message: (data) => this.#receive(data),
+      close: () => {
+        if (this.#socket === socket) this.#socket = null;
+        this.#reconnect();
+      },
+    });
+    this.#socket = socket;
+    this.send(this.#owner.hello());
+  }
+
+  send(frame: object): void {
+    this.#socket?.send(JSON.stringify(frame));
+  }
+
+  /** The process dies, with or without a closed connection. */
+  end({ isSilent }: { readonly isSilent: boolean }): void {
+    this.isGone = true;
+    if (isSilent) this.#socket?.fallSilent();
+    else this.#socket?.close();
+  }
+
+  #reconnect(): void {
+    if (this.isGone) return;
+    const { time, random } = this.#platform;
+    const { isBusy } = this.#owner;
+    const wasAccepted = this.#failures === 0 && this.#spreadMs !== null;
+    this.#failures += 1;
+    const spreadMs = Math.min(this.#spreadMs ?? 0, isBusy ? MAX_SPREAD_BUSY_MS : Number.POSITIVE_INFINITY);
+    const delayMs = wasAccepted
+      ? random() * spreadMs
+      : backoffMs(this.#failures, isBusy ? RECONNECT_BUSY : RECONNECT, random);
+    time.after(delayMs, () => void this.connect());
+  }
+
+  #receive(data: string): void {
+    if (!data.startsWith("{")) return;
+    const frame = JSON.parse(data) as HubFrame;
+    if (frame.type === "welcome") {
+      this.welcomedAt = this.#platform.time.now;
+      this.#failures = 0;
+    }
+    if (frame.type === "welcome" || frame.type === "session") {
+      this.#session = frame.session ?? null;
+      this.#spreadMs = frame.reconnectSpreadMs ?? null;
+    }
+    this.#owner.received(frame);
+  }
+}
