@@ -1,0 +1,168 @@
+// The frames of nodes: who joins, what each frame changes, and what happens when a connection ends.
+import { assertNever } from "#shared/errors.ts";
+import {
+  type NodeFrame,
+  type NodeFrameOf,
+  PREVIOUS_PROTOCOL_VERSION,
+  PROTOCOL_VERSION,
+} from "#shared/protocol/frames.ts";
+import { profileOf } from "#shared/protocol/requirements.ts";
+import type { HubEnv } from "../bindings.ts";
+import { isLeaseToken } from "../crypto/lease-token.ts";
+import { sealingKeysOf } from "../settings.ts";
+import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission.ts";
+import type { JobCalls } from "./job-calls.ts";
+import type { Matcher } from "./matcher.ts";
+import { addSlots, type HeldLeases } from "./matching/roster.ts";
+import { type Admitted, aboutNode, contradictionOf } from "./node-about.ts";
+import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./node-connections.ts";
+import type { Operator } from "./operator/operator.ts";
+import { PROGRESS_EVERY_MS } from "./progress-relay.ts";
+import { Sessions } from "./sessions.ts";
+
+/** WebSocket close code (RFC 6455 §7.4.1). */
+const NORMAL = 1000;
+
+const NO_SLOTS = { inspect: 0, encode: 0 };
+const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within 15 seconds" };
+export const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
+
+type Deps = {
+  readonly nodes: NodeConnections;
+  readonly jobs: JobCalls;
+  readonly matcher: Matcher;
+  readonly admission: Admission;
+  readonly operator: Operator;
+};
+
+export class NodeFrames {
+  readonly #env: Pick<HubEnv, "SEALING_KEYS">;
+  readonly #nodes: NodeConnections;
+  readonly #jobs: JobCalls;
+  readonly #matcher: Matcher;
+  readonly #admission: Admission;
+  readonly #operator: Operator;
+  readonly #sessions: Sessions;
+  #helloTimer: number | null = null;
+
+  constructor(env: Pick<HubEnv, "SEALING_KEYS">, { nodes, jobs, matcher, admission, operator }: Deps) {
+    this.#env = env;
+    this.#nodes = nodes;
+    this.#jobs = jobs;
+    this.#matcher = matcher;
+    this.#admission = admission;
+    this.#operator = operator;
+    this.#sessions = new Sessions(env, nodes);
+  }
+
+  /** Accepts a socket, whose node must send hello in time. */
+  accept(socket: WebSocket, admitted: Admitted, now: number): void {
+    this.#nodes.accept(socket, admitted, now);
+    this.#closeOverdue(now);
+  }
+
+  /** Closes the sockets whose nodes have not sent hello in time, and looks again while others wait. */
+  #closeOverdue(now: number): void {
+    clearTimeout(this.#helloTimer);
+    for (const socket of this.#nodes.overdue(now)) void this.disconnect(socket, NO_HELLO);
+    // No alarm, which is a row: a hub without memory of the timer does this when the next node connects.
+    if (this.#nodes.isAwaitingHello)
+      this.#helloTimer = setTimeout(() => this.#closeOverdue(Date.now()), HELLO_LIMIT_MS);
+  }
+
+  /** Handles a frame of a node. */
+  async handle(socket: WebSocket, frame: NodeFrame): Promise<void> {
+    const node = this.#nodes.get(socket);
+    if (frame.type === "hello") {
+      // A second one would not count assignments that are on their way: the node must reconnect.
+      return node ? this.disconnect(socket, violation("hello is sent once")) : this.#welcome(socket, frame);
+    }
+    if (!node) return this.disconnect(socket, violation("hello must be the first frame"));
+    node.heardAt = Date.now();
+    this.#sessions.renew(node, node.heardAt);
+    switch (frame.type) {
+      case "slots": {
+        const released: ReadonlySet<string> = new Set(frame.released);
+        this.#jobs.released(frame.released);
+        if (frame.outcome) this.#matcher.ending(frame.released, frame.outcome);
+        const held = Object.entries(node.leases).filter(([lease]) => !released.has(lease));
+        const leases: HeldLeases = Object.fromEntries(held);
+        const about = frame.disk ? { ...node.about, disk: frame.disk } : node.about;
+        this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, frame.offered), leases, about });
+        return this.#matcher.match();
+      }
+      case "progress":
+        await Promise.all([this.#jobs.progress(node, frame.items), this.#matcher.sweep()]);
+        return;
+      case "report":
+        return this.#jobs.report(node, frame);
+      case "slow": {
+        const slotClass = node.leases[frame.lease];
+        if (slotClass && this.#matcher.hasWaiting(slotClass, node)) {
+          this.#nodes.send(node, { type: "yield", lease: frame.lease });
+        }
+        return;
+      }
+      case "bye":
+        this.#nodes.update(node, { free: NO_SLOTS, draining: true });
+        return this.#matcher.match();
+      default:
+        return assertNever(frame);
+    }
+  }
+
+  async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
+    if (hello.protocol !== PROTOCOL_VERSION && hello.protocol !== PREVIOUS_PROTOCOL_VERSION) {
+      return this.disconnect(socket, violation(`protocol ${PROTOCOL_VERSION} is required: update this node`));
+    }
+    const { nodeId, session, running } = hello;
+    const now = Date.now();
+    const older = this.#nodes.roster.get(nodeId);
+    const admitted = this.#nodes.admittedOf(socket);
+    const rejection =
+      contradictionOf(admitted, hello) ??
+      this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
+    if (rejection) return this.disconnect(socket, rejection);
+    const replaced = older && this.#replace(older, session);
+    const valid = running.filter((proof) => isLeaseToken(proof, sealingKeysOf(this.#env)));
+    const leases: HeldLeases = Object.fromEntries(valid.map(({ lease, slotClass }) => [lease, slotClass]));
+    const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);
+    const accounts = older?.accounts ?? {};
+    const about = aboutNode(admitted, hello, this.#nodes.keepCapabilities(hello.capabilities), now);
+    const profile = profileOf({ ...about, pool: admitted.pool }, hello.capabilities);
+    const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, profile, about, socket };
+    this.#nodes.add(node);
+    if (!this.#nodes.isAwaitingHello) clearTimeout(this.#helloTimer);
+    this.#nodes.send(node, {
+      type: "welcome",
+      protocol: hello.protocol,
+      progressEveryMs: PROGRESS_EVERY_MS,
+      ...this.#sessions.first(node, now),
+    });
+    this.#operator.welcomed(node);
+    await Promise.all([replaced, this.#matcher.match(), this.#jobs.running(node, running)]);
+  }
+
+  /**
+   * A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process.
+   */
+  async #replace(older: SocketNode, session: string): Promise<void> {
+    this.#nodes.remove(older.socket);
+    older.socket.close(NORMAL, "replaced by a newer connection");
+    if (older.session !== session) await this.#jobs.lost(older, true);
+  }
+
+  /** Closes a socket; its node is lost. */
+  async disconnect(socket: WebSocket, { code, reason }: CloseReason): Promise<void> {
+    const lost = this.lose(socket);
+    socket.close(code, reason);
+    await lost;
+  }
+
+  /** A socket was closed: the jobs of its node hear of it. */
+  async lose(socket: WebSocket): Promise<void> {
+    const node = this.#nodes.remove(socket);
+    // What waited for this node may go to others.
+    if (node) await Promise.all([this.#jobs.lost(node), this.#matcher.match()]);
+  }
+}
