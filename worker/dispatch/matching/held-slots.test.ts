@@ -4,7 +4,7 @@ import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts"
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { TicketOffer } from "../../rpc/hub.ts";
 import type { Match } from "./choose.ts";
-import { freeSlots } from "./held-slots.ts";
+import { freeSlots, HOLD_MS } from "./held-slots.ts";
 import { Matching } from "./matching.ts";
 import { addSlots, type ConnectedNode, Roster } from "./roster.ts";
 
@@ -146,8 +146,24 @@ describe("a source is fetched once", () => {
 
 it("holds an encode slot for each source that is being fetched", () => {
   const leases = { "A.inspect.1": "inspect", "B.encode.1": "encode" } as const;
-  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 0)).toEqual({ inspect: 2, encode: 2 });
-  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 1)).toEqual({ inspect: 1, encode: 1 });
-  expect(freeSlots({ free: { inspect: 31, encode: 0 }, leases }, 0)).toEqual({ inspect: 0, encode: 0 });
+  expect(freeSlots({ free: { inspect: 31, encode: 3 }, leases }, 1)).toEqual({ inspect: 2, encode: 2 });
+  expect(freeSlots({ free: { inspect: 31, encode: 0 }, leases }, 1)).toEqual({ inspect: 0, encode: 0 });
   expect(freeSlots({ free: { inspect: 4, encode: 0 }, leases: {} }, 0)).toEqual({ inspect: 4, encode: 0 });
+});
+
+it("holds no slot for a source that takes too long", () => {
+  const roster = new Roster();
+  const matching = new Matching(roster);
+  const of = { session: "s", profile: PROFILE, accounts: {}, draining: false, heardAt: 0 };
+  roster.add({
+    nodeId: "n",
+    free: { inspect: 31, encode: 1 },
+    leases: { "AAAAAAAAAAAAAA.inspect.1": "inspect" },
+    ...of,
+  });
+  const offer = { jobId: "BBBBBBBBBBBBBB", accountId: "b", slotClass: "encode", count: 1, since: 0, prefer: null };
+  const offers = [TicketOffer.parse({ ...offer, preferUntil: 0, avoid: [], avoidUntil: 0 })];
+  const { matches, wakeAt } = matching.step({ kind: "advertise", offers }, 20_000);
+  expect([matches, wakeAt]).toEqual([[], 20_000 + HOLD_MS]);
+  expect(matching.step({ kind: "look" }, 20_000 + HOLD_MS).matches).toMatchObject([{ slots: 1 }]);
 });

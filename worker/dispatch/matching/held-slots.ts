@@ -8,12 +8,13 @@ type Slots = {
   readonly leases: Readonly<Record<string, SlotClass>>;
 };
 
-/** The free slots that a node may get any work for. `claims`: inspections that are being claimed for it. */
-export function freeSlots({ free, leases }: Slots, claims: number): SlotCounts {
-  const classes = Object.values(leases);
-  const held = classes.filter((slotClass) => slotClass === "inspect").length + claims;
+/** How long a slot is held for a source: one that is slower does not keep a machine idle. */
+export const HOLD_MS = 5 * 60_000;
+
+/** The free slots that a node may get any work for. `held`: the inspections for which it holds an encode slot. */
+export function freeSlots({ free, leases }: Slots, held: number): SlotCounts {
   const encode = Math.max(0, free.encode - held);
-  const encodes = free.encode > 0 || classes.includes("encode");
+  const encodes = free.encode > 0 || Object.values(leases).includes("encode");
   // A node without encode slots only inspects.
   return { encode, inspect: encodes ? Math.min(free.inspect, encode) : free.inspect };
 }

@@ -7,6 +7,7 @@ import type { TicketOffer } from "../../rpc/hub.ts";
 import { Accounts } from "./accounts.ts";
 import { Chooser, type Match, type MatchingConfig } from "./choose.ts";
 import { Health } from "./health.ts";
+import { HOLD_MS } from "./held-slots.ts";
 import type { StoredKind } from "./kinds.ts";
 import { missingOf } from "./ranks.ts";
 import { type ConnectedNode, holding, type Roster, type Running } from "./roster.ts";
@@ -77,6 +78,8 @@ export class Matching<Node extends ConnectedNode> {
   readonly #charges = new Map<string, { readonly at: number; readonly chargedS: number }>();
   /** What the accounts of matches were charged for each slot, until their jobs have claimed them; seconds. */
   readonly #pending = new Map<Match<Node>, number>();
+  /** Since when inspections have held an encode slot. */
+  #holds = new Map<string, number>();
   #sweptAt = 0;
 
   constructor(roster: Roster<Node>, config: MatchingConfig = DEFAULT_CONFIG) {
@@ -259,6 +262,14 @@ export class Matching<Node extends ConnectedNode> {
     this.#sweptAt = now;
     this.#waiting.removeStale(now);
     this.#accounts.forgetIdle((accountId) => this.roster.tasksOf(accountId) > 0);
+    this.#endHolds(now);
+  }
+
+  /** Slots are held for slow sources for some time only. */
+  #endHolds(now: number): void {
+    const inspections = [...this.roster.running()].filter(({ slotClass }) => slotClass === "inspect");
+    this.#holds = new Map(inspections.map(({ lease }) => [lease, this.#holds.get(lease) ?? now]));
+    for (const [lease, since] of this.#holds) if (since <= now - HOLD_MS) this.roster.endHold(lease);
   }
 
   #writes(now: number): Write[] {
@@ -274,7 +285,8 @@ export class Matching<Node extends ConnectedNode> {
       this.#hasFree(slotClass) ? [this.#waiting.opensAt(slotClass)] : [],
     );
     const resuming = [...this.roster.limited()].flatMap((nodeId) => this.health.resumesAt(nodeId, now) ?? []);
-    const at = Math.min(...opening, ...(this.#waiting.size > 0 ? resuming : []));
+    const holdsEnd = [...this.#holds.values()].map((since) => since + HOLD_MS).filter((at) => at > now);
+    const at = Math.min(...opening, ...(this.#waiting.size > 0 ? [...resuming, ...holdsEnd] : []));
     return at === Infinity ? null : at;
   }
 

@@ -83,6 +83,8 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   /** Claims on their way to each node. */
   readonly #claims = new Map<string, Record<SlotClass, number>>();
   readonly #limits = new Map<string, Limit>();
+  /** Inspections for which no encode slot is held any more. */
+  readonly #late = new Set<string>();
   #changes = noChanges();
 
   /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
@@ -152,8 +154,19 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
   }
 
+  /** No encode slot is held for an inspection any more. */
+  endHold(lease: string): void {
+    const node = this.holder(lease);
+    if (!node || this.#late.has(lease)) return;
+    this.#unindex(node);
+    this.#late.add(lease);
+    this.#index(node);
+  }
+
   #unheld(node: Node): SlotCounts {
-    return freeSlots(node, this.#claims.get(node.nodeId)?.inspect ?? 0);
+    const leases = Object.entries(node.leases);
+    const held = leases.filter(([lease, slotClass]) => slotClass === "inspect" && !this.#late.has(lease));
+    return freeSlots(node, held.length + (this.#claims.get(node.nodeId)?.inspect ?? 0));
   }
 
   /** The caller removes an older node of the same id first. */
@@ -263,6 +276,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
       const running = this.#running.get(lease);
       if (running?.node !== node) continue;
       this.#running.delete(lease);
+      this.#late.delete(lease);
       this.#changes.ended.push(running);
     }
   }
