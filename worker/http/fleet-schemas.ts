@@ -33,7 +33,9 @@ export const Node = z
       .object({ free_bytes: z.int(), total_bytes: z.int() })
       .nullable()
       .describe("The disk of its work folder, as of its last report"),
-    slots: z.object({ inspect: SlotUse, encode: SlotUse }),
+    slots: z
+      .object({ inspect: SlotUse, encode: SlotUse })
+      .describe("Free encode slots may be held for sources that the node inspects"),
     leases: z.int().describe("Number of leases that it holds"),
     score: z.number().describe("The share of its last ten jobs that failed by its fault, 0 to 1"),
     connected_at: ContractDate.nullable(),

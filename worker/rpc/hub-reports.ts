@@ -65,6 +65,8 @@ export type EndOfTask = (typeof ENDS_OF_TASKS)[number];
 export type TaskReport = {
   readonly kind: string;
   readonly outcomes: Readonly<Record<EndOfTask, number>>;
+  /** Second and later attempts that nodes have got. */
+  readonly retries: number;
   /** Their times: the number of those within each bound of DURATION_BOUNDS_S, and of all; and the sum. */
   readonly within: readonly number[];
   readonly timed: number;

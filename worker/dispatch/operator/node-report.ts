@@ -3,7 +3,6 @@ import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { NodeDetail, NodeReport, NodeState, SlotUse } from "../../rpc/hub-reports.ts";
 import type { Allowance } from "../matching/health.ts";
-import { freeSlots } from "../matching/held-slots.ts";
 import type { SocketNode } from "../node-connections.ts";
 import type { Cordon } from "./cordons.ts";
 
@@ -58,8 +57,7 @@ export function stateOf(
   return allowance === "all" ? "ready" : "quarantined";
 }
 
-function slotsOf({ free: offered, leases }: ListedNode): Record<SlotClass, SlotUse> {
-  const free = freeSlots({ free: offered, leases }, 0);
+function slotsOf({ free, leases }: ListedNode): Record<SlotClass, SlotUse> {
   const running = Object.values(leases);
   const entries = SLOT_CLASSES.map((slotClass) => [
     slotClass,

@@ -7,9 +7,17 @@ import { type HubRpc, hubNames, hubOf, laidOutPools } from "../../rpc/hub.ts";
 
 export type HubStub = DurableObjectStub<HubRpc>;
 
-/** The names of all pools that may have nodes, in order. */
+let lastPools: readonly string[] | null = null;
+
+/** The names of all pools that may have nodes, in order. While D1 does not answer, those that it named last. */
 export async function allPools(env: Env): Promise<string[]> {
-  return [...new Set([...laidOutPools(env), ...(await listPools(env.DB))])].sort();
+  try {
+    lastPools = await listPools(env.DB);
+  } catch (error) {
+    if (lastPools === null) throw error;
+    log.warn("Pools not listed", { error: messageOf(error) });
+  }
+  return [...new Set([...laidOutPools(env), ...lastPools])].sort();
 }
 
 /** The answers of all hubs of some pools. Throws if one does not answer. */

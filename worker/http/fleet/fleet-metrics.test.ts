@@ -14,7 +14,9 @@ const REPORT: HubReport = {
     { pool: "default", state: "cordoned", hardware: null, count: 1 },
   ],
   queues: [{ ...queue, oldestWaitMs: 4_500, meanTaskMs: 60_000 }],
-  tasks: [{ kind: "encode", outcomes: { ...NO_OUTCOMES, done: 2, lost: 1 }, within, timed: 2, sumSeconds: 90.5 }],
+  tasks: [
+    { kind: "encode", outcomes: { ...NO_OUTCOMES, done: 2, lost: 1 }, retries: 0, within, timed: 2, sumSeconds: 90.5 },
+  ],
 };
 const OTHER: HubReport = {
   nodes: [{ pool: "default", state: "ready", hardware: "nvenc", count: 5 }],
@@ -22,7 +24,10 @@ const OTHER: HubReport = {
     { ...queue, oldestWaitMs: 1_000, meanTaskMs: 20_000 },
     { ...queue, pool: "gpu", slotClass: "inspect", oldestWaitMs: 0, meanTaskMs: 1_000 },
   ],
-  tasks: [{ kind: "encode", outcomes: { ...NO_OUTCOMES, done: 1 }, within, timed: 2, sumSeconds: 9.5 }],
+  tasks: [
+    { kind: "encode", outcomes: { ...NO_OUTCOMES, done: 1 }, retries: 0, within, timed: 2, sumSeconds: 9.5 },
+    { kind: "chunk", outcomes: NO_OUTCOMES, retries: 4, within, timed: 0, sumSeconds: 0 },
+  ],
 };
 
 it("adds up the metrics of all hubs", () => {
@@ -40,6 +45,7 @@ it("adds up the metrics of all hubs", () => {
       'copra_tasks_waiting{pool="gpu",class="inspect"} 3',
       'copra_task_oldest_wait_seconds{pool="default",class="encode"} 4.5',
       'copra_tasks_total{kind="encode",outcome="done"} 3',
+      "copra_chunks_retried_total 4",
       'copra_task_duration_seconds_bucket{kind="encode",le="30"} 0',
       'copra_task_duration_seconds_bucket{kind="encode",le="60"} 4',
       'copra_task_duration_seconds_bucket{kind="encode",le="+Inf"} 4',

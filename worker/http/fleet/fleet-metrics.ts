@@ -33,6 +33,10 @@ export function fleetMetrics(
       ),
     },
     {
+      ...{ name: "copra_chunks_retried", type: "counter", help: "Second and later attempts of chunks." },
+      samples: tasks.flatMap(({ kind, retries }) => (kind === "chunk" ? [{ labels: {}, value: retries }] : [])),
+    },
+    {
       ...{ name: "copra_task_duration_seconds", type: "histogram", help: "The time of a task on its node." },
       histograms: tasks.map(({ kind, within, timed, sumSeconds }) => ({
         ...{ labels: { kind }, count: timed, sum: sumSeconds },
@@ -102,6 +106,7 @@ const sumOutcomes = (one: TaskReport["outcomes"], other: TaskReport["outcomes"])
 const added = (one: TaskReport, other: TaskReport): TaskReport => ({
   kind: one.kind,
   outcomes: sumOutcomes(one.outcomes, other.outcomes),
+  retries: one.retries + other.retries,
   within: one.within.map((count, at) => count + (other.within[at] ?? 0)),
   timed: one.timed + other.timed,
   sumSeconds: one.sumSeconds + other.sumSeconds,

@@ -3,6 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { hubOf } from "../../rpc/hub.ts";
+import { faultyDatabase } from "../../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
@@ -40,7 +41,7 @@ describe("GET /v2/admin/nodes", () => {
     expect(body.nodes.map(({ id }: { id: string }) => id)).toEqual(["near", "far"]);
     expect(body.nodes[0]).toMatchObject({
       ...{ state: "ready", pool: "default", labels: [], leases: 1, hub: "hub:default:0" },
-      slots: { inspect: { free: 0, running: 1 }, encode: { free: 0, running: 0 } },
+      slots: { inspect: { free: 0, running: 1 }, encode: { free: 1, running: 0 } },
     });
     expect(body.nodes[1]).toMatchObject({
       ...{ pool: "gpu", labels: ["region:eu", "ssd"], region: "eu", spot: true, host: "m1", version: "0.1.0" },
@@ -185,6 +186,15 @@ describe("GET /v2/autoscale and GET /metrics", () => {
       }
       expect((await send(path, { method: "POST", headers: bearer(ADMIN) })).status).toBe(405);
     }
+  });
+
+  it("go on while D1 does not answer", async () => {
+    await tokenOf("gpu", []);
+    const ask = async (DB: D1Database) =>
+      (await app.request("/v2/autoscale", { headers: bearer(ADMIN) }, { ...env, DB })).json<{ pools: object }>();
+    const before = await ask(env.DB);
+    expect(Object.keys(before.pools)).toEqual(["default", "gpu"]);
+    expect(await ask(faultyDatabase(env.DB, () => "rejects"))).toEqual(before);
   });
 
   it("never make machines go because a hub does not answer", async () => {
