@@ -104,7 +104,8 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
 
   async capacity(): Promise<number> {
     const now = Date.now();
-    const nodes = [...this.#nodes.roster.values()].filter((node) => !node.draining && this.#nodes.isAlive(node, now));
+    const { roster } = this.#nodes;
+    const nodes = [...roster.values()].filter((node) => roster.accepter(node.nodeId) && this.#nodes.isAlive(node, now));
     return nodes.reduce((sum, node) => sum + encodesOf(node), 0);
   }
 

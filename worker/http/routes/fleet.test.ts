@@ -72,6 +72,7 @@ describe("a cordoned node", () => {
   it("gets no work, also after it and the hub return, until it is uncordoned", async () => {
     const node = await joined("attic", ONE);
     expect(await admin("POST", "/nodes/attic/cordon")).toMatchObject({ status: 200, body: { state: "cordoned" } });
+    expect(await hubOf(env).capacity()).toBe(0);
     await newJob();
     await settle();
     expect(node.frames).toEqual([]);
