@@ -5,7 +5,7 @@ import type { JobBinding } from "./rpc/job.ts";
 import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
-/** What the hub needs: it may run in a Worker of its own (hub-worker.ts). */
+/** What the hub needs: it may run in a Worker of its own. A variable must also be in local/deploy/configs.ts. */
 export type HubEnv = JobBinding & Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
 
 export type Env = {

@@ -11,7 +11,7 @@ const HUB_CLASS = "NodeHub";
 const LAST_SHARED_TAG = "v2";
 /** The migration with which the main Worker gives them up; the hub of a new service has never been in it. */
 const SPLIT_TAG = "v2-hub";
-/** What the hub reads of the variables. */
+/** The variables of HubEnv (worker/bindings.ts). */
 const HUB_VARIABLES = ["LOG_LEVEL", "RESERVED_SHARE"];
 
 const Migration = z.looseObject({ tag: z.string(), new_sqlite_classes: z.array(z.string()).optional() });

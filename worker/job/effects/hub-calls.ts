@@ -1,5 +1,6 @@
 // A job's calls to hubs: those of its pool, and those of its leases.
 import type { LeaseId } from "#shared/ids.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import {
   type Advertised,
   FIRST_HUB,
@@ -25,7 +26,8 @@ export async function advertiseTo(
 ): Promise<Advertised> {
   const all = hubNames(env, pool);
   const first = isLate || all.length <= FEW_HUBS ? all : hubsFor(env, pool, jobId);
-  const send = (names: readonly string[]) => Promise.all(names.map((name) => hubOf(env, name).advertise(offers)));
+  const send = (names: readonly string[]) =>
+    Promise.all(names.map((name) => withDeadline("advertise", hubOf(env, name).advertise(offers))));
   const answer = combined(await send(first));
   const others = all.filter((name) => !first.includes(name));
   if (answer.waitingFor === null || others.length === 0) return answer;
@@ -38,12 +40,14 @@ const combined = (answers: readonly Advertised[]): Advertised =>
 
 /** The number of encodes that all nodes of a pool can run at the same time, running ones included. */
 export async function capacityOf(env: HubBinding, pool: string): Promise<number> {
-  const counts = await Promise.all(hubNames(env, pool).map((name) => hubOf(env, name).capacity()));
+  const counts = await Promise.all(
+    hubNames(env, pool).map((name) => withDeadline("capacity", hubOf(env, name).capacity())),
+  );
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Has the hubs of leases notify their nodes that they have ended. */
 export async function revokeLeases(env: HubBinding, state: JobState, leases: readonly LeaseId[]): Promise<void> {
   const byHub = Map.groupBy(leases, (lease) => state.revokedOn[lease] ?? FIRST_HUB);
-  await Promise.all([...byHub].map(([hub, own]) => hubOf(env, hub).revoke(own)));
+  await Promise.all([...byHub].map(([hub, own]) => withDeadline("revoke", hubOf(env, hub).revoke(own))));
 }
