@@ -58,7 +58,7 @@ export interface EncoderNode {
 export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const { config, identity, capabilities, log } = setup;
   const controlPlane = controlPlaneAt(config.url, config.token);
-  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log);
+  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log, (report) => link.report(report));
   const deps = await nodeDeps(setup);
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));

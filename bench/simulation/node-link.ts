@@ -20,6 +20,9 @@ export interface LinkOwner {
   readonly isBusy: boolean;
 }
 
+/** How long a report waits for its `ack`, and the first protocol with such reports. */
+const ACK_LIMIT_MS = 10_000;
+const REPORTING_PROTOCOL = 3;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
 const MAX_SPREAD_BUSY_MS = 8000;
@@ -32,6 +35,8 @@ export class SimulatedLink {
   #session: string | null = null;
   #spreadMs: number | null = null;
   #failures = 0;
+  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
+  #reportId = 0;
   isGone = false;
   /** When the hub last welcomed the node; ms since 1970. */
   welcomedAt: number | null = null;
@@ -61,6 +66,7 @@ export class SimulatedLink {
       message: (data) => this.#receive(data),
       close: () => {
         if (this.#socket === socket) this.#socket = null;
+        for (const id of [...this.#reports.keys()]) this.#acknowledge(id, null);
         this.#reconnect();
       },
     });
@@ -70,6 +76,22 @@ export class SimulatedLink {
 
   send(frame: object): void {
     this.#socket?.send(JSON.stringify(frame));
+  }
+
+  /** Sends a report on a lease by the socket; resolves with null when there is no answer. */
+  report(report: object): Promise<boolean | null> {
+    if (!this.isConnected || this.#platform.protocol < REPORTING_PROTOCOL) return Promise.resolve(null);
+    const id = this.#reportId++;
+    return new Promise((resolve) => {
+      this.#reports.set(id, resolve);
+      this.#platform.time.after(ACK_LIMIT_MS, () => this.#acknowledge(id, null));
+      this.send({ type: "report", id, report });
+    });
+  }
+
+  #acknowledge(id: number, isAccepted: boolean | null): void {
+    this.#reports.get(id)?.(isAccepted);
+    this.#reports.delete(id);
   }
 
   /** The process dies, with or without a closed connection. */
@@ -103,6 +125,7 @@ export class SimulatedLink {
       this.#session = frame.session ?? null;
       this.#spreadMs = frame.reconnectSpreadMs ?? null;
     }
+    if (frame.type === "ack") this.#acknowledge(frame.id, frame.isAccepted);
     this.#owner.received(frame);
   }
 }

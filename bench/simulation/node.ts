@@ -32,7 +32,6 @@ type Running = Assignment & { stage: TaskStage; since: number; sent: number; isW
 /** As encoder-node/task/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
 const RETRY_MS = 1000;
-const ACK_LIMIT_MS = 10_000;
 /** Sources that a node keeps. */
 const MAX_SOURCES = 20;
 
@@ -46,8 +45,6 @@ export class SimulatedNode implements LinkOwner {
   readonly link: SimulatedLink;
   #progressEveryMs = 1000;
   #ticking = 0;
-  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
-  #reportId = 0;
 
   constructor(platform: Platform, options: NodeOptions) {
     this.#platform = platform;
@@ -105,7 +102,6 @@ export class SimulatedNode implements LinkOwner {
     if (frame.type === "welcome" || frame.type === "pace") this.#setPace(frame.progressEveryMs);
     if (frame.type === "assign") void this.#work(frame.assignment);
     if (frame.type === "cancel") this.#drop(frame.lease);
-    if (frame.type === "ack") this.#acknowledge(frame.id, frame.isAccepted);
   }
 
   #drop(lease: LeaseId): void {
@@ -217,7 +213,8 @@ export class SimulatedNode implements LinkOwner {
   /** A report, repeated until the control plane has accepted or refused it. */
   async #post(running: Running, verb: string, body: object): Promise<unknown> {
     if (verb !== "uploads" && verb !== "scratch") {
-      const isAccepted = await this.#report(running, verb, body);
+      const report = { lease: running.lease, verb, body: { token: running.token, ...body } };
+      const isAccepted = await this.link.report(report);
       if (isAccepted === false) throw new Dropped();
       if (isAccepted !== null) return {};
     }
@@ -236,22 +233,5 @@ export class SimulatedNode implements LinkOwner {
       }
       await this.#sleep(running, delayMs);
     }
-  }
-
-  /** Sends a report by the socket, as encoder-node/link/node-link.ts; null when there is no answer. */
-  #report(running: Running, verb: string, body: object): Promise<boolean | null> {
-    if (!this.isConnected || this.#platform.protocol < PROTOCOL_VERSION) return Promise.resolve(null);
-    const id = this.#reportId++;
-    return new Promise((resolve) => {
-      this.#reports.set(id, resolve);
-      this.#platform.time.after(ACK_LIMIT_MS, () => this.#acknowledge(id, null));
-      const report = { lease: running.lease, verb, body: { token: running.token, ...body } };
-      this.#send({ type: "report", id, report });
-    });
-  }
-
-  #acknowledge(id: number, isAccepted: boolean | null): void {
-    this.#reports.get(id)?.(isAccepted);
-    this.#reports.delete(id);
   }
 }

@@ -16,6 +16,7 @@ import {
   SESSION_HEADER,
   SESSION_MS,
 } from "#shared/protocol/frames.ts";
+import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 
 export interface LinkHandlers {
@@ -39,6 +40,10 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 const NORMAL_CLOSURE = 1000;
 /** "Inconsistent data" (RFC 6455 §7.4.1). */
 const INVALID_FRAME = 1007;
+/** How long a report waits for its `ack` before it is sent by POST. */
+const ACK_LIMIT_MS = 10_000;
+/** Larger reports are sent by POST: the hub handles one message at a time. */
+const MAX_REPORT_CHARS = 256 * 1024;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
 /** While leases run: they survive a lost connection for 10 s (SUSPECT_GRACE_MS of worker/job/job-object.ts). */
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
@@ -73,6 +78,11 @@ export class NodeLink {
   #spreadMs: number | null = null;
   /** The version of the next hello: the previous one after a hub rejected this one. */
   #protocol = PROTOCOL_VERSION;
+  /** What the hub of this connection speaks; 0 before its welcome. */
+  #hubProtocol = 0;
+  /** The reports that wait for an answer. */
+  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
+  #reportId = 0;
 
   /** Starts to connect. */
   constructor(options: LinkOptions, handlers: LinkHandlers) {
@@ -84,6 +94,28 @@ export class NodeLink {
   /** Sends a frame. Without a connection it is dropped; the next hello states what is true then. */
   send(frame: NodeFrame): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#socket, frame);
+  }
+
+  /**
+   * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
+   * time, or the hub or the report is not made for this.
+   */
+  report(report: LeaseReport): Promise<boolean | null> {
+    const socket = this.#socket;
+    const id = this.#reportId++;
+    const frame = { type: "report", id, report } as const;
+    const isPossible = this.isOpen && this.#hubProtocol >= PROTOCOL_VERSION;
+    if (!socket || !isPossible || JSON.stringify(frame).length > MAX_REPORT_CHARS) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const end = (isAccepted: boolean | null): void => {
+        clearTimeout(timer);
+        this.#reports.delete(id);
+        resolve(isAccepted);
+      };
+      const timer = setTimeout(end, ACK_LIMIT_MS, null);
+      this.#reports.set(id, end);
+      this.#send(socket, frame);
+    });
   }
 
   /** Whether the connection is open now. */
@@ -105,6 +137,7 @@ export class NodeLink {
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     });
     this.#socket = socket;
+    this.#hubProtocol = 0;
     let receivedAt = Date.now();
     const ping = setInterval(() => {
       if (Date.now() - receivedAt > SILENCE_LIMIT_MS) socket.terminate();
@@ -124,6 +157,7 @@ export class NodeLink {
     socket.on("close", (code, reason) => {
       clearInterval(ping);
       if (this.#socket === socket) this.#socket = null;
+      for (const end of [...this.#reports.values()]) end(null);
       if (!this.#isClosed) this.#reconnect(code, reason.toString());
     });
   }
@@ -169,6 +203,7 @@ export class NodeLink {
     log.debug("Frame received", frameFields(frame));
     if (frame.type === "welcome") {
       this.#failures = 0;
+      this.#hubProtocol = frame.protocol;
       log.info("Connected to the control plane");
     }
     if (frame.type === "welcome" || frame.type === "session") {
@@ -176,7 +211,8 @@ export class NodeLink {
       this.#session = session === undefined ? null : { text: session, at: Date.now() };
       this.#spreadMs = reconnectSpreadMs;
     }
-    dispatch(frame, this.#handlers);
+    if (frame.type === "ack") this.#reports.get(frame.id)?.(frame.isAccepted);
+    else dispatch(frame, this.#handlers);
   }
 
   #send(socket: WebSocket, frame: NodeFrame): void {
@@ -201,7 +237,7 @@ function frameFields(frame: HubFrame | NodeFrame): LogFields {
   }
 }
 
-function dispatch(frame: HubFrame, handlers: LinkHandlers): void {
+function dispatch(frame: Exclude<HubFrame, { type: "ack" }>, handlers: LinkHandlers): void {
   switch (frame.type) {
     case "welcome":
       return handlers.welcome(frame.progressEveryMs);

@@ -2,20 +2,16 @@
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import { backoffMs } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { LeaseIdText } from "#shared/protocol/leases.ts";
-import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
+import { LeaseReport } from "#shared/protocol/reports.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
-const Report = z.discriminatedUnion("verb", [
-  z.object({ lease: LeaseIdText, verb: z.literal("outputs"), body: OutputsReport }),
-  z.object({ lease: LeaseIdText, verb: z.literal("complete"), body: CompleteReport }),
-  z.object({ lease: LeaseIdText, verb: z.literal("fail"), body: FailReport }),
-]);
-export type Report = z.infer<typeof Report>;
+export type Report = LeaseReport;
+
+/** Sends a report by the socket: whether it was accepted; null when that is not known. */
+export type SendBySocket = (report: Report) => Promise<boolean | null>;
 
 export interface Reports {
   /** Resolves when the control plane has accepted the report (true), or has rejected it or ended its lease (false). */
@@ -26,9 +22,14 @@ export interface Reports {
 
 const RETRY = { firstMs: 250, maxMs: 30_000 };
 
-/** `folder` is the spool. */
-export function openReports(folder: string, controlPlane: ControlPlane, log: Logger): Reports {
-  const deliver = createDelivery(controlPlane, log);
+/** `folder` is the spool. A report is sent by the socket first; HTTP always works. */
+export function openReports(
+  folder: string,
+  controlPlane: ControlPlane,
+  log: Logger,
+  sendBySocket: SendBySocket = async () => null,
+): Reports {
+  const deliver = createDelivery(controlPlane, log, sendBySocket);
   /** A report that cannot be written is still sent: only a crash of this node would lose it. */
   const trySpool = async (report: Report): Promise<string | null> => {
     try {
@@ -69,9 +70,17 @@ export function openReports(folder: string, controlPlane: ControlPlane, log: Log
 /**
  * Sends a report until the control plane accepts or rejects it. A result that is rejected ends the lease as a failure.
  */
-function createDelivery(controlPlane: ControlPlane, log: Logger): (report: Report) => Promise<boolean> {
+function createDelivery(
+  controlPlane: ControlPlane,
+  log: Logger,
+  sendBySocket: SendBySocket,
+): (report: Report) => Promise<boolean> {
   return async function deliver(report): Promise<boolean> {
     const { lease, verb } = report;
+    const isAccepted = await sendBySocket(report);
+    if (isAccepted !== null) log.debug("Report acknowledged", { lease, verb, isAccepted });
+    if (isAccepted === false) log.info("Report ignored, lease superseded", { lease, verb });
+    if (isAccepted !== null) return isAccepted;
     for (let attempt = 1; ; attempt++) {
       const result = await controlPlane.post(lease, verb, report.body);
       log.debug("Report sent", { lease, verb, attempt, result: result.kind });
@@ -129,7 +138,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 /** Only checks the value: parsing would drop the members of probes that this version does not know. */
-const isReport = (value: unknown): value is Report => Report.safeParse(value).success;
+const isReport = (value: unknown): value is Report => LeaseReport.safeParse(value).success;
 
 /** Null when the file holds no valid report. */
 async function readSpooled(file: string): Promise<Report | null> {

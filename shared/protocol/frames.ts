@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../result.ts";
 import { Capabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
+import { LeaseReport } from "./reports.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 
 /**
@@ -66,6 +67,9 @@ const nodeFacts = {
   disk: NodeDisk.exactOptional(),
 };
 
+/** Numbers the reports of a connection. */
+const ReportId = z.int().min(0);
+
 export const NodeFrame = z.discriminatedUnion("type", [
   /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
   z.object({
@@ -93,6 +97,11 @@ export const NodeFrame = z.discriminatedUnion("type", [
   }),
   /** May be lost; also renews the leases that it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
+  /**
+   * A report on a lease: the hub passes it on, and sends `ack` once its job has stored it. Without an `ack` within ten
+   * seconds the node sends it by POST.
+   */
+  z.object({ type: z.literal("report"), id: ReportId, report: LeaseReport }),
   /**
    * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield`
    * if other tasks wait for a slot of this class, and otherwise does not reply.
@@ -123,6 +132,8 @@ export const HubFrame = z.discriminatedUnion("type", [
   /** From now on, how often to send progress. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
+  /** The job has stored a report, or not because its lease is over. */
+  z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean() }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
   /** Other tasks wait: return this lease (`turn_over`), and keep what has arrived of its source. */

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
-import { LeaseProof } from "./leases.ts";
+import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { ScratchTrack } from "./scratch.ts";
 import { OutputIndex, UploadedFile } from "./uploads.ts";
@@ -62,3 +62,11 @@ export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: 
 export type CompleteReport = z.infer<typeof CompleteReport>;
 export const FailReport = z.object({ token: LeaseProof.shape.token, failure: FailureReport });
 export type FailReport = z.infer<typeof FailReport>;
+
+/** A report on a lease, as a node stores it until it is accepted, and sends it by its socket or by POST. */
+export const LeaseReport = z.discriminatedUnion("verb", [
+  z.object({ lease: LeaseIdText, verb: z.literal("outputs"), body: OutputsReport }),
+  z.object({ lease: LeaseIdText, verb: z.literal("complete"), body: CompleteReport }),
+  z.object({ lease: LeaseIdText, verb: z.literal("fail"), body: FailReport }),
+]);
+export type LeaseReport = z.infer<typeof LeaseReport>;

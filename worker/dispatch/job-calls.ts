@@ -1,7 +1,7 @@
 // The hub's turns with jobs, on behalf of nodes.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
-import { PREVIOUS_PROTOCOL_VERSION, type ProgressItem } from "#shared/protocol/frames.ts";
+import { type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION, type ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
 import type { HubEnv } from "../bindings.ts";
@@ -58,6 +58,16 @@ export class JobCalls {
       this.#turns.take(jobId, { progress }),
     );
     this.#setPace(node, now);
+  }
+
+  /** A node's report. It gets no answer when it is not known whether the job has stored it: then it sends it by POST. */
+  async report(node: SocketNode, { id, report }: Pick<NodeFrameOf<"report">, "id" | "report">): Promise<void> {
+    const { lease, body } = report;
+    const jobId = parseLeaseId(lease)?.job;
+    const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
+    const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
+    const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
+    if (isAccepted !== null) this.#nodes.send(node, { type: "ack", id, isAccepted });
   }
 
   /** A node has connected and still works on these leases. Their jobs' accounts become known. */

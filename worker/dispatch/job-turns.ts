@@ -17,16 +17,22 @@ export class JobTurns {
     this.#call = call;
   }
 
-  /** Sends a part with the next turn; the answer's `assigned` is that of the part. */
+  /** Sends a part with the next turn; the answer's `assigned` and `acks` are those of the part. */
   async take(jobId: string, part: Part): Promise<PartAnswer> {
     const known = this.#next.get(jobId);
     const parts = known?.parts ?? [];
-    const before = parts.reduce((sum, { want = [] }) => sum + want.length, 0);
+    const [wanted, reported] = [parts.flatMap(({ want = [] }) => want), parts.flatMap(({ done = [] }) => done)];
     parts.push(part);
     const answer = known?.answer ?? this.#take(jobId, parts);
     if (!known) this.#next.set(jobId, { parts, answer });
     const whole = await answer;
-    return whole && { ...whole, assigned: whole.assigned.slice(before, before + (part.want?.length ?? 0)) };
+    return (
+      whole && {
+        ...whole,
+        assigned: whole.assigned.slice(wanted.length, wanted.length + (part.want?.length ?? 0)),
+        acks: whole.acks.slice(reported.length, reported.length + (part.done?.length ?? 0)),
+      }
+    );
   }
 
   async #take(jobId: string, parts: readonly Part[]): Promise<PartAnswer> {
@@ -43,7 +49,8 @@ export class JobTurns {
 
 const merged = (parts: readonly Part[]): Turn =>
   parts.reduce<Turn>(
-    (all, { alive = [], progress = [], lost = [], want = [] }) => ({
+    (all, { done = [], alive = [], progress = [], lost = [], want = [] }) => ({
+      done: [...(all.done ?? []), ...done],
       alive: [...all.alive, ...alive],
       progress: [...all.progress, ...progress],
       lost: [...all.lost, ...lost],

@@ -30,7 +30,8 @@ export class HubTurns {
     this.#watchUntil = watchUntil;
   }
 
-  async take(turn: Turn): Promise<TurnAnswer> {
+  /** `acks` are those of the turn's reports, whose changes are noted and not saved yet. */
+  async take(turn: Turn, acks: TurnAnswer["acks"] = []): Promise<TurnAnswer> {
     const settings = settingsOf(this.#env);
     const before = this.#memory.state;
     // Without a task for any of the nodes no secret is opened.
@@ -47,21 +48,28 @@ export class HubTurns {
     const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim, now));
     const next = outdated.reduce((one, { slotClass }) => requestAdvertising(one, slotClass), taken.state);
     // After a claim of what another node has taken, the hub hears what there is now.
-    if (turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now)) this.#commit(next);
+    if (acks.includes(true) || turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now))
+      this.#commit(next);
     else this.#memory.note(next);
     const complete = (one: Assignment): Promise<Assignment> =>
       withSigned(next, { ...one, task: withUrls(one.task, urls) }, settings);
     const assigned = await Promise.all(taken.assigned.map((assignments) => Promise.all(assignments.map(complete))));
     for (const one of assigned.flat())
       log.debug("task claimed", { job: state.spec.id, lease: one.lease, kind: one.kind });
-    return { accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };
+    return { acks, accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };
   }
 }
 
 const hasTask = (state: JobState, claim: ClaimRequest): boolean =>
   isRepeated(state, claim) || runnableTasks(state, claim.slotClass).length > 0;
 
-function nothingKept({ alive, progress, want }: Turn): TurnAnswer {
+function nothingKept({ done = [], alive, progress, want }: Turn): TurnAnswer {
   const cancel: LeaseId[] = [...alive, ...progress].map(({ lease }) => lease);
-  return { accountId: null, assigned: want.map((): Assignment[] => []), cancel, watchUntil: 0 };
+  return {
+    acks: done.map(() => false),
+    accountId: null,
+    assigned: want.map((): Assignment[] => []),
+    cancel,
+    watchUntil: 0,
+  };
 }

@@ -5,7 +5,7 @@ import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
-import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
+import type { CompleteReport, FailReport, LeaseReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
@@ -57,8 +57,28 @@ export class LeaseRequests implements LeaseRpc {
     this.#turns = new HubTurns(env, memory, commit, watchUntil);
   }
 
-  turn(turn: Turn): Promise<TurnAnswer> {
-    return this.#turns.take(turn);
+  async turn(turn: Turn): Promise<TurnAnswer> {
+    const acks: (boolean | null)[] = [];
+    for (const report of turn.done ?? []) acks.push(await this.#noteReport(report));
+    return this.#turns.take(turn, acks);
+  }
+
+  /** Takes a report of a turn, which saves what all its reports have changed. */
+  async #noteReport({ lease, verb, body }: LeaseReport): Promise<boolean | null> {
+    const note = (state: JobState): void => this.#memory.note(state);
+    try {
+      const reports = {
+        outputs: () => this.outputs(lease, body as OutputsReport, note),
+        complete: () => this.complete(lease, body as CompleteReport, note),
+        fail: () => this.fail(lease, body as FailReport, note),
+      };
+      const result = await reports[verb]();
+      if (result.ok) return true;
+      return result.error.code === LEASE_SUPERSEDED.code ? false : null;
+    } catch (error) {
+      log.warn("report not taken", { lease, verb, error: messageOf(error) });
+      return null;
+    }
   }
 
   async claim(request: ClaimRequest): Promise<Assignment[]> {
@@ -119,17 +139,19 @@ export class LeaseRequests implements LeaseRpc {
     }
   }
 
-  async outputs(lease: LeaseId, { token, outputs }: OutputsReport): Promise<JobResult<null>> {
+  async outputs(lease: LeaseId, report: OutputsReport, save = this.#commit): Promise<JobResult<null>> {
+    const { token, outputs } = report;
     const checked = this.#memory.state && checkLease(this.#memory.state, { lease, token });
     if (!checked || checked.verdict === "superseded") return err(LEASE_SUPERSEDED);
     const kind = checked.task?.kind ?? "chunk";
     if (kind !== "encode") {
       return err({ code: "report_not_valid", message: `A task of kind ${kind} reports its outputs when it completes` });
     }
-    return this.#report({ lease, token }, (state, taskId) => acceptOutputs(state, taskId, outputs, Date.now()));
+    return this.#report({ lease, token }, (state, taskId) => acceptOutputs(state, taskId, outputs, Date.now()), save);
   }
 
-  async complete(lease: LeaseId, { token, result }: CompleteReport): Promise<JobResult<null>> {
+  async complete(lease: LeaseId, report: CompleteReport, save = this.#commit): Promise<JobResult<null>> {
+    const { token, result } = report;
     const checked = this.#memory.state && checkLease(this.#memory.state, { lease, token });
     // Without a valid lease, a node must not learn anything about the task, not even that it exists.
     if (!checked || checked.verdict === "superseded") return err(LEASE_SUPERSEDED);
@@ -140,19 +162,20 @@ export class LeaseRequests implements LeaseRpc {
     }
     const slots = result.kind === "inspect" && result.chunking?.ok ? await this.#capacity() : 1;
     try {
-      return this.#report({ lease, token }, (state, taskId) => completeTask(state, taskId, result, Date.now(), slots));
+      const take = (state: JobState, taskId: string) => completeTask(state, taskId, result, Date.now(), slots);
+      return this.#report({ lease, token }, take, save);
     } catch (error) {
       const count = (this.#errorsOf.get(lease) ?? 0) + 1;
       this.#errorsOf.set(lease, count);
       // The error may be temporary; a node repeats its report until it is accepted.
       if (count < MAX_ERRORS_OF_RESULT) throw error;
       log.error("task result given up after internal errors", { lease, count, error: messageOf(error) });
-      return this.fail(lease, { token, failure: RESULT_NOT_PROCESSED });
+      return this.fail(lease, { token, failure: RESULT_NOT_PROCESSED }, save);
     }
   }
 
-  async fail(lease: LeaseId, { token, failure }: FailReport): Promise<JobResult<null>> {
-    return this.#report({ lease, token }, (state, taskId) => failTask(state, taskId, failure, Date.now()));
+  async fail(lease: LeaseId, { token, failure }: FailReport, save = this.#commit): Promise<JobResult<null>> {
+    return this.#report({ lease, token }, (state, taskId) => failTask(state, taskId, failure, Date.now()), save);
   }
 
   /** The number of encodes that all nodes can run at the same time, by which a source is split into chunks. */
@@ -165,13 +188,17 @@ export class LeaseRequests implements LeaseRpc {
     }
   }
 
-  #report(proof: LeaseProof, take: (state: JobState, taskId: string) => JobState): JobResult<null> {
+  #report(
+    proof: LeaseProof,
+    take: (state: JobState, taskId: string) => JobState,
+    save: (state: JobState) => void,
+  ): JobResult<null> {
     const before = this.#memory.state;
     if (!before) return err(LEASE_SUPERSEDED);
     const { state, verdict, task } = renewLease(before, proof, Date.now());
     log.debug("lease report", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
-    if (verdict === "current" && task) this.#commit(take(state, task.id));
+    if (verdict === "current" && task) save(take(state, task.id));
     return ok(null);
   }
 

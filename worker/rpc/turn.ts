@@ -3,6 +3,7 @@
 import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
+import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 
 /** A node that requests work: up to `max` tasks of a class. */
@@ -27,6 +28,8 @@ export type LostSession = {
 };
 
 export type Turn = {
+  /** Reports of nodes that came by their sockets. */
+  readonly done?: readonly LeaseReport[];
   /** Leases that their nodes still work on. */
   readonly alive: readonly LeaseProof[];
   /** May be lost; also renews the leases that it names. */
@@ -36,6 +39,11 @@ export type Turn = {
 };
 
 export type TurnAnswer = {
+  /**
+   * In the order of `done`: whether the job has stored it, or its lease is over; null: neither is known, and the node
+   * repeats it by POST.
+   */
+  readonly acks: readonly (boolean | null)[];
   /** The job's account; null when nothing is kept of the job. */
   readonly accountId: string | null;
   /** In the order of `want`. */
@@ -46,4 +54,4 @@ export type TurnAnswer = {
   readonly watchUntil: number;
 };
 
-export const EMPTY_TURN: Turn = { alive: [], progress: [], lost: [], want: [] };
+export const EMPTY_TURN: Turn = { done: [], alive: [], progress: [], lost: [], want: [] };
