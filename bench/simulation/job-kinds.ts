@@ -112,11 +112,14 @@ const sweptRows = ({ platform: { sweepMeter } }: Service): number =>
   }, 0);
 
 async function connectNodes(service: Service, { nodes, workload }: Kind): Promise<SimulatedNode[]> {
+  const { random } = service.platform;
+  /** Chunks differ: results that always arrive together would make turns look cheaper than they are. */
+  const workloadOf = (): Workload => ({ ...workload, chunkMs: workload.chunkMs * (0.75 + 0.5 * random()) });
   const all: SimulatedNode[] = [];
   for (let number = 1; number <= nodes; number++) {
     const token = await service.newToken(`node-${number}`);
-    const options = { nodeId: `node-${number}`, token, slots: { inspect: 1, encode: 1 }, latencyMs: 20 };
-    const node = service.node({ ...options, workloadOf: () => workload });
+    const options = { nodeId: `node-${number}`, token, slots: { inspect: 1, encode: 1 } };
+    const node = service.node({ ...options, latencyMs: 10 + 30 * random(), workloadOf });
     await node.link.connect();
     all.push(node);
   }
