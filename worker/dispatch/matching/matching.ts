@@ -205,7 +205,7 @@ export class Matching<Node extends ConnectedNode> {
     const matches: Match<Node>[] = [];
     for (;;) {
       const match = this.#chooser.next(now);
-      if (!match) break;
+      if (!match || match.slots < 1) break;
       matches.push(match);
       const { ticket, node, slots } = match;
       const { slotClass, accountId } = ticket;
