@@ -103,4 +103,5 @@ it("ends after it has been idle for the time that it was given, and not while it
   send({ type: "cancel", lease });
   await vi.waitFor(() => expect(stopped).toHaveBeenCalled(), { timeout: 5000 });
   expect(frames.at(-1)).toEqual({ type: "bye" });
+  expect(frames.at(-2)).toMatchObject({ type: "slots", released: [lease], disk: { free: expect.any(Number) } });
 });

@@ -13,7 +13,7 @@ import { controlPlaneAt } from "./link/control-plane.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestScratch, requestUploads } from "./link/upload-requests.ts";
-import { nodeFacts } from "./node-facts.ts";
+import { diskOf, nodeFacts } from "./node-facts.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
 import { answerSigned } from "./task/signed-scratch.ts";
@@ -68,7 +68,10 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     board,
     reports,
     log,
-    send: (frame) => link.send(frame),
+    send: (frame) => {
+      const disk = frame.type === "slots" ? diskOf(config.workFolder) : null;
+      link.send(frame.type === "slots" && disk ? { ...frame, disk } : frame);
+    },
     taskDeps: (own) => {
       const { lease, token } = own.assignment;
       const leaseLog = log.child({ lease });
