@@ -204,3 +204,31 @@ it("sends nothing when it is closed during the handshake", async () => {
   expect(received).not.toHaveBeenCalled();
   expect([...server.clients].filter(({ readyState }) => readyState === 1)).toEqual([]);
 });
+
+it("has a report acknowledged, and gives up when that is not possible", async () => {
+  const { url, connections } = await hub();
+  const link = new NodeLink({ url, token: "secret", log: silentLog }, handlers());
+  cleanUp.push(() => link.close());
+  const body = { token: "t", failure: { code: "node_failed", message: "m" } } as const;
+  const report = { lease: "AAAAAAAAAAAAAA.encode.1" as never, verb: "fail", body } as const;
+  await vi.waitFor(() => expect(connections[0]?.received[0]).toContain("hello"));
+  // Before the welcome it is not known what the hub understands.
+  expect(await link.report(report)).toBeNull();
+  const say = (frame: object): void => connections[0]?.socket.send(JSON.stringify(frame));
+  say({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 1000 });
+  const reports = () => (connections[0]?.received ?? []).filter((frame) => frame.includes('"report"'));
+  // It may take a moment until the welcome has arrived.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  for (const [at, isAccepted] of [true, false].entries()) {
+    const answer = link.report(report);
+    await vi.waitFor(() => expect(reports()).toHaveLength(at + 1));
+    const { id, ...frame } = JSON.parse(reports()[at] ?? "{}");
+    expect(frame).toEqual({ type: "report", report });
+    say({ type: "ack", id, isAccepted });
+    expect(await answer).toBe(isAccepted);
+  }
+  const lost = link.report(report);
+  connections[0]?.socket.terminate();
+  expect(await lost).toBeNull();
+  expect(await link.report(report)).toBeNull();
+});

@@ -120,6 +120,30 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
+  it("passes reports on in one turn, acknowledges those that the job has stored, and no others", async () => {
+    const node = await joined("a", ONE_INSPECT);
+    const spec = await newJob();
+    const { lease, token } = (await node.next("assign")).assignment;
+    const failure = { code: "input_not_media", message: "Not media" };
+    const report = (id: number, by: string) =>
+      node.say({ type: "report", id, report: { lease, verb: "fail", body: { token: by, failure } } });
+    const turn = vi.spyOn(JobObject.prototype, "turn");
+    const lost = new Error("Network connection lost.");
+    turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
+    report(1, token);
+    await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2), SOON);
+    await settle();
+    expect(node.frames.filter(({ type }) => type === "ack")).toEqual([]);
+    report(2, token);
+    report(3, "stale");
+    const acks = [await node.next("ack"), await node.next("ack")];
+    expect(acks.map(({ id, isAccepted }) => [id, isAccepted]).toSorted()).toEqual([
+      [2, true],
+      [3, false],
+    ]);
+    expect(await jobOf(env, spec.id).view()).toMatchObject({ ok: true, value: { status: "job.failed" } });
+  });
+
   it("gets a ticket again from a job that died while it advertised", async () => {
     const spec = await newSpec();
     const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockRejectedValue(new Error("Network connection lost."));

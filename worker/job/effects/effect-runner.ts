@@ -69,7 +69,8 @@ export class EffectRunner {
       const next = state && endOverdue(startSpeculations(expireLeases(state, now), now), now);
       if (next && next !== state) this.#memory.save(next);
       // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
-      if (this.#due(new Set(), () => true).length > 0) this.#setAlarm(now + RESTART_MS);
+      const due = this.#due(new Set(), () => true);
+      if (!due.every(isPurge)) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
       // The object may be evicted before the next alarm: it must not repeat these effects then.
       this.#memory.flushEffects();
@@ -172,3 +173,5 @@ export class EffectRunner {
 
 /** Whether an effect starts at once; notifications wait for the alarm. */
 const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";
+/** Deleting the state deletes the alarm, too: it need not be set before. */
+const isPurge = ({ effect }: PendingEffect): boolean => effect.kind === "purge";

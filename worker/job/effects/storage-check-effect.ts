@@ -20,7 +20,8 @@ export async function checkStorage(open: () => Promise<ObjectStore>, deps: Effec
     case "accepted": {
       const { uploadId } = access;
       const upload = uploadId === null ? null : { objectName: file.objectName, uploadId };
-      return deps.apply((before) => storageChecked(before, upload));
+      // If this is lost, the storage is checked again, and the bucket's lifecycle rules remove the upload.
+      return deps.note((before) => storageChecked(before, upload));
     }
     case "rejected":
       return deps.apply((before) => storageRejected(before, access.failure, deps.now()));

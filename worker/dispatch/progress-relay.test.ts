@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { newJobId } from "#shared/ids.ts";
+import type { TaskStage } from "#shared/protocol/frames.ts";
+import { ALIVE_EVERY_MS, ProgressRelay } from "./progress-relay.ts";
+
+const JOB = newJobId((count) => new Uint8Array(count));
+const LEASE = `${JOB}.encode.1` as never;
+const item = (stage: TaskStage, fraction = 0.5, token = "t") => ({ lease: LEASE, token, stage, fraction });
+const S = 1000;
+
+it("sends on a new stage and a sign of life now and then, and all progress while somebody follows the job", () => {
+  const relay = new ProgressRelay();
+  relay.assigned(LEASE, "t", 0);
+  const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
+    [1, "transferring", false],
+    // The job hears of a new lease before its offer ends.
+    [26, "transferring", true],
+    [27, "encoding", false],
+    [40, "encoding", true],
+    [55, "encoding", false],
+    [40 + ALIVE_EVERY_MS / S - 1, "encoding", false],
+    [40 + ALIVE_EVERY_MS / S, "encoding", true],
+    [200, "uploading", true],
+  ];
+  for (const [atS, stage, isSent] of rows) {
+    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+  }
+  expect(relay.take([item("uploading", 0.7)], 201 * S)).toEqual([]);
+  expect(relay.watch(JOB, 300 * S)).toEqual([item("uploading", 0.7)]);
+  expect(relay.take([item("uploading", 0.8)], 202 * S)).toHaveLength(1);
+  expect(relay.take([item("uploading", 0.9)], 300 * S)).toEqual([]);
+  // A proof that is not known is the job's to judge.
+  expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
+});
