@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../home/constants.ts";
 import { hubConfig, hubTag, mainConfig, planDeploy, readConfig } from "./configs.ts";
 import { deploy } from "./run-deploy.ts";
 import { deployedOf, type Wrangler, wrangler } from "./wrangler.ts";
@@ -77,7 +77,7 @@ describe("a deploy", () => {
       commands.push([...args]);
       return wrangler(args);
     };
-    const folder = join(ROOT, ".wrangler", "deploy-copra");
+    const folder = mkdtempSync(join(tmpdir(), "copra-deploy-"));
     await deploy(run, ["--dry-run", "--outdir", join(folder, "dry")], (line) => printed.push(line));
     expect(printed).toEqual([
       ...["Deploying copra-hub: its nodes reconnect", "Deploying copra", "Deploying copra-hub: its nodes reconnect"],
@@ -88,8 +88,9 @@ describe("a deploy", () => {
     expect(read("hub-worker.js")).toContain("NodeHub = class");
     expect(read("hub-worker.js")).not.toMatch(/(JobObject|AccountObject) = class/);
     const tags = commands.flatMap((args) => (args.includes("--tag") ? [args[args.indexOf("--tag") + 1]] : []));
+    rmSync(folder, { recursive: true });
     expect(tags).toEqual([expect.stringMatching(/^hub-[0-9a-f]{16}$/)]);
-  });
+  }, 240_000);
 
   it("takes from wrangler what is deployed, and nothing for a Worker that has only secrets", async () => {
     const answers: Record<string, [number, string]> = {

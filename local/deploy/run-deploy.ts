@@ -1,19 +1,32 @@
 // Deploys the two Workers, in the order that local/deploy/configs.ts plans.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 import { type Config, hubConfig, hubNameOf, hubTag, mainConfig, planDeploy, readConfig } from "./configs.ts";
 import { deployedOf, secretsOf, type Wrangler } from "./wrangler.ts";
 
-const FOLDER = join(ROOT, ".wrangler", "deploy-copra");
 /** The only secret that the hub needs: it checks the tokens of leases and signs sessions of nodes. */
 const HUB_SECRET = "SEALING_KEYS";
 
+type Print = (line: string) => void;
+
 /** Deploys. `extra` are arguments of `wrangler deploy`; with `--dry-run` nothing is deployed or asked. */
-export async function deploy(run: Wrangler, extra: readonly string[], print: (line: string) => void): Promise<void> {
+export async function deploy(run: Wrangler, extra: readonly string[], print: Print): Promise<void> {
+  const parent = join(ROOT, ".wrangler");
+  mkdirSync(parent, { recursive: true });
+  // Always as deep, because the bundle names the source's files from here.
+  const folder = mkdtempSync(join(parent, "deploy-"));
+  try {
+    await deployFrom(folder, run, extra, print);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function deployFrom(folder: string, run: Wrangler, extra: readonly string[], print: Print): Promise<void> {
   const config = readConfig();
   const hubName = hubNameOf(config);
-  const tag = await tagOfHub(run, config);
+  const tag = await tagOfHub(folder, run, config);
   const isDry = extra.includes("--dry-run");
   const [main, hub] = isDry ? [null, null] : [await deployedOf(run, config.name), await deployedOf(run, hubName)];
   if (!isDry && !(await secretsOf(run, hubName)).includes(HUB_SECRET)) {
@@ -27,8 +40,8 @@ export async function deploy(run: Wrangler, extra: readonly string[], print: (li
     const isHub = step.worker === "hub";
     print(isHub ? `Deploying ${hubName}: its nodes reconnect` : `Deploying ${config.name}`);
     const file = isHub
-      ? writeConfig("hub", hubConfig(config, step.hasJobs))
-      : writeConfig("main", mainConfig(config, step.hadHub));
+      ? writeConfig(folder, "hub", hubConfig(config, step.hasJobs))
+      : writeConfig(folder, "main", mainConfig(config, step.hadHub));
     const own = isHub && step.hasJobs ? ["--tag", tag] : [];
     const { code } = await run(["deploy", "--config", file, ...own, ...extra], true);
     if (code !== 0) throw new Error(`Deploying ${isHub ? hubName : config.name} failed`);
@@ -36,18 +49,17 @@ export async function deploy(run: Wrangler, extra: readonly string[], print: (li
   if (!steps.some(({ worker }) => worker === "hub")) print(`${hubName} has not changed: its nodes stay connected`);
 }
 
-function writeConfig(name: string, config: object): string {
-  mkdirSync(FOLDER, { recursive: true });
-  const file = join(FOLDER, `${name}.json`);
+function writeConfig(folder: string, name: string, config: object): string {
+  const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify(config, null, 2));
   return file;
 }
 
 /** The tag of the hub as it would be deployed. */
-async function tagOfHub(run: Wrangler, config: Config): Promise<string> {
-  const [built, bundle] = [hubConfig(config, true), join(FOLDER, "hub-bundle")];
+async function tagOfHub(folder: string, run: Wrangler, config: Config): Promise<string> {
+  const [built, bundle] = [hubConfig(config, true), join(folder, "hub-bundle")];
   const { code, stderr } = await run([
-    ...["deploy", "--config", writeConfig("hub-bundle", built), "--dry-run", "--outdir", bundle],
+    ...["deploy", "--config", writeConfig(folder, "hub-bundle", built), "--dry-run", "--outdir", bundle],
   ]);
   if (code !== 0) throw new Error(`The hub's Worker does not build: ${stderr}`);
   const scripts = readdirSync(bundle).filter((name) => name.endsWith(".js"));
