@@ -217,7 +217,7 @@ it("has a report acknowledged, and gives up when that is not possible", async ()
   const say = (frame: object): void => connections[0]?.socket.send(JSON.stringify(frame));
   say({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 1000 });
   const reports = () => (connections[0]?.received ?? []).filter((frame) => frame.includes('"report"'));
-  // It may take a moment until the welcome has arrived.
+  // The welcome must have arrived.
   await new Promise((resolve) => setTimeout(resolve, 200));
   for (const [at, isAccepted] of [true, false].entries()) {
     const answer = link.report(report);

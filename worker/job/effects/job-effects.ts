@@ -98,7 +98,8 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
 function readvertiseMs({ spec, advertisements }: JobState, slotClass: SlotClass): number {
   const count = Math.max(1, advertisements[slotClass] ?? 0);
   const minutes = READVERTISE_MINUTES[Math.min(count, READVERTISE_MINUTES.length) - 1] ?? 0;
-  return minutes * 60_000 * (1 + READVERTISE_SPREAD * (2 * hashOf(`${spec.id} ${count}`) - 1));
+  // Whole milliseconds, as alarms: one that rings a fraction too early would ring again at once.
+  return Math.round(minutes * 60_000 * (1 + READVERTISE_SPREAD * (2 * hashOf(`${spec.id} ${count}`) - 1)));
 }
 
 /** A number from 0 to 1 that depends on a text alone (FNV-1a). */
