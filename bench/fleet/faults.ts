@@ -85,9 +85,9 @@ async function deploy({ service, nodes, time, notes }: World): Promise<void> {
   notes.set("connections", nodes.reduce((sum, node) => sum + node.link.connects, 0) - connects);
 }
 
-/** A third of the nodes cannot be reached for five minutes; then they return. */
+/** Half of the nodes cannot be reached for five minutes; then they return. */
 async function loseRegion({ scenario, nodes, time, addNode }: World): Promise<void> {
-  const lost = nodes.flatMap((_, number) => (regionOf(number).name === "us" ? [number] : []));
+  const lost = nodes.flatMap((_, number) => (regionOf(number).name === "eu" ? [number] : []));
   for (const number of lost) nodes[number]?.die({ isSilent: true });
   await time.sleep(5 * MINUTE_MS);
   for (const number of lost) await addNode(scenario.nodes + number);

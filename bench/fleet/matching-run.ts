@@ -144,12 +144,15 @@ export class MatchingRun {
   }
 
   #end(job: Job, node: Node, slotClass: SlotClass, lease: string): void {
+    if (slotClass === "encode") this.#done(job);
+    else {
+      // The job has the report before the hub has the node's free slot, which it holds for the encode.
+      Object.assign(job, { phase: "encode", waitingSince: this.#time.now, source: node.nodeId });
+      this.#advertise(job, "encode");
+    }
     const { [lease]: _ended, ...leases } = node.leases;
     this.#matching.roster.change(node, { leases, free: { ...node.free, [slotClass]: node.free[slotClass] + 1 } });
     this.#step({ kind: "look" });
-    if (slotClass === "encode") return this.#done(job);
-    Object.assign(job, { phase: "encode", waitingSince: this.#time.now, source: node.nodeId });
-    this.#advertise(job, "encode");
   }
 
   #done(job: Job): void {
