@@ -45,7 +45,7 @@ const ACK_LIMIT_MS = 10_000;
 /** Larger reports are sent by POST: the hub handles one message at a time. */
 const MAX_REPORT_CHARS = 256 * 1024;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
-/** While leases run: they survive a lost connection for 10 s (SUSPECT_GRACE_MS of worker/job/job-object.ts). */
+/** While leases run: those of short work survive a lost connection for 10 s only (worker/job/decide/leases.ts). */
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
 /** About ten seconds of attempts. After that the leases are lost anyway, and the control plane may be down for long. */
 const BUSY_FAILURES = 8;
