@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import FileOrder from "./test/file-order.ts";
 
 /** For every project: projects do not inherit options. */
 const COMMON = {
@@ -8,6 +9,9 @@ const COMMON = {
   // Instead of one second, which a busy machine exceeds.
   expect: { poll: { timeout: 20_000 } },
 };
+
+/** Files share a process: one of its own costs a file of `worker` 2 s of processor time, and one of `pure` 0.2 s. */
+const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
 /** Tests wait for other processes and for each other's: more files than processors keep these busy. */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
@@ -23,21 +27,85 @@ function withoutWarning<Plugin>(make: () => Plugin): Plugin {
   }
 }
 
+/** What the tests in workerd send requests to, since they can start no server themselves. */
+const WORKER_SERVICES = [
+  "./test/services/worker-storage.ts",
+  "./test/services/worker-sns.ts",
+  "./test/services/worker-answers.ts",
+];
+
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
-// Four projects: `pure` and `worker` are what test:fast runs, `ffmpeg` runs ffmpeg, and `stack` the whole system. A
-// file named *.soak.test.ts tries a share of its cases, and all of them in test:soak; test:fast leaves it out.
+/** A project whose tests run in workerd. */
+const workerProject = (test: { name: string; include: string[]; exclude?: string[]; globalSetup: string[] }) => ({
+  plugins: [
+    withoutWarning(() =>
+      cloudflareTest(async ({ inject }) => ({
+        wrangler: { configPath: "./wrangler.toml" },
+        miniflare: {
+          ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
+          bindings: {
+            MIGRATIONS: await readD1Migrations("./migrations"),
+            ADMIN_TOKEN: "test-admin-token-of-32-characters",
+            FAULTS: process.env.COPRA_FAULTS ?? "1",
+            KEY_PEPPER: "test-pepper",
+            SEALING_KEYS:
+              "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
+            ALLOW_PRIVATE: "loopback",
+            // Nothing listens there: no test may reach Backblaze itself.
+            B2_API_URL: "http://127.0.0.1:9",
+            SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
+            SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
+            SCRATCH_REGION: "us-east-1",
+            SCRATCH_BUCKET: "copra-scratch",
+            SCRATCH_ACCESS_KEY_ID: inject<S3>("s3").accessKeyId,
+            SCRATCH_SECRET_ACCESS_KEY: inject<S3>("s3").secretAccessKey,
+          },
+        },
+      })),
+    ),
+  ],
+  test: {
+    ...COMMON,
+    ...test,
+    setupFiles: ["./test/patience.ts", "./worker/testing/setup.ts"],
+    // Bundles these, so that workerd loads few files instead of hundreds.
+    deps: {
+      optimizer: {
+        ssr: {
+          enabled: true,
+          include: [
+            "aws4fetch",
+            "drizzle-orm",
+            "drizzle-orm/d1",
+            "drizzle-orm/sqlite-core",
+            "hono",
+            "ipaddr.js",
+            "zod",
+          ],
+        },
+      },
+    },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
+
+// `pure` and `worker` are what test:fast runs, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
+// and `stack` the whole system. A file named *.soak.test.ts tries a share of its cases, and all of them in test:soak.
 export default defineConfig({
   test: {
     // Passing tests print nothing; a failing one prints all that it logged.
     silent: "passed-only",
     reporters: ["./test/reporter/quiet-reporter.ts"],
     maxWorkers: availableParallelism(),
+    sequence: { sequencer: FileOrder },
     projects: [
       {
         test: {
           name: "pure",
           ...COMMON,
+          ...SHARED_PROCESS,
           setupFiles: ["./test/patience.ts"],
           include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
@@ -45,66 +113,14 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      {
-        plugins: [
-          withoutWarning(() =>
-            cloudflareTest(async ({ inject }) => ({
-              wrangler: { configPath: "./wrangler.toml" },
-              miniflare: {
-                ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
-                bindings: {
-                  MIGRATIONS: await readD1Migrations("./migrations"),
-                  ADMIN_TOKEN: "test-admin-token-of-32-characters",
-                  FAULTS: process.env.COPRA_FAULTS ?? "1",
-                  KEY_PEPPER: "test-pepper",
-                  SEALING_KEYS:
-                    "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
-                  ALLOW_PRIVATE: "loopback",
-                  // Nothing listens there: no test may reach Backblaze itself.
-                  B2_API_URL: "http://127.0.0.1:9",
-                  SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
-                  SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
-                  SCRATCH_REGION: "us-east-1",
-                  SCRATCH_BUCKET: "copra-scratch",
-                  SCRATCH_ACCESS_KEY_ID: inject<S3>("s3").accessKeyId,
-                  SCRATCH_SECRET_ACCESS_KEY: inject<S3>("s3").secretAccessKey,
-                },
-              },
-            })),
-          ),
-        ],
-        test: {
-          name: "worker",
-          ...COMMON,
-          include: ["worker/**/*.test.ts"],
-          globalSetup: [
-            "./test/services/worker-storage.ts",
-            "./test/services/worker-sns.ts",
-            "./test/services/worker-answers.ts",
-            "./test/services/worker-azure.ts",
-          ],
-          setupFiles: ["./test/patience.ts", "./worker/testing/setup.ts"],
-          // Each file loads the Worker into a workerd of its own: in few files, that takes half the time.
-          deps: {
-            optimizer: {
-              ssr: {
-                enabled: true,
-                include: [
-                  "aws4fetch",
-                  "drizzle-orm",
-                  "drizzle-orm/d1",
-                  "drizzle-orm/sqlite-core",
-                  "hono",
-                  "ipaddr.js",
-                  "zod",
-                ],
-              },
-            },
-          },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
+      workerProject({
+        ...SHARED_PROCESS,
+        name: "worker",
+        include: ["worker/**/*.test.ts"],
+        exclude: ["**/*.soak.test.ts"],
+        globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
+      }),
+      workerProject({ name: "worker-soak", include: ["worker/**/*.soak.test.ts"], globalSetup: WORKER_SERVICES }),
       {
         test: {
           name: "ffmpeg",

@@ -4,14 +4,23 @@ import { readFile, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import type { Fetch } from "../source/fetch/fetch-options.ts";
 import { fetchSource } from "../source/fetch/fetch-source.ts";
 
 export const CLIP = Buffer.from(Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 11));
 export const VERSION: Record<string, string> = { etag: '"v1"' };
 
-export const folder = mkdtempSync(join(tmpdir(), "copra-fetch-"));
-export const removeFetched = (): Promise<void> => rm(folder, { recursive: true, force: true });
+/** The folder of `useFetchFolder`. */
+export let folder: string;
+
+/** Gives the tests of a file a folder to fetch into. */
+export function useFetchFolder(): void {
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "copra-fetch-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+}
 
 export const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };
 

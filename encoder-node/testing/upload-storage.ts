@@ -12,6 +12,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { fileContent } from "../upload/content.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
@@ -20,9 +21,20 @@ import { silentLog } from "./silent-log.ts";
 
 export const CLIP = Buffer.from(Uint8Array.from({ length: 6_000_001 }, (_, i) => (i * 2_654_435_761) >>> 11));
 
-const folder = mkdtempSync(join(tmpdir(), "copra-upload-"));
-export const clipPath = join(folder, "out put.mp4");
-writeFileSync(clipPath, CLIP);
+/** The clip of `useUploads`. */
+export let clipPath: string;
+
+/** Gives the tests of a file the clip on disk, and closes the storages of each. */
+export function useUploads(): void {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "copra-upload-"));
+    clipPath = join(folder, "out put.mp4");
+    writeFileSync(clipPath, CLIP);
+  });
+  afterEach(closeStorages);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+}
 
 export const loopback = storageAgent("loopback");
 const servers: Server[] = [];
@@ -32,13 +44,6 @@ export function closeStorages(): void {
     server.closeAllConnections();
     server.close();
   }
-}
-
-/** Removes the clip, and ends all connections. */
-export async function endUploads(): Promise<void> {
-  closeStorages();
-  await loopback.destroy();
-  await rm(folder, { recursive: true, force: true });
 }
 
 export const md5 = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`;

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, describe, expect, it, test } from "vitest";
-import { CLIP, closeStorages, endUploads, partsOf, type Respond, storage, upload } from "../testing/upload-storage.ts";
+import { describe, expect, it, test } from "vitest";
+import { CLIP, closeStorages, partsOf, type Respond, storage, upload, useUploads } from "../testing/upload-storage.ts";
 import { bytesContent } from "./content.ts";
 
-afterEach(closeStorages);
-afterAll(endUploads);
+useUploads();
 
 describe("a temporary storage failure", () => {
   test.each<[string, Respond]>([

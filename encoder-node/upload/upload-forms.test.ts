@@ -1,19 +1,10 @@
 import { writeFile } from "node:fs/promises";
-import { afterAll, afterEach, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import {
-  CLIP,
-  clipPath,
-  closeStorages,
-  endUploads,
-  type Received,
-  storage,
-  upload,
-} from "../testing/upload-storage.ts";
+import { CLIP, clipPath, type Received, storage, upload, useUploads } from "../testing/upload-storage.ts";
 import { fileContent } from "./content.ts";
 
-afterEach(closeStorages);
-afterAll(endUploads);
+useUploads();
 
 describe("upload forms", () => {
   const form = { name: "encoded_video", fileName: 'ä "quoted" 1.mp4', contentType: "video/mp4" };

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import { CLIP, closeStorages, endUploads, md5, partsOf, storage, upload } from "../testing/upload-storage.ts";
+import { CLIP, md5, partsOf, storage, upload, useUploads } from "../testing/upload-storage.ts";
 import { bytesContent } from "./content.ts";
 
-afterEach(closeStorages);
-afterAll(endUploads);
+useUploads();
 
 describe("expired signatures", () => {
   /** Accepts requests signed with `good()`, and rejects all others with this status and body. */

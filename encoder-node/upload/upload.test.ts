@@ -1,22 +1,11 @@
 import { createDecipheriv } from "node:crypto";
 import { appendFile, writeFile } from "node:fs/promises";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import {
-  CLIP,
-  clipPath,
-  closeStorages,
-  endUploads,
-  loopback,
-  md5,
-  partsOf,
-  storage,
-  upload,
-} from "../testing/upload-storage.ts";
+import { describe, expect, it } from "vitest";
+import { CLIP, clipPath, loopback, md5, partsOf, storage, upload, useUploads } from "../testing/upload-storage.ts";
 import { bytesContent, encryptedContent, fileContent, rangeContent } from "./content.ts";
 import { storageAgent } from "./storage-agent.ts";
 
-afterEach(closeStorages);
-afterAll(endUploads);
+useUploads();
 
 describe("upload parts", () => {
   it("arrive byte for byte, four at a time, with length and headers", async () => {

@@ -17,7 +17,7 @@ export type RunReport = {
 };
 
 export default class QuietReporter extends DefaultReporter {
-  /** What workerd has printed since the last file of its project ended. */
+  /** What workerd has printed since the last file of its projects ended. */
   #held: string[] = [];
 
   constructor() {
@@ -32,7 +32,7 @@ export default class QuietReporter extends DefaultReporter {
 
   override onTestModuleEnd(testModule: TestModule): void {
     super.onTestModuleEnd(testModule);
-    if (testModule.project.name !== "worker") return;
+    if (!testModule.project.name.startsWith("worker")) return;
     if (testModule.state() === "failed") this.log(this.#held.join(""));
     this.#held = [];
   }
@@ -51,8 +51,8 @@ export default class QuietReporter extends DefaultReporter {
   }
 
   /**
-   * The pool of the project `worker` writes all that workerd prints, expected errors too, to this process's stdout and
-   * stderr: held back until it is known whether the file passes. vitest itself writes past this.
+   * The pool of the projects `worker` and `worker-soak` writes all that workerd prints, expected errors too, to this
+   * process's stdout and stderr: held back until it is known whether the file passes. vitest itself writes past this.
    */
   #holdOutputOfWorkerd({ logger }: Vitest): void {
     const unheld = (stream: NodeJS.WriteStream): NodeJS.WriteStream => {

@@ -79,12 +79,13 @@ const open = (path: string): Promise<Playback> =>
 /**
  * What hls.js reports without anything being wrong: loads that it aborts to switch levels; and, of MPEG-TS, that
  * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
- * `waiting`: a busy machine decodes late. Of holes in a package the players complain themselves, and `buffered` shows
- * them.
+ * `waiting` and a stall that is not fatal: a busy machine decodes late. Of holes in a package the players complain when
+ * they jump over them (`bufferSeekOverHole`, `bufferNudgeOnStall`), and `buffered` shows them.
  */
-const HARMLESS = ["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress", "waiting"];
+const HARMLESS = ["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress", "waiting", "bufferStalledError"];
 
-const complaints = ({ faults }: PlayReport): Fault[] => faults.filter(({ what }) => !HARMLESS.includes(what));
+const complaints = ({ faults }: PlayReport): Fault[] =>
+  faults.filter(({ what, fatal }) => fatal || !HARMLESS.includes(what));
 
 /** How far the player's clock is ahead of the video's: hls.js takes the first decoding timestamp for 0. */
 const shiftOf = ({ frames: [first] }: PlayReport): number => (first?.time ?? Number.NaN) - (first?.code ?? Number.NaN);

@@ -69,12 +69,13 @@ describe.each(FIELDS)("a URL in %s", (field, code, changes) => {
     const before = await jobs();
     const urls = HOSTILE_ADDRESSES.filter((row) => isRefused(row, allow)).map(([url]) => withUser(url));
     const wrong: unknown[] = [];
-    for (const [at, url] of urls.entries()) {
+    const check = async (url: string, at: number): Promise<void> => {
       const { status, body } = await post(at % 2 ? "/v2/jobs" : "/v2/jobs?dry_run=true", changes(url), headers, allow);
       const { error_code, message } = JSON.parse(body);
       const named = error_code === code && /^(?:has|is) /.test(message.replace(`\`${field}\` `, ""));
       if (status !== 400 || !named || body.includes("hunter2")) wrong.push([url, status, body]);
-    }
+    };
+    await Promise.all(urls.map(check));
     expect(wrong).toEqual([]);
     expect(await jobs()).toBe(before);
   });

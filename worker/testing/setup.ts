@@ -1,4 +1,5 @@
-import { applyD1Migrations, type D1Migration } from "cloudflare:test";
+import "./one-proxy.ts";
+import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Env as WorkerEnv } from "../bindings.ts";
 
@@ -30,4 +31,6 @@ declare global {
   }
 }
 
+// The files of this project share a workerd (vitest.config.ts): each starts without objects, rows and files of others.
+await reset();
 await applyD1Migrations(env.DB, env.MIGRATIONS);

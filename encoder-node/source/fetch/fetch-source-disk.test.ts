@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { CLIP, fetchTo, folder, removeFetched, sendClip, WHOLE } from "../../testing/fetched-source.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { CLIP, fetchTo, folder, sendClip, useFetchFolder, WHOLE } from "../../testing/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 import { type FreeSpace, SourceDisk } from "./source-disk.ts";
 
+useFetchFolder();
 afterEach(closeServers);
-afterAll(removeFetched);
 
 const ENDLESS: FreeSpace = async () => Number.POSITIVE_INFINITY;
 const MIB = 2 ** 20;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { CLIP, fetchTo, QUICK, removeFetched, sendClip, VERSION, WHOLE } from "../../testing/fetched-source.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CLIP, fetchTo, QUICK, sendClip, useFetchFolder, VERSION, WHOLE } from "../../testing/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 import { newResumeState } from "./fetch-options.ts";
 
+useFetchFolder();
 afterEach(closeServers);
-afterAll(removeFetched);
 
 describe("an HTTP/1.0 server, which sends no length and closes the connection", () => {
   const oldServer = async (bytes: Buffer, ends: "closes" | "breaks") => {

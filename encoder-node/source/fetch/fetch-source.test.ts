@@ -1,18 +1,18 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { afterAll, afterEach, describe, expect, it, test } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import {
   CLIP,
   fetchTo,
-  removeFetched,
   type SendOptions,
   sendClip,
+  useFetchFolder,
   VERSION,
   WHOLE,
 } from "../../testing/fetched-source.ts";
 import { closeServers, serve } from "../../testing/range-server.ts";
 
+useFetchFolder();
 afterEach(closeServers);
-afterAll(removeFetched);
 
 describe("a well-behaved server", () => {
   it("is read once, without decoding", async () => {

@@ -10,6 +10,9 @@ const video = document.querySelector("video") as HTMLVideoElement;
 const faults: Fault[] = [];
 const frames: Frame[] = [];
 const MICROSECONDS = 1_000_000;
+/** A frame this far from the time of a seek is from before it: a busy machine shows such ones after `seeked`, too. */
+const LATE_SECONDS = 0.5;
+const SEEK_LIMIT_MS = 20_000;
 let player: Player;
 /** Playback may wait now: it has not begun, or is seeking. */
 let mayWait = true;
@@ -74,23 +77,26 @@ async function playTo(seconds: number, rate: number): Promise<void> {
   );
 }
 
-/** Seeks; resolves to the frame at that time when it is shown. */
+/** Seeks; resolves to the frame that then is on the screen. */
 async function seek(seconds: number): Promise<Frame> {
   const seen = frames.length;
   mayWait = true;
   video.currentTime = seconds;
   await until(["seeked", "error"], () => !video.seeking || video.error !== null);
-  return (await shown(seen)) ?? frameOnScreen();
+  const deadline = performance.now() + SEEK_LIMIT_MS;
+  let frame = await shown(seen);
+  while (Math.abs(frame.time - seconds) > LATE_SECONDS && performance.now() < deadline) {
+    frame = await shown(frames.length);
+  }
+  return frame;
 }
 
-/**
- * The latest frame that came after the first `seen`; null when none comes soon, as when it is on the screen already.
- */
-async function shown(seen: number): Promise<Frame | null> {
+/** The latest frame that came after the first `seen`, or the one on the screen if none comes soon. */
+async function shown(seen: number): Promise<Frame> {
   const deadline = performance.now() + 1000;
   while (frames.length === seen && performance.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 20));
-  return frames.length === seen ? null : (frames.at(-1) ?? null);
+  return (frames.length > seen && frames.at(-1)) || frameOnScreen();
 }
 
 function force(level: number, buffered: "dropped" | "played"): void {

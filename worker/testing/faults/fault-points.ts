@@ -245,7 +245,7 @@ function watchFrames(): void {
   };
 }
 
-/** Installs the fault points permanently: each test file has its own modules. */
+/** Installs the fault points permanently: files of the project `worker-soak` share no process (vitest.config.ts). */
 export function watchEverything(): void {
   watchObjects(JobObject.prototype);
   watchObjects(NodeHub.prototype);

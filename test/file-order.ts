@@ -1,0 +1,32 @@
+// The order in which test files run.
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The files of a minute and more, the longest first: begun last, one of them would run alone at the end. */
+const LONGEST = [
+  "test/faults/outside.test.ts",
+  "test/streams/stream-sources.test.ts",
+  "test/faults/silent-nodes.test.ts",
+  "test/ultrafast.test.ts",
+  "test/streams/stream-playback.test.ts",
+  "test/faults/control-plane.test.ts",
+  "test/local-stack.test.ts",
+  "test/secrets/secrets.test.ts",
+  "test/faults/killed-nodes.test.ts",
+];
+
+/**
+ * Files of one project follow each other, because only then can they share a process. In a project the longest are
+ * first; of the others, as vitest has it, those that failed or were slow in the last run on this machine.
+ */
+export default class FileOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projects = this.ctx.projects.map(({ name }) => name);
+    const projectRank = ({ project }: TestSpecification): number => projects.indexOf(project.name);
+    const lengthRank = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return at < 0 ? LONGEST.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => projectRank(a) - projectRank(b) || lengthRank(a) - lengthRank(b));
+  }
+}
