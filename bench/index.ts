@@ -1,5 +1,5 @@
-// The index of jobs with a million of them, on the local D1: lists, writes, and the deletion of expired rows, before and
-// after migration 0005. Usage: node local/bootstrap.mjs bench/index.ts [rows] [characters of a view]
+// The index of jobs with a million of them, on the local D1: lists, writes, and the deletion of expired rows, before
+// and after migration 0005. Usage: node local/bootstrap.mjs bench/index.ts [rows] [characters of a view]
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,8 +86,8 @@ async function migrate(miniflare: Miniflare, binding: string, wanted: (name: str
 }
 
 /**
- * Jobs of 50 days in the order of their creation, each with a view of this size and a random id, 15 % of them of one account
- * (one in 5000 of which failed), and as many keys of the last two days. The newest thousandth has not ended.
+ * Jobs of 50 days in the order of their creation, each with a view of this size and a random id, 15 % of them of one
+ * account (one in 5000 of which failed), and as many keys of the last two days. The newest thousandth has not ended.
  */
 async function fill(call: Call, rows: number, viewChars: number): Promise<void> {
   const open = rows - rows / 1000;

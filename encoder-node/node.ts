@@ -44,8 +44,8 @@ export type NodeSetup = {
 
 export interface EncoderNode {
   /**
-   * Accepts no new work, and resolves when all work has ended. `withinMs`: the machine is gone after this time, and work
-   * that cannot end until then is handed back.
+   * Accepts no new work, and resolves when all work has ended. `withinMs`: the machine is gone after this time, and
+   * work that cannot end until then is handed back.
    */
   drain(withinMs?: number | null): Promise<void>;
   /** Resolves when the node has drained: because of a call, of the control plane, or because it was idle for long. */

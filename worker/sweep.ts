@@ -14,8 +14,8 @@ import { settingsOf } from "./settings.ts";
 /**
  * The number of objects that one sweep checks, and its duration. An unfinished job is checked ten minutes after
  * its creation, 20 to 30 minutes later, and then about once an hour, so that with a sweep every two minutes 150,000 old
- * ones, or 25,000 new ones, are checked in time. With more jobs, or responses slower than half a second, checks are less
- * frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests
+ * ones, or 25,000 new ones, are checked in time. With more jobs, or responses slower than half a second, checks are
+ * less frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests
  * and 1000 queries; this uses half and 200. The free plan allows 1000 and 50: there a sweep fails after about 1000
  * objects, and the next one continues (https://developers.cloudflare.com/workers/platform/limits/ and
  * /d1/platform/limits/).

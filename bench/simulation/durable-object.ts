@@ -21,7 +21,10 @@ export type ObjectOptions = {
   readonly isExact: boolean;
 };
 
-/** An idle object leaves memory after this long (developers.cloudflare.com/durable-objects/concepts/durable-object-lifecycle/). */
+/**
+ * An idle object leaves memory after this long
+ * (developers.cloudflare.com/durable-objects/concepts/durable-object-lifecycle/).
+ */
 const HIBERNATES_AFTER_MS = 10_000;
 /** The platform tries a failed alarm again six times, with doubling pauses from two seconds. */
 const ALARM_RETRY_MS = 2000;

@@ -1,5 +1,6 @@
-// Frames that the release with protocol 2 (commit 1fac0bd) wrote while it encoded the demo's sample, as they were on the
-// socket. `slow`, `cancel`, `yield` and `drain` did not occur in that run: they are as that release serializes them.
+// Frames that the release with protocol 2 (commit 1fac0bd) wrote while it encoded the demo's sample, as they were on
+// the socket. `slow`, `cancel`, `yield` and `drain` did not occur in that run: they are as that release serializes
+// them.
 
 /** The first of each type, and of `assign` the first of each task. */
 export const HUB_FRAMES_2: readonly string[] = [

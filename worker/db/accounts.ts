@@ -36,8 +36,8 @@ export async function changeAccount(
 const UNFINISHED: JobStatus = "job.starting";
 
 /**
- * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has not
- * ended exactly while it is starting.
+ * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has
+ * not ended exactly while it is starting.
  */
 export async function countUnfinished(db: D1Database, accountId: string, most: number): Promise<number> {
   const found = await runQuery(

@@ -77,7 +77,10 @@ export function portionQueries(table: ExpiringTable, position: string | null, be
   return [last(portion), remove(portion)];
 }
 
-/** What is deleted: rows from before a time (ms since 1970), or from before a later one while the database is nearly full. */
+/**
+ * What is deleted: rows from before a time (ms since 1970), or from before a later one while the database is nearly
+ * full.
+ */
 export type Expiry = { readonly before: number; readonly whenFull: number };
 export type ExpiryLimits = {
   readonly now: number;

@@ -16,8 +16,8 @@ const Holder = z.tuple([z.object({ bodyDigest: z.string(), jobId: z.string(), cr
 
 /**
  * Claims a key for a request and stores the row of its job, in one step. Returns the request that holds the key: this
- * one, or an earlier one, in which case nothing is stored. A key is free when it has expired, and when its job was lost:
- * there is no row, or nothing but the row, which is otherwise so only later (RETENTION_DAYS).
+ * one, or an earlier one, in which case nothing is stored. A key is free when it has expired, and when its job was
+ * lost: there is no row, or nothing but the row, which is otherwise so only later (RETENTION_DAYS).
  */
 export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRow): Promise<KeyedRequest> {
   const { accountId, key, bodyDigest, jobId, createdAt } = request;

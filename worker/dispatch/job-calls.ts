@@ -60,7 +60,9 @@ export class JobCalls {
     this.#setPace(node, now);
   }
 
-  /** A node's report. It gets no answer when it is not known whether the job has stored it: then it sends it by POST. */
+  /**
+   * A node's report. It gets no answer when it is not known whether the job has stored it: then it sends it by POST.
+   */
   async report(node: SocketNode, { id, report }: Pick<NodeFrameOf<"report">, "id" | "report">): Promise<void> {
     const { lease, body } = report;
     const jobId = parseLeaseId(lease)?.job;

@@ -11,7 +11,10 @@ export const ALIVE_EVERY_MS = 120_000;
 /** A new stage is sent with the next report after this long, so that short tasks need no call of their own. */
 const STAGE_AFTER_MS = 10_000;
 
-/** A new lease is confirmed after this long: it ends after a minute without (OFFER_MS), and short tasks are over by then. */
+/**
+ * A new lease is confirmed after this long: it ends after a minute without (OFFER_MS), and short tasks are over by
+ * then.
+ */
 const FIRST_AFTER_MS = 25_000;
 
 type Known = {

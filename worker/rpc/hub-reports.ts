@@ -55,8 +55,8 @@ export type QueueReport = SlotUse & {
 };
 
 /**
- * How a task left its node: as the node states it; `released` by a node that does not; `lost` with the connection of its
- * node.
+ * How a task left its node: as the node states it; `released` by a node that does not; `lost` with the connection of
+ * its node.
  */
 export const ENDS_OF_TASKS = [...TASK_OUTCOMES, "released", "lost"] as const;
 export type EndOfTask = (typeof ENDS_OF_TASKS)[number];

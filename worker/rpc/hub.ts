@@ -54,12 +54,16 @@ export type SentOffer = z.input<typeof TicketOffer>;
 
 /** What became of a job's offers. */
 export type Advertised = {
-  /** What no node of the last ten minutes has, such as "a node with libsvtav1 in pool default"; null: some node does. */
+  /**
+   * What no node of the last ten minutes has, such as "a node with libsvtav1 in pool default"; null: some node does.
+   */
   readonly waitingFor: string | null;
 };
 
 export interface HubRpc extends DurableObject<unknown>, HubReports {
-  /** Accepts a node's socket. The Worker has checked its token and states what it found in the header ADMITTED_HEADER. */
+  /**
+   * Accepts a node's socket. The Worker has checked its token and states what it found in the header ADMITTED_HEADER.
+   */
   fetch(request: Request): Promise<Response>;
   /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
   advertise(offers: SentOffer[]): Promise<Advertised>;

@@ -1,5 +1,5 @@
-// A database that counts, for tests: round trips, and what D1 reports: rows read and written (what is paid for), and the
-// time of the statements.
+// A database that counts, for tests: round trips, and what D1 reports: rows read and written (what is paid for), and
+// the time of the statements.
 import { env } from "cloudflare:workers";
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";

@@ -102,7 +102,9 @@ export class Matching<Node extends ConnectedNode> {
     return this.#waiting.size;
   }
 
-  /** Whether tasks wait that a node could do in the slot of a task of this class. An inspection holds an encode slot. */
+  /**
+   * Whether tasks wait that a node could do in the slot of a task of this class. An inspection holds an encode slot.
+   */
   hasWaiting(slotClass: SlotClass, node: Node): boolean {
     return (
       this.#chooser.hasWaiting("encode", node) || (slotClass === "inspect" && this.#chooser.hasWaiting("inspect", node))
@@ -115,8 +117,8 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   /**
-   * The waiting and running tasks by pool and class. Looks at all tickets and leases. `counts` leaves out the tickets of
-   * jobs that another hub counts.
+   * The waiting and running tasks by pool and class. Looks at all tickets and leases. `counts` leaves out the tickets
+   * of jobs that another hub counts.
    */
   demand(now: number, counts: (pool: string, jobId: string) => boolean = () => true): Demand[] {
     const pools = new Map<string, Record<SlotClass, MutableDemand>>();

@@ -54,7 +54,10 @@ const gauge = (name: string, help: string, rows: readonly Row[]): Metric => ({
   samples: rows.map(([labels, value]) => ({ labels, value })),
 });
 
-/** One for each pool and class, also where there is nothing: a reader cannot distinguish a missing value from a lost one. */
+/**
+ * One for each pool and class, also where there is nothing: a reader cannot distinguish a missing value from a lost
+ * one.
+ */
 function queuesOf(reports: readonly HubReport[], pools: readonly string[]): Queue[] {
   const all = reports.flatMap((report) => report.queues);
   const names = [...new Set([...pools, ...all.map(({ pool }) => pool)])].sort();

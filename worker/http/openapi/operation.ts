@@ -4,8 +4,8 @@ import type { ERRORS } from "#shared/errors.ts";
 import type { RequestName, ResponseName } from "./components.ts";
 
 /**
- * Who may call it: anyone, clients with an API key, the operator with the admin token, or the operator's monitoring with
- * METRICS_TOKEN.
+ * Who may call it: anyone, clients with an API key, the operator with the admin token, or the operator's monitoring
+ * with METRICS_TOKEN.
  */
 export type Access = "anyone" | "client" | "operator" | "monitor";
 

@@ -23,8 +23,8 @@ import { loseTask } from "./task-ends.ts";
 export type Claim = ClaimRequest & TaskSecrets & { readonly tokens: readonly string[] };
 
 /**
- * Leases up to `max` runnable tasks of a class to a node, each with a token of its own. A repeated claim gets the leases
- * of the first.
+ * Leases up to `max` runnable tasks of a class to a node, each with a token of its own. A repeated claim gets the
+ * leases of the first.
  */
 export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
   if (isRepeated(state, claim)) {

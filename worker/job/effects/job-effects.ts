@@ -16,7 +16,9 @@ import { leaseEnd, type TaskState } from "../state/task-state.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
-/** After how many minutes jobs advertise their tasks again, in case the hub has lost its tickets: from then on the last. */
+/**
+ * After how many minutes jobs advertise their tasks again, in case the hub has lost its tickets: from then on the last.
+ */
 const READVERTISE_MINUTES = [5, 10, 20, 60];
 /** By how much that differs between jobs, so that many that wait do not advertise at the same time. */
 const READVERTISE_SPREAD = 0.1;
@@ -110,7 +112,8 @@ function hashOf(text: string): number {
 
 /**
  * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns),
- * the first lease to expire, the first chunk to count as slow, or the job's time limit. Null when nothing is left to do.
+ * the first lease to expire, the first chunk to count as slow, or the job's time limit. Null when nothing is left to
+ * do.
  */
 export function nextAlarmAt(
   state: JobState,

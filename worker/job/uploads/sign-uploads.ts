@@ -24,8 +24,8 @@ type Target = {
   readonly stored: FileToStore;
   /**
    * `multipart`: recorded when all uploads of the request have begun, and from then on completed or aborted whatever
-   * happens; if its id is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; one
-   * request stores it. `unrecorded`: one request stores it.
+   * happens; if its id is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`:
+   * recorded; one request stores it. `unrecorded`: one request stores it.
    */
   readonly kind: "multipart" | "single" | "unrecorded";
 };
