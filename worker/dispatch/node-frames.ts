@@ -10,10 +10,11 @@ import { profileOf } from "#shared/protocol/requirements.ts";
 import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { sealingKeysOf } from "../settings.ts";
+import { AbsentNodes } from "./absent-nodes.ts";
 import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Matcher } from "./matcher.ts";
-import { addSlots, type HeldLeases } from "./matching/roster.ts";
+import { addSlots, encodesOf, type HeldLeases } from "./matching/roster.ts";
 import { type Admitted, aboutNode, contradictionOf } from "./node-about.ts";
 import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./node-connections.ts";
 import type { Operator } from "./operator/operator.ts";
@@ -43,6 +44,7 @@ export class NodeFrames {
   readonly #admission: Admission;
   readonly #operator: Operator;
   readonly #sessions: Sessions;
+  readonly #absent = new AbsentNodes();
   #helloTimer: number | null = null;
 
   constructor(env: Pick<HubEnv, "SEALING_KEYS">, { nodes, jobs, matcher, admission, operator }: Deps) {
@@ -132,6 +134,7 @@ export class NodeFrames {
     const profile = profileOf({ ...about, pool: admitted.pool }, hello.capabilities);
     const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, profile, about, socket };
     this.#nodes.add(node);
+    this.#absent.delete(nodeId);
     if (!this.#nodes.isAwaitingHello) clearTimeout(this.#helloTimer);
     this.#nodes.send(node, {
       type: "welcome",
@@ -152,6 +155,11 @@ export class NodeFrames {
     if (older.session !== session) await this.#jobs.lost(older, true);
   }
 
+  /** The encodes that nodes which have just lost their connections can run at the same time. */
+  absentEncodes(now: number): number {
+    return this.#absent.encodes(now);
+  }
+
   /** Closes a socket; its node is lost. */
   async disconnect(socket: WebSocket, { code, reason }: CloseReason): Promise<void> {
     const lost = this.lose(socket);
@@ -162,6 +170,7 @@ export class NodeFrames {
   /** A socket was closed: the jobs of its node hear of it. */
   async lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.remove(socket);
+    if (node && !node.draining) this.#absent.add(node.nodeId, encodesOf(node), Date.now());
     // What waited for this node may go to others.
     if (node) await Promise.all([this.#jobs.lost(node), this.#matcher.match()]);
   }

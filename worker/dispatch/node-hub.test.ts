@@ -21,7 +21,7 @@ describe("the hub", () => {
 
   it("returns how many encodes its nodes can run, running ones included", async () => {
     expect(await hubOf(env).capacity()).toBe(0);
-    const [reader] = [
+    const [reader, other] = [
       await joined("reader", { inspect: 1, encode: 2 }),
       await joined("other", { inspect: 1, encode: 1 }),
     ];
@@ -39,6 +39,10 @@ describe("the hub", () => {
     reader.say({ type: "bye" });
     await settle();
     expect(await hubOf(env).capacity()).toBe(1);
+    // It is expected back.
+    other.socket.close();
+    await settle();
+    expect([await hubOf(env).stats(), await hubOf(env).capacity()]).toMatchObject([{ nodes: 1 }, 1]);
   });
 
   it("assigns no more tasks than the node offered slots", async () => {

@@ -106,7 +106,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const now = Date.now();
     const { roster } = this.#nodes;
     const nodes = [...roster.values()].filter((node) => roster.accepter(node.nodeId) && this.#nodes.isAlive(node, now));
-    return nodes.reduce((sum, node) => sum + encodesOf(node), 0);
+    return nodes.reduce((sum, node) => sum + encodesOf(node), this.#frames.absentEncodes(now));
   }
 
   async nodes(): Promise<NodeReport[]> {
