@@ -43,6 +43,8 @@ export interface FaultWorld {
 /** Rows that wait for minutes run when asked for: `COPRA_SOAK=1`. */
 export const isLong = process.env.COPRA_SOAK === "1";
 
+const REPORTS_BY_POST = new URL("./reports-by-post.ts", import.meta.url).href;
+
 /** Nodes are as many as `nodes`, or as its elements say. They connect in their own time. */
 export async function startFaultWorld({
   nodes = 1,
@@ -65,7 +67,8 @@ export async function startFaultWorld({
   const all = [...Object.values(proxies), ...links];
   const members = settings.map((own, at) => {
     const url = links[at]?.origin ?? proxies.api.origin;
-    return startFaultNode({ ...own, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
+    const imports = [REPORTS_BY_POST, ...(own.imports ?? [])];
+    return startFaultNode({ ...own, imports, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
   });
   return {
     ...{ stack, nodes: members, links, sources, webhooks, proxies, folder },
