@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
+import { joined, useNodes } from "../../testing/nodes.ts";
 import { loadState } from "../../testing/stored-state.ts";
 
 let own: Record<string, string>;
@@ -55,55 +56,6 @@ async function claim(id: string, slotClass: "inspect" | "encode") {
 }
 
 describe("GET /v2/jobs/:id/events", () => {
-  it("sends each change of a job, then its end", async () => {
-    const id = await newJob();
-    const job = jobOf(env, id);
-    const stream = await listen(id);
-    expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-    expect(stream.headers.get("cache-control")).toBe("no-store");
-    const heard: Heard[] = [];
-    const hear = async () => {
-      const event = await stream.next();
-      if (event) heard.push(event);
-      return event?.job;
-    };
-    expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: own })).body);
-
-    const inspect = await claim(id, "inspect");
-    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
-    expect(await hear()).toMatchObject({ input: { status: "input.transferring" } });
-    await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-    expect(await hear()).toMatchObject({
-      input: { status: "input.transferred" },
-      outputs: [{ status: "video.queued" }],
-    });
-
-    const encode = await claim(id, "encode");
-    await job.progress([{ ...encode, stage: "encoding", fraction: 0.3 }]);
-    const before = await hear();
-    expect(before).toMatchObject({ outputs: [{ status: "video.encoding", progress: "28%" }] });
-    await job.progress([{ ...encode, stage: "encoding", fraction: 0.5 }]);
-    expect(await hear()).toMatchObject({ outputs: [{ status: "video.encoding", progress: "47%" }] });
-
-    await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
-    const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }];
-    const made = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
-    await job.complete(encode.lease, {
-      token: encode.token,
-      result: made as Parameters<typeof job.complete>[1]["result"],
-    });
-    const completed = await hear();
-    expect(completed).toMatchObject({
-      status: "job.completed",
-      progress: "100%",
-      outputs: [{ url: expect.stringMatching(/a\.mp4$/) }],
-    });
-    expect(await hear()).toEqual(completed);
-    expect(await stream.next()).toBeNull();
-    expect(heard.map(({ event }) => event)).toEqual(["job", "job", "job", "job", "job", "job", "end"]);
-    expect(heard.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  });
-
   it("sends the end of a job even when its object is gone", async () => {
     const id = await newJob();
     await cancel(id);
@@ -184,5 +136,61 @@ describe("GET /v2/jobs/:id/events", () => {
       const response = await request(job, init);
       expect([response.status, (await response.json<{ error_code: string }>()).error_code]).toEqual([status, code]);
     }
+  });
+});
+
+describe("the events of a job in a fleet", () => {
+  useNodes();
+
+  it("sends each change of a job, then its end", async () => {
+    own = basic((await newAccount()).key);
+    // Without any node the job would state that it waits for one.
+    await joined("busy", { inspect: 0, encode: 0 });
+    const id = await newJob();
+    const job = jobOf(env, id);
+    const stream = await listen(id);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(stream.headers.get("cache-control")).toBe("no-store");
+    const heard: Heard[] = [];
+    const hear = async () => {
+      const event = await stream.next();
+      if (event) heard.push(event);
+      return event?.job;
+    };
+    expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: own })).body);
+
+    const inspect = await claim(id, "inspect");
+    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
+    expect(await hear()).toMatchObject({ input: { status: "input.transferring" } });
+    await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+    expect(await hear()).toMatchObject({
+      input: { status: "input.transferred" },
+      outputs: [{ status: "video.queued" }],
+    });
+
+    const encode = await claim(id, "encode");
+    await job.progress([{ ...encode, stage: "encoding", fraction: 0.3 }]);
+    const before = await hear();
+    expect(before).toMatchObject({ outputs: [{ status: "video.encoding", progress: "28%" }] });
+    await job.progress([{ ...encode, stage: "encoding", fraction: 0.5 }]);
+    expect(await hear()).toMatchObject({ outputs: [{ status: "video.encoding", progress: "47%" }] });
+
+    await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
+    const files = [{ output: 0, file: 1, sizeBytes: 9, etags: ["e"] }];
+    const made = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
+    await job.complete(encode.lease, {
+      token: encode.token,
+      result: made as Parameters<typeof job.complete>[1]["result"],
+    });
+    const completed = await hear();
+    expect(completed).toMatchObject({
+      status: "job.completed",
+      progress: "100%",
+      outputs: [{ url: expect.stringMatching(/a\.mp4$/) }],
+    });
+    expect(await hear()).toEqual(completed);
+    expect(await stream.next()).toBeNull();
+    expect(heard.map(({ event }) => event)).toEqual(["job", "job", "job", "job", "job", "job", "end"]);
+    expect(heard.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 });
