@@ -13,7 +13,9 @@ const COMMON = {
 /** Files share a process: one of its own costs a file of `worker` 2 s of processor time, and one of `pure` 0.2 s. */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
-/** Tests wait for other processes and for each other's: more files than processors keep these busy. */
+/** Files of `pure` and `worker` mostly wait: for timers, and for each other's processes. */
+const FAST_WORKERS = availableParallelism() * 2;
+/** Files of `stack` wait for other processes, too, but these encode. */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
 
 /** The plugin prints at each start that it has been renamed. */
@@ -37,7 +39,14 @@ const WORKER_SERVICES = [
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
 /** A project whose tests run in workerd. */
-const workerProject = (test: { name: string; include: string[]; exclude?: string[]; globalSetup: string[] }) => ({
+const workerProject = (test: {
+  name: string;
+  include: string[];
+  exclude?: string[];
+  globalSetup: string[];
+  maxWorkers?: number;
+  sequence?: { groupOrder: number };
+}) => ({
   plugins: [
     withoutWarning(() =>
       cloudflareTest(async ({ inject }) => ({
@@ -109,6 +118,7 @@ export default defineConfig({
           setupFiles: ["./test/patience.ts"],
           include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
+          maxWorkers: FAST_WORKERS,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -118,15 +128,22 @@ export default defineConfig({
         name: "worker",
         include: ["worker/**/*.test.ts"],
         exclude: ["**/*.soak.test.ts"],
+        maxWorkers: FAST_WORKERS,
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
       }),
-      workerProject({ name: "worker-soak", include: ["worker/**/*.soak.test.ts"], globalSetup: WORKER_SERVICES }),
+      workerProject({
+        name: "worker-soak",
+        include: ["worker/**/*.soak.test.ts"],
+        globalSetup: WORKER_SERVICES,
+        sequence: { groupOrder: 1 },
+      }),
       {
         test: {
           name: "ffmpeg",
           ...COMMON,
           setupFiles: ["./test/patience.ts"],
           include: ["{shared,encoder-node,local}/**/*.ffmpeg.test.ts"],
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -139,7 +156,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/reporter/*.test.ts"],
           globalSetup: ["./test/services/shared-stack.ts"],
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           maxWorkers: STACK_WORKERS,
           testTimeout: 240_000,
           hookTimeout: 240_000,
