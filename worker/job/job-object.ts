@@ -1,6 +1,7 @@
 // The object of one job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure
 // functions.
 import { DurableObject } from "cloudflare:workers";
+import type { DeliveryView } from "#shared/api/job-responses.ts";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
@@ -12,7 +13,7 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
-import { type DeliveryView, viewDelivery } from "../notify/delivery.ts";
+import { viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
 import { JOB_NOT_FOUND, type JobResult, type JobRpc } from "../rpc/job.ts";
 import { JobSpec } from "../rpc/job-spec.ts";

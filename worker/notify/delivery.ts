@@ -1,6 +1,7 @@
 // One event on its way to the client, as a job stores it and as clients see it.
 import * as z from "zod";
-import { ContractDate, contractDate } from "#shared/job/job-view.ts";
+import { DELIVERY_STATES, type DeliveryView } from "#shared/api/job-responses.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import { NOTIFICATION_EVENTS } from "#shared/job/notification.ts";
 import type { NotificationSecret } from "#shared/request/storage/storage-spec.ts";
 import type { Settings } from "../settings.ts";
@@ -18,7 +19,7 @@ export const Delivery = z.object({
   attempts: z.int(),
   /** Attempts before the schedule was restarted by a replay. */
   earlierAttempts: z.int(),
-  state: z.enum(["due", "delivered", "abandoned"]),
+  state: z.enum(DELIVERY_STATES),
   /** When the next attempt is due. */
   nextAt: Time,
   lastResult: z.string().nullable(),
@@ -42,19 +43,6 @@ export type DeliveryDeps = {
 };
 
 /** A delivery as clients see it in the log of their job. */
-export const DeliveryView = z
-  .object({
-    id: Delivery.shape.id.describe("The same in all attempts: identifies duplicates"),
-    event: Delivery.shape.event,
-    status: Delivery.shape.state.describe("`due` until it is `delivered`, or `abandoned` at the end of its schedule"),
-    attempts: Delivery.shape.attempts.describe("All attempts, replays included"),
-    created_at: ContractDate,
-    next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
-    last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
-  })
-  .describe("One event on its way to the client");
-export type DeliveryView = z.infer<typeof DeliveryView>;
-
 export function viewDelivery(delivery: Delivery): DeliveryView {
   const { id, event, state, attempts, createdAt, nextAt, lastResult } = delivery;
   return {

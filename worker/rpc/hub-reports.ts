@@ -1,14 +1,8 @@
 // What a hub reports of its nodes and of the work that waits, for the operator. Times in ms since 1970.
+import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities, HardwareName } from "#shared/protocol/capabilities.ts";
 import { type NodeDisk, TASK_OUTCOMES } from "#shared/protocol/frames.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-
-/**
- * Whether a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
- * after it failed several jobs. `offline`: cordoned, and not connected.
- */
-export const NODE_STATES = ["ready", "cordoned", "draining", "quarantined", "offline"] as const;
-export type NodeState = (typeof NODE_STATES)[number];
 
 /** The slots of a class: those that wait for work, and those with a task. */
 export type SlotUse = { readonly free: number; readonly running: number };

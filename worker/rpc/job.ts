@@ -1,5 +1,6 @@
 // The calls of a job's object.
 import type { DurableObject } from "cloudflare:workers";
+import type { DeliveryView } from "#shared/api/job-responses.ts";
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
@@ -10,7 +11,6 @@ import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts"
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { Result } from "#shared/result.ts";
-import type { DeliveryView } from "../notify/delivery.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import type { JobSpec } from "./job-spec.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "./turn.ts";

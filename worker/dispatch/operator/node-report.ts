@@ -1,7 +1,8 @@
 // What the operator sees of a node. Pure.
+import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
-import type { NodeDetail, NodeReport, NodeState, SlotUse } from "../../rpc/hub-reports.ts";
+import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
 import type { Allowance } from "../matching/health.ts";
 import type { SocketNode } from "../node-connections.ts";
 import type { Cordon } from "./cordons.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { DryRunPlan } from "#shared/api/job-responses.ts";
 import { basic, jobBody, NOWHERE, newAccount, SECRET_KEY, send } from "../../testing/jobs.ts";
-import { DryRunPlan } from "../response-schemas.ts";
 
 let own: Record<string, string>;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 // The response of POST /v2/jobs?dry_run=true: the plan of a request for an assumed source. Pure.
 
+import type { DryRunPlan, Rendition } from "#shared/api/job-responses.ts";
 import { assertNever } from "#shared/errors.ts";
 import { printFormat } from "#shared/format/print-format.ts";
 import type { JobId } from "#shared/ids.ts";
@@ -19,7 +20,6 @@ import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { isWanted } from "../../job/decide/inspected.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
-import type { DryRunPlan, Rendition } from "../response-schemas.ts";
 import { type AssumedSource, probeOf } from "./assumed-source.ts";
 
 /** A job request without its secrets. */

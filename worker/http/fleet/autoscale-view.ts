@@ -1,7 +1,8 @@
 // How much work runs and waits, for what adds and removes machines.
+
+import type { Autoscale } from "#shared/api/node-responses.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { QueueReport } from "../../rpc/hub-reports.ts";
-import type { Autoscale } from "../fleet-schemas.ts";
 
 type Demand = Autoscale["encode"];
 

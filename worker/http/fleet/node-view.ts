@@ -1,7 +1,8 @@
 // How the operator sees a node.
+
+import type { Node, NodeDetails } from "#shared/api/node-responses.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import type { NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
-import type { Node, NodeDetails } from "../fleet-schemas.ts";
 
 export function viewNode({
   id,

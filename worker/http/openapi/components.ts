@@ -1,5 +1,9 @@
 // The named schemas of the document: requests, responses and notifications.
 import * as z from "zod";
+import * as schemas from "#shared/api/job-responses.ts";
+import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
+import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
+import * as operator from "#shared/api/operator-responses.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
 import { HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
@@ -12,10 +16,6 @@ import { ImageParams } from "#shared/request/outputs/image-params.ts";
 import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
-import { DeliveryView } from "../../notify/delivery.ts";
-import { Autoscale, Node, NodeDetails, NodeList } from "../fleet-schemas.ts";
-import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "../request-schemas.ts";
-import * as schemas from "../response-schemas.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
 
@@ -25,20 +25,20 @@ export const RESPONSES = {
   JobList: schemas.JobList,
   DryRunPlan: schemas.DryRunPlan,
   NotificationLog: schemas.NotificationLog,
-  Delivery: DeliveryView,
+  Delivery: schemas.DeliveryView,
   JobMetadata: schemas.JobMetadata,
   KeyMetadata: schemas.KeyMetadata,
   Health: schemas.Health,
-  NewAccount: schemas.NewAccount,
-  AccountList: schemas.AccountList,
-  NewKey: schemas.NewKey,
-  KeyList: schemas.KeyList,
-  NewNodeToken: schemas.NewNodeToken,
-  NodeTokenList: schemas.NodeTokenList,
-  Revoked: schemas.Revoked,
-  AccountLimits: schemas.AccountLimits,
-  RotatedSecret: schemas.RotatedSecret,
-  Resealed: schemas.Resealed,
+  NewAccount: operator.NewAccount,
+  AccountList: operator.AccountList,
+  NewKey: operator.NewKey,
+  KeyList: operator.KeyList,
+  NewNodeToken: operator.NewNodeToken,
+  NodeTokenList: operator.NodeTokenList,
+  Revoked: operator.Revoked,
+  AccountLimits: operator.AccountLimits,
+  RotatedSecret: operator.RotatedSecret,
+  Resealed: operator.Resealed,
   NodeList,
   NodeDetails,
   Autoscale,

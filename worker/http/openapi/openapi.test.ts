@@ -1,11 +1,11 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
-import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "../request-schemas.ts";
 import { RESPONSES, type ResponseName } from "./components.ts";
 import { openApiDocument } from "./document.ts";
 import { PAYLOAD_EXAMPLES } from "./examples/payloads.ts";

@@ -2,10 +2,10 @@
 
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ErrorBody } from "#shared/api/job-responses.ts";
 import { AppError, type ErrorCode, errorTraits } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { log } from "../../log.ts";
-import type { ErrorBody } from "../response-schemas.ts";
 
 /** A JSON response with the content type of the contract. */
 export function jsonResponse(context: Context, body: unknown, status: ContentfulStatusCode = 200): Response {

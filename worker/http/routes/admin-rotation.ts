@@ -1,5 +1,7 @@
 // /v2/admin: limits and webhook secrets of accounts, and the keys that encrypt stored secrets.
 import { Hono } from "hono";
+import { LimitsBody, ResealBody } from "#shared/api/operator-requests.ts";
+import type { AccountLimits, Resealed, RotatedSecret } from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
@@ -16,8 +18,6 @@ import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
-import { LimitsBody, ResealBody } from "../request-schemas.ts";
-import type { AccountLimits, Resealed, RotatedSecret } from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
 /** How long notifications also have a signature with the previous secret. */

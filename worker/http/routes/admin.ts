@@ -1,6 +1,16 @@
 // /v2/admin: accounts with their API keys, and node tokens. Responses contain secrets only once, on creation.
 
 import { Hono } from "hono";
+import { NamedBody, NodeTokenBody } from "#shared/api/operator-requests.ts";
+import type {
+  AccountList,
+  KeyList,
+  NewAccount,
+  NewKey,
+  NewNodeToken,
+  NodeTokenList,
+  Revoked,
+} from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job/job-view.ts";
@@ -24,16 +34,6 @@ import { settingsOf } from "../../settings.ts";
 import { type AdminEnv, adminAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
-import { NamedBody, NodeTokenBody } from "../request-schemas.ts";
-import type {
-  AccountList,
-  KeyList,
-  NewAccount,
-  NewKey,
-  NewNodeToken,
-  NodeTokenList,
-  Revoked,
-} from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { adminNodes } from "./admin-nodes.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";

@@ -1,9 +1,9 @@
 // GET /v2/health: the health of the service and the number of connected nodes. Public.
 import { Hono } from "hono";
+import type { Health } from "#shared/api/job-responses.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools } from "../../db/node-pools.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
-import type { Health } from "../response-schemas.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
 /** How long to cache the responses of the hubs, because the route is public. */

@@ -1,6 +1,7 @@
 // /v2/jobs: create, list; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
+import type { JobList, NotificationLog } from "#shared/api/job-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
@@ -25,7 +26,6 @@ import { dryRun } from "../dry-run/dry-run.ts";
 import { requireJobQuota } from "../job-quota.ts";
 import { startJob, storeJob } from "../new-job.ts";
 import { cursorOf, parseListQuery } from "../query/list-query.ts";
-import type { JobList, NotificationLog } from "../response-schemas.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 

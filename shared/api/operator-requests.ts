@@ -1,8 +1,8 @@
 // The schemas of the operator's requests. Those of job requests are in shared/request.
 import * as z from "zod";
-import { DEFAULT_POOL, Labels, PoolName } from "#shared/placement.ts";
-import { text } from "#shared/request/parse-section.ts";
-import { strictObject } from "#shared/strict-object.ts";
+import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
+import { text } from "../request/parse-section.ts";
+import { strictObject } from "../strict-object.ts";
 
 export const NamedBody = strictObject({
   name: text(100).describe("A name for the operator: 1 to 100 characters"),

@@ -1,9 +1,15 @@
 // The schemas of responses about nodes, and about the work that waits for them.
 import * as z from "zod";
-import { ContractDate } from "#shared/job/job-view.ts";
-import { Capabilities, HARDWARE_NAMES } from "#shared/protocol/capabilities.ts";
-import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
-import { NODE_STATES } from "../rpc/hub-reports.ts";
+import { ContractDate } from "../job/job-view.ts";
+import { Capabilities, HARDWARE_NAMES } from "../protocol/capabilities.ts";
+import { SLOT_CLASSES } from "../protocol/tasks.ts";
+
+/**
+ * Whether a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
+ * after it failed several jobs. `offline`: cordoned, and not connected.
+ */
+const NODE_STATES = ["ready", "cordoned", "draining", "quarantined", "offline"] as const;
+export type NodeState = (typeof NODE_STATES)[number];
 
 const SlotUse = z.object({
   free: z.int().describe("Slots that wait for work"),
