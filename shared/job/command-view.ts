@@ -1,0 +1,51 @@
+// The representation of the commands that ran for a job, and of its request, in responses.
+import * as z from "zod";
+import { Instant } from "./task-view.ts";
+
+export const CommandView = z
+  .object({
+    task: z.string().describe("The id of its task"),
+    attempt: z.int(),
+    node: z.string(),
+    argv: z
+      .array(z.string())
+      .describe(
+        "The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no user, password " +
+          "and query. Arguments that are too long to be kept end in `…`",
+      ),
+    started_at: Instant,
+    seconds: z.number(),
+    exit_code: z.int().nullable().describe("Null if a signal ended it"),
+    signal: z.string().exactOptional().describe("The signal that ended it, such as `SIGKILL`"),
+    stderr_tail: z.string().exactOptional().describe("The end of what it printed; only if it failed"),
+  })
+  .describe("One run of ffmpeg");
+export type CommandView = z.infer<typeof CommandView>;
+
+export const CommandList = z
+  .object({
+    job_id: z.string(),
+    commands: z.array(CommandView).describe("In the order in which their tasks ended"),
+    commands_dropped: z.int().describe("Number of commands that are not kept, because there were too many"),
+  })
+  .describe("The commands that ran for a job");
+export type CommandList = z.infer<typeof CommandList>;
+
+export const RequestView = z
+  .object({
+    job_id: z.string(),
+    request: z
+      .looseObject({
+        input: z.looseObject({}),
+        storage: z.looseObject({}),
+        outputs: z.record(z.string(), z.unknown()),
+        notification: z.looseObject({}),
+        settings: z.looseObject({}),
+      })
+      .describe("A body for `POST /v2/jobs` that requests the same, once what was left out is added"),
+    left_out: z
+      .array(z.string())
+      .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),
+  })
+  .describe("The request of a job as the service understood it");
+export type RequestView = z.infer<typeof RequestView>;

@@ -1,0 +1,80 @@
+// The representation of a job's tasks and of their attempts in responses.
+import * as z from "zod";
+import { TASK_STAGES } from "../protocol/frames.ts";
+import { TASK_KINDS } from "../protocol/tasks.ts";
+
+export const TASK_STATUSES = ["waiting", "running", "completed", "failed"] as const;
+/**
+ * `lost`: its node did not report again. `returned`: its node handed it back. `superseded`: another attempt made the
+ * result, or the job went another way.
+ */
+export const ATTEMPT_OUTCOMES = ["completed", "failed", "lost", "returned", "superseded", "cancelled"] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** A point in time in responses: ISO 8601 in UTC, with milliseconds. */
+export const Instant = z.iso.datetime({ precision: 3 });
+export const instant = (timeMs: number): string => new Date(timeMs).toISOString();
+
+const ChunkView = z
+  .object({
+    number: z.int().describe("From 1, in time order"),
+    from_seconds: z.number().describe("Where it starts in the input's video"),
+    to_seconds: z.number(),
+  })
+  .describe("The part of the input's video that a task of kind `chunk` encodes");
+
+export const TaskView = z
+  .object({
+    id: z.string().describe("Unique in the job"),
+    kind: z.enum(TASK_KINDS),
+    outputs: z.array(z.string()).describe("The keys of the outputs that it makes"),
+    status: z
+      .enum(TASK_STATUSES)
+      .describe("`failed`: it was given up, because it failed too often or the job ended before"),
+    chunk: ChunkView.exactOptional(),
+    attempt: z.int().describe("How many nodes have taken it so far; 0 before the first"),
+    node: z.string().exactOptional().describe("The node that has it, or had it last"),
+    started_at: Instant.exactOptional().describe("When that node took it"),
+    ended_at: Instant.exactOptional(),
+    stage: z.enum(TASK_STAGES).exactOptional().describe("What its node does now"),
+    progress: z.number().describe("The completed share of the stage, 0 to 1; 1 when it is completed"),
+    fps: z.number().exactOptional().describe("Frames per second that ffmpeg encodes, or has encoded on average"),
+    speed: z.number().exactOptional().describe("How many seconds of the input it encodes in a second"),
+  })
+  .describe("A task of a job");
+export type TaskView = z.infer<typeof TaskView>;
+
+export const AttemptView = z
+  .object({
+    task: z.string().describe("The id of the task, which may be one of an earlier start of the job"),
+    attempt: z.int().describe("From 1"),
+    node: z.string(),
+    started_at: Instant,
+    ended_at: Instant,
+    outcome: z.enum(ATTEMPT_OUTCOMES),
+    reason: z.string().exactOptional().describe("Why it was not completed, in one sentence"),
+  })
+  .describe("The work of one node on a task, after its end");
+export type AttemptView = z.infer<typeof AttemptView>;
+
+/** Ended attempts in a response at most. */
+export const MAX_ATTEMPTS = 200;
+
+export const TaskList = z
+  .object({
+    job_id: z.string(),
+    tasks: z.array(TaskView).describe("The tasks since the job was started last, and all chunks of its video"),
+    attempts: z.array(AttemptView).describe(`Ended attempts by their end: the last ${MAX_ATTEMPTS}`),
+    attempts_dropped: z.int().describe("Number of earlier attempts that are not kept"),
+  })
+  .describe("The tasks of a job and their attempts");
+export type TaskList = z.infer<typeof TaskList>;
+
+/** The data of the event `tasks` of a job's event stream. */
+export const TaskChanges = z
+  .object({
+    tasks: z.array(TaskView).describe("The tasks that have changed since the event before"),
+    attempts: z.array(AttemptView).describe("The attempts that have ended since"),
+  })
+  .describe("Changes of a job's tasks");
+export type TaskChanges = z.infer<typeof TaskChanges>;
