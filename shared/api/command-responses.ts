@@ -1,6 +1,6 @@
 // The representation of the commands that ran for a job, and of its request, in responses.
 import * as z from "zod";
-import { Instant } from "./task-view.ts";
+import { Instant } from "./task-responses.ts";
 
 export const CommandView = z
   .object({
