@@ -60,7 +60,7 @@ export function lastErrorLine(stderrTail: string): string | null {
  * Keeps only the last component of each path. Folder names may contain spaces, so a path extends to the next quote,
  * colon or line end: losing a word of the message is better than showing a user name.
  */
-function withoutFolders(line: string): string {
+export function withoutFolders(line: string): string {
   return line.replace(
     /(^|[\s'"=(])(?:file:)?(?:\/[^/'":\n]*)+/g,
     (path, before: string) => before + path.slice(path.lastIndexOf("/") + 1),

@@ -1,12 +1,12 @@
 import { expect, it, test } from "vitest";
-import { INITIAL_PROGRESS, type Progress, progressFraction, readProgress } from "./read-progress.ts";
+import { INITIAL_PROGRESS, type Progress, progressFraction, rateOf, readProgress } from "./read-progress.ts";
 
 const readAll = (...pieces: string[]): Progress => pieces.reduce(readProgress, INITIAL_PROGRESS).progress;
 
 const block = (frame: string, time: string, state = "continue") =>
   `frame=${frame}\nfps=25.0\nbitrate= 512.3kbits/s\nout_time_us=${time}\nout_time_ms=${time}\nout_time=x\nspeed=2x\nprogress=${state}\n`;
 
-test.each<[string, string[], Progress]>([
+test.each<[string, string[], Pick<Progress, "frame" | "outTimeMs" | "ended">]>([
   ["nothing", [""], { frame: 0, outTimeMs: 0, ended: false }],
   ["one block", [block("25", "1000000")], { frame: 25, outTimeMs: 1000, ended: false }],
   ["padded numbers", [block(" 25", " 1000000")], { frame: 25, outTimeMs: 1000, ended: false }],
@@ -24,7 +24,17 @@ test.each<[string, string[], Progress]>([
   ["Windows line ends", [block("7", "280000").replaceAll("\n", "\r\n")], { frame: 7, outTimeMs: 280, ended: false }],
   ["noise", ["hello\n=\n\nframe=\n", block("3", "120000")], { frame: 3, outTimeMs: 120, ended: false }],
 ])("reads %s", (_, pieces, expected) => {
-  expect(readAll(...pieces)).toEqual(expected);
+  expect(readAll(...pieces)).toMatchObject(expected);
+});
+
+test.each<[string, string, object]>([
+  ["a rate", "fps= 31.5\nspeed=1.26x\nprogress=continue\n", { fps: 31.5, speed: 1.26 }],
+  ["a rate in scientific notation", "fps=1\nspeed=1.2e+03x\nprogress=continue\n", { fps: 1, speed: 1200 }],
+  ["nothing before anything is encoded", "fps=0.00\nspeed=N/A\nprogress=continue\n", {}],
+  ["no frames per second of audio", "speed=61.2x\nprogress=continue\n", { speed: 61.2 }],
+  ["nothing of a rate that no encoder has", "fps=2e9\nspeed=1e12x\nprogress=continue\n", {}],
+])("shows %s", (_, text, expected) => {
+  expect(rateOf(readAll(text))).toEqual(expected);
 });
 
 it("reads the same however the text is split", () => {
@@ -44,5 +54,5 @@ test.each([
   ["never above 1", { frame: 61, outTimeMs: 0 }, { expectedFrames: 60, durationMs: null }, 1],
   ["zero frames of zero", { frame: 0, outTimeMs: 0 }, { expectedFrames: 0, durationMs: null }, 0],
 ])("fraction: %s", (_, progress, expected, fraction) => {
-  expect(progressFraction({ ...progress, ended: false }, expected)).toBe(fraction);
+  expect(progressFraction(progress, expected)).toBe(fraction);
 });

@@ -1,14 +1,22 @@
 // Parses the output of ffmpeg's `-progress pipe:1`: blocks of `key=value` lines, each ended by a `progress=` line.
+import type { EncodingRate } from "#shared/protocol/frames.ts";
 
 /**
  * Progress of a run. `frame` counts the first video output; `outTimeMs` is the furthest output's time. 0 until known.
  */
-export type Progress = { readonly frame: number; readonly outTimeMs: number; readonly ended: boolean };
+export type Progress = {
+  readonly frame: number;
+  readonly outTimeMs: number;
+  readonly ended: boolean;
+  /** Frames per second, and seconds of media per second, on average since the start; null until known. */
+  readonly fps: number | null;
+  readonly speed: number | null;
+};
 
 /** Parser state: the last complete block, the next block so far, and the rest of an incomplete line. */
 export type ProgressReading = { readonly progress: Progress; readonly building: Progress; readonly rest: string };
 
-const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false };
+const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false, fps: null, speed: null };
 export const INITIAL_PROGRESS: ProgressReading = { progress: NOTHING_YET, building: NOTHING_YET, rest: "" };
 
 /**
@@ -29,12 +37,23 @@ export function readProgress(reading: ProgressReading, text: string): ProgressRe
 function takeLine(building: Progress, line: string): Progress {
   const [, key, value = ""] = /^(\w+)=\s*(\S*)/.exec(line) ?? [];
   if (key === "progress") return { ...building, ended: value === "end" };
-  const number = value === "" ? Number.NaN : Number(value);
+  const number = value === "" ? Number.NaN : Number(key === "speed" ? value.replace(/x$/, "") : value);
   if (!Number.isFinite(number)) return building;
   if (key === "frame") return { ...building, frame: number };
+  if (key === "fps") return { ...building, fps: number };
+  if (key === "speed") return { ...building, speed: number };
   // `out_time_ms` is also in microseconds, despite its name. Negative times occur while B-frames are delayed.
   if (key === "out_time_us") return { ...building, outTimeMs: Math.max(0, number / 1000) };
   return building;
+}
+
+/** Far above any encoder; right after the start of a run ffmpeg may print more. */
+const MAX_RATE = 1_000_000;
+
+/** How fast a run encodes, as far as it is known. */
+export function rateOf({ fps, speed }: Pick<Progress, "fps" | "speed">): EncodingRate {
+  const isKnown = (rate: number | null): rate is number => rate !== null && rate > 0 && rate <= MAX_RATE;
+  return { ...(isKnown(fps) ? { fps } : {}), ...(isKnown(speed) ? { speed } : {}) };
 }
 
 /** Expected totals of a run; null when unknown or not applicable. */
@@ -45,7 +64,10 @@ export type Expected = { readonly expectedFrames: number | null; readonly durati
  * timestamps the time is no measure. The value may decrease between two calls; callers that display it keep the
  * highest.
  */
-export function progressFraction(progress: Progress, { expectedFrames, durationMs }: Expected): number {
+export function progressFraction(
+  progress: Pick<Progress, "frame" | "outTimeMs">,
+  { expectedFrames, durationMs }: Expected,
+): number {
   const share =
     expectedFrames !== null
       ? progress.frame / expectedFrames

@@ -35,6 +35,11 @@ it("sends a new stage at once, and everything else in one frame per interval", (
   expect(sent[2]).toEqual([item(A, "transferring", 0.4), item(B, "encoding", 1)]);
 });
 
+it("sends how fast ffmpeg encodes", () => {
+  board.update(A, "t", "encoding", 0.1, { fps: 48, speed: 2 });
+  expect(sent).toEqual([[{ ...item(A, "encoding", 0.1), fps: 48, speed: 2 }]]);
+});
+
 it("repeats unchanged progress, which renews the lease, until the lease is removed", () => {
   board.setIntervalMs(500);
   board.update(A, "t", "encoding", 0.5);

@@ -1,10 +1,10 @@
 // Collects the progress of all running leases into one frame per interval.
 import type { LeaseId } from "#shared/ids.ts";
-import type { ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
+import type { EncodingRate, ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
 
 export interface ProgressBoard {
   /** Sets the progress of a lease; `fraction` is 0 to 1 of its stage. */
-  update(lease: LeaseId, token: string, stage: TaskStage, fraction: number): void;
+  update(lease: LeaseId, token: string, stage: TaskStage, fraction: number, rate?: EncodingRate): void;
   remove(lease: LeaseId): void;
   setIntervalMs(intervalMs: number): void;
   close(): void;
@@ -28,8 +28,8 @@ export function createProgressBoard(send: (items: ProgressItem[]) => void): Prog
   };
   let timer = setInterval(flush, 1000);
   return {
-    update(lease, token, stage, fraction) {
-      const item = { lease, token, stage, fraction: Math.min(1, Math.max(0, fraction)) };
+    update(lease, token, stage, fraction, rate = {}) {
+      const item = { lease, token, stage, fraction: Math.min(1, Math.max(0, fraction)), ...rate };
       const before = board.get(lease);
       if (before?.item.stage === stage && before.item.fraction === item.fraction) return;
       board.set(lease, { item, sent: before?.sent ?? null, sentAt: before?.sentAt ?? 0 });

@@ -3,13 +3,14 @@ import type { Agent } from "undici";
 import type { Logger } from "#shared/log.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
-import type { TaskStage } from "#shared/protocol/frames.ts";
+import type { EncodingRate, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
 import type { RequestUploads } from "../upload/upload.ts";
+import type { CommandLog } from "./command-log.ts";
 import type { RangedSources } from "./ranged-sources.ts";
 import type { SourceCache } from "./source-cache.ts";
 
@@ -44,7 +45,9 @@ export interface TaskDeps extends NodeDeps {
   readonly assignment: Assignment;
   /** Aborts when the job no longer needs the work. */
   readonly signal: AbortSignal;
-  progress(stage: TaskStage, fraction: number): void;
+  progress(stage: TaskStage, fraction: number, rate?: EncodingRate): void;
+  /** What ffmpeg runs for the lease, for its client. */
+  readonly commands: CommandLog;
   /** Only counts while the task waits for its source. */
   readonly yielding: YieldSignal;
   /** Call this when the task no longer needs an encoder and only uploads: its slot may then be given to other work. */

@@ -10,7 +10,7 @@ import type { TaskDeps } from "../task/task-deps.ts";
 import { inWorkspace } from "../task/workspace.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
 import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
-import { runAll } from "./encode/run-planned.ts";
+import { type OnRuns, runAll } from "./encode/run-planned.ts";
 
 export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>
@@ -20,7 +20,7 @@ export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: 
       if (failures[0]) throw AppError.from(failures[0].failure);
       if (!command) return { kind: "audio", tracks: [] };
       deps.progress("encoding", 0);
-      const onProgress = (done: number): void => deps.progress("encoding", done / command.runs.length);
+      const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / command.runs.length, rate);
       const failed = await runAll(command.runs, folder, onProgress, rangedDeps);
       rangedDeps.signal.throwIfAborted();
       if (failed) throw AppError.from(failed.failure);

@@ -1,6 +1,7 @@
 // Runs the task of one assignment and reports its result.
 import { AppError, assertNever, type Failure, failureOf } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { Reports } from "../link/reports.ts";
@@ -28,16 +29,21 @@ export async function runTask(deps: TaskDeps, reports: Reports): Promise<TaskOut
       return "cancelled";
     }
     if ("result" in ended) {
-      await reports.send({ lease, verb: "complete", body: { token, ...ended } });
+      await reports.send({ lease, verb: "complete", body: { token, ...ended, ...ranCommands(deps) } });
       return "done";
     }
-    await reports.send({ lease, verb: "fail", body: { token, ...ended } });
+    await reports.send({ lease, verb: "fail", body: { token, ...ended, ...ranCommands(deps) } });
     return RETURNING.has(ended.failure.code) ? "returned" : "failed";
   } catch (error) {
     log.error("Task not reported", { kind: task.kind, error: messageOf(error) });
     return "failed";
   }
 }
+
+const ranCommands = ({ commands }: TaskDeps): { commands?: CommandReport[] } => {
+  const reported = commands.reports();
+  return reported.length === 0 ? {} : { commands: reported };
+};
 
 type Ended = { result: TaskResult } | { failure: Failure };
 

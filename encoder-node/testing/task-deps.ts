@@ -6,6 +6,7 @@ import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskStage } from "#shared/protocol/frames.ts";
 import { Assignment, slotClassOf, Task } from "#shared/protocol/tasks.ts";
 import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
+import { CommandLog } from "../task/command-log.ts";
 import { RangedSources } from "../task/ranged-sources.ts";
 import { SourceCache } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
@@ -64,6 +65,7 @@ export function startTestNode(folder: string): TestNode {
         yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
         withProbeSlot: (work) => work(),
         progress: (stage, fraction) => void reported.push({ stage, fraction }),
+        commands: new CommandLog(),
         releaseSlot: () => undefined,
         report: async () => false,
         requestUploads: () => Promise.reject(new Error("no uploads")),

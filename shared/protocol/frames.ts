@@ -27,13 +27,20 @@ export type TaskStage = (typeof TASK_STAGES)[number];
 export const TASK_OUTCOMES = ["done", "failed", "returned", "cancelled"] as const;
 export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
 
+const Rate = z.number().min(0).max(1_000_000);
+
 export const ProgressItem = z.object({
   ...LeaseProof.shape,
   stage: z.enum(TASK_STAGES),
   /** Completed share of the stage, 0 to 1. */
   fraction: z.number().min(0).max(1),
+  /** While ffmpeg encodes: frames per second, and seconds of the source per second. Older nodes send neither. */
+  fps: Rate.exactOptional(),
+  speed: Rate.exactOptional(),
 });
 export type ProgressItem = z.infer<typeof ProgressItem>;
+/** How fast ffmpeg encodes. */
+export type EncodingRate = Pick<ProgressItem, "fps" | "speed">;
 
 /** The disk that holds a node's sources and results; bytes. */
 export const NodeDisk = z.object({
@@ -70,6 +77,22 @@ const nodeFacts = {
 /** Numbers the reports of a connection. */
 const ReportId = z.int().min(0);
 
+/**
+ * Further free slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and the
+ * leases that no longer run.
+ */
+export const FreedSlots = z.object({
+  offered: SlotCounts,
+  released: z.array(LeaseIdText).max(MAX_LEASES),
+  /** How the tasks of these leases ended, for metrics. */
+  outcome: z.enum(TASK_OUTCOMES).exactOptional(),
+  disk: NodeDisk.exactOptional(),
+});
+export type FreedSlots = z.infer<typeof FreedSlots>;
+
+/** A report that may wait for others of its job waits no longer than this. */
+export const MAX_REPORT_WAIT_MS = 1000;
+
 export const NodeFrame = z.discriminatedUnion("type", [
   /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
   z.object({
@@ -83,25 +106,24 @@ export const NodeFrame = z.discriminatedUnion("type", [
     running: z.array(RunningLease).max(MAX_LEASES),
     ...nodeFacts,
   }),
-  /**
-   * Offers further slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and
-   * names the leases that no longer run.
-   */
-  z.object({
-    type: z.literal("slots"),
-    offered: SlotCounts,
-    released: z.array(LeaseIdText).max(MAX_LEASES),
-    /** How the tasks of these leases ended, for metrics. */
-    outcome: z.enum(TASK_OUTCOMES).exactOptional(),
-    disk: NodeDisk.exactOptional(),
-  }),
+  z.object({ type: z.literal("slots"), ...FreedSlots.shape }),
   /** May be lost; also renews the leases that it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
   /**
    * A report on a lease: the hub passes it on, and sends `ack` once its job has stored it. Without an `ack` within ten
-   * seconds the node sends it by POST.
+   * seconds the node sends it by POST. `slots`: what its task gives back, so that the job hears of the result and of
+   * the claim of the next task at the same time.
    */
-  z.object({ type: z.literal("report"), id: ReportId, report: LeaseReport }),
+  z.object({
+    type: z.literal("report"),
+    id: ReportId,
+    report: LeaseReport,
+    slots: FreedSlots.exactOptional(),
+    /** The hub may wait for other reports of the job until the node sends `due`, after this time at the latest. */
+    mayWaitMs: z.int().min(0).max(MAX_REPORT_WAIT_MS).exactOptional(),
+  }),
+  /** A report that may wait must not wait any longer. */
+  z.object({ type: z.literal("due"), id: ReportId }),
   /**
    * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield`
    * if other tasks wait for a slot of this class, and otherwise does not reply.
@@ -132,8 +154,8 @@ export const HubFrame = z.discriminatedUnion("type", [
   /** From now on, how often to send progress. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
-  /** The job has stored a report, or not because its lease is over. */
-  z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean() }),
+  /** The job has stored a report, or not because its lease is over; null: neither is known, send it by POST. */
+  z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
   /** Other tasks wait: return this lease (`turn_over`), and keep what has arrived of its source. */

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
+import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { ScratchTrack } from "./scratch.ts";
@@ -58,9 +59,18 @@ export const TaskResult = z.discriminatedUnion("kind", [
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;
 
-export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: TaskResult });
+/** The commands that ran for the lease. Older nodes report none. */
+const commands = CommandReports.exactOptional();
+
+export const CompleteReport = z.object({ token: LeaseProof.shape.token, result: TaskResult, commands });
 export type CompleteReport = z.infer<typeof CompleteReport>;
-export const FailReport = z.object({ token: LeaseProof.shape.token, failure: FailureReport });
+export const FailReport = z.object({
+  token: LeaseProof.shape.token,
+  failure: FailureReport,
+  /** The process that worked on the task has ended, and the node's next one reports it: the lease is lost. */
+  hasCrashed: z.boolean().exactOptional(),
+  commands,
+});
 export type FailReport = z.infer<typeof FailReport>;
 
 /** A report on a lease, as a node stores it until it is accepted, and sends it by its socket or by POST. */

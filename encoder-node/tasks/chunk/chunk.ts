@@ -11,7 +11,7 @@ import { type RangedDeps, type ServedSource, withRangedSource } from "../../task
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
-import { type RunDeps, runAll } from "../encode/run-planned.ts";
+import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
 import { checkChunkTracks } from "./chunk-check.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
 
@@ -112,7 +112,7 @@ async function tryChunk(
 ): Promise<{ tracks: EncodedTrack[] } | { failure: AppError }> {
   // A folder for each attempt, so that files of a failed attempt are not taken for those of the next.
   const own = await mkdtemp(join(folder, "run-"));
-  const onProgress = (done: number): void => deps.progress("encoding", done / runs.length);
+  const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / runs.length, rate);
   const failed = await runAll(runs, own, onProgress, deps);
   deps.signal.throwIfAborted();
   if (failed) return { failure: AppError.from(failed.failure) };

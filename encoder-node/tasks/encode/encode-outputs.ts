@@ -12,7 +12,7 @@ import type { TaskDeps } from "../../task/task-deps.ts";
 import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
-import { runAll } from "./run-planned.ts";
+import { type OnRuns, runAll } from "./run-planned.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
 const PARALLEL_CHECKS = 4;
@@ -64,7 +64,8 @@ async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], de
   for (const command of commands) {
     const start = before;
     const counted = countedRuns(command, commands);
-    const onProgress = (done: number): void => deps.progress("encoding", (start + Math.min(done, counted)) / runs);
+    const onProgress: OnRuns = (done, rate) =>
+      deps.progress("encoding", (start + Math.min(done, counted)) / runs, rate);
     await makeOutputs(work, command, onProgress, deps);
     before += counted;
   }
@@ -77,11 +78,10 @@ function countedRuns({ runs, outputs }: PlannedCommand, commands: readonly Plann
   return isOfImages({ outputs }) && !commands.every(isOfImages) ? 0 : runs.length;
 }
 
-/** `onProgress` receives the number of completed runs of the command, with a fraction for the current one. */
 async function makeOutputs(
   work: EquippedWork,
   command: PlannedCommand,
-  onProgress: (done: number) => void,
+  onProgress: OnRuns,
   deps: TaskDeps,
 ): Promise<void> {
   // A folder for each command, so that files of a failed one are not taken for those of the next.

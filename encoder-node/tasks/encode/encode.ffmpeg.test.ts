@@ -16,6 +16,7 @@ import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { TOOL_FOLDERS_VARIABLE } from "../../ffmpeg/sandbox/sandbox-mounts.ts";
 import { probeFile } from "../../source/probe/probe.ts";
+import { CommandLog } from "../../task/command-log.ts";
 import { RangedSources } from "../../task/ranged-sources.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { silentLog } from "../../testing/silent-log.ts";
@@ -125,6 +126,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
   return {
     ffmpeg: { ...tools.ffmpeg, path: ffmpeg },
     ffprobe: tools.ffprobe,
+    commands: new CommandLog(),
     capabilities: {
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg"],

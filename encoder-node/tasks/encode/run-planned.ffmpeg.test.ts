@@ -7,6 +7,7 @@ import { createLogger } from "#shared/log.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { findIsolation } from "../../ffmpeg/sandbox/isolation.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../../source/ranges/range-proxy.ts";
+import { CommandLog } from "../../task/command-log.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
 import { runAll } from "./run-planned.ts";
 
@@ -37,10 +38,15 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     const work = await mkdtemp(join(folder, "run-"));
     const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
     const signal = AbortSignal.timeout(20_000);
-    const deps = { ffmpeg: tested.ffmpeg, log, signal, network: input.network };
+    const commands = new CommandLog();
+    const deps = { ffmpeg: tested.ffmpeg, log, signal, commands, network: input.network };
     const result = await runAll([run], work, () => undefined, deps);
     input.close();
     if (failure === null) expect(result).toBeNull();
     else expect(result).toMatchObject(failure);
+    const [ran] = commands.reports();
+    const shown = argv.map((argument) => (argument === input.url ? "source" : argument));
+    expect(ran).toMatchObject({ argv: shown, tookMs: expect.any(Number) });
+    expect(failure === null ? ran?.exitCode : ran?.stderrTail).toEqual(failure === null ? 0 : expect.any(String));
   });
 });

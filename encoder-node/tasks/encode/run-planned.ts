@@ -1,9 +1,10 @@
 // Runs planned ffmpeg commands, one after the other in one folder.
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import type { EncodingRate } from "#shared/protocol/frames.ts";
 import { isBusy } from "../../ffmpeg/build/trial.ts";
 import { explainFailure } from "../../ffmpeg/explain-failure.ts";
-import { progressFraction } from "../../ffmpeg/read-progress.ts";
+import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
@@ -18,25 +19,25 @@ const STALL_MS = 300_000;
 /** `busy`: the GPU had no free encoder session. */
 export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 
-export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal"> & {
+/** Receives the number of completed runs, with a fraction for the current one, and how fast that one encodes. */
+export type OnRuns = (done: number, rate: EncodingRate) => void;
+
+export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands"> & {
   /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
   /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
   readonly network?: LoopbackNetwork;
 };
 
-/**
- * Runs the commands until one fails, and returns that failure, or null. `onProgress` receives the number of completed
- * runs, with a fraction for the current one.
- */
+/** Runs the commands until one fails, and returns that failure, or null. */
 export async function runAll(
   runs: readonly PlannedRun[],
   folder: string,
-  onProgress: (done: number) => void,
+  onProgress: OnRuns,
   deps: RunDeps,
 ): Promise<RunFailure | null> {
   for (const [at, run] of runs.entries()) {
-    const failure = await runOne(run, folder, (fraction) => onProgress(at + fraction), deps);
+    const failure = await runOne(run, folder, (fraction, rate) => onProgress(at + fraction, rate), deps);
     if (failure) return failure;
   }
   return null;
@@ -45,9 +46,10 @@ export async function runAll(
 async function runOne(
   run: PlannedRun,
   folder: string,
-  onProgress: (fraction: number) => void,
-  { ffmpeg, log, signal, reads, network }: RunDeps,
+  onProgress: OnRuns,
+  { ffmpeg, log, signal, commands, reads, network }: RunDeps,
 ): Promise<RunFailure | null> {
+  const ended = commands.start(run.argv, folder);
   const startedAt = performance.now();
   log.info("ffmpeg started", { outputMs: run.durationMs, expectedFrames: run.expectedFrames });
   log.debug("ffmpeg command", { argv: run.argv.join(" "), network: run.network });
@@ -62,8 +64,9 @@ async function runOne(
     stallMs: STALL_MS,
     expectedFrames: run.expectedFrames,
     durationMs: run.durationMs,
-    onProgress: (progress) => onProgress(progressFraction(progress, run)),
+    onProgress: (progress) => onProgress(progressFraction(progress, run), rateOf(progress)),
   });
+  ended(result);
   log.debug("ffmpeg exited", {
     durationMs: Math.round(performance.now() - startedAt),
     ...(result.ok ? { ok: true } : { ok: false, reason: result.reason, exitCode: result.exitCode }),

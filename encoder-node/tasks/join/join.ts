@@ -14,7 +14,7 @@ import { inWorkspace } from "../../task/workspace.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
-import { runAll } from "../encode/run-planned.ts";
+import { type OnRuns, runAll } from "../encode/run-planned.ts";
 import { checkChunkBoundaries } from "./chunk-boundaries.ts";
 import { type JoinedTracks, joinTracks } from "./join-tracks.ts";
 
@@ -55,7 +55,7 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   const tracks = await joinTracks({ task, outputs, folder: work, chunkFolder: pathOf(folder, "chunks") }, deps);
   const encoded: (MadeOutput | FailedOutput)[] = [...failed];
   for (const [at, command] of commands.entries()) {
-    const onProgress = (done: number): void => deps.progress("encoding", (at + done) / commands.length);
+    const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
     encoded.push(...(await finishOutput(command, { task, work, publications, onProgress }, deps)));
   }
   return { tracks, encoded };
@@ -66,7 +66,7 @@ type Finishing = {
   readonly work: string;
   readonly publications: Publications;
   /** Receives the completed fraction of the output. */
-  readonly onProgress: (done: number) => void;
+  readonly onProgress: OnRuns;
 };
 
 /** Runs the remaining commands of one output, and checks the result. */
@@ -75,7 +75,7 @@ async function finishOutput(
   { task, work, publications, onProgress }: Finishing,
   deps: TaskDeps,
 ): Promise<(MadeOutput | FailedOutput)[]> {
-  const failed = await runAll(runs, work, (done) => onProgress(done / runs.length), deps);
+  const failed = await runAll(runs, work, (done, rate) => onProgress(done / runs.length, rate), deps);
   deps.signal.throwIfAborted();
   if (failed) {
     await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));

@@ -1,0 +1,74 @@
+// The commands that ran for a lease, as they are reported: without folders, URLs with secrets, and within limits.
+import { hideUrls } from "#shared/network/hide-urls.ts";
+import { type CommandReport, charsOf, MAX_COMMAND_CHARS, MAX_COMMANDS } from "#shared/protocol/commands.ts";
+import type { CommandResult } from "../ffmpeg/command-result.ts";
+import { withoutFolders } from "../ffmpeg/error-lines.ts";
+
+/** Characters of what a failed command printed last. */
+const STDERR_CHARS = 4000;
+/** The same, and those of one argument, when there are too many commands for a report. */
+const SHORT_CHARS = 1000;
+
+export class CommandLog {
+  readonly #openedAt = performance.now();
+  readonly #commands: CommandReport[] = [];
+
+  /** A command starts in a folder; the returned function takes its end. */
+  start(argv: readonly string[], folder: string): (result: CommandResult) => void {
+    const startedAt = performance.now();
+    return (result) => {
+      const afterMs = Math.round(startedAt - this.#openedAt);
+      const tookMs = Math.round(performance.now() - startedAt);
+      const shown = argv.map((argument) => withoutSecrets(argument, folder));
+      this.#commands.push({ argv: shown, afterMs, tookMs, ...endOf(result, folder) });
+    };
+  }
+
+  /** The commands that have ended: all of them, or the most useful ones that fit into a report. */
+  reports(): CommandReport[] {
+    return bounded(this.#commands);
+  }
+}
+
+function endOf(result: CommandResult, folder: string): Pick<CommandReport, "exitCode" | "signal" | "stderrTail"> {
+  if (result.ok) return { exitCode: 0 };
+  // What exceeds a limit, stalls or is no longer needed is killed.
+  const killed = result.reason === "exit" ? undefined : "SIGKILL";
+  const signal = result.signal ?? killed;
+  const stderrTail = withoutSecrets(result.stderrTail, folder).trim().slice(-STDERR_CHARS);
+  const printed = stderrTail === "" ? {} : { stderrTail };
+  return signal === undefined ? { exitCode: result.exitCode, ...printed } : { exitCode: null, signal, ...printed };
+}
+
+/** Text with names instead of paths, and URLs that hold no secrets. */
+function withoutSecrets(text: string, folder: string): string {
+  const lines = hideUrls(text.replaceAll(`${folder}/`, ""))
+    .split(/[\r\n]+/)
+    .map((line) => withoutFolders(line).replace(/[\p{Cc}\p{Cs}]+/gu, " "));
+  return lines.join("\n");
+}
+
+/** Commands that succeeded are left out first, the earliest first; then long texts are shortened. */
+function bounded(commands: readonly CommandReport[]): CommandReport[] {
+  const kept = [...commands];
+  let chars = charsOf(kept);
+  while (kept.length > 1 && (chars > MAX_COMMAND_CHARS || kept.length > MAX_COMMANDS)) {
+    const succeeded = kept.findIndex(({ exitCode }, at) => exitCode === 0 && at < kept.length - 1);
+    const [removed] = kept.splice(Math.max(0, succeeded), 1);
+    // With its comma, without the brackets of the list.
+    chars -= removed ? charsOf([removed]) - 1 : 0;
+  }
+  return charsOf(kept) > MAX_COMMAND_CHARS ? kept.map(shortened) : kept;
+}
+
+function shortened(command: CommandReport): CommandReport {
+  const { stderrTail } = command;
+  const short = stderrTail === undefined ? command : { ...command, stderrTail: stderrTail.slice(-SHORT_CHARS) };
+  const argv = short.argv.map((text) => (text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS)}…` : text));
+  const isLong = (count: number): boolean =>
+    charsOf([{ ...short, argv: [...argv.slice(0, count), "…"] }]) > MAX_COMMAND_CHARS;
+  if (charsOf([{ ...short, argv }]) <= MAX_COMMAND_CHARS) return { ...short, argv };
+  let count = argv.length;
+  while (count > 0 && isLong(count)) count -= 1;
+  return { ...short, argv: [...argv.slice(0, count), "…"] };
+}
