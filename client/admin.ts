@@ -1,0 +1,102 @@
+// The client of the operator: accounts, keys, node tokens and nodes.
+import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
+import type {
+  AccountLimits,
+  AccountList,
+  Autoscale,
+  KeyList,
+  Limits,
+  NewAccount,
+  NewKey,
+  NewNodeToken,
+  NodeDetails,
+  NodeList,
+  NodeToken,
+  NodeTokenList,
+  Resealed,
+  Revoked,
+  RotatedSecret,
+} from "./types/api.ts";
+
+export type AdminOptions = {
+  /** The service, such as `https://copra.example.com`. */
+  readonly url: string;
+  /** The admin token; for `autoscale` and `metrics` METRICS_TOKEN is enough. */
+  readonly token: string;
+  readonly fetch?: Fetch | undefined;
+  readonly retries?: number | undefined;
+};
+
+const part = encodeURIComponent;
+
+/** A client for the operator. All methods throw CopraError for requests that fail. */
+export class CopraAdmin {
+  readonly #caller: Caller;
+
+  constructor({ url, token, fetch, retries }: AdminOptions) {
+    this.#caller = new Caller(url, `Bearer ${token}`, fetch, retries);
+  }
+
+  readonly accounts = {
+    create: (name: string, options?: CallOptions) => this.#post<NewAccount>("/accounts", options, { name }),
+    list: async (options?: CallOptions) => (await this.#get<AccountList>("/accounts", options)).accounts,
+    setLimits: (id: string, limits: Limits, options?: CallOptions) =>
+      this.#post<AccountLimits>(`/accounts/${part(id)}/limits`, options, limits),
+    rotateWebhookSecret: (id: string, options?: CallOptions) =>
+      this.#post<RotatedSecret>(`/accounts/${part(id)}/rotate-secret`, options),
+  };
+
+  /** API keys of accounts. */
+  readonly keys = {
+    create: (account: string, options?: CallOptions) => this.#post<NewKey>(`/accounts/${part(account)}/keys`, options),
+    list: async (account: string, options?: CallOptions) =>
+      (await this.#get<KeyList>(`/accounts/${part(account)}/keys`, options)).keys,
+    revoke: (id: string, options?: CallOptions) => this.#delete<Revoked>(`/keys/${part(id)}`, options),
+  };
+
+  readonly nodeTokens = {
+    create: (token: NodeToken, options?: CallOptions) => this.#post<NewNodeToken>("/node-tokens", options, token),
+    list: async (options?: CallOptions) => (await this.#get<NodeTokenList>("/node-tokens", options)).node_tokens,
+    revoke: (id: string, options?: CallOptions) => this.#delete<Revoked>(`/node-tokens/${part(id)}`, options),
+  };
+
+  readonly nodes = {
+    list: async (options?: CallOptions) => (await this.#get<NodeList>("/nodes", options)).nodes,
+    get: (id: string, options?: CallOptions) => this.#get<NodeDetails>(`/nodes/${part(id)}`, options),
+    cordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/cordon`, options),
+    uncordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/uncordon`, options),
+    /** The node finishes its tasks and then ends. */
+    drain: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/drain`, options),
+  };
+
+  /** Encrypts some stored secrets with the newest key; repeat it with `next_cursor` until that is null. */
+  reseal(cursor: string | null = null, options?: CallOptions): Promise<Resealed> {
+    return this.#caller.json("/v2/admin/reseal", { ...options, method: "POST", json: { cursor }, repeatable: true });
+  }
+
+  /** How much work runs and waits. */
+  autoscale(options?: CallOptions): Promise<Autoscale> {
+    return this.#caller.json("/v2/autoscale", options);
+  }
+
+  /** Metrics in the text format of Prometheus. */
+  async metrics(options?: CallOptions): Promise<string> {
+    return (await this.#caller.send("/metrics", options)).text();
+  }
+
+  #get<Body>(path: string, options?: CallOptions): Promise<Body> {
+    return this.#caller.json(`/v2/admin${path}`, options);
+  }
+
+  #post<Body>(path: string, options?: CallOptions, json?: unknown): Promise<Body> {
+    return this.#caller.json(`/v2/admin${path}`, { ...options, method: "POST", json });
+  }
+
+  #repeat<Body>(path: string, options?: CallOptions): Promise<Body> {
+    return this.#caller.json(`/v2/admin${path}`, { ...options, method: "POST", repeatable: true });
+  }
+
+  #delete<Body>(path: string, options?: CallOptions): Promise<Body> {
+    return this.#caller.json(`/v2/admin${path}`, { ...options, method: "DELETE" });
+  }
+}

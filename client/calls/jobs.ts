@@ -1,0 +1,201 @@
+// Jobs: create, read, follow, cancel, retry.
+import { type Caller, type CallOptions, pause } from "../http/caller.ts";
+import { CopraError } from "../http/copra-error.ts";
+import { eventsOf } from "../http/event-stream.ts";
+import type {
+  Delivery,
+  DryRunPlan,
+  Job,
+  JobCounts,
+  JobList,
+  JobMetadata,
+  KeyMetadata,
+  NotificationLog,
+} from "../types/api.ts";
+import type { JobCommands, JobEvent, JobTasks, ManyJobs, ShownRequest } from "../types/facts.ts";
+import type { JobRequest } from "../types/job-request.ts";
+
+export type JobStatus = Job["status"];
+
+/** Which jobs. */
+export type JobFilter = {
+  readonly status?: JobStatus | readonly JobStatus[] | undefined;
+  /** Text in the id, the host and path of the input, or the path of an output. */
+  readonly q?: string | undefined;
+  /** ISO 8601, or `YYYY-MM-DD`. */
+  readonly created_after?: string | undefined;
+  readonly created_before?: string | undefined;
+};
+
+/** Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects. */
+export type JobSelection =
+  | { readonly ids: readonly string[] }
+  | { readonly filter: JobFilter; readonly limit?: number | undefined };
+
+/** The source that a plan assumes; by default 60 s of 1920 × 1080 with audio. */
+export type AssumedSource = {
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly fps?: number | undefined;
+  readonly duration?: number | undefined;
+  readonly rotation?: 0 | 90 | 180 | 270 | undefined;
+  readonly audio?: boolean | undefined;
+};
+
+/** A job that ended without success. */
+export class JobFailed extends Error {
+  override readonly name = "JobFailed";
+  readonly job: Job;
+
+  constructor(job: Job) {
+    const errors = [job.input.error, ...job.outputs.map(({ error, key }) => error && `${key}: ${error}`)].filter(
+      Boolean,
+    );
+    super([`The job ${job.id} has the status ${job.status}`, ...errors].join("; "));
+    this.job = job;
+  }
+}
+
+/** How often a job is read that has as many followers as the service allows. */
+const POLL_MS = 5000;
+
+const pathOf = (id: string, rest = ""): string => `/v2/jobs/${encodeURIComponent(id)}${rest}`;
+
+export class Jobs {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /**
+   * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random one. Throws CopraError, whose
+   * `field` is the field that is not valid.
+   */
+  create<const Key extends string>(
+    request: JobRequest<Key>,
+    { idempotencyKey = randomKey(), ...options }: CallOptions & { readonly idempotencyKey?: string } = {},
+  ): Promise<Job> {
+    const headers = { "idempotency-key": idempotencyKey };
+    return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, headers, repeatable: true });
+  }
+
+  /** What a job would do with a source, without creating it. */
+  plan<const Key extends string>(
+    request: JobRequest<Key>,
+    source: AssumedSource = {},
+    options: CallOptions = {},
+  ): Promise<DryRunPlan> {
+    const query = { dry_run: true, ...source };
+    return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, query, repeatable: true });
+  }
+
+  get(id: string, options?: CallOptions): Promise<Job> {
+    return this.#caller.json(pathOf(id), options);
+  }
+
+  /** All jobs that the filter selects, newest first; pages are read as they are needed. */
+  async *list(filter: JobFilter & { readonly limit?: number } = {}, options?: CallOptions): AsyncGenerator<Job> {
+    let cursor: string | null | undefined;
+    do {
+      const page: JobList = await this.page({ ...filter, cursor }, options);
+      yield* page.jobs;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+
+  /** One page of jobs; `next_cursor` is the `cursor` of the next one. */
+  page(
+    filter: JobFilter & { readonly limit?: number | undefined; readonly cursor?: string | null | undefined } = {},
+    options?: CallOptions,
+  ): Promise<JobList> {
+    return this.#caller.json("/v2/jobs", { ...options, query: { ...filter, cursor: filter.cursor ?? undefined } });
+  }
+
+  /** The number of jobs by status. */
+  counts(filter: Omit<JobFilter, "status"> = {}, options?: CallOptions): Promise<JobCounts> {
+    return this.#caller.json("/v2/jobs/counts", { ...options, query: filter });
+  }
+
+  /** The job now and after each change, until its end. Reconnects. */
+  async *follow(id: string, options?: CallOptions): AsyncGenerator<Job> {
+    for await (const { event, data } of this.events(id, options)) if (event === "job") yield data;
+  }
+
+  /** The events of a job, until its end: the job, and changes of its tasks. Reconnects. */
+  async *events(id: string, options: CallOptions = {}): AsyncGenerator<JobEvent> {
+    for (;;) {
+      try {
+        for await (const { event, data } of eventsOf(this.#caller, pathOf(id, "/events"), options)) {
+          const one = { event, data: JSON.parse(data) } as JobEvent;
+          yield one;
+          if (one.event === "end") return;
+        }
+      } catch (error) {
+        if (!(error instanceof CopraError) || error.status !== 429) throw error;
+      }
+      const data = await this.get(id, options);
+      yield { event: "job", data };
+      if (data.completed_at !== null) return yield { event: "end", data };
+      await pause(POLL_MS, options.signal);
+    }
+  }
+
+  /** The completed job. Throws JobFailed for one that failed or was canceled. */
+  async wait(id: string, options: CallOptions & { readonly onProgress?: (job: Job) => void } = {}): Promise<Job> {
+    let job: Job | undefined;
+    for await (job of this.follow(id, options)) options.onProgress?.(job);
+    job ??= await this.get(id, options);
+    if (job.status !== "job.completed") throw new JobFailed(job);
+    return job;
+  }
+
+  cancel(id: string, options?: CallOptions): Promise<Job> {
+    return this.#caller.json(pathOf(id), { ...options, method: "DELETE" });
+  }
+
+  /** Starts an ended job again for the outputs that it did not finish. */
+  retry(id: string, options?: CallOptions): Promise<Job> {
+    return this.#caller.json(pathOf(id, "/retry"), { ...options, method: "POST" });
+  }
+
+  cancelMany(jobs: JobSelection, options?: CallOptions): Promise<ManyJobs> {
+    return this.#caller.json("/v2/jobs/cancel", { ...options, method: "POST", json: jobs, repeatable: true });
+  }
+
+  retryMany(jobs: JobSelection, options?: CallOptions): Promise<ManyJobs> {
+    return this.#caller.json("/v2/jobs/retry", { ...options, method: "POST", json: jobs, repeatable: true });
+  }
+
+  /** ffprobe's data about the input and the outputs, or about one of them: a key, or `input`. */
+  metadata(id: string, key?: undefined, options?: CallOptions): Promise<JobMetadata>;
+  metadata(id: string, key: string, options?: CallOptions): Promise<KeyMetadata>;
+  metadata(id: string, key?: string, options?: CallOptions): Promise<JobMetadata | KeyMetadata> {
+    const path = `/v2/metadata/jobs/${encodeURIComponent(id)}`;
+    return this.#caller.json(key === undefined ? path : `${path}/${encodeURIComponent(key)}`, options);
+  }
+
+  /** The tasks and chunks of a job, and their ended attempts. */
+  tasks(id: string, options?: CallOptions): Promise<JobTasks> {
+    return this.#caller.json(pathOf(id, "/tasks"), options);
+  }
+
+  /** The commands that nodes ran, without secrets. */
+  commands(id: string, options?: CallOptions): Promise<JobCommands> {
+    return this.#caller.json(pathOf(id, "/commands"), options);
+  }
+
+  /** The request as it was understood, without secrets. */
+  request(id: string, options?: CallOptions): Promise<ShownRequest> {
+    return this.#caller.json(pathOf(id, "/request"), options);
+  }
+
+  /** The log of notifications. */
+  async notifications(id: string, options?: CallOptions): Promise<Delivery[]> {
+    const log = await this.#caller.json<NotificationLog>(pathOf(id, "/notifications"), options);
+    return log.notifications;
+  }
+}
+
+/** Works on pages without https, too, where `crypto.randomUUID` does not exist. */
+const randomKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");

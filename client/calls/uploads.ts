@@ -1,0 +1,119 @@
+// Uploads of local files, in parts that can be sent again.
+import type { Caller, CallOptions } from "../http/caller.ts";
+import type { Upload, UploadList, UploadPart } from "../types/facts.ts";
+
+/** The bytes of one part. */
+export type PartBody = Blob | Uint8Array<ArrayBuffer>;
+
+/** What can be read anywhere, such as a `Blob` or `File`, or a file of which `slice` reads a range. */
+export type SlicedSource = {
+  readonly size: number;
+  slice(start: number, end: number): PartBody | Promise<PartBody>;
+};
+
+export type SendOptions = CallOptions & {
+  /** The name of the file; by default that of a `File`. */
+  readonly name?: string | undefined;
+  /** Continues this upload: parts that the service has are not sent again. */
+  readonly id?: string | undefined;
+  /** The size of a stream in bytes. */
+  readonly size?: number | undefined;
+  /** Parts that are sent at a time; 4 by default, and 1 for streams, of which a part at a time is in memory. */
+  readonly concurrency?: number | undefined;
+  /** Called with the new upload, and after each part. */
+  readonly onProgress?: ((upload: Upload, sentBytes: number) => void) | undefined;
+};
+
+const pathOf = (id: string, rest = ""): string => `/v2/uploads/${encodeURIComponent(id)}${rest}`;
+
+export class Uploads {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  create(file: { readonly name: string; readonly size: number }, options?: CallOptions): Promise<Upload> {
+    return this.#caller.json("/v2/uploads", { ...options, method: "POST", json: file });
+  }
+
+  get(id: string, options?: CallOptions): Promise<Upload> {
+    return this.#caller.json(pathOf(id), options);
+  }
+
+  async list(options?: CallOptions): Promise<Upload[]> {
+    return (await this.#caller.json<UploadList>("/v2/uploads", options)).uploads;
+  }
+
+  /** Sends one part, from 1; sending it again replaces it. */
+  part(id: string, number: number, body: PartBody, options?: CallOptions): Promise<UploadPart> {
+    const call = { ...options, method: "PUT", body, timeoutSeconds: 0 } as const;
+    return this.#caller.json(pathOf(id, `/parts/${number}`), call);
+  }
+
+  complete(id: string, options?: CallOptions): Promise<Upload> {
+    return this.#caller.json(pathOf(id, "/complete"), { ...options, method: "POST", repeatable: true });
+  }
+
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#caller.send(pathOf(id), { ...options, method: "DELETE" });
+  }
+
+  /** Sends a whole file, several parts at a time, and completes the upload. `input: { upload: id }` uses it. */
+  async send(source: SlicedSource | ReadableStream<Uint8Array>, options: SendOptions = {}): Promise<Upload> {
+    const isStream = source instanceof ReadableStream;
+    const { id, signal, onProgress, size = isStream ? undefined : source.size } = options;
+    if (size === undefined) throw new TypeError("The `size` of a stream is missing");
+    const name = options.name ?? ("name" in source && typeof source.name === "string" ? source.name : "upload");
+    const upload = await (id === undefined ? this.create({ name, size }, { signal }) : this.get(id, { signal }));
+    if (upload.size !== size) throw new RangeError(`The upload is for ${upload.size} bytes, and the file has ${size}`);
+    const slices = isStream ? inOrder(source) : source;
+    const stored = new Map(upload.parts.map((part) => [part.number, part.size]));
+    let sent = 0;
+    let next = 1;
+    const report = (bytes: number): void => {
+      sent += bytes;
+      onProgress?.(upload, sent);
+    };
+    report(0);
+    const sendParts = async (): Promise<void> => {
+      for (let number = next++; (number - 1) * upload.part_size < size; number = next++) {
+        const start = (number - 1) * upload.part_size;
+        const end = Math.min(start + upload.part_size, size);
+        const isStored = stored.get(number) === end - start;
+        // A stream is also read where nothing is to be sent.
+        if (isStream || !isStored) {
+          const body = await slices.slice(start, end);
+          if (!isStored) await this.part(upload.id, number, body, { signal });
+        }
+        report(end - start);
+      }
+    };
+    const concurrency = isStream ? 1 : (options.concurrency ?? 4);
+    await Promise.all(Array.from({ length: concurrency }, sendParts));
+    return this.complete(upload.id, { signal });
+  }
+}
+
+/** Slices of a stream, which are read one after another. */
+function inOrder(stream: ReadableStream<Uint8Array>): Pick<SlicedSource, "slice"> {
+  const reader = stream.getReader();
+  let rest: Uint8Array = new Uint8Array();
+  return {
+    async slice(start, end) {
+      const part = new Uint8Array(end - start);
+      for (let filled = 0; filled < part.length; ) {
+        if (rest.length === 0) {
+          const { done, value } = await reader.read();
+          if (done) throw new RangeError(`The stream ended after ${start + filled} bytes`);
+          rest = value;
+        }
+        const taken = rest.subarray(0, part.length - filled);
+        part.set(taken, filled);
+        filled += taken.length;
+        rest = rest.subarray(taken.length);
+      }
+      return part;
+    },
+  };
+}

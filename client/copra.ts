@@ -1,0 +1,57 @@
+// The client of one account.
+import { Jobs } from "./calls/jobs.ts";
+import { Notifications } from "./calls/notifications.ts";
+import { Uploads } from "./calls/uploads.ts";
+import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
+import { eventsOf } from "./http/event-stream.ts";
+import type { Health } from "./types/api.ts";
+import type { AccountEvent, Usage } from "./types/facts.ts";
+
+export type CopraOptions = {
+  /** The service, such as `https://copra.example.com`. */
+  readonly url: string;
+  /** The API key of the account. */
+  readonly key: string;
+  /** Instead of the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+  /** How often a failed request is repeated; 4 by default. */
+  readonly retries?: number | undefined;
+};
+
+export type EventOptions = CallOptions & {
+  /** Continues after the event with this id. */
+  readonly lastEventId?: string | undefined;
+  /** Called when the connection was lost, before the next one. */
+  readonly onReconnect?: ((error: unknown) => void) | undefined;
+};
+
+/** A client of the service. All methods throw CopraError for requests that fail. */
+export class Copra {
+  readonly jobs: Jobs;
+  readonly uploads: Uploads;
+  readonly notifications: Notifications;
+  readonly #caller: Caller;
+
+  constructor({ url, key, fetch, retries }: CopraOptions) {
+    this.#caller = new Caller(url, `Basic ${btoa(`${key}:`)}`, fetch, retries);
+    this.jobs = new Jobs(this.#caller);
+    this.uploads = new Uploads(this.#caller);
+    this.notifications = new Notifications(this.#caller);
+  }
+
+  /** What the account used, by day (UTC, `YYYY-MM-DD`); the last 30 days by default. */
+  usage(range: { readonly from?: string; readonly to?: string } = {}, options?: CallOptions): Promise<Usage> {
+    return this.#caller.json("/v2/usage", { ...options, query: range });
+  }
+
+  /** The events of all jobs of the account, from now on. Reconnects without losing events; ends never by itself. */
+  async *events(options?: EventOptions): AsyncGenerator<AccountEvent> {
+    for await (const { id, event, data } of eventsOf(this.#caller, "/v2/events", options)) {
+      yield { id, event, data: JSON.parse(data) } as AccountEvent;
+    }
+  }
+
+  health(options?: CallOptions): Promise<Health> {
+    return this.#caller.json("/v2/health", options);
+  }
+}

@@ -1,0 +1,123 @@
+// Requests: authentication, retries, time limits, and errors with a type.
+import { CopraError } from "./copra-error.ts";
+
+/** Options of all methods. */
+export type CallOptions = {
+  /** Ends the request, or the waiting for the next try; the method rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export type Call = CallOptions & {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly query?: object | undefined;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, instead of JSON. */
+  readonly body?: Blob | Uint8Array<ArrayBuffer> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it may be repeated when nobody knows whether it was carried out; POST may not by default. */
+  readonly repeatable?: boolean;
+  /** Seconds until a response; 0: no limit. 60 by default. */
+  readonly timeoutSeconds?: number;
+};
+
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+const RESPONSE_LIMIT_S = 60;
+
+/** Sends requests to one service with one credential. */
+export class Caller {
+  readonly base: string;
+  readonly #authorization: string | undefined;
+  readonly #fetch: Fetch;
+  readonly #retries: number;
+
+  /** `authorization`: the value of the header. `url` may end in `/v2`. */
+  constructor(url: string, authorization: string | undefined, fetch: Fetch | undefined, retries = 4) {
+    this.base = url.replace(/\/+$/, "").replace(/\/v2$/, "");
+    this.#authorization = authorization;
+    // Browsers require `fetch` to be called as a function of its global.
+    this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#retries = retries;
+  }
+
+  /** The body of the response. Throws CopraError. */
+  async json<Body>(path: string, call: Call = {}): Promise<Body> {
+    const response = await this.send(path, call);
+    try {
+      return (await response.json()) as Body;
+    } catch (error) {
+      throw new CopraError(0, "response_not_valid", "The response is not complete", response.headers, error);
+    }
+  }
+
+  /** The response, whose status is 2xx. Repeats what may be repeated. Throws CopraError, or the signal's reason. */
+  async send(path: string, call: Call = {}): Promise<Response> {
+    const { repeatable = call.method !== "POST", signal } = call;
+    for (let attempt = 0; ; attempt++) {
+      const response = await this.#attempt(path, call);
+      if (response instanceof Response && response.ok) return response;
+      const error = response instanceof Response ? await CopraError.from(response) : response;
+      // With 429 nothing was carried out.
+      const mayRepeat = error.retryable && (repeatable || error.status === 429);
+      if (!mayRepeat || attempt >= this.#retries) throw error;
+      await pause(delayMs(attempt, error.retryAfterSeconds), signal);
+    }
+  }
+
+  async #attempt(path: string, call: Call): Promise<Response | CopraError> {
+    const { method = "GET", query, json, body, signal, timeoutSeconds = RESPONSE_LIMIT_S } = call;
+    const limit = timeoutSeconds > 0 ? AbortSignal.timeout(timeoutSeconds * 1000) : undefined;
+    const signals = [signal, limit].filter((one) => one !== undefined);
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
+        ...(json === undefined ? {} : { "content-type": "application/json" }),
+        ...call.headers,
+      },
+      ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(body === undefined ? {} : { body }),
+    };
+    try {
+      return await this.#fetch(`${this.base}${path}${searchOf(query)}`, init);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      return new CopraError(0, "network_error", `No response from ${this.base}: ${reason}`, undefined, error);
+    }
+  }
+}
+
+function searchOf(query: object | undefined): string {
+  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return text && `?${text}`;
+}
+
+/** Half of the delay is random, so that clients that failed together do not return together. */
+export function delayMs(attempt: number, retryAfterSeconds = 0): number {
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS);
+  return Math.max(retryAfterSeconds * 1000, delay / 2 + (Math.random() * delay) / 2);
+}
+
+/** Waits; rejects with the signal's reason when it is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+  });
+}

@@ -1,0 +1,48 @@
+import type { ErrorCode } from "../types/api.ts";
+
+/** Codes of errors that are not responses of the service. */
+export type ClientErrorCode = "network_error" | "response_not_valid";
+
+/** A request that failed. */
+export class CopraError extends Error {
+  override readonly name: string = "CopraError";
+  /** The HTTP status; 0 if there was no response. */
+  readonly status: number;
+  readonly code: ErrorCode | ClientErrorCode;
+  /** The field of the request that the message is about, such as `outputs.mp4:720p.path`, if it names one. */
+  readonly field: string | undefined;
+  /** Identifies the request in the logs of the service, if the response has such an id. */
+  readonly requestId: string | undefined;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** The `Retry-After` of the response. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, code: ErrorCode | ClientErrorCode, message: string, headers?: Headers, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.code = code;
+    // Messages about a field start with its path, or name a parameter of the query.
+    this.field = status === 400 ? /^(?:The query parameter )?`([^`\s]+)`/.exec(message)?.[1] : undefined;
+    this.requestId = headers?.get("x-request-id") ?? headers?.get("cf-ray") ?? undefined;
+    this.retryable = status === 0 || status === 429 || status >= 500;
+    const seconds = Number.parseFloat(headers?.get("retry-after") ?? "");
+    this.retryAfterSeconds = Number.isNaN(seconds) ? undefined : seconds;
+  }
+
+  /** The error of a response; reads its body. */
+  static async from(response: Response): Promise<CopraError> {
+    const text = await response.text().catch(() => "");
+    const { status, headers } = response;
+    try {
+      const { error_code, message } = JSON.parse(text);
+      if (typeof error_code === "string" && typeof message === "string") {
+        // The service may be newer than this client, and have codes that it does not know.
+        return new CopraError(status, error_code as ErrorCode, message, headers);
+      }
+    } catch {
+      // Proxies respond with pages.
+    }
+    return new CopraError(status, "response_not_valid", `The service responded with HTTP ${status}`, headers);
+  }
+}

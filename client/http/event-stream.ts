@@ -1,0 +1,87 @@
+// Server-sent events over fetch (HTML Standard, "Server-sent events"), which browsers' EventSource cannot authenticate.
+import { type Call, type Caller, delayMs, pause } from "./caller.ts";
+import { CopraError } from "./copra-error.ts";
+
+export type ServerEvent = { readonly event: string; readonly data: string; readonly id: string };
+
+/** The service sends a comment every 15 s: after three missing ones the connection is dead. */
+const MAX_SILENCE_MS = 45_000;
+
+type StreamOptions = {
+  readonly signal?: AbortSignal | undefined;
+  readonly lastEventId?: string | undefined;
+  /** Called when a connection was lost and another one is tried. */
+  readonly onReconnect?: ((error: unknown) => void) | undefined;
+};
+
+/**
+ * The events of a stream, over as many connections as it takes: after one was lost, the next continues after the last
+ * event. Ends never by itself. Throws CopraError for what no connection can change, or the signal's reason.
+ */
+export async function* eventsOf(
+  caller: Caller,
+  path: string,
+  options: StreamOptions = {},
+): AsyncGenerator<ServerEvent> {
+  const { signal, onReconnect } = options;
+  let id = options.lastEventId ?? "";
+  for (let failures = 0; ; failures++) {
+    const abort = new AbortController();
+    const signals = signal ? [signal, abort.signal] : [abort.signal];
+    const call: Call = {
+      headers: { accept: "text/event-stream", ...(id === "" ? {} : { "last-event-id": id }) },
+      signal: AbortSignal.any(signals),
+      timeoutSeconds: 0,
+    };
+    try {
+      const response = await withinSilence(caller.send(path, call), abort);
+      for await (const event of parse(response, abort)) {
+        failures = 0;
+        if (event.id !== "") id = event.id;
+        yield event;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof CopraError && !error.retryable) throw error;
+      onReconnect?.(error);
+    } finally {
+      // Also when the caller wants no more events.
+      abort.abort();
+    }
+    await pause(delayMs(failures), signal);
+  }
+}
+
+/** The events of one connection; ends with it. */
+async function* parse(response: Response, abort: AbortController): AsyncGenerator<ServerEvent> {
+  if (!response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  let fields: Record<string, string> = {};
+  for (;;) {
+    const read = await withinSilence(reader.read(), abort);
+    if (read.done) return;
+    // A chunk may end between CR and LF: the LF then ends an empty line that ends nothing.
+    const lines = (text + read.value).split(/\r\n|\n|\r(?!$)/);
+    text = lines.pop() ?? "";
+    for (const line of lines) {
+      const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+      if (line === "") {
+        const { event = "message", data, id = "" } = fields;
+        fields = {};
+        if (data !== undefined) yield { event, data, id };
+      } else if (name === "data" && fields.data !== undefined) fields.data += `\n${value}`;
+      else if (name !== "") fields[name] = value;
+    }
+  }
+}
+
+/** The result; aborts the connection when there is none in time. */
+async function withinSilence<Value>(result: Promise<Value>, abort: AbortController): Promise<Value> {
+  const timer = setTimeout(() => abort.abort(new Error("The connection is silent")), MAX_SILENCE_MS);
+  try {
+    return await result;
+  } finally {
+    clearTimeout(timer);
+  }
+}

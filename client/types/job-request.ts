@@ -1,0 +1,48 @@
+// The body of a new job. Its sections come from the API; the names of its outputs are formats (format-key.ts).
+import type {
+  HttpStreamParams,
+  ImageParams,
+  InputRequest,
+  Notification,
+  Settings,
+  Storage,
+  VideoParams,
+} from "./api.ts";
+import type { CommonFormat, FormatKind } from "./format-key.ts";
+
+type OneOrMany<Params> = Params | readonly Params[];
+type ParamsByKind = {
+  video: OneOrMany<VideoParams>;
+  image: OneOrMany<ImageParams>;
+  httpstream: OneOrMany<HttpStreamParams>;
+};
+export type AnyOutputParams = ParamsByKind[keyof ParamsByKind];
+
+/** What a property name that is not a format gets as its type, so that the compiler's message contains it. */
+export type NotAFormat<Key extends string> = { readonly "this is not a format": Key };
+
+/** The parameters of an output by its format. */
+export type ParamsOf<Key extends string> = string extends Key
+  ? AnyOutputParams
+  : [FormatKind<Key>] extends [never]
+    ? NotAFormat<Key>
+    : ParamsByKind[FormatKind<Key>];
+
+export type Outputs<Key extends string = string> = { readonly [Format in Key]: ParamsOf<Format> } & Suggested<Key>;
+type Suggested<Key extends string> = string extends Key
+  ? unknown
+  : { readonly [Format in CommonFormat]?: ParamsOf<Format> };
+
+/** A new job. `Key` are the formats of its outputs. */
+export type JobRequest<Key extends string = string> = {
+  /** The media file */
+  readonly input: InputRequest;
+  /** Where to store the outputs */
+  readonly storage: Storage;
+  /** Each property is an output, or a list of outputs, with its format as the name */
+  readonly outputs: Outputs<Key>;
+  /** Where to send the events of the job */
+  readonly notification: Notification;
+  /** Settings of the job */
+  readonly settings?: Settings | undefined;
+};

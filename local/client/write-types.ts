@@ -1,0 +1,79 @@
+// Writes client/types/api.ts from the schemas of the API; with `--check`, fails if it is not up to date.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { argv, execPath, exit } from "node:process";
+import { fileURLToPath } from "node:url";
+import { ERRORS } from "#shared/errors.ts";
+import {
+  AUDIO_CHOICES,
+  CHANNELS,
+  PIXEL_FORMATS,
+  PROFILES,
+  SAMPLE_RATES_HZ,
+  VIDEO_CHOICES,
+} from "#shared/format/codecs.ts";
+import { AUDIO_CONTAINERS, CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
+import { FRAME_RATES, PRESETS } from "#shared/format/presets.ts";
+import { Components, printTypes, reachable } from "./print-types.ts";
+
+const FILE = fileURLToPath(new URL("../../client/types/api.ts", import.meta.url));
+
+/** Types that are written by hand, because JSON Schema cannot describe their property names (types/job-request.ts). */
+const BY_HAND = new Set(["JobRequest", "Outputs", "Error"]);
+const REQUESTS = [
+  "JobRequest",
+  "Settings",
+  "InputRequest",
+  "Storage",
+  "VideoParams",
+  "ImageParams",
+  "HttpStreamParams",
+];
+
+const union = (values: Iterable<string | number>): string =>
+  [...values].map((value) => JSON.stringify(value)).join(" | ");
+
+function formats(): string {
+  const names = [...CONTAINERS_BY_NAME];
+  const named = (accepts: (name: string) => boolean): string =>
+    union(names.filter(([, container]) => accepts(container)).map(([name]) => name));
+  const isAudio = (container: string): boolean => AUDIO_CONTAINERS.some((one) => one === container);
+  const isImage = (container: string): boolean => names.some(([, one]) => one === container && isImageContainer(one));
+  const types = {
+    VideoContainer: named((container) => !isAudio(container) && !isImage(container)),
+    AudioContainer: named(isAudio),
+    ImageContainer: named(isImage),
+    VideoCodec: union(VIDEO_CHOICES),
+    AudioCodec: union(AUDIO_CHOICES),
+    Channels: union(CHANNELS),
+    SampleRate: union(SAMPLE_RATES_HZ),
+    FrameRate: union(FRAME_RATES.keys()),
+    Preset: union(PRESETS.keys()),
+    PixelFormat: union(PIXEL_FORMATS),
+    Profile: union(PROFILES),
+    ErrorCode: `${union(Object.keys(ERRORS))} | \`input_http_\${number}\``,
+  };
+  return Object.entries(types)
+    .map(([name, type]) => `export type ${name} = ${type};\n`)
+    .join("\n");
+}
+
+/** The content of the file. The Worker's part is loaded at run time: its types are not those of Node. */
+async function content(): Promise<string> {
+  const { componentSchemas } = await import(new URL("../../worker/http/openapi/components.ts", import.meta.url).href);
+  const components = Components.parse(componentSchemas());
+  const types = printTypes(components, reachable(components, REQUESTS), BY_HAND);
+  const header =
+    "// The types of the API. Written by `npm run client:types` from the schemas of the API; do not edit.\n";
+  return execFileSync(execPath, ["node_modules/@biomejs/biome/bin/biome", "format", `--stdin-file-path=${FILE}`], {
+    input: `${header}\n${formats()}\n${types}`,
+    encoding: "utf8",
+  });
+}
+
+const written = await content();
+if (!argv.includes("--check")) writeFileSync(FILE, written);
+else if (written !== readFileSync(FILE, "utf8")) {
+  console.error("client/types/api.ts is not up to date: run `npm run client:types`");
+  exit(1);
+}
