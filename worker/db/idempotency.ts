@@ -34,9 +34,9 @@ export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRo
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
   const holder = sql`SELECT body_digest AS bodyDigest, job_id AS jobId, created_at AS createdAt FROM ${idempotencyKeys} WHERE ${same}`;
   const insert = sql`
-    INSERT INTO ${jobs} (id, account_id, status, version, created_at, completed_at, view, check_at)
+    INSERT INTO ${jobs} (id, account_id, status, version, created_at, completed_at, view, check_at, search)
     SELECT ${job.id}, ${job.accountId}, ${job.status}, ${job.version}, ${job.createdAt}, ${job.completedAt},
-      ${packView(job.view)}, ${job.checkAt}
+      ${packView(job.view)}, ${job.checkAt}, ${job.search}
     WHERE EXISTS (SELECT 1 FROM ${idempotencyKeys} WHERE ${same} AND ${idempotencyKeys.jobId} = ${job.id})
     ON CONFLICT DO NOTHING`;
   const [, found] = await runBatch(db, [claim.getSQL(), holder, insert]);

@@ -2,10 +2,13 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { measuredDatabase, planOf } from "../testing/measured-database.ts";
 import { countUnfinished } from "./accounts.ts";
-import { type Listed, listJobs, listQuery } from "./job-list.ts";
+import { countJobs, MAX_COUNTED } from "./job-counts.ts";
+import { ANY_JOB, type JobFilter, type Place } from "./job-filter.ts";
+import { listJobs, listQuery, MAX_SEARCHED, type Wanted } from "./job-list.ts";
 
 const SEARCH = "SEARCH jobs USING COVERING INDEX jobs_by_status (account_id=? AND status=?";
-const PLACE = { createdAt: 7, id: idOf(5000) };
+const PLACE: Place = { createdAt: 7, id: idOf(5000) };
+const FAILED: JobFilter = { ...ANY_JOB, statuses: ["job.failed"] };
 
 beforeEach(() => env.DB.prepare("DELETE FROM jobs").run());
 
@@ -14,55 +17,72 @@ function idOf(at: number): string {
 }
 
 /** Adds jobs of one account, all created in the same millisecond. */
-async function insert(from: number, to: number, status: string, view = "{}"): Promise<void> {
+async function insert(from: number, to: number, status: string, view = "{}", createdAt = 7): Promise<void> {
   await env.DB.prepare(
-    `INSERT INTO jobs WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
-     SELECT printf('J%013d', i), 'acc', ?3, 1, 7, CASE ?3 WHEN 'job.starting' THEN NULL ELSE 8 END, ?4, 1 FROM n`,
+    `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at, search) WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+     SELECT printf('J%013d', i), 'acc', ?3, 1, ?5, CASE ?3 WHEN 'job.starting' THEN NULL ELSE 8 END, ?4, 1,
+       printf('j%013d', i) || char(10) || 'media.example.com/' || (i % 10) || '.mp4' FROM n`,
   )
-    .bind(from, to, status, view)
+    .bind(from, to, status, view, createdAt)
     .run();
 }
 
 /** The ids of all pages, and of each page the number of its jobs and of the rows that D1 read. */
-async function pagesOf(wanted: Omit<Listed, "after">): Promise<{ ids: string[]; sizes: number[]; most: number }> {
+async function pagesOf(wanted: Omit<Wanted, "after">): Promise<{ ids: string[]; sizes: number[]; most: number }> {
   const ids: string[] = [];
   const sizes: number[] = [];
   let most = 0;
-  for (let after: Listed["after"] = null; ; ) {
+  for (let after: Place | null = null; ; ) {
     const { db, work } = measuredDatabase(env.DB);
-    const { jobs, hasMore } = await listJobs(db, "acc", { ...wanted, after });
+    const { jobs, next }: Awaited<ReturnType<typeof listJobs>> = await listJobs(db, "acc", { ...wanted, after });
     expect(work.calls).toBe(1);
     most = Math.max(most, work.rowsRead);
     ids.push(...jobs.map(({ id }) => id));
     sizes.push(jobs.length);
-    const last = jobs.at(-1);
-    if (!hasMore || !last) return { ids, sizes, most };
-    after = { createdAt: last.createdAt, id: last.id };
+    if (!next) return { ids, sizes, most };
+    after = next;
   }
 }
 
 describe("a list of jobs", () => {
-  it.each<[string, Omit<Listed, "limit">, string, number]>([
-    ["a status", { status: "job.failed", after: null }, `${SEARCH})`, 1],
-    ["a status after a place", { status: "job.failed", after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 1],
-    ["any status", { status: null, after: null }, `${SEARCH})`, 4],
-    ["any status after a place", { status: null, after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 4],
+  const during = { from: 3, before: 9 };
+  it.each<[string, Omit<Wanted, "limit">, string, number]>([
+    ["a status", { filter: FAILED, after: null }, `${SEARCH})`, 1],
+    ["a status after a place", { filter: FAILED, after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 1],
+    ["any status", { filter: ANY_JOB, after: null }, `${SEARCH})`, 4],
+    ["any status after a place", { filter: ANY_JOB, after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 4],
+    [
+      "a status and a time",
+      { filter: { ...FAILED, ...during }, after: null },
+      `${SEARCH} AND created_at>? AND created_at<?)`,
+      1,
+    ],
+    [
+      "any status and a time after a place",
+      { filter: { ...ANY_JOB, ...during }, after: PLACE },
+      `${SEARCH} AND created_at>? AND (created_at,id)<(?,?))`,
+      4,
+    ],
+    ["a text", { filter: { ...ANY_JOB, text: "a" }, after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 4],
   ])("of %s searches the index, and scans nothing", async (_, wanted, search, count) => {
     const plan = await planOf(listQuery("acc", { ...wanted, limit: 100 }));
     expect(plan.filter((step) => step === search)).toHaveLength(count);
     const others = plan.filter((step) => step !== search && /\bjobs\b/.test(step));
-    expect(others).toEqual(["SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"]);
+    expect(new Set(others)).toEqual(new Set(["SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"]));
   });
 
   it("reads no more than its page, however many jobs the account has", async () => {
     await insert(0, 4000, "job.completed");
     await insert(4000, 4003, "job.failed");
     await insert(4003, 5000, "job.starting");
-    const all = await pagesOf({ status: null, limit: 100 });
+    const all = await pagesOf({ filter: ANY_JOB, limit: 100 });
     expect(all.ids).toEqual(Array.from({ length: 5000 }, (_, at) => idOf(4999 - at)));
-    const failed = await pagesOf({ status: "job.failed", limit: 2 });
+    const failed = await pagesOf({ filter: FAILED, limit: 2 });
     expect(failed.ids).toEqual([idOf(4002), idOf(4001), idOf(4000)]);
-    expect(await pagesOf({ status: "job.aborted", limit: 100 })).toMatchObject({ ids: [], sizes: [0] });
+    expect(await pagesOf({ filter: { ...ANY_JOB, statuses: ["job.aborted"] }, limit: 100 })).toMatchObject({
+      ids: [],
+      sizes: [0],
+    });
     // Each row of the page is read in the index, in the table and in two sorts.
     expect([all.most, failed.most]).toEqual([expect.toSatisfy((rows) => rows < 1000), expect.toSatisfy((n) => n < 30)]);
     const { db, work } = measuredDatabase(env.DB);
@@ -73,12 +93,69 @@ describe("a list of jobs", () => {
   it("has smaller pages of larger jobs, and leaves none out", async () => {
     const many = Array.from({ length: 3000 }, (_, at) => `https://media.example.com/${"folder/".repeat(100)}${at}.jpg`);
     await insert(0, 7, "job.failed", JSON.stringify({ error: "x".repeat(900_000) }));
-    const stored = await pagesOf({ status: null, limit: 5 });
+    const stored = await pagesOf({ filter: ANY_JOB, limit: 5 });
     expect(stored).toMatchObject({ ids: [6, 5, 4, 3, 2, 1, 0].map(idOf), sizes: [3, 3, 1] });
     await env.DB.prepare("DELETE FROM jobs").run();
     const { packView } = await import("./stored-view.ts");
     await insert(0, 7, "job.failed", packView(JSON.stringify({ outputs: [{ urls: many }] })));
-    const { sizes, ids } = await pagesOf({ status: null, limit: 5 });
+    const { sizes, ids } = await pagesOf({ filter: ANY_JOB, limit: 5 });
     expect([sizes, ids.length]).toEqual([[3, 3, 1], 7]);
+  });
+
+  it("of several statuses, of a time or with a text has these jobs and no others", async () => {
+    await insert(0, 10, "job.completed", "{}", 5);
+    await insert(10, 20, "job.failed", "{}", 6);
+    await insert(20, 30, "job.starting");
+    const found = async (filter: Partial<JobFilter>) =>
+      (await pagesOf({ filter: { ...ANY_JOB, ...filter }, limit: 4 })).ids.map((id) => Number(id.slice(1)));
+    const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first - at);
+    expect(await found({ statuses: ["job.completed", "job.starting"] })).toEqual([...from(29, 10), ...from(9, 10)]);
+    expect(await found({ from: 6 })).toEqual(from(29, 20));
+    expect(await found({ before: 6 })).toEqual(from(9, 10));
+    expect(await found({ from: 6, before: 7 })).toEqual(from(19, 10));
+    expect(await found({ from: 7, before: 6 })).toEqual([]);
+    expect(await found({ text: "com/7.mp4" })).toEqual([27, 17, 7]);
+    expect(await found({ text: "com/7.mp4", statuses: ["job.failed"], from: 6 })).toEqual([17]);
+    expect(await found({ text: idOf(12).toLowerCase() })).toEqual([12]);
+    expect(await found({ text: "%" })).toEqual([]);
+  });
+
+  it("with a text reads a limited number of jobs for each page, and leaves none out", async () => {
+    await insert(0, 5000, "job.completed");
+    await insert(5000, 5500, "job.failed");
+    const { ids, sizes, most } = await pagesOf({ filter: { ...ANY_JOB, text: "j0000000000042" }, limit: 10 });
+    expect([ids, sizes]).toEqual([[idOf(42)], [0, 0, 1]]);
+    const all = await pagesOf({ filter: { ...ANY_JOB, text: "/3.mp4" }, limit: 100 });
+    expect(all.ids).toEqual(Array.from({ length: 550 }, (_, at) => idOf(5493 - 10 * at)));
+    for (const rows of [most, all.most]) expect(rows).toBeLessThan(6 * MAX_SEARCHED);
+  });
+});
+
+describe("counts of jobs", () => {
+  it("are by status, of a time and with a text", async () => {
+    await insert(0, 30, "job.completed", "{}", 5);
+    await insert(30, 50, "job.failed");
+    const counts = async (filter: Partial<JobFilter>) => await countJobs(env.DB, "acc", { ...ANY_JOB, ...filter });
+    const none = { "job.starting": 0, "job.completed": 0, "job.failed": 0, "job.aborted": 0 };
+    expect(await counts({})).toEqual({
+      counts: { ...none, "job.completed": 30, "job.failed": 20 },
+      isCapped: false,
+    });
+    expect((await counts({ from: 6 })).counts).toEqual({ ...none, "job.failed": 20 });
+    expect((await counts({ text: "/3.mp4" })).counts).toEqual({ ...none, "job.completed": 3, "job.failed": 2 });
+    expect((await countJobs(env.DB, "other", ANY_JOB)).counts).toEqual(none);
+  });
+
+  it("read a limited number of jobs, and report that there are more", async () => {
+    await insert(0, MAX_COUNTED + 500, "job.completed");
+    const { db, work } = measuredDatabase(env.DB);
+    expect(await countJobs(db, "acc", ANY_JOB)).toMatchObject({
+      counts: { "job.completed": MAX_COUNTED, "job.failed": 0 },
+      isCapped: true,
+    });
+    expect(work.rowsRead).toBeLessThan(2.1 * MAX_COUNTED);
+    const searched = await countJobs(db, "acc", { ...ANY_JOB, text: "example" });
+    expect(searched).toMatchObject({ counts: { "job.completed": MAX_SEARCHED }, isCapped: true });
+    expect(work.calls).toBe(2);
   });
 });

@@ -1,31 +1,35 @@
-// Lists of an account's jobs. A page costs searches in one index and its own rows, however many jobs the account has.
+// Lists of an account's jobs. A page costs searches in one index and its own rows, however many jobs the account has;
+// a page of a search for text reads the texts of a limited number of jobs, too.
 import { type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/d1";
-import { JOB_STATUSES } from "#shared/job/job-status.ts";
+import * as z from "zod";
+import { hasText, type JobFilter, type Place, searchesOf } from "./job-filter.ts";
 import type { JobRow } from "./jobs.ts";
-import { runQuery } from "./run-query.ts";
+import { runBatch } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 import { unpackView } from "./stored-view.ts";
 
 /** How much of the jobs' views one page contains: as stored, and as clients get them. A page has at least one job. */
 const MAX_STORED_BYTES = 2_000_000;
 const MAX_PAGE_CHARS = 8_000_000;
+/** The jobs whose texts one page reads: about 10 ms on the local D1 (2026-11-23). */
+export const MAX_SEARCHED = 2000;
 
-/** The end of a page of a list: its last job. */
-export type Place = { createdAt: number; id: string };
 export type ListedJob = Pick<JobRow, "id" | "status" | "version" | "createdAt" | "view">;
-export type Listed = { status: string | null; after: Place | null; limit: number };
+export type Wanted = { readonly filter: JobFilter; readonly after: Place | null; readonly limit: number };
+/** `next`: where the next page starts; null: this is the last one. */
+type Page<Job> = { readonly jobs: Job[]; readonly next: Place | null };
+
+const StoredPlace = z.object({ createdAt: z.int(), id: z.string() });
+/** `view` is null where the page is full without it. */
+const Found = z.object({ ...StoredPlace.shape, status: z.string(), version: z.int(), view: z.string().nullable() });
 
 /**
- * An account's jobs after a place, newest first, of one status or of any: at most `limit`, fewer when they are large.
- * `hasMore`: the next page is not empty.
+ * An account's jobs after a place, newest first: at most `limit`, fewer when they are large or when few contain the
+ * text of the filter.
  */
-export async function listJobs(
-  db: D1Database,
-  accountId: string,
-  wanted: Listed,
-): Promise<{ jobs: ListedJob[]; hasMore: boolean }> {
-  const found = await runQuery(drizzle(db).all<Found>(listQuery(accountId, wanted)));
+export async function listJobs(db: D1Database, accountId: string, wanted: Wanted): Promise<Page<ListedJob>> {
+  const { rows, end } = await run(db, listQuery(accountId, wanted), endQuery(accountId, wanted));
+  const found = z.array(Found).parse(rows);
   const page: ListedJob[] = [];
   let chars = 0;
   for (const { view: stored, ...job } of found.slice(0, wanted.limit)) {
@@ -35,26 +39,54 @@ export async function listJobs(
     if (page.length > 0 && chars > MAX_PAGE_CHARS) break;
     page.push({ ...job, view });
   }
-  return { jobs: page, hasMore: found.length > page.length };
+  return { jobs: page, next: nextOf(found, page, end) };
 }
 
-/** Null: the page is full without this view. */
-type Found = Omit<ListedJob, "view"> & { view: string | null };
+/** The places of the same jobs, without their views. */
+export async function listPlaces(db: D1Database, accountId: string, wanted: Wanted): Promise<Page<Place>> {
+  const places = sql`
+    WITH ${pageTables(accountId, wanted)} SELECT id, created_at AS createdAt FROM page ORDER BY created_at DESC, id DESC`;
+  const { rows, end } = await run(db, places, endQuery(accountId, wanted));
+  const found = z.array(StoredPlace).parse(rows);
+  const page = found.slice(0, wanted.limit);
+  return { jobs: page, next: nextOf(found, page, end) };
+}
 
-/**
- * The rows of a page and one more. A list of any status merges one search for each. The tuple and not `a < ? OR (a = ?
- * AND b < ?)`: only that is a search to the place, and not through all that is newer (SQLite, "Row Values").
- */
-export function listQuery(accountId: string, { status, after, limit }: Listed): SQL {
-  const older = after ? sql`AND (created_at, id) < (${after.createdAt}, ${after.id})` : sql``;
-  const searches = (status === null ? JOB_STATUSES : [status]).map(
-    (one) => sql`SELECT id, created_at FROM ${jobs} WHERE account_id = ${accountId} AND status = ${one} ${older}`,
-  );
+async function run(db: D1Database, page: SQL, end: SQL | null): Promise<{ rows: unknown; end: Place | null }> {
+  const [found, ended] = await runBatch(db, end === null ? [page] : [page, end]);
+  return { rows: found?.results, end: z.array(StoredPlace).parse(ended?.results ?? [])[0] ?? null };
+}
+
+/** The next page starts after this one's last job, or after the last job whose text was read. */
+function nextOf(found: readonly Place[], page: readonly Place[], end: Place | null): Place | null {
+  const last = page.at(-1);
+  if (found.length > page.length && last) return { createdAt: last.createdAt, id: last.id };
+  return end;
+}
+
+/** Tables for a query: `page` has the places of a page and one more. */
+function pageTables(accountId: string, { filter, after, limit }: Wanted): SQL {
+  const searches = searchesOf(accountId, filter, after);
+  if (filter.text === null) return sql`page AS (${searches} LIMIT ${limit + 1})`;
   return sql`
-    WITH page AS (${sql.join(searches, sql` UNION ALL `)} ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}),
-    rows AS (
-      SELECT jobs.*, sum(octet_length(view)) OVER (ORDER BY jobs.created_at DESC, jobs.id DESC) - octet_length(view) AS size_before
-      FROM page CROSS JOIN ${jobs} ON jobs.id = page.id)
-    SELECT id, status, version, created_at AS createdAt, CASE WHEN size_before <= ${MAX_STORED_BYTES} THEN view END AS view
-    FROM rows ORDER BY created_at DESC, id DESC`;
+    searched AS MATERIALIZED (${searches} LIMIT ${MAX_SEARCHED}),
+    page AS (
+      SELECT searched.id, searched.created_at FROM searched CROSS JOIN ${jobs} ON jobs.id = searched.id
+      WHERE ${hasText(filter.text)} ORDER BY searched.created_at DESC, searched.id DESC LIMIT ${limit + 1})`;
+}
+
+/** The rows of a page and one more. */
+export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
+  WITH ${pageTables(accountId, wanted)},
+  rows AS (
+    SELECT jobs.*, sum(octet_length(view)) OVER (ORDER BY jobs.created_at DESC, jobs.id DESC) - octet_length(view) AS size_before
+    FROM page CROSS JOIN ${jobs} ON jobs.id = page.id)
+  SELECT id, status, version, created_at AS createdAt, CASE WHEN size_before <= ${MAX_STORED_BYTES} THEN view END AS view
+  FROM rows ORDER BY created_at DESC, id DESC`;
+
+/** The last job whose text a page reads, if there may be more after it; null where all are found by the index. */
+function endQuery(accountId: string, { filter, after }: Wanted): SQL | null {
+  if (filter.text === null) return null;
+  const last = sql`LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
+  return sql`SELECT id, created_at AS createdAt FROM (${searchesOf(accountId, filter, after)} ${last})`;
 }

@@ -48,12 +48,27 @@ export async function findJob(db: D1Database, accountId: string, id: string): Pr
   return row ? { ...row, view: unpackView(row.view) } : null;
 }
 
-/** A job's row without its view, which is most of it. */
-export type JobToCheck = Omit<JobRow, "view">;
+/** A job's row without its view. */
+export type IndexedJob = Omit<JobRow, "view">;
+
+/** Those jobs of an account that have one of these ids. */
+export function jobsOf(db: D1Database, accountId: string, ids: readonly string[]): Promise<IndexedJob[]> {
+  const { view: _, ...columns } = getTableColumns(jobs);
+  const among = sql`${jobs.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  return runQuery(
+    drizzle(db)
+      .select(columns)
+      .from(jobs)
+      .where(and(among, eq(jobs.accountId, accountId))),
+  );
+}
+
+/** A job's row without its texts, which are most of it. */
+export type JobToCheck = Omit<JobRow, "view" | "search">;
 
 /** Jobs whose check is due, the longest due first. */
 export function jobsToCheck(db: D1Database, now: number, limit: number): Promise<JobToCheck[]> {
-  const { view: _, ...columns } = getTableColumns(jobs);
+  const { view: _view, search: _search, ...columns } = getTableColumns(jobs);
   return runQuery(
     drizzle(db).select(columns).from(jobs).where(lte(jobs.checkAt, now)).orderBy(jobs.checkAt).limit(limit),
   );

@@ -15,6 +15,7 @@ import {
 } from "./credentials.ts";
 import { deleteExpired } from "./expired-rows.ts";
 import { claimKey } from "./idempotency.ts";
+import { ANY_JOB } from "./job-filter.ts";
 import { listJobs } from "./job-list.ts";
 import { endLostJob, findJob, jobsToCheck, scheduleChecks, upsertJob } from "./jobs.ts";
 
@@ -90,7 +91,7 @@ it("accepts the same keys and tokens as before", async () => {
 });
 
 it("has its jobs, and checks those of which anything may be kept", async () => {
-  const { jobs: all } = await listJobs(env.DB, "acc", { status: null, after: null, limit: 10 });
+  const { jobs: all } = await listJobs(env.DB, "acc", { filter: ANY_JOB, after: null, limit: 10 });
   expect(all.map(({ id, status, version }) => [id, status, version])).toEqual([
     ["AAAAAAAAAAAAA3", "job.failed", 5],
     ["AAAAAAAAAAAAA2", "job.completed", 5],
@@ -102,12 +103,12 @@ it("has its jobs, and checks those of which anything may be kept", async () => {
   if (!alive || !ended) throw new Error("Jobs are missing");
   expect([alive.id, alive.checkAt, ended.id, others]).toEqual(["AAAAAAAAAAAAA1", 0, "AAAAAAAAAAAAA3", []]);
   expect(ended.checkAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
-  await upsertJob(env.DB, { ...ended, view: "{}", version: 4, status: "job.starting" });
+  await upsertJob(env.DB, { ...ended, view: "{}", search: null, version: 4, status: "job.starting" });
   expect((await findJob(env.DB, "acc", ended.id))?.status).toBe("job.failed");
   await scheduleChecks(env.DB, [{ id: ended.id, checkAt: null }]);
   const end = { status: "job.failed", completedAt: 400, view: "{}" };
   // A request that came again has begun it since.
-  await upsertJob(env.DB, { ...alive, view: "{}", checkAt: 1 });
+  await upsertJob(env.DB, { ...alive, view: "{}", search: null, checkAt: 1 });
   await endLostJob(env.DB, alive, end);
   expect(await findJob(env.DB, "acc", alive.id)).toMatchObject({ status: "job.starting", checkAt: 1 });
   await endLostJob(env.DB, { ...alive, checkAt: 1 }, end);
@@ -127,6 +128,7 @@ it("keeps idempotency keys", async () => {
     completedAt: null,
     view: "{}",
     checkAt: 1,
+    search: null,
   };
   expect(await claimKey(env.DB, again, row)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
   await deleteExpired(

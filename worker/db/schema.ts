@@ -82,6 +82,8 @@ export const jobs = sqliteTable(
     view: text("view").notNull(),
     /** When the sweeper checks the job's object; null once only this row is kept of the job. */
     checkAt: integer("check_at").default(0),
+    /** What lists search in (views/search-text.ts); null for jobs from before migration 0006. */
+    search: text("search"),
   },
   (table) => [
     // For lists of one status, for lists of all (merged), and for the number of unfinished jobs. `id` is in it so that
@@ -100,3 +102,44 @@ export const sweepPositions = sqliteTable("sweep_positions", {
   /** When the search began at the first row. */
   startedAt: integer("started_at").notNull(),
 });
+
+/** Files that clients upload, to be the sources of jobs. */
+export const uploads = sqliteTable(
+  "uploads",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    /** The name of the file, as the client knows it. */
+    name: text("name").notNull(),
+    sizeBytes: integer("size_bytes").notNull(),
+    partBytes: integer("part_bytes").notNull(),
+    status: text("status").notNull(),
+    /** Which of the service's own storages holds it. */
+    store: text("store").notNull(),
+    /** The storage's id of its multipart upload. */
+    multipartId: text("multipart_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** When the sweeper removes it; later with each write, and while a job needs it. */
+    expiresAt: integer("expires_at").notNull(),
+    /** The newest jobs that read it: a JSON array of their ids. */
+    jobs: text("jobs").notNull().default("[]"),
+  },
+  (table) => [
+    index("uploads_by_account").on(table.accountId, table.createdAt, table.id),
+    index("uploads_by_expiry").on(table.expiresAt),
+  ],
+);
+
+/** The stored parts of uploads: R2's binding does not list them. WITHOUT ROWID. */
+export const uploadParts = sqliteTable(
+  "upload_parts",
+  {
+    uploadId: text("upload_id").notNull(),
+    /** From 1. */
+    number: integer("number").notNull(),
+    sizeBytes: integer("size_bytes").notNull(),
+    /** As the storage returned it. */
+    etag: text("etag").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
+);

@@ -10,6 +10,7 @@ import { type JobRow, upsertJob } from "../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
 import { newJob } from "../job/state/job-state.ts";
 import { viewJob } from "../job/views/job-view.ts";
+import { searchText } from "../job/views/search-text.ts";
 import { log } from "../log.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
@@ -67,7 +68,8 @@ function firstRow(spec: JobSpec): JobRow {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  return { ...row, view: JSON.stringify(viewJob(state)), checkAt: Date.now() + CHECK_AFTER_MS };
+  const texts = { view: JSON.stringify(viewJob(state)), search: searchText(spec) };
+  return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }
 
 /** Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row. */

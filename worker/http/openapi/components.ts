@@ -1,5 +1,6 @@
 // The named schemas of the document: requests, responses and notifications.
 import * as z from "zod";
+import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
 import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
@@ -23,6 +24,8 @@ import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
 export const RESPONSES = {
   Job: JobView,
   JobList: schemas.JobList,
+  JobCounts,
+  BulkResult,
   DryRunPlan: schemas.DryRunPlan,
   NotificationLog: schemas.NotificationLog,
   Delivery: schemas.DeliveryView,
@@ -49,7 +52,7 @@ export const RESPONSES = {
 export const PAYLOADS = { InputPayload, OutputPayload, JobPayload } as const satisfies Record<string, z.ZodType>;
 
 /** Bodies of requests. Job requests have a separate parser, which reports errors section by section. */
-export type RequestName = "JobRequest" | "Named" | "NodeToken" | "Limits" | "Reseal";
+export type RequestName = "JobRequest" | "Named" | "NodeToken" | "Limits" | "Reseal" | "Bulk";
 export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
@@ -76,6 +79,7 @@ const requests = () => ({
   FormatHash,
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
+  Bulk: BulkBody.describe("The jobs"),
   Named: NamedBody.describe("The name of a new account"),
   NodeToken: NodeTokenBody.describe("A new node token, and what it binds"),
   Limits: LimitsBody.describe("The limits of an account"),

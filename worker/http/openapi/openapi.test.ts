@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { BulkBody } from "#shared/api/job-lists.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
@@ -76,7 +77,7 @@ describe("examples", () => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
-  const BODIES = { Named: NamedBody, NodeToken: NodeTokenBody, Limits: LimitsBody, Reseal: ResealBody };
+  const BODIES = { Named: NamedBody, NodeToken: NodeTokenBody, Limits: LimitsBody, Reseal: ResealBody, Bulk: BulkBody };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );
@@ -105,6 +106,7 @@ describe("real responses", () => {
     ["POST", "/v2/jobs", "Job"],
     ["POST", "/v2/jobs?dry_run=true", "DryRunPlan"],
     ["GET", "/v2/jobs", "JobList"],
+    ["GET", "/v2/jobs/counts", "JobCounts"],
     ["GET", "/v2/jobs/JOB", "Job"],
     ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
     ["POST", "/v2/jobs/JOB/retry", "Job"],

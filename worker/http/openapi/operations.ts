@@ -2,6 +2,7 @@
 import type { Operation } from "./operation.ts";
 import { ADMIN_OPERATIONS } from "./operations/admin.ts";
 import { FLEET_OPERATIONS } from "./operations/fleet.ts";
+import { JOB_LIST_OPERATIONS } from "./operations/job-lists.ts";
 import { JOB_OPERATIONS } from "./operations/jobs.ts";
 import { METADATA_OPERATIONS } from "./operations/metadata.ts";
 import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
@@ -9,6 +10,7 @@ import { SERVICE_OPERATIONS } from "./operations/service.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...JOB_OPERATIONS,
+  ...JOB_LIST_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,
   ...SERVICE_OPERATIONS,

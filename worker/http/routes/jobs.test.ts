@@ -289,8 +289,16 @@ describe("GET /v2/jobs", () => {
     ["?limit=0x10", /`limit`.*whole number/],
     ["?limit=1e1", /`limit`.*whole number/],
     ["?status=done", /`status`.*job\.completed/],
+    ["?status=job.failed,", /`status`.*separated by commas/],
+    ["?q=", /`q`.*1 to 200 characters/],
+    [`?q=${"x".repeat(201)}`, /`q`.*1 to 200 characters/],
+    ["?created_after=yesterday", /`created_after`.*2026-11-22.*ISO 8601/],
+    ["?created_before=2026-13-01", /`created_before`.*ISO 8601/],
     ["?cursor=abc", /`cursor`.*next_cursor/],
-    ["?colour=red", /^The query has no field `colour`; allowed: status, limit, cursor$/],
+    [
+      "?colour=red",
+      /^The query has no field `colour`; allowed: status, q, created_after, created_before, limit, cursor$/,
+    ],
   ];
   it.each(rows)("rejects %s", async (query, message) => {
     const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });

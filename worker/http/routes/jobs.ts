@@ -1,16 +1,14 @@
-// /v2/jobs: create, list; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
+// /v2/jobs: create, and what job-lists.ts has; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
-import type { JobList, NotificationLog } from "#shared/api/job-responses.ts";
+import type { NotificationLog } from "#shared/api/job-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { unseal } from "../../crypto/sealed-secret.ts";
-import { listJobs } from "../../db/job-list.ts";
-import { findJob, type JobRow, upsertJob } from "../../db/jobs.ts";
-import { CHECK_AFTER_MS } from "../../job/effects/job-effects.ts";
+import { findJob, type JobRow } from "../../db/jobs.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { hideUrls } from "../../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
@@ -23,14 +21,16 @@ import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import { parseDryRun } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
+import { cancelJob, retryJob } from "../job-actions.ts";
 import { requireJobQuota } from "../job-quota.ts";
 import { startJob, storeJob } from "../new-job.ts";
-import { cursorOf, parseListQuery } from "../query/list-query.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
+import { jobLists } from "./job-lists.ts";
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
+  .route("/", jobLists)
   .post("/", async (context) => {
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
     const assumedSource = parseDryRun(context.req.query());
@@ -55,15 +55,6 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     // The response depends only on the body, the id and the time: a retried request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })
-  .get("/", async (context) => {
-    const query = parseListQuery(context.req.query());
-    const { jobs, hasMore } = await listJobs(context.env.DB, context.get("account").id, query);
-    const last = hasMore ? jobs.at(-1) : undefined;
-    return jsonResponse(context, {
-      jobs: jobs.map(({ view }) => JSON.parse(view)),
-      next_cursor: last ? cursorOf(last) : null,
-    } satisfies JobList);
-  })
   .get("/:id", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return jsonResponse(context, JSON.parse(row.view));
@@ -72,14 +63,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       ? jsonResponse(context, viewed.value)
       : errorResponse(context, viewed.error.code, viewed.error.message);
   })
-  .delete("/:id", async (context) => {
-    const { id } = await ownJob(context, context.req.param("id"));
-    const cancelled = await jobOf(context.env, id).cancel();
-    if (cancelled.ok) return jsonResponse(context, cancelled.value);
-    // The object of an ended job may be deleted; the row contains the final status.
-    const gone = cancelled.error.code === "job_not_found";
-    return errorResponse(context, "job_state_conflict", gone ? "The job has already ended" : cancelled.error.message);
-  })
+  .delete("/:id", async (context) => act(context, cancelJob))
   .get("/:id/events", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return eventStream(endedEvents(row.view));
@@ -88,30 +72,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       ? eventStream(followed.value)
       : errorResponse(context, followed.error.code, followed.error.message);
   })
-  .post("/:id/retry", async (context) => {
-    const row = await ownJob(context, context.req.param("id"));
-    await requireJobQuota(context, null);
-    const retried = await jobOf(context.env, row.id).retry();
-    if (!retried.ok) {
-      const gone = retried.error.code === "job_not_found";
-      return errorResponse(
-        context,
-        "job_state_conflict",
-        gone ? "The job was deleted; create a new job" : retried.error.message,
-      );
-    }
-    const { view, version } = retried.value;
-    // Responses for ended jobs come from the row, so update it before responding.
-    await upsertJob(context.env.DB, {
-      ...row,
-      version,
-      status: view.status,
-      completedAt: null,
-      view: JSON.stringify(view),
-      checkAt: Date.now() + CHECK_AFTER_MS,
-    });
-    return jsonResponse(context, view);
-  })
+  .post("/:id/retry", async (context) => act(context, retryJob))
   .get("/:id/notifications", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
     const log = await jobOf(context.env, id).notifications();
@@ -127,6 +88,12 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       ? errorResponse(context, ...NO_NOTIFICATIONS)
       : errorResponse(context, sent.error.code, sent.error.message, sent.error.retryAfterSeconds ?? null);
   });
+
+/** Cancels or retries the job of the path. */
+async function act(context: Context<ClientEnv, "/:id">, action: typeof cancelJob): Promise<Response> {
+  const done = await action(context, await ownJob(context, context.req.param("id")));
+  return done.ok ? jsonResponse(context, done.value) : errorResponse(context, done.error.code, done.error.message);
+}
 
 /** The error for a job of which only the row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;

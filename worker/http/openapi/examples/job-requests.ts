@@ -86,3 +86,15 @@ export const JOB_REQUESTS = {
     },
   },
 };
+
+/** Bodies for many jobs. */
+export const BULK_REQUESTS = {
+  ids: { summary: "Some jobs", value: { ids: ["OolQXaiU86NFki", "Zf81kmQpsR02bc"] } },
+  filter: {
+    summary: "Jobs of a day whose input has a host",
+    value: {
+      filter: { q: "media.example.com", created_after: "2026-11-22", created_before: "2026-11-23" },
+      limit: 100,
+    },
+  },
+};

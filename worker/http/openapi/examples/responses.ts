@@ -121,6 +121,18 @@ const DEMAND = {
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
+  JobCounts: {
+    counts: { "job.starting": 12, "job.completed": 10_000, "job.failed": 3, "job.aborted": 0 },
+    capped: true,
+  },
+  BulkResult: {
+    jobs: [
+      { id: JOB_ID, status: "job.aborted" },
+      { id: "Zf81kmQpsR02bc", error: { error_code: "job_state_conflict", message: "The job has already ended" } },
+    ],
+    has_more: false,
+    next_cursor: null,
+  },
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },

@@ -58,8 +58,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "listJobs",
     summary: "List jobs",
     description:
-      "The jobs of the account, newest first, in pages. A page may have fewer jobs than `limit`: only the last one has no " +
-      "`next_cursor`. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
+      "The jobs of the account, newest first, in pages. A page may have fewer jobs than `limit`, or none: only the last one " +
+      "has no `next_cursor`. With `q`, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
     parameters: queryParameters(ListParameters),
     responses: [
       { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },

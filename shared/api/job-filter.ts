@@ -1,0 +1,45 @@
+// Which of an account's jobs a request means: parameters of queries, and fields of bodies.
+import * as z from "zod";
+import { JOB_STATUSES, type JobStatus } from "../job/job-status.ts";
+
+const STATUS_RULE = `must be one of ${JOB_STATUSES.join(", ")}, or several of them separated by commas`;
+const TIME_RULE =
+  "must be a date such as 2026-11-22, or a time such as 2026-11-22T10:00:00Z (ISO 8601; UTC without an offset)";
+const TEXT_RULE = "must have 1 to 200 characters";
+
+const isStatus = (text: string): text is JobStatus => JOB_STATUSES.some((status) => status === text);
+
+/** Statuses separated by commas. */
+export const Statuses = z
+  .string(STATUS_RULE)
+  .refine((text) => text.split(",").every(isStatus), STATUS_RULE)
+  .transform((text) => [...new Set(text.split(",").filter(isStatus))])
+  .describe("Only jobs with this status, or with one of several, separated by commas");
+
+/** A date or time of ISO 8601, parsed to ms since 1970. */
+const time = (description: string) =>
+  z
+    .string(TIME_RULE)
+    .regex(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/, TIME_RULE)
+    .transform((text) => Date.parse(/T.*(?:Z|[+-]\d\d:\d\d)$|^[^T]*$/.test(text) ? text : `${text}Z`))
+    .refine((ms) => Number.isFinite(ms), TIME_RULE)
+    .optional()
+    .describe(description);
+
+/** All but the statuses. */
+export const FILTER_FIELDS = {
+  q: z
+    .string(TEXT_RULE)
+    .trim()
+    .min(1, TEXT_RULE)
+    .max(200, TEXT_RULE)
+    .optional()
+    .describe("Only jobs whose id, input host, input path or output paths contain this text, in any case"),
+  created_after: time("Only jobs created at this time or later; a date means its start in UTC"),
+  created_before: time("Only jobs created before this time; a date means its start in UTC"),
+};
+
+/** The place of a job in a list, newest first: its time in ms since 1970, and its id. */
+export const CursorText = z
+  .string()
+  .regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, "must be the `next_cursor` of a previous response");

@@ -1,0 +1,40 @@
+// The numbers of an account's jobs by status. Only a limited number of entries is read.
+import { sql } from "drizzle-orm";
+import * as z from "zod";
+import type { JobStatus } from "#shared/job/job-status.ts";
+import { hasText, type JobFilter, searchOf, statusesOf } from "./job-filter.ts";
+import { MAX_SEARCHED } from "./job-list.ts";
+import { runBatch } from "./run-query.ts";
+import { jobs } from "./schema.ts";
+
+/** Of each status at most this many jobs are counted. */
+export const MAX_COUNTED = 10_000;
+
+const Counted = z.tuple([z.object({ read: z.int(), found: z.int() })]);
+
+export type JobCounts = {
+  readonly counts: Partial<Record<JobStatus, number>>;
+  /** Whether there are more jobs than were counted. */
+  readonly isCapped: boolean;
+};
+
+/**
+ * Counts the newest jobs of each status: up to 10,000, or, with a text, those of the newest 2,000 that contain it.
+ */
+export async function countJobs(db: D1Database, accountId: string, filter: JobFilter): Promise<JobCounts> {
+  const statuses = statusesOf(filter);
+  const most = filter.text === null ? MAX_COUNTED : MAX_SEARCHED;
+  const results = await runBatch(
+    db,
+    statuses.map((status) => {
+      const newest = sql`${searchOf(accountId, status, filter, null)} ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`;
+      if (filter.text === null) return sql`SELECT count(*) AS read, count(*) AS found FROM (${newest})`;
+      return sql`
+        SELECT count(*) AS read, coalesce(sum(${hasText(filter.text)}), 0) AS found
+        FROM (${newest}) AS newest CROSS JOIN ${jobs} ON jobs.id = newest.id`;
+    }),
+  );
+  const counted = results.map(({ results }) => Counted.parse(results)[0]);
+  const entries = statuses.map((status, at) => [status, Math.min(counted[at]?.found ?? 0, most)] as const);
+  return { counts: Object.fromEntries(entries), isCapped: counted.some(({ read }) => read > most) };
+}

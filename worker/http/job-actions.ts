@@ -1,0 +1,84 @@
+// Cancels and retries jobs: one, or many in one request.
+import type { Context } from "hono";
+import { AppError, type Failure } from "#shared/errors.ts";
+import { isJobId } from "#shared/ids.ts";
+import type { JobStatus } from "#shared/job/job-status.ts";
+import type { JobView } from "#shared/job/job-view.ts";
+import { messageOf } from "#shared/log.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import { type IndexedJob, jobsOf, upsertJob } from "../db/jobs.ts";
+import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
+import { log } from "../log.ts";
+import { withDeadline } from "../rpc/deadline.ts";
+import { type JobResult, jobOf } from "../rpc/job.ts";
+import type { ClientEnv } from "./auth/auth.ts";
+import { requireJobQuota } from "./job-quota.ts";
+import { isTransientError } from "./responses/json-response.ts";
+
+type Action = (context: Context<ClientEnv>, job: IndexedJob) => Promise<Result<JobView>>;
+
+const conflict = (message: string): Result<never> => err({ code: "job_state_conflict", message });
+
+/** Cancels a job of the account. */
+export const cancelJob: Action = async ({ env }, { id }) => {
+  const cancelled = await withDeadline<JobResult<JobView>>("cancel", jobOf(env, id).cancel());
+  if (cancelled.ok) return ok(cancelled.value);
+  // The object of an ended job may be deleted; the row contains the final status.
+  const gone = cancelled.error.code === "job_not_found";
+  return conflict(gone ? "The job has already ended" : cancelled.error.message);
+};
+
+/** Restarts an ended job of the account. Throws AppError(too_many_jobs). */
+export const retryJob: Action = async (context, job) => {
+  const { env } = context;
+  await requireJobQuota(context, null);
+  const retried = await withDeadline<JobResult<{ view: JobView; version: number }>>(
+    "retry",
+    jobOf(env, job.id).retry(),
+  );
+  if (!retried.ok) {
+    const gone = retried.error.code === "job_not_found";
+    return conflict(gone ? "The job was deleted; create a new job" : retried.error.message);
+  }
+  const { view, version } = retried.value;
+  // Responses for ended jobs come from the row, so update it before responding.
+  const restarted = { version, status: view.status, completedAt: null, view: JSON.stringify(view) };
+  await upsertJob(env.DB, { ...job, ...restarted, checkAt: Date.now() + CHECK_AFTER_MS });
+  return ok(view);
+};
+
+/** Jobs at a time: each is a call to its object. */
+const CONCURRENT = 10;
+
+type Done = { id: string; status?: JobStatus; error?: { error_code: Failure["code"]; message: string } };
+
+/** Does the same with many jobs, and reports for each its new status, or why nothing was done. */
+export async function actOnJobs(context: Context<ClientEnv>, ids: readonly string[], action: Action): Promise<Done[]> {
+  const found = await jobsOf(context.env.DB, context.get("account").id, ids.filter(isJobId));
+  const rows = new Map(found.map((row) => [row.id, row]));
+  const done: Done[] = [];
+  for (let at = 0; at < ids.length; at += CONCURRENT) {
+    const some = ids.slice(at, at + CONCURRENT);
+    done.push(...(await Promise.all(some.map((id) => actOn(context, { id, row: rows.get(id) }, action)))));
+  }
+  return done;
+}
+
+async function actOn(
+  context: Context<ClientEnv>,
+  { id, row }: { id: string; row: IndexedJob | undefined },
+  action: Action,
+): Promise<Done> {
+  const failed = ({ code, message }: Failure): Done => ({ id, error: { error_code: code, message } });
+  if (!row) return failed({ code: "job_not_found", message: "The account has no job with this id" });
+  try {
+    const result = await action(context, row);
+    return result.ok ? { id, status: result.value.status } : failed(result.error);
+  } catch (error) {
+    if (error instanceof AppError) return failed(error);
+    log.error("Job action failed", { job: id, error: messageOf(error) });
+    return isTransientError(error)
+      ? failed({ code: "service_unavailable", message: "The job is temporarily unavailable; try again later" })
+      : failed({ code: "internal_error", message: "An internal error occurred" });
+  }
+}

@@ -1,0 +1,63 @@
+// /v2/jobs/counts; /v2/jobs/cancel and /v2/jobs/retry for many jobs.
+import { CountParameters } from "../../query/list-query.ts";
+import { BULK_REQUESTS } from "../examples/job-requests.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
+import { type Operation, queryParameters } from "../operation.ts";
+
+const job = { tag: "Jobs", access: "client" } as const;
+const bulk = {
+  body: { json: "Bulk", examples: BULK_REQUESTS },
+  responses: [
+    {
+      status: 200,
+      description: "What was done with each job",
+      content: { json: "BulkResult", example: RESPONSE_EXAMPLES.BulkResult },
+    },
+  ],
+  codes: ["json_not_valid", "request_not_valid", "body_too_large"],
+} as const satisfies Partial<Operation>;
+
+export const JOB_LIST_OPERATIONS: readonly Operation[] = [
+  {
+    ...job,
+    method: "get",
+    path: "/v2/jobs/counts",
+    id: "countJobs",
+    summary: "Count jobs",
+    description:
+      "The numbers of the account's jobs by status. Of each status at most the newest 10,000 jobs are counted; with `q`, " +
+      "those of the newest 2,000 that contain the text. `capped` reports that there are more.",
+    parameters: queryParameters(CountParameters),
+    responses: [
+      {
+        status: 200,
+        description: "The numbers",
+        content: { json: "JobCounts", example: RESPONSE_EXAMPLES.JobCounts },
+      },
+    ],
+    codes: ["query_not_valid"],
+  },
+  {
+    ...job,
+    ...bulk,
+    method: "post",
+    path: "/v2/jobs/cancel",
+    id: "cancelJobs",
+    summary: "Cancel many jobs",
+    description:
+      "Cancels up to 100 jobs: those of `ids`, or the newest of a filter, whose default status is `job.starting`. Each " +
+      "job has its own result. While `has_more` is true, repeat the request with `next_cursor` as the `cursor`.",
+  },
+  {
+    ...job,
+    ...bulk,
+    method: "post",
+    path: "/v2/jobs/retry",
+    id: "retryJobs",
+    summary: "Retry many jobs",
+    description:
+      "Restarts up to 100 jobs: those of `ids`, or the newest of a filter, whose default statuses are `job.failed` and " +
+      "`job.aborted`. Each job has its own result. While `has_more` is true, repeat the request with `next_cursor` as the " +
+      "`cursor`.",
+  },
+];
