@@ -4,8 +4,8 @@ import { Notifications } from "./calls/notifications.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
-import type { Health } from "./types/api.ts";
-import type { AccountEvent, Usage } from "./types/facts.ts";
+import type { Health, Usage } from "./types/api.ts";
+import type { AccountEvent } from "./types/facts.ts";
 
 export type CopraOptions = {
   /** The service, such as `https://copra.example.com`. */

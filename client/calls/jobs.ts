@@ -3,6 +3,8 @@ import { type Caller, type CallOptions, pause } from "../http/caller.ts";
 import { CopraError } from "../http/copra-error.ts";
 import { eventsOf } from "../http/event-stream.ts";
 import type {
+  BulkResult,
+  CommandList,
   Delivery,
   DryRunPlan,
   Job,
@@ -11,8 +13,10 @@ import type {
   JobMetadata,
   KeyMetadata,
   NotificationLog,
+  RequestView,
+  TaskList,
 } from "../types/api.ts";
-import type { JobCommands, JobEvent, JobTasks, ManyJobs, ShownRequest } from "../types/facts.ts";
+import type { JobStreamEvent } from "../types/facts.ts";
 import type { JobRequest } from "../types/job-request.ts";
 
 export type JobStatus = Job["status"];
@@ -27,10 +31,13 @@ export type JobFilter = {
   readonly created_before?: string | undefined;
 };
 
-/** Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects. */
+/**
+ * Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects, newest first;
+ * `cursor` is the `next_cursor` of the previous result.
+ */
 export type JobSelection =
   | { readonly ids: readonly string[] }
-  | { readonly filter: JobFilter; readonly limit?: number | undefined };
+  | { readonly filter: JobFilter; readonly limit?: number | undefined; readonly cursor?: string | null | undefined };
 
 /** The source that a plan assumes; by default 60 s of 1920 × 1080 with audio. */
 export type AssumedSource = {
@@ -123,11 +130,11 @@ export class Jobs {
   }
 
   /** The events of a job, until its end: the job, and changes of its tasks. Reconnects. */
-  async *events(id: string, options: CallOptions = {}): AsyncGenerator<JobEvent> {
+  async *events(id: string, options: CallOptions = {}): AsyncGenerator<JobStreamEvent> {
     for (;;) {
       try {
         for await (const { event, data } of eventsOf(this.#caller, pathOf(id, "/events"), options)) {
-          const one = { event, data: JSON.parse(data) } as JobEvent;
+          const one = { event, data: JSON.parse(data) } as JobStreamEvent;
           yield one;
           if (one.event === "end") return;
         }
@@ -159,12 +166,12 @@ export class Jobs {
     return this.#caller.json(pathOf(id, "/retry"), { ...options, method: "POST" });
   }
 
-  cancelMany(jobs: JobSelection, options?: CallOptions): Promise<ManyJobs> {
-    return this.#caller.json("/v2/jobs/cancel", { ...options, method: "POST", json: jobs, repeatable: true });
+  cancelMany(jobs: JobSelection, options?: CallOptions): Promise<BulkResult> {
+    return this.#change("cancel", jobs, options);
   }
 
-  retryMany(jobs: JobSelection, options?: CallOptions): Promise<ManyJobs> {
-    return this.#caller.json("/v2/jobs/retry", { ...options, method: "POST", json: jobs, repeatable: true });
+  retryMany(jobs: JobSelection, options?: CallOptions): Promise<BulkResult> {
+    return this.#change("retry", jobs, options);
   }
 
   /** ffprobe's data about the input and the outputs, or about one of them: a key, or `input`. */
@@ -176,17 +183,17 @@ export class Jobs {
   }
 
   /** The tasks and chunks of a job, and their ended attempts. */
-  tasks(id: string, options?: CallOptions): Promise<JobTasks> {
+  tasks(id: string, options?: CallOptions): Promise<TaskList> {
     return this.#caller.json(pathOf(id, "/tasks"), options);
   }
 
   /** The commands that nodes ran, without secrets. */
-  commands(id: string, options?: CallOptions): Promise<JobCommands> {
+  commands(id: string, options?: CallOptions): Promise<CommandList> {
     return this.#caller.json(pathOf(id, "/commands"), options);
   }
 
   /** The request as it was understood, without secrets. */
-  request(id: string, options?: CallOptions): Promise<ShownRequest> {
+  request(id: string, options?: CallOptions): Promise<RequestView> {
     return this.#caller.json(pathOf(id, "/request"), options);
   }
 
@@ -194,6 +201,18 @@ export class Jobs {
   async notifications(id: string, options?: CallOptions): Promise<Delivery[]> {
     const log = await this.#caller.json<NotificationLog>(pathOf(id, "/notifications"), options);
     return log.notifications;
+  }
+
+  #change(what: "cancel" | "retry", jobs: JobSelection, options?: CallOptions): Promise<BulkResult> {
+    const json =
+      "filter" in jobs
+        ? {
+            ...jobs,
+            filter: { ...jobs.filter, status: jobs.filter.status?.toString() },
+            cursor: jobs.cursor ?? undefined,
+          }
+        : jobs;
+    return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable: true });
   }
 }
 

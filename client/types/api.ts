@@ -145,6 +145,227 @@ export type ErrorCode =
   | "job_timeout"
   | `input_http_${number}`;
 
+/** A task of a job */
+export type TaskView = {
+  /** Unique in the job */
+  id: string;
+  kind: "inspect" | "encode" | "chunk" | "audio" | "join";
+  /** The keys of the outputs that it makes */
+  outputs: string[];
+  /** `failed`: it was given up, because it failed too often or the job ended before */
+  status: "waiting" | "running" | "completed" | "failed";
+  /** The part of the input's video that a task of kind `chunk` encodes */
+  chunk?:
+    | {
+        /** From 1, in time order */
+        number: number;
+        /** Where it starts in the input's video */
+        from_seconds: number;
+        to_seconds: number;
+      }
+    | undefined;
+  /** How many nodes have taken it so far; 0 before the first */
+  attempt: number;
+  /** The node that has it, or had it last */
+  node?: string | undefined;
+  /** When that node took it */
+  started_at?: string | undefined;
+  ended_at?: string | undefined;
+  /** What its node does now */
+  stage?: "transferring" | "encoding" | "uploading" | undefined;
+  /** The completed share of the stage, 0 to 1; 1 when it is completed */
+  progress: number;
+  /** Frames per second that ffmpeg encodes, or has encoded on average */
+  fps?: number | undefined;
+  /** How many seconds of the input it encodes in a second */
+  speed?: number | undefined;
+};
+
+/** The work of one node on a task, after its end */
+export type AttemptView = {
+  /** The id of the task, which may be one of an earlier start of the job */
+  task: string;
+  /** From 1 */
+  attempt: number;
+  node: string;
+  started_at: string;
+  ended_at: string;
+  outcome: "completed" | "failed" | "lost" | "returned" | "superseded" | "cancelled";
+  /** Why it was not completed, in one sentence */
+  reason?: string | undefined;
+};
+
+/** The tasks of a job and their attempts */
+export type TaskList = {
+  job_id: string;
+  /** The tasks since the job was started last, and all chunks of its video */
+  tasks: TaskView[];
+  /** Ended attempts by their end: the last 200 */
+  attempts: AttemptView[];
+  /** Number of earlier attempts that are not kept */
+  attempts_dropped: number;
+};
+
+/** Changes of a job's tasks */
+export type TaskChanges = {
+  /** The tasks that have changed since the event before */
+  tasks: TaskView[];
+  /** The attempts that have ended since */
+  attempts: AttemptView[];
+};
+
+/** One run of ffmpeg */
+export type CommandView = {
+  /** The id of its task */
+  task: string;
+  attempt: number;
+  node: string;
+  /** The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no user, password and query. Arguments that are too long to be kept end in `…` */
+  argv: string[];
+  started_at: string;
+  seconds: number;
+  /** Null if a signal ended it */
+  exit_code: number | null;
+  /** The signal that ended it, such as `SIGKILL` */
+  signal?: string | undefined;
+  /** The end of what it printed; only if it failed */
+  stderr_tail?: string | undefined;
+};
+
+/** The commands that ran for a job */
+export type CommandList = {
+  job_id: string;
+  /** In the order in which their tasks ended */
+  commands: CommandView[];
+  /** Number of commands that are not kept, because there were too many */
+  commands_dropped: number;
+};
+
+/** The request of a job as the service understood it */
+export type RequestView = {
+  job_id: string;
+  /** A body for `POST /v2/jobs` that requests the same, once what was left out is added */
+  request: {
+    input: {
+      [name: string]: unknown;
+    };
+    storage: {
+      [name: string]: unknown;
+    };
+    outputs: {
+      [name: string]: unknown;
+    };
+    notification: {
+      [name: string]: unknown;
+    };
+    settings: {
+      [name: string]: unknown;
+    };
+    [name: string]: unknown;
+  };
+  /** The fields that are missing because they are secret, or lack a secret part: of URLs, user and query */
+  left_out: string[];
+};
+
+/** What an account has used */
+export type Usage = {
+  from: string;
+  /** The last day */
+  to: string;
+  /** All days, the oldest first */
+  days: UsageDay[];
+  total: UsageTotal;
+};
+
+/** The usage of the jobs that ended on a day */
+export type UsageDay = {
+  day: string;
+  /** How often jobs ended; a job that is retried ends again */
+  jobs: {
+    completed: number;
+    failed: number;
+    cancelled: number;
+  };
+  /** The length of what was made: of each finished video, and of each rendition of a stream */
+  output_seconds: {
+    /** Audio without video */
+    audio: number;
+    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
+    sd: number;
+    /** Larger video, up to 1920 and 1080 */
+    hd: number;
+    /** Larger video */
+    uhd: number;
+  };
+  /** The time that nodes worked on tasks, attempts that failed included */
+  node_seconds: number;
+  /** The size of the files of finished outputs */
+  stored_bytes: number;
+};
+
+/** The usage of all days */
+export type UsageTotal = {
+  /** How often jobs ended; a job that is retried ends again */
+  jobs: {
+    completed: number;
+    failed: number;
+    cancelled: number;
+  };
+  /** The length of what was made: of each finished video, and of each rendition of a stream */
+  output_seconds: {
+    /** Audio without video */
+    audio: number;
+    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
+    sd: number;
+    /** Larger video, up to 1920 and 1080 */
+    hd: number;
+    /** Larger video */
+    uhd: number;
+  };
+  /** The time that nodes worked on tasks, attempts that failed included */
+  node_seconds: number;
+  /** The size of the files of finished outputs */
+  stored_bytes: number;
+};
+
+/** A job was created, has another status, or has ended */
+export type JobEvent = {
+  /** 14 letters and digits */
+  id: string;
+  status: "job.starting" | "job.completed" | "job.failed" | "job.aborted";
+  /** Progress of the job in percent; never decreases, and is 100% only at the end */
+  progress: string;
+  created_at: string;
+  completed_at: string | null;
+  outputs: {
+    completed: number;
+    failed: number;
+    total: number;
+  };
+};
+
+/** A notification is due */
+export type NotificationEventData = {
+  /** The id of the notification, as in the log of its job */
+  id: string;
+  job_id: string;
+  event:
+    | "input.transferred"
+    | "input.failed"
+    | "output.completed"
+    | "output.failed"
+    | "job.completed"
+    | "job.failed"
+    | "job.aborted";
+  /** The body of the notification, exactly as it is sent */
+  body: string;
+};
+
+/** Events after `Last-Event-ID` are no longer kept: read the list of jobs for what was missed */
+export type GapEvent = {
+  missed: true;
+};
+
 /** Settings of the job */
 export type Settings = {
   /** Whether to split inputs longer than a minute into chunks that several nodes encode at the same time */
