@@ -1,11 +1,14 @@
 // The index of jobs.
 import { and, eq, getTableColumns, gt, isNull, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { runQuery } from "./run-query.ts";
+import { runBatch, runQuery } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 import { packView, unpackView } from "./stored-view.ts";
+import { addUsage, countedUsage, LOST_USAGE } from "./usage.ts";
 
-export type JobRow = typeof jobs.$inferSelect;
+/** Only the statements that add usage up write how much was added (usage.ts). */
+const { usageCounted: _counted, ...ROW } = getTableColumns(jobs);
+export type JobRow = Omit<typeof jobs.$inferSelect, "usageCounted">;
 
 /**
  * Writes a job's row unless the stored row has a later version. The same version has the same content, except the time
@@ -13,7 +16,9 @@ export type JobRow = typeof jobs.$inferSelect;
  */
 export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
   const values = { ...row, view: packView(row.view) };
-  const { id: _id, accountId: _account, createdAt: _created, ...changing } = values;
+  const { id: _id, accountId: _account, createdAt: _created, ...changed } = values;
+  // That of earlier rounds, while the job has not ended again.
+  const changing = { ...changed, usage: sql`coalesce(excluded.usage, ${jobs.usage})` };
   await runQuery(
     drizzle(db)
       .insert(jobs)
@@ -44,7 +49,7 @@ async function updateInPlace(db: D1Database, { id, status, version, view }: JobR
 /** An account's job, or null. Jobs of other accounts are not found. */
 export async function findJob(db: D1Database, accountId: string, id: string): Promise<JobRow | null> {
   const mine = and(eq(jobs.id, id), eq(jobs.accountId, accountId));
-  const row = (await runQuery(drizzle(db).select().from(jobs).where(mine)))[0];
+  const row = (await runQuery(drizzle(db).select(ROW).from(jobs).where(mine)))[0];
   return row ? { ...row, view: unpackView(row.view) } : null;
 }
 
@@ -53,7 +58,7 @@ export type IndexedJob = Omit<JobRow, "view">;
 
 /** Those jobs of an account that have one of these ids. */
 export function jobsOf(db: D1Database, accountId: string, ids: readonly string[]): Promise<IndexedJob[]> {
-  const { view: _, ...columns } = getTableColumns(jobs);
+  const { view: _, ...columns } = ROW;
   const among = sql`${jobs.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
   return runQuery(
     drizzle(db)
@@ -64,11 +69,11 @@ export function jobsOf(db: D1Database, accountId: string, ids: readonly string[]
 }
 
 /** A job's row without its texts, which are most of it. */
-export type JobToCheck = Omit<JobRow, "view" | "search">;
+export type JobToCheck = Omit<JobRow, "view" | "search" | "usage">;
 
 /** Jobs whose check is due, the longest due first. */
 export function jobsToCheck(db: D1Database, now: number, limit: number): Promise<JobToCheck[]> {
-  const { view: _view, search: _search, ...columns } = getTableColumns(jobs);
+  const { view: _view, search: _search, usage: _usage, ...columns } = ROW;
   return runQuery(
     drizzle(db).select(columns).from(jobs).where(lte(jobs.checkAt, now)).orderBy(jobs.checkAt).limit(limit),
   );
@@ -80,18 +85,20 @@ export function jobsAfter(db: D1Database, id: string, limit: number): Promise<Pi
   return runQuery(drizzle(db).select(columns).from(jobs).where(gt(jobs.id, id)).orderBy(jobs.id).limit(limit));
 }
 
-/** Sets when jobs are checked next; null: never, because nothing is kept of them. */
+/** Sets when jobs are checked next (null: never, because nothing is kept of them), and adds up what they have used. */
 export async function scheduleChecks(
   db: D1Database,
   checks: readonly { id: string; checkAt: number | null }[],
 ): Promise<void> {
   if (checks.length === 0) return;
-  // A single statement, because the number of statements in an invocation is limited (D1 limits).
+  // One statement for all, because the number of statements in an invocation is limited (D1 limits).
   const list = sql`json_each(${JSON.stringify(checks)}) AS one`;
-  await runQuery(
-    drizzle(db).run(sql`
-      UPDATE ${jobs} SET check_at = one.value ->> 'checkAt' FROM ${list} WHERE ${jobs.id} = one.value ->> 'id'`),
-  );
+  await runBatch(db, [
+    addUsage(checks.map(({ id }) => id)),
+    sql`
+      UPDATE ${jobs} SET check_at = one.value ->> 'checkAt', usage_counted = ${countedUsage}
+      FROM ${list} WHERE ${jobs.id} = one.value ->> 'id'`,
+  ]);
 }
 
 /**
@@ -105,10 +112,13 @@ export async function endLostJob(
   end: Pick<JobRow, "status" | "completedAt" | "view">,
 ): Promise<void> {
   const unchanged = and(eq(jobs.id, lost.id), eq(jobs.version, lost.version), eq(jobs.checkAt, lost.checkAt ?? 0));
-  await runQuery(
-    drizzle(db)
-      .update(jobs)
-      .set({ ...end, view: packView(end.view), checkAt: null })
-      .where(unchanged),
-  );
+  const ended = drizzle(db)
+    .update(jobs)
+    .set({ ...end, view: packView(end.view), usage: LOST_USAGE, checkAt: null })
+    .where(unchanged);
+  await runBatch(db, [
+    ended.getSQL(),
+    addUsage([lost.id]),
+    sql`UPDATE ${jobs} SET usage_counted = ${countedUsage} WHERE ${jobs.id} = ${lost.id}`,
+  ]);
 }

@@ -48,6 +48,8 @@ const WRITTEN: Record<string, readonly string[]> = {
     "INSERT INTO accounts VALUES ('acc2', 'Newer', 's1.t1.AAAA', 2, NULL, NULL, 7)",
   ],
   "0005_bounded_index.sql": [],
+  "0006_search_and_uploads.sql": [],
+  "0007_usage.sql": [],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
@@ -103,12 +105,12 @@ it("has its jobs, and checks those of which anything may be kept", async () => {
   if (!alive || !ended) throw new Error("Jobs are missing");
   expect([alive.id, alive.checkAt, ended.id, others]).toEqual(["AAAAAAAAAAAAA1", 0, "AAAAAAAAAAAAA3", []]);
   expect(ended.checkAt).toBeGreaterThan(Date.now() + DAY_MS - 60_000);
-  await upsertJob(env.DB, { ...ended, view: "{}", search: null, version: 4, status: "job.starting" });
+  await upsertJob(env.DB, { ...ended, view: "{}", search: null, usage: null, version: 4, status: "job.starting" });
   expect((await findJob(env.DB, "acc", ended.id))?.status).toBe("job.failed");
   await scheduleChecks(env.DB, [{ id: ended.id, checkAt: null }]);
   const end = { status: "job.failed", completedAt: 400, view: "{}" };
   // A request that came again has begun it since.
-  await upsertJob(env.DB, { ...alive, view: "{}", search: null, checkAt: 1 });
+  await upsertJob(env.DB, { ...alive, view: "{}", search: null, usage: null, checkAt: 1 });
   await endLostJob(env.DB, alive, end);
   expect(await findJob(env.DB, "acc", alive.id)).toMatchObject({ status: "job.starting", checkAt: 1 });
   await endLostJob(env.DB, { ...alive, checkAt: 1 }, end);
@@ -129,6 +131,7 @@ it("keeps idempotency keys", async () => {
     view: "{}",
     checkAt: 1,
     search: null,
+    usage: null,
   };
   expect(await claimKey(env.DB, again, row)).toMatchObject({ jobId: "AAAAAAAAAAAAA1", bodyDigest: "digest" });
   await deleteExpired(

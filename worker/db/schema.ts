@@ -84,6 +84,9 @@ export const jobs = sqliteTable(
     checkAt: integer("check_at").default(0),
     /** What lists search in (views/search-text.ts); null for jobs from before migration 0006. */
     search: text("search"),
+    /** What the job has used, once it has ended (usage.ts), and how much of that was added to its account's days. */
+    usage: text("usage"),
+    usageCounted: text("usage_counted"),
   },
   (table) => [
     // For lists of one status, for lists of all (merged), and for the number of unfinished jobs. `id` is in it so that
@@ -91,6 +94,27 @@ export const jobs = sqliteTable(
     index("jobs_by_status").on(table.accountId, table.status, table.createdAt, table.id),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
   ],
+);
+
+/** What accounts have used by day, in the days of their jobs' ends (usage.ts). WITHOUT ROWID. */
+export const usageDays = sqliteTable(
+  "usage_days",
+  {
+    /** Since 1970, in UTC. Before the account, so that what all have used since a day is one range. */
+    day: integer("day").notNull(),
+    accountId: text("account_id").notNull(),
+    completed: integer("completed").notNull(),
+    failed: integer("failed").notNull(),
+    aborted: integer("aborted").notNull(),
+    audioMs: integer("audio_ms").notNull(),
+    sdMs: integer("sd_ms").notNull(),
+    hdMs: integer("hd_ms").notNull(),
+    uhdMs: integer("uhd_ms").notNull(),
+    nodeMs: integer("node_ms").notNull(),
+    storedBytes: integer("stored_bytes").notNull(),
+    lastedMs: integer("lasted_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.accountId] })],
 );
 
 /** How far each search for expired rows has come in its table (expired-rows.ts). WITHOUT ROWID. */

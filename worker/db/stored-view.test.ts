@@ -37,7 +37,18 @@ describe("the stored view of a job", () => {
     const view = JSON.stringify(viewJob({ ...state, spec, status, version, completedAt }));
     expect(view.length).toBeGreaterThan(3_000_000);
     const { id, accountId, createdAt } = spec;
-    await upsertJob(env.DB, { id, accountId, createdAt, status, version, completedAt, view, checkAt: 1, search: null });
+    await upsertJob(env.DB, {
+      id,
+      accountId,
+      createdAt,
+      status,
+      version,
+      completedAt,
+      view,
+      checkAt: 1,
+      search: null,
+      usage: null,
+    });
     expect((await findJob(env.DB, accountId, id))?.view).toBe(view);
     const row = await env.DB.prepare("SELECT octet_length(view) AS bytes FROM jobs WHERE id = ?").bind(id).first();
     expect(row?.bytes).toBeLessThan(200_000);

@@ -3,6 +3,7 @@ import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
 import { abandonTasks, bumpVersion, moveInputTo, moveOutputs, requestAdvertising } from "../state/job-moves.ts";
 import { type JobState, newStorageCheck } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
+import { roundMs } from "../state/used.ts";
 import { recordEvent } from "./job-ending.ts";
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled" } as const;
@@ -41,8 +42,17 @@ export function retryJob(state: JobState, now: number): JobState | null {
     completedAt: null,
     startedAt: now,
     runningSince: null,
+    used: usedWithEnd(state, now),
     shownPercent: 0,
     storageCheck: newStorageCheck(state.spec, now),
   };
   return requestAdvertising(bumpVersion(restarted), "inspect");
+}
+
+/** What was used, with the end of this round. */
+function usedWithEnd(state: JobState, now: number): JobState["used"] {
+  const { used, status } = state;
+  const failed = used.failed + (status === "job.failed" ? 1 : 0);
+  const aborted = used.aborted + (status === "job.aborted" ? 1 : 0);
+  return { ...used, failed, aborted, lastedMs: used.lastedMs + roundMs(state, now) };
 }

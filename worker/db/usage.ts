@@ -1,0 +1,141 @@
+// The usage of accounts by day. The row of an ended job carries what the job has used; the sweeper adds it to the day of
+// its end in the same transaction in which it schedules the job's next check, so that this costs no row of the job. The
+// row then holds what was added, so that a repeated or later write adds only what is new.
+import { type SQL, sql } from "drizzle-orm";
+import * as z from "zod";
+import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
+import { runBatch } from "./run-query.ts";
+import { jobs, usageDays } from "./schema.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** What jobs have used. Of a job: from its creation to its latest end, with all its rounds. */
+const JobUsage = z.object({
+  /** How often it ended. */
+  completed: z.number(),
+  failed: z.number(),
+  aborted: z.number(),
+  /** The length of what was made. */
+  audioMs: z.number(),
+  sdMs: z.number(),
+  hdMs: z.number(),
+  uhdMs: z.number(),
+  /** The time of its leases. */
+  nodeMs: z.number(),
+  storedBytes: z.number(),
+  /** From its creation, or its restart, to its end. */
+  lastedMs: z.number(),
+});
+export type JobUsage = z.infer<typeof JobUsage>;
+
+/** The usage of a day, counted in days since 1970. */
+const DayUsage = JobUsage.extend({ day: z.int() });
+export type DayUsage = z.infer<typeof DayUsage>;
+const DayUsages = z.array(DayUsage);
+
+/** The columns of a day, in the order of the array that a job's row holds. Append only. */
+const COLUMNS = {
+  ...{ completed: "completed", failed: "failed", aborted: "aborted" },
+  ...{ audioMs: "audio_ms", sdMs: "sd_ms", hdMs: "hd_ms", uhdMs: "uhd_ms" },
+  ...{ nodeMs: "node_ms", storedBytes: "stored_bytes", lastedMs: "lasted_ms" },
+} as const satisfies Record<keyof JobUsage, string>;
+const FIELDS = Object.keys(COLUMNS) as (keyof JobUsage)[];
+
+const NO_USAGE: JobUsage = {
+  ...{ completed: 0, failed: 0, aborted: 0, audioMs: 0, sdMs: 0, hdMs: 0, uhdMs: 0 },
+  ...{ nodeMs: 0, storedBytes: 0, lastedMs: 0 },
+};
+
+/** What the row of a job holds. */
+export const usageText = (usage: JobUsage): string => JSON.stringify(FIELDS.map((field) => usage[field]));
+
+/** That of a job of which only the row is left: it has failed. */
+export const LOST_USAGE = usageText({ ...NO_USAGE, failed: 1 });
+
+export const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
+
+const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
+const columnList = sql.raw(Object.values(COLUMNS).join(", "));
+/** Sums of what jobs have used and was not added up yet. */
+const newSums = sql.raw(
+  FIELDS.map(
+    (field, at) => `sum(coalesce(usage ->> ${at}, 0) - coalesce(usage_counted ->> ${at}, 0)) AS ${COLUMNS[field]}`,
+  ).join(", "),
+);
+
+/** Adds what these jobs have used to the days of their ends. Requires `countedUsage` in the same transaction. */
+export const addUsage = (ids: readonly string[]): SQL => sql`
+  INSERT INTO ${usageDays} (day, account_id, ${columnList})
+  SELECT completed_at / ${sql.raw(String(DAY_MS))}, account_id, ${newSums} FROM ${jobs}
+  WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isUncounted}
+  GROUP BY 1, 2
+  ON CONFLICT (day, account_id) DO UPDATE SET ${sql.raw(
+    Object.values(COLUMNS)
+      .map((column) => `${column} = ${column} + excluded.${column}`)
+      .join(", "),
+  )}`;
+
+/** The new value of `usage_counted` of a job whose usage was added. */
+export const countedUsage = sql.raw("CASE WHEN completed_at IS NULL THEN usage_counted ELSE usage END");
+
+/**
+ * How long ago jobs were created that are added while the sweeper has not added them: it does so within about an hour
+ * of their end.
+ */
+const UNCOUNTED_MS = 8 * DAY_MS;
+/** How many jobs of each status are read for that, the newest ones. */
+const MAX_UNCOUNTED = 50_000;
+
+const asFields = sql.raw(FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(", "));
+
+/** What an account has used from one day to another, both included; days without usage are left out. */
+export async function usageByDay(
+  db: D1Database,
+  accountId: string,
+  { from, to, now }: { readonly from: number; readonly to: number; readonly now: number },
+): Promise<DayUsage[]> {
+  const ended = JOB_STATUSES.filter(isTerminalJob).map(
+    (status) => sql`
+      SELECT * FROM (
+        SELECT * FROM ${jobs}
+        WHERE account_id = ${accountId} AND status = ${status} AND created_at >= ${now - UNCOUNTED_MS}
+        ORDER BY created_at DESC LIMIT ${MAX_UNCOUNTED})`,
+  );
+  const days = sql`(SELECT ${from} + value AS day FROM json_each(${dayList(to - from + 1)}))`;
+  const [counted, uncounted] = await runBatch(db, [
+    sql`
+      SELECT days.day AS day, ${asFields} FROM ${days} AS days CROSS JOIN ${usageDays} AS one
+      ON one.day = days.day AND one.account_id = ${accountId}`,
+    sql`
+      SELECT day, ${asFields} FROM (
+        SELECT completed_at / ${sql.raw(String(DAY_MS))} AS day, ${newSums}
+        FROM (${sql.join(ended, sql` UNION ALL `)})
+        WHERE ${isUncounted} AND completed_at >= ${from * DAY_MS} AND completed_at < ${(to + 1) * DAY_MS}
+        GROUP BY 1)`,
+  ]);
+  return sumByDay([...DayUsages.parse(counted?.results), ...DayUsages.parse(uncounted?.results)]);
+}
+
+/** 0 to `count` − 1: one search for each day, because the table is in the order of days. */
+const dayList = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, at) => at));
+
+function sumByDay(rows: readonly DayUsage[]): DayUsage[] {
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  return [...byDay].map(([day, same]) => ({ day, ...sumUsage(same) })).toSorted((one, other) => one.day - other.day);
+}
+
+export const sumUsage = (all: readonly JobUsage[]): JobUsage =>
+  all.reduce<JobUsage>(
+    (sum, one) => Object.fromEntries(FIELDS.map((field) => [field, sum[field] + one[field]])) as JobUsage,
+    NO_USAGE,
+  );
+
+/** What all accounts have used since a day, as far as it was added up. */
+export async function usageSince(db: D1Database, day: number): Promise<JobUsage> {
+  const [found] = await runBatch(db, [
+    sql`
+      SELECT ${day} AS day, ${sql.raw(FIELDS.map((field) => `coalesce(sum(${COLUMNS[field]}), 0) AS ${field}`).join(", "))}
+      FROM ${usageDays} WHERE day >= ${day}`,
+  ]);
+  return sumUsage(DayUsages.parse(found?.results));
+}

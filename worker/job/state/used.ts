@@ -1,0 +1,32 @@
+// What a job has used, for the usage of its account (views/job-usage.ts).
+import * as z from "zod";
+import type { TaskState } from "./task-state.ts";
+
+export const Used = z.object({
+  /** The time of all leases that have ended. */
+  nodeMs: z.number(),
+  /** The ends of earlier rounds, and the time from their starts. */
+  failed: z.int(),
+  aborted: z.int(),
+  lastedMs: z.number(),
+});
+export type Used = z.infer<typeof Used>;
+
+export const NOTHING_USED: Used = { nodeMs: 0, failed: 0, aborted: 0, lastedMs: 0 };
+
+/** The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. */
+export function endedLeaseMs(before: readonly TaskState[], after: readonly TaskState[], now: number): number {
+  if (before === after || !before.some(({ phase }) => phase === "leased")) return 0;
+  const running = new Set(after.flatMap((task) => (task.phase === "leased" ? [attemptOf(task)] : [])));
+  return before
+    .filter((task) => task.phase === "leased" && !running.has(attemptOf(task)))
+    .reduce((sum, { lease }) => sum + (lease ? Math.max(0, Math.min(now, lease.expiresAt) - lease.since) : 0), 0);
+}
+
+const attemptOf = ({ id, attempt }: TaskState): string => `${id} ${attempt}`;
+
+type Round = { readonly spec: { readonly createdAt: number }; startedAt: number; completedAt: number | null };
+
+/** How long (ms) the job's latest round has taken, from its creation or its restart. */
+export const roundMs = ({ spec, startedAt, completedAt }: Round, now: number): number =>
+  Math.max(0, (completedAt ?? now) - Math.max(spec.createdAt, startedAt));

@@ -1,0 +1,57 @@
+// What a job has used, which its row in the index carries to the usage of its account (db/usage.ts).
+import { isMotionVideo } from "#shared/media/choose-streams.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
+import type { JobUsage } from "../../db/usage.ts";
+import type { JobState, OutputState } from "../state/job-state.ts";
+import { roundMs } from "../state/used.ts";
+
+/** The usage of a job that has ended, with all its rounds. */
+export function usageOf(state: JobState, now: number): JobUsage {
+  const { status, used } = state;
+  const done = state.outputs.filter(({ phase }) => phase === "done");
+  const lengths = done.flatMap(lengthsOf);
+  const lengthOf = (tier: Tier): number =>
+    lengths.reduce((sum, length) => sum + (length.tier === tier ? length.ms : 0), 0);
+  return {
+    completed: status === "job.completed" ? 1 : 0,
+    failed: used.failed + (status === "job.failed" ? 1 : 0),
+    aborted: used.aborted + (status === "job.aborted" ? 1 : 0),
+    ...{ audioMs: lengthOf("audio"), sdMs: lengthOf("sd"), hdMs: lengthOf("hd"), uhdMs: lengthOf("uhd") },
+    nodeMs: Math.round(used.nodeMs),
+    storedBytes: done.reduce((sum, output) => sum + storedBytes(output), 0),
+    lastedMs: Math.round(used.lastedMs + roundMs(state, now)),
+  };
+}
+
+type Tier = "audio" | "sd" | "hd" | "uhd";
+type Length = { readonly tier: Tier; readonly ms: number };
+
+/** The length of an output's video, or of its audio if it has none; of a stream, that of each rendition. */
+function lengthsOf({ probe, packages }: OutputState): Length[] {
+  // DASH lists each track once, and has all of them; HLS lists audio with each variant.
+  const listed = packages?.dash ?? packages?.hls ?? probe;
+  if (!listed) return [];
+  const video = listed.streams.filter(isMotionVideo);
+  const tracks = video.length > 0 ? video : listed.streams.filter(({ codec_type }) => codec_type === "audio");
+  return tracks.map((track) => ({ tier: tierOf(track), ms: lengthMs(track, listed) }));
+}
+
+/** The sides of the largest frames of a tier, in pixels: 1280×720 is the smallest frame of `hd`, 1920×1080 its largest. */
+function tierOf(track: ProbedStream): Tier {
+  if (!isMotionVideo(track)) return "audio";
+  const { width = 0, height = 0 } = track;
+  const [long, short] = [Math.max(width, height), Math.min(width, height)];
+  if (long < 1280 && short < 720) return "sd";
+  return long <= 1920 && short <= 1080 ? "hd" : "uhd";
+}
+
+function lengthMs({ duration }: ProbedStream, { format }: MediaProbe): number {
+  const seconds = [format.duration, duration].map(Number).find((value) => Number.isFinite(value) && value > 0);
+  return Math.round(1000 * (seconds ?? 0));
+}
+
+/** The size of an output's files. Of a stream they are its playlists; its packages have the size of their segments. */
+function storedBytes({ files, packages }: OutputState): number {
+  const segments = [packages?.hls, packages?.dash].map((one) => Number(one?.format.size ?? 0));
+  return [...files.map(({ sizeBytes }) => sizeBytes), ...segments].reduce((sum, bytes) => sum + (bytes || 0), 0);
+}
