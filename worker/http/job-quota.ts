@@ -5,6 +5,7 @@ import { messageOf } from "#shared/log.ts";
 import { keyHasJob } from "../db/idempotency.ts";
 import { log } from "../log.ts";
 import { accountOf } from "../rpc/account.ts";
+import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
@@ -25,9 +26,12 @@ export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKe
   throw new AppError("too_many_jobs", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
+/** A client does not wait longer for the object of its account. */
+const ADMIT_LIMIT_MS = 5000;
+
 async function isAdmitted(env: ClientEnv["Bindings"], account: string, limit: number): Promise<boolean> {
   try {
-    return await accountOf(env, account).admitJob(limit);
+    return await withDeadline("admitJob", accountOf(env, account).admitJob(limit), ADMIT_LIMIT_MS);
   } catch (error) {
     // The limit protects the service from single clients. Without it, the service still accepts jobs.
     log.warn("Job quota unavailable", { account, error: messageOf(error) });

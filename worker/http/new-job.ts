@@ -12,6 +12,7 @@ import { newJob } from "../job/state/job-state.ts";
 import { viewJob } from "../job/views/job-view.ts";
 import { searchText } from "../job/views/search-text.ts";
 import { log } from "../log.ts";
+import { withDeadline } from "../rpc/deadline.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
@@ -68,7 +69,7 @@ function firstRow(spec: JobSpec): JobRow {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  const texts = { view: JSON.stringify(viewJob(state)), search: searchText(spec) };
+  const texts = { view: JSON.stringify(viewJob(state)), search: searchText(spec), usage: null };
   return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }
 
@@ -76,7 +77,7 @@ function firstRow(spec: JobSpec): JobRow {
 export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await jobOf(env, spec.id).create(spec);
+      return await withDeadline("create", jobOf(env, spec.id).create(spec));
     } catch (error) {
       log.warn("Job start failed", { job: spec.id, attempt, error: messageOf(error) });
       if (attempt === CREATE_ATTEMPTS) throw error;

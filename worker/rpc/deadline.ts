@@ -3,9 +3,10 @@
 /** Longer than any call takes: the slowest opens secrets and writes a few entries. */
 export const CALL_LIMIT_MS = 10_000;
 
-/** A call did not end in time. It may have been executed. */
+/** A call did not end in time. It may have been executed. Callers may try again, as after errors of the platform. */
 export class DeadlineExceeded extends Error {
   override readonly name = "DeadlineExceeded";
+  readonly retryable = true;
 }
 
 /** The result of a call, or DeadlineExceeded after `limitMs`. */

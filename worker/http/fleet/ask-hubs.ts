@@ -3,6 +3,7 @@ import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools } from "../../db/node-pools.ts";
 import { log } from "../../log.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import { type HubRpc, hubNames, hubOf, laidOutPools } from "../../rpc/hub.ts";
 
 export type HubStub = DurableObjectStub<HubRpc>;
@@ -20,14 +21,14 @@ export async function allPools(env: Env): Promise<string[]> {
   return [...new Set([...laidOutPools(env), ...lastPools])].sort();
 }
 
-/** The answers of all hubs of some pools. Throws if one does not answer. */
+/** The answers of all hubs of some pools. Throws if one does not answer in time. */
 export async function askHubs<Answer>(
   env: Env,
   pools: readonly string[],
   ask: (hub: HubStub) => Promise<Answer>,
 ): Promise<Answer[]> {
   const names = [...new Set(pools.flatMap((pool) => hubNames(env, pool)))];
-  return Promise.all(names.map((name) => ask(hubOf(env, name))));
+  return Promise.all(names.map((name) => withDeadline("hub", ask(hubOf(env, name)))));
 }
 
 /** The answers of the hubs that answer, and the number of the others. */

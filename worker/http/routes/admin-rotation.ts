@@ -14,7 +14,8 @@ import { jobsAfter } from "../../db/jobs.ts";
 import { log } from "../../log.ts";
 import { newWebhookSecret } from "../../notify/signature.ts";
 import { accountOf } from "../../rpc/account.ts";
-import { jobOf } from "../../rpc/job.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
@@ -81,7 +82,7 @@ const sealedFor = ({ id }: Account): string => `account:${id}`;
 /** It reads the secrets again within a minute even when this call is lost. */
 async function notifyObject(env: Env, account: string): Promise<void> {
   try {
-    await accountOf(env, account).forgetSecrets();
+    await withDeadline("forgetSecrets", accountOf(env, account).forgetSecrets());
   } catch (error) {
     log.warn("Account object unavailable", { account, error: messageOf(error) });
   }
@@ -108,7 +109,7 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
     // Of the others nothing is kept but the row.
     page.filter(({ checkAt }) => checkAt !== null),
     async ({ id }) => {
-      const resealed = await jobOf(env, id).reseal();
+      const resealed = await withDeadline<JobResult<boolean>>("reseal", jobOf(env, id).reseal());
       if (!resealed.ok) throw AppError.from(resealed.error);
       return resealed.value;
     },

@@ -1,20 +1,22 @@
 // /v2/jobs: create, and what job-lists.ts has; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
-import type { NotificationLog } from "#shared/api/job-responses.ts";
+import type { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
+import type { JobView } from "#shared/job/job-view.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { unseal } from "../../crypto/sealed-secret.ts";
-import { findJob, type JobRow } from "../../db/jobs.ts";
+import type { JobRow } from "../../db/jobs.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { hideUrls } from "../../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
 import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
-import { jobOf } from "../../rpc/job.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
@@ -24,13 +26,16 @@ import { dryRun } from "../dry-run/dry-run.ts";
 import { cancelJob, retryJob } from "../job-actions.ts";
 import { requireJobQuota } from "../job-quota.ts";
 import { startJob, storeJob } from "../new-job.ts";
+import { ownJob } from "../own-job.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
+import { jobFacts } from "./job-facts.ts";
 import { jobLists } from "./job-lists.ts";
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .route("/", jobLists)
+  .route("/", jobFacts)
   .post("/", async (context) => {
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
     const assumedSource = parseDryRun(context.req.query());
@@ -58,7 +63,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .get("/:id", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return jsonResponse(context, JSON.parse(row.view));
-    const viewed = await jobOf(context.env, row.id).view();
+    const viewed = await withDeadline<JobResult<JobView>>("view", jobOf(context.env, row.id).view());
     return viewed.ok
       ? jsonResponse(context, viewed.value)
       : errorResponse(context, viewed.error.code, viewed.error.message);
@@ -67,7 +72,10 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .get("/:id/events", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return eventStream(endedEvents(row.view));
-    const followed = await jobOf(context.env, row.id).events();
+    const followed = await withDeadline<JobResult<ReadableStream<Uint8Array>>>(
+      "events",
+      jobOf(context.env, row.id).events(),
+    );
     return followed.ok
       ? eventStream(followed.value)
       : errorResponse(context, followed.error.code, followed.error.message);
@@ -75,14 +83,17 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .post("/:id/retry", async (context) => act(context, retryJob))
   .get("/:id/notifications", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
-    const log = await jobOf(context.env, id).notifications();
+    const log = await withDeadline<JobResult<DeliveryView[]>>("notifications", jobOf(context.env, id).notifications());
     return log.ok
       ? jsonResponse(context, { job_id: id, notifications: log.value } satisfies NotificationLog)
       : errorResponse(context, ...NO_NOTIFICATIONS);
   })
   .post("/:id/notifications/:nid/replay", async (context) => {
     const { id } = await ownJob(context, context.req.param("id"));
-    const sent = await jobOf(context.env, id).replay(context.req.param("nid"));
+    const sent = await withDeadline<JobResult<DeliveryView>>(
+      "replay",
+      jobOf(context.env, id).replay(context.req.param("nid")),
+    );
     if (sent.ok) return jsonResponse(context, sent.value);
     return sent.error.code === "job_not_found"
       ? errorResponse(context, ...NO_NOTIFICATIONS)
@@ -102,11 +113,4 @@ const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this j
 function hasEnded(row: JobRow): boolean {
   const status = JOB_STATUSES.find((known) => known === row.status);
   return status !== undefined && isTerminalJob(status);
-}
-
-/** The row of a job of the account. Throws AppError(job_not_found). */
-export async function ownJob(context: Context<ClientEnv>, id: string): Promise<JobRow> {
-  const row = isJobId(id) ? await findJob(context.env.DB, context.get("account").id, id) : null;
-  if (!row) throw new AppError("job_not_found", "The account has no job with this id");
-  return row;
 }

@@ -1,10 +1,11 @@
 // GET /v2/metadata/jobs/:id and /v2/metadata/jobs/:id/:key.
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
-import { jobOf } from "../../rpc/job.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import { ownJob } from "../own-job.ts";
 import { jsonText } from "../responses/json-response.ts";
-import { ownJob } from "./jobs.ts";
 
 export const metadata = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
@@ -16,7 +17,7 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
 /** The job's object makes the whole body (JobMetadata or KeyMetadata). */
 async function respond(context: Context<ClientEnv>, id: string, key: string | null): Promise<Response> {
   await ownJob(context, id);
-  const body = await jobOf(context.env, id).metadata(key);
+  const body = await withDeadline<JobResult<string>>("metadata", jobOf(context.env, id).metadata(key));
   if (body.ok) return jsonText(context, body.value);
   if (body.error.code !== "job_not_found") throw AppError.from(body.error);
   throw new AppError("metadata_not_found", "The metadata of this job was deleted");

@@ -9,6 +9,7 @@ import { ScratchRequest } from "#shared/protocol/scratch.ts";
 import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isLeaseToken } from "../../crypto/lease-token.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import { ADMITTED_HEADER, hubForNode, hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
@@ -30,7 +31,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     request.headers.set(ADMITTED_HEADER, JSON.stringify(admitted));
     request.headers.set(TOKEN_HEADER, admitted.token);
     // If the token was revoked since it was checked, the hub knows.
-    return hub.fetch(request);
+    return withDeadline("connect", hub.fetch(request));
   })
   .use(nodeAuth)
   .post("/leases/:lease/uploads", async (context) => {
@@ -62,6 +63,9 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     return report(context, body, (job, lease) => job.fail(lease, body));
   });
 
+/** Shorter than nodes wait (60 s). Signed uploads may need many requests to the job's storage. */
+const REPORT_LIMIT_MS = 50_000;
+
 /** Reports an internal error to the hubs of the node's pool: one of them has the node. */
 async function reportFailed(context: Context<NodeEnv>, lease: LeaseId): Promise<void> {
   await askHubs(context.env, [context.get("placement").pool], (hub) => hub.reportFailed(lease));
@@ -77,7 +81,9 @@ async function report<Value>(
   const named = parseLeaseId(lease);
   if (!named) throw new AppError("report_not_valid", "The path does not contain a valid lease id");
   const isKnown = isLeaseToken({ lease, token }, settingsOf(context.env).sealingKeys);
-  const result = isKnown ? await send(jobOf(context.env, named.job), lease) : err(LEASE_SUPERSEDED);
+  const result = isKnown
+    ? await withDeadline<JobResult<Value>>("report", send(jobOf(context.env, named.job), lease), REPORT_LIMIT_MS)
+    : err(LEASE_SUPERSEDED);
   return result.ok
     ? jsonResponse(context, result.value ?? {})
     : errorResponse(context, result.error.code, result.error.message);

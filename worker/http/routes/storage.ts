@@ -5,6 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { responseTo } from "../../storage/builtin/builtin-answer.ts";
@@ -84,7 +85,7 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
   const upload = await verifyPut(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
   if (!bucket || !upload)
     throw new AppError("upload_not_allowed", "The URL is not signed for an upload, or the signature has expired");
-  if (!(await jobOf(context.env, upload.object.jobId).mayStore(upload.holder))) {
+  if (!(await withDeadline("mayStore", jobOf(context.env, upload.object.jobId).mayStore(upload.holder)))) {
     throw new AppError("upload_not_allowed", "The lease that the URL is signed for has ended");
   }
   // Rejects bodies without a length, because their size is unknown.

@@ -5,6 +5,7 @@ import { deliver } from "../../notify/deliver.ts";
 import type { Delivery } from "../../notify/delivery.ts";
 import { afterAttempt, isDelivered, postponed, receiverOf } from "../../notify/outbox.ts";
 import { type Admission, accountOf } from "../../rpc/account.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -17,7 +18,13 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
   const secrets = await openJobSecrets(deps.state().spec, settings.sealingKeys);
   const receiver = receiverOf(notification, secrets.notification);
   const account = accountOf(deps.env, accountId);
-  const admission = await orDefault<Admission>(() => account.admitDelivery(receiver), { go: true, signWith: null });
+  const admission = await orDefault<Admission>(
+    () => withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver)),
+    {
+      go: true,
+      signWith: null,
+    },
+  );
   if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {
     jobId,
@@ -28,7 +35,7 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
   });
   const after = afterAttempt(delivery, result, deps.now());
   deps.apply((state) => replaced(state, after));
-  await orDefault(() => account.deliveryEnded(receiver, isDelivered(result)), undefined);
+  await orDefault(() => withDeadline("deliveryEnded", account.deliveryEnded(receiver, isDelivered(result))), undefined);
 }
 
 const replaced = (state: JobState, after: Delivery): JobState => ({
