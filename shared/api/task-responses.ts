@@ -74,6 +74,9 @@ export type TaskList = z.infer<typeof TaskList>;
 export const TaskChanges = z
   .object({
     tasks: z.array(TaskView).describe("The tasks that have changed since the event before"),
+    removed: z
+      .array(z.string())
+      .describe("The ids of tasks that no longer exist, such as a second attempt at a chunk that was not needed"),
     attempts: z.array(AttemptView).describe("The attempts that have ended since"),
   })
   .describe("Changes of a job's tasks");

@@ -15,7 +15,7 @@ import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
-import { JOB_NOT_FOUND, type JobResult, type JobRpc } from "../rpc/job.ts";
+import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc } from "../rpc/job.ts";
 import { JobSpec } from "../rpc/job-spec.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
@@ -30,6 +30,7 @@ import { JobMemory } from "./persistence/job-memory.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
 import { generatedKeys } from "./secrets/task-secrets.ts";
 import { type JobState, newJob } from "./state/job-state.ts";
+import { viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { metadataBody } from "./views/metadata-view.ts";
 
@@ -136,6 +137,13 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     return returningErrors(async () => metadataBody(state, key, await generatedKeys(state.spec, settingsOf(this.env))));
   }
 
+  async fact(fact: JobFact): Promise<JobResult<string>> {
+    if (fact === "tasks") await this.#refresh();
+    const { state } = this.#memory;
+    if (!state) return err(JOB_NOT_FOUND);
+    return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, settingsOf(this.env)))));
+  }
+
   async cancel(): Promise<JobResult<JobView>> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
@@ -157,6 +165,13 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   async notifications(): Promise<JobResult<DeliveryView[]>> {
     const { state } = this.#memory;
     return state ? ok(state.outbox.map(viewDelivery)) : err(JOB_NOT_FOUND);
+  }
+
+  async notification(id: string): Promise<JobResult<{ view: DeliveryView; body: string }>> {
+    const { state } = this.#memory;
+    if (!state) return err(JOB_NOT_FOUND);
+    const found = state.outbox.find((delivery) => delivery.id === id);
+    return found ? ok({ view: viewDelivery(found), body: found.body }) : err(NOTIFICATION_NOT_FOUND);
   }
 
   async replay(id: string): Promise<JobResult<DeliveryView>> {

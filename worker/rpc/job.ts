@@ -52,6 +52,9 @@ export interface LeaseRpc {
   fail(lease: LeaseId, report: FailReport): Promise<JobResult<null>>;
 }
 
+/** How a job is done: its tasks and their attempts, the commands that ran, and the request as it was understood. */
+export type JobFact = "tasks" | "commands" | "request";
+
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   /** Starts the job; a repeated call changes nothing. */
   create(spec: JobSpec): Promise<void>;
@@ -61,12 +64,16 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   events(): Promise<JobResult<ReadableStream<Uint8Array>>>;
   /** The body of the metadata response, in JSON: all that is known so far, or that of one output or of the input. */
   metadata(key: string | null): Promise<JobResult<string>>;
+  /** The body of the response with one of the facts, in JSON. */
+  fact(fact: JobFact): Promise<JobResult<string>>;
   /** Ends the job at its client's request. */
   cancel(): Promise<JobResult<JobView>>;
   /** Restarts an ended job for what it did not finish; returns the version that the index must have. */
   retry(): Promise<JobResult<{ view: JobView; version: number }>>;
   /** The log of the job's notifications. */
   notifications(): Promise<JobResult<DeliveryView[]>>;
+  /** One notification, with the body that every attempt sends. */
+  notification(id: string): Promise<JobResult<{ view: DeliveryView; body: string }>>;
   /** Sends one notification again. */
   replay(id: string): Promise<JobResult<DeliveryView>>;
   /** Seals the job's secrets with the newest key; false when they already were or the job is no longer kept. */

@@ -79,6 +79,7 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
     tries: task.attempt + (other?.attempt ?? 0),
     encodeMs: report.encodeMs,
     tookMs: now - task.lease.since,
+    startedAt: task.lease.since,
     tracks: layout.map((place) => packedTrack(task, report, keyOf(place))),
   };
   const next: JobState = {

@@ -4,6 +4,7 @@ import { errorTraits, type Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
 import { fallBack } from "../chunks/chunk-reports.ts";
+import { endAttempt } from "../state/attempt-log.ts";
 import { boundedProbes } from "../state/bounded-probes.ts";
 import { bumpVersion, moveOutputs, moveTaskTo, orphanUploads, patchTask, taskOf } from "../state/job-moves.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
@@ -39,7 +40,17 @@ export function completeOutputs(
   reports: readonly OutputReport[],
   now: number,
 ): JobState {
-  return settle(moveTaskTo(addReports(state, taskId, reports), taskId, "complete"), taskId, now);
+  const reported = addReports(state, taskId, reports);
+  const ended = endAttempt(reported, taskOf(state, taskId), endingOf(reported, taskId), now);
+  return settle(moveTaskTo(ended, taskId, "complete"), taskId, now);
+}
+
+/** An attempt of which no output is good has failed. */
+function endingOf(state: JobState, taskId: string): { outcome: "completed" | "failed"; reason?: string } {
+  const { outputs, reports } = taskOf(state, taskId);
+  const failure = reports.flatMap((report) => (report.status === "failed" ? [report.failure] : []))[0];
+  const isMade = outputs.some((index) => state.outputs[index]?.phase === "done") || madeReports({ reports }).length > 0;
+  return isMade || !failure ? { outcome: "completed" } : { outcome: "failed", reason: failure.message };
 }
 
 /** An output's multipart uploads: completed by the storage, or failed permanently. */

@@ -2,6 +2,7 @@
 import { assertNever } from "#shared/errors.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { acceptAudio, acceptChunk, audioFailure, boundaryFailure, chunkFailure } from "../chunks/chunk-reports.ts";
+import { endAttempt } from "../state/attempt-log.ts";
 import { moveTaskTo, taskOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { completeInspect } from "./inspected.ts";
@@ -16,7 +17,12 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
   const task = taskOf(state, taskId);
   switch (result.kind) {
     case "inspect":
-      return completeInspect(state, result.probe, { task, chunking: result.chunking, slots }, now);
+      return completeInspect(
+        endAttempt(state, task, { outcome: "completed" }, now),
+        result.probe,
+        { task, chunking: result.chunking, slots },
+        now,
+      );
     case "chunk": {
       const failure = chunkFailure(state, task, result);
       return failure ? failTask(state, taskId, failure, now) : acceptChunk(state, task, result, now);
@@ -24,7 +30,7 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
     case "audio": {
       const failure = audioFailure(task, result);
       if (failure) return failTask(state, taskId, failure, now);
-      return moveTaskTo(acceptAudio(state, result), taskId, "finish");
+      return moveTaskTo(acceptAudio(endAttempt(state, task, { outcome: "completed" }, now), result), taskId, "finish");
     }
     case "join": {
       const { boundaries, outputs } = result;

@@ -3,7 +3,9 @@ import { AppError } from "#shared/errors.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
+import { endOthers } from "../state/attempt-log.ts";
 import type { JobState } from "../state/job-state.ts";
+import { endedLeaseMs } from "../state/used.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
 import { JobStore, unpacked } from "./job-store.ts";
 import { judgeUnreadable, UnreadableState } from "./unreadable.ts";
@@ -87,13 +89,22 @@ export class JobMemory {
   }
 
   save(state: JobState): void {
-    this.#store.save(state);
-    this.#set(state);
+    const counted = this.#counted(state);
+    this.#store.save(counted);
+    this.#set(counted);
   }
 
   /** Takes a change that may be lost with the object: the next save writes it, too. */
   note(state: JobState): void {
-    this.#set(state);
+    this.#set(this.#counted(state));
+  }
+
+  /** The next state with the leases that it ends, and their time: here, because leases end in many ways. */
+  #counted(changed: JobState): JobState {
+    const now = Date.now();
+    const ms = this.#state ? endedLeaseMs(this.#state.tasks, changed.tasks, now) : 0;
+    const next = endOthers(this.#state, changed, now);
+    return ms > 0 ? { ...next, used: { ...next.used, nodeMs: next.used.nodeMs + ms } } : next;
   }
 
   /** Whether reports on leases must be written to disk: an output's status changed, or a lease there expires soon. */

@@ -44,6 +44,8 @@ export const ChunkResult = z.object({
   encodeMs: z.number(),
   /** From the start of its lease to its report. */
   tookMs: z.number(),
+  /** When its lease started, ms since 1970; 0: it was stored without. */
+  startedAt: z.number().default(0),
   /**
    * In the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of frames;
    * null for a track that was not needed.

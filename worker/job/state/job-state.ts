@@ -9,8 +9,11 @@ import { StreamProbes } from "#shared/protocol/reports.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import { Delivery } from "../../notify/delivery.ts";
 import { JobSpec } from "../../rpc/job-spec.ts";
+import { AttemptLog, NO_ATTEMPTS } from "./attempt-log.ts";
 import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
+import { CommandLog, NO_COMMANDS } from "./command-log.ts";
 import { newTask, TaskState } from "./task-state.ts";
+import { NOTHING_USED, Used } from "./used.ts";
 
 /** Points in time: ms since 1970. */
 const Time = z.number();
@@ -49,6 +52,7 @@ export const JobState = z.object({
   /** When a node first took a task of it since then, and when a node last reported. */
   runningSince: Time.nullable().default(null),
   workedAt: Time.default(0),
+  used: Used.default(NOTHING_USED),
   /** How often the job was restarted. The tasks of each round have ids of their own. */
   round: z.int(),
   /** Counts the changes that the index must have, and the last one that it confirmed. */
@@ -75,6 +79,8 @@ export const JobState = z.object({
   waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })).default({}),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
+  /** Its hub; null: the first one. */
+  sourceHub: z.string().nullable().default(null),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
   /** The hubs of those that are not of the first hub. */
@@ -86,6 +92,9 @@ export const JobState = z.object({
   storageCheck: z.object({ until: Time }).nullable(),
   /** Whether the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean(),
+  /** What its client sees of attempts that have ended, and of the commands that ran. */
+  attempts: AttemptLog.default(NO_ATTEMPTS),
+  commands: CommandLog.default(NO_COMMANDS),
   /** Effects that failed: how often, and when to try again. Keyed by the effect's name. */
   retries: z.record(z.string(), z.object({ attempts: z.int(), at: Time })),
 });
@@ -100,6 +109,7 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     startedAt: now,
     runningSince: null,
     workedAt: 0,
+    used: NOTHING_USED,
     round: 0,
     version: 1,
     indexedVersion: 1,
@@ -115,12 +125,15 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     advertisements: { inspect: 0, encode: 0 },
     waiting: {},
     sourceNode: null,
+    sourceHub: null,
     revoked: [],
     revokedOn: {},
     orphans: [],
     outbox: [],
     storageCheck: newStorageCheck(spec, spec.createdAt),
     storageCleared: false,
+    attempts: NO_ATTEMPTS,
+    commands: NO_COMMANDS,
     retries: {},
   };
 }

@@ -1,0 +1,87 @@
+// The parameters of an output as a request would give them: the inverse of parsing, without what is the default.
+
+import { assertNever } from "../../errors.ts";
+import { printFormat } from "../../format/print-format.ts";
+import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { DEFAULT_NAME } from "./httpstream-params.ts";
+
+type Params = Record<string, unknown>;
+
+/** The parameters; `defaultKey` is the key that the output has without the parameter. */
+export function printOutput(spec: OutputSpec, defaultKey: string): Params {
+  const { key, condition } = spec;
+  return {
+    ...(key === defaultKey ? {} : { key }),
+    ...given({ if: condition }),
+    ...printKind(spec),
+  };
+}
+
+function printKind(spec: OutputSpec): Params {
+  switch (spec.type) {
+    case "video":
+      return printVideo(spec);
+    case "image":
+      return printImage(spec);
+    case "httpstream":
+      return printStream(spec);
+    default:
+      return assertNever(spec);
+  }
+}
+
+const printVideo = (spec: VideoOutput): Params => ({
+  path: spec.path,
+  ...(spec.offsetMs === 0 ? {} : { offset: seconds(spec.offsetMs) }),
+  ...(spec.durationMs === null ? {} : { duration: seconds(spec.durationMs) }),
+  ...printFilters(spec),
+  ...given({ deinterlace: spec.deinterlace }),
+});
+
+const printImage = (spec: ImageOutput): Params => ({
+  path: spec.path,
+  ...printSelection(spec.selection),
+  ...(spec.sprite ? { sprite: { ...given({ limit: spec.sprite.limit }), columns: spec.sprite.columns } } : {}),
+  ...(spec.vtt ? { vtt: { filename: spec.vtt.path.slice(spec.vtt.path.lastIndexOf("/") + 1) } } : {}),
+  ...given({ square: spec.square, blur: spec.blur }),
+  ...printFilters(spec),
+});
+
+function printSelection(selection: FrameSelection): Params {
+  switch (selection.by) {
+    case "number":
+      return selection.number === 1 ? {} : { number: selection.number };
+    case "offsets":
+      return { offsets: selection.offsetsMs.map(seconds) };
+    case "interval":
+      return { interval: selection.intervalMs === null ? 0 : seconds(selection.intervalMs) };
+    case "scenes":
+      return { scene: { number: selection.number, duration: seconds(selection.durationMs) } };
+    default:
+      return assertNever(selection);
+  }
+}
+
+const printFilters = ({ fit, transpose, vflip, hflip, watermark }: VideoOutput | ImageOutput): Params => ({
+  ...(fit === "pad" ? {} : { fit }),
+  ...given({ transpose, vflip, hflip }),
+  ...(watermark ? { watermark } : {}),
+});
+
+const printStream = (spec: HttpStreamOutput): Params => ({
+  ...(spec.hls ? { hls: { path: spec.hls.path, ...(spec.hls.muxed ? { version: 3 } : {}) } } : {}),
+  ...(spec.dash ? { dash: { path: spec.dash.path, ...given({ hlsfmp4: spec.dash.hlsFmp4 }) } } : {}),
+  ...(spec.dropsLargerVariants ? {} : { variants: spec.variants.map(printFormat) }),
+  ...(spec.playlistName === DEFAULT_NAME ? {} : { playlist_name: spec.playlistName }),
+  segment_duration: seconds(spec.segmentDurationMs),
+  ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
+  ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles } : {}),
+  ...given({ thumbnails: spec.thumbnails }),
+});
+
+/** Without what is null or false. */
+const given = (params: Params): Params =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== false));
+
+/** Without the error of the multiplication that made the milliseconds. */
+const seconds = (ms: number): number => Number((ms / 1000).toPrecision(15));

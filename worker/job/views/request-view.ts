@@ -1,0 +1,37 @@
+// The request of a job as it was understood, for its client to edit and send again.
+import type { RequestView } from "#shared/api/command-responses.ts";
+import { publicUrl } from "#shared/job/metadata.ts";
+import { outputNames, printRequest } from "#shared/request/print-request.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import type { JobSecrets } from "../secrets/job-secrets.ts";
+
+export function viewRequest(spec: JobSpec, secrets: JobSecrets): RequestView {
+  return { job_id: spec.id, request: printRequest(spec), left_out: leftOut(spec, secrets) };
+}
+
+/** The fields that the request needs besides, or whose URLs are not complete, as error messages name them. */
+function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: JobSecrets): string[] {
+  const names = outputNames(outputs);
+  const extras = Object.keys(secrets.extraUrls).map((place) => {
+    const [index, ...field] = place.split(".");
+    return `outputs.${names.get(Number(index))}.${field.join(".")}.url`;
+  });
+  const keys = secrets.streamKeys.filter(({ isGenerated }) => !isGenerated);
+  return [
+    ...(input.kind === "url" ? partsOf("input.url", secrets.input) : ["input.credentials"]),
+    ...(secrets.storage ? [storage.kind === "http" ? "storage.url" : "storage.credentials"] : []),
+    ...(storage.kind === "http" && !secrets.storage ? partsOf("storage.url", storage) : []),
+    ...extras,
+    ...keys.map(({ output }) => `outputs.${names.get(output)}.encryption.key`),
+    ...(notification.type === "http"
+      ? partsOf("notification.url", secrets.notification)
+      : ["notification.credentials", ...paramsOf(secrets.notification)]),
+  ];
+}
+
+/** The field of a URL that has secret parts. */
+const partsOf = (field: string, secret: object): string[] =>
+  "url" in secret && typeof secret.url === "string" && publicUrl(secret.url) === secret.url ? [] : [field];
+
+const paramsOf = (secret: JobSecrets["notification"]): string[] =>
+  "params" in secret && Object.keys(secret.params).length > 0 ? ["notification.params"] : [];
