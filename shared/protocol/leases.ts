@@ -7,8 +7,11 @@ import { type LeaseId, parseLeaseId } from "../ids.ts";
  * what the hub does not notice, and each renewal that is stored costs a row.
  */
 export const LEASE_MS = 600_000;
-/** How long a new lease waits for the first report: the assign frame may have been lost. */
-export const OFFER_MS = 60_000;
+/**
+ * How long a new lease waits for the first report before its job asks the hub whether the node has it: the assign frame
+ * may have been lost. Nodes report every 15 s, and the alarm of the job rings anyway 30 s after it saved the claim.
+ */
+export const OFFER_MS = 30_000;
 
 export const LeaseIdText = z.custom<LeaseId>((value) => typeof value === "string" && parseLeaseId(value) !== null, {
   error: "not a lease id",

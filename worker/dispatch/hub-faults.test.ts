@@ -2,7 +2,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { LeaseProof } from "#shared/protocol/leases.ts";
+import { type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { JobObject } from "../job/job-object.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
@@ -107,6 +107,30 @@ describe("the hub", () => {
     expect(await silent.closed).toBe(1001);
   });
 
+  it("reports which leases never came to their nodes, and these are assigned again", async () => {
+    const [held, lost, away] = [await newJob(), await newSpec(), await newSpec()];
+    const node = await joined("a", ONE_INSPECT);
+    await node.next("assign");
+    const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockResolvedValue({ waitingFor: null });
+    // Claims of a hub that dies before it sends the assignments.
+    for (const [nodeId, spec] of [["a", lost] as const, ["b", away] as const]) {
+      await jobOf(env, spec.id).create(spec);
+      await jobOf(env, spec.id).claim({ nodeId, session: `s-${nodeId}`, slotClass: "inspect", max: 1 });
+    }
+    await settle();
+    advertise.mockRestore();
+    vi.setSystemTime(Date.now() + OFFER_MS);
+    for (const { id } of [held, lost, away]) {
+      await evictDurableObject(jobOf(env, id));
+      await runDurableObjectAlarm(jobOf(env, id));
+    }
+    const [isHeld, , isAway] = await leasesLeft([held, lost, away]);
+    expect(isHeld).toBeGreaterThan(LONG_MS);
+    expect(isAway).toBeLessThanOrEqual(LONG_MS);
+    const other = await joined("c", ONE_INSPECT);
+    expect((await other.next("assign")).assignment.lease).toBe(`${lost.id}.inspect.2`);
+  });
+
   it("offers all tasks again when a job was not reachable", async () => {
     const spec = await newSpec();
     const lost = new Error("Network connection lost.");
@@ -120,7 +144,7 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
-  it("passes reports on in one turn, acknowledges those that the job has stored, and no others", async () => {
+  it("passes reports on in one turn, acknowledges those that the job has stored, and returns those it cannot reach", async () => {
     const node = await joined("a", ONE_INSPECT);
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
@@ -132,8 +156,7 @@ describe("the hub", () => {
     turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
     report(1, token);
     await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2), SOON);
-    await settle();
-    expect(node.frames.filter(({ type }) => type === "ack")).toEqual([]);
+    expect(await node.next("ack")).toMatchObject({ id: 1, isAccepted: null });
     report(2, token);
     report(3, "stale");
     const acks = [await node.next("ack"), await node.next("ack")];

@@ -9,7 +9,7 @@ import { isLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { type JobStub, jobOf } from "../rpc/job.ts";
-import { previousTurn } from "../rpc/previous-turn.ts";
+import { isUnknownMethod, previousTurn } from "../rpc/previous-turn.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { sealingKeysOf } from "../settings.ts";
 import { JobTurns, type PartAnswer } from "./job-turns.ts";
@@ -47,7 +47,7 @@ export class JobCalls {
     });
     const assignments = answer?.assigned[0] ?? null;
     const now = Date.now();
-    for (const { lease, token } of assignments ?? []) this.#relay.assigned(lease, token, now);
+    for (const assignment of assignments ?? []) this.#relay.assigned(assignment, now);
     return assignments;
   }
 
@@ -61,7 +61,7 @@ export class JobCalls {
   }
 
   /**
-   * A node's report. It gets no answer when it is not known whether the job has stored it: then it sends it by POST.
+   * A node's report. When it is not known whether the job has stored it, the node sends it by POST.
    */
   async report(node: SocketNode, { id, report }: Pick<NodeFrameOf<"report">, "id" | "report">): Promise<void> {
     const { lease, body } = report;
@@ -69,7 +69,7 @@ export class JobCalls {
     const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
     const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
     const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
-    if (isAccepted !== null) this.#nodes.send(node, { type: "ack", id, isAccepted });
+    this.#nodes.send(node, { type: "ack", id, isAccepted });
   }
 
   /** A node has connected and still works on these leases. Their jobs' accounts become known. */
@@ -178,6 +178,3 @@ export class JobCalls {
     return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isLeaseToken(proof, sealingKeys));
   }
 }
-
-/** Whether the object runs the previous release, which has no such method (workerd's message). */
-const isUnknownMethod = (error: unknown): boolean => /does not implement the method/.test(messageOf(error));

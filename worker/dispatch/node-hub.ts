@@ -6,7 +6,18 @@ import { messageOf } from "#shared/log.ts";
 import { decodeNodeFrame, type ProgressItem } from "#shared/protocol/frames.ts";
 import type { HubEnv } from "../bindings.ts";
 import { log } from "../log.ts";
-import { ADMITTED_HEADER, type Advertised, FIRST_HUB, type HubRpc, type SentOffer, TOKEN_HEADER } from "../rpc/hub.ts";
+import {
+  ADMITTED_HEADER,
+  type Advertised,
+  type Capacity,
+  FIRST_HUB,
+  type HubRpc,
+  type LeaseHolder,
+  type LeaseHolding,
+  type LentTicket,
+  type SentOffer,
+  TOKEN_HEADER,
+} from "../rpc/hub.ts";
 import type { HubReport, NodeDetail, NodeReport } from "../rpc/hub-reports.ts";
 import { reservedShareOf } from "../settings.ts";
 import {
@@ -24,6 +35,7 @@ import { Admitted } from "./node-about.ts";
 import { NodeConnections } from "./node-connections.ts";
 import { NodeFrames, violation } from "./node-frames.ts";
 import { Operator } from "./operator/operator.ts";
+import { Peers } from "./peers.ts";
 
 /** What the Worker states of a node; that of the previous release states only its token. */
 function admittedBy(headers: Headers): Admitted {
@@ -35,6 +47,7 @@ function admittedBy(headers: Headers): Admitted {
 export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   readonly #nodes: NodeConnections;
   readonly #jobs: JobCalls;
+  readonly #peers: Peers;
   readonly #matcher: Matcher;
   readonly #admission: Admission;
   readonly #frames: NodeFrames;
@@ -47,7 +60,13 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     this.#jobs = new JobCalls(env, this.#nodes, hub);
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#frames.disconnect(socket, reason);
     const config = { reservedShare: reservedShareOf(env) };
-    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, config, disconnect });
+    this.#peers = new Peers(env, hub, {
+      capacity: () => this.#matcher.capacity(),
+      hasLendable: () => this.#matcher.hasLendable,
+      borrow: (tickets) => this.#matcher.borrow(tickets),
+    });
+    const stepped = (now: number) => this.#peers.stepped(now);
+    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, config, disconnect, stepped });
     this.#admission = new Admission(ctx.storage.kv);
     this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
     this.#frames = new NodeFrames(env, {
@@ -82,6 +101,20 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
 
   async advertise(offers: SentOffer[]): Promise<Advertised> {
     return this.#matcher.advertise(offers);
+  }
+
+  async holders(leases: LeaseHolder[]): Promise<LeaseHolding[]> {
+    return leases.map((lease) => this.#nodes.roster.holding(lease));
+  }
+
+  async overflows(hub: string): Promise<void> {
+    this.#peers.overflows(hub);
+  }
+
+  async lend(hub: string, capacity: Capacity[]): Promise<LentTicket[]> {
+    const tickets = this.#matcher.lend(capacity);
+    this.#peers.lent(hub, tickets.length, Date.now());
+    return tickets;
   }
 
   async revoke(leases: LeaseId[]): Promise<void> {

@@ -3,8 +3,8 @@ import type { DurableObject } from "cloudflare:workers";
 import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
-import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
-import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
+import { NO_REQUIREMENTS, Profile, Requirements } from "#shared/protocol/requirements.ts";
+import { SLOT_CLASSES, SlotCounts } from "#shared/protocol/tasks.ts";
 import {
   FIRST_HUB,
   groupsOf,
@@ -46,6 +46,8 @@ export const TicketOffer = z.object({
   blamed: z.array(z.string()).default([]),
   /** Whether it was lost several times: machines that may be taken away at any time get it last. */
   steady: z.boolean().default(false),
+  /** Before, only another hub may assign it: one of whose nodes has the source. */
+  notBefore: z.number().default(0),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
 
@@ -58,7 +60,25 @@ export type Advertised = {
    * What no node of the last ten minutes has, such as "a node with libsvtav1 in pool default"; null: some node does.
    */
   readonly waitingFor: string | null;
+  /** Of each offer, how many tasks free nodes get at once; a hub of the previous release does not say. */
+  readonly taken?: readonly number[];
+  /** Whether the node that has the source is connected, and gets them as soon as it has a free slot. */
+  readonly hasSource?: boolean;
 };
+
+/** Free slots of nodes with a profile. */
+export const Capacity = z.object({ profile: Profile, free: SlotCounts });
+export type Capacity = z.infer<typeof Capacity>;
+
+/** A ticket that waits at another hub from now on. */
+export const LentTicket = TicketOffer.extend({ waitingSince: z.number(), isCountOld: z.boolean() });
+export type LentTicket = z.infer<typeof LentTicket>;
+
+/** A lease, and the node's process that got it. */
+export type LeaseHolder = { readonly lease: LeaseId; readonly nodeId: string; readonly session: string };
+
+/** What a hub knows of a lease: its node has it, is connected without it, or is not connected to this hub. */
+export type LeaseHolding = "held" | "not-held" | "not-connected";
 
 export interface HubRpc extends DurableObject<unknown>, HubReports {
   /**
@@ -67,6 +87,12 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   fetch(request: Request): Promise<Response>;
   /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
   advertise(offers: SentOffer[]): Promise<Advertised>;
+  /** Whether the nodes of leases have them, in the order of the leases. */
+  holders(leases: LeaseHolder[]): Promise<LeaseHolding[]>;
+  /** Work of another hub of the pool waits that nodes of this one may take. */
+  overflows(hub: string): Promise<void>;
+  /** Takes tickets for free slots of another hub, where they wait from now on; none if nothing fits them. */
+  lend(hub: string, capacity: Capacity[]): Promise<LentTicket[]>;
   /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
   revoke(leases: LeaseId[]): Promise<void>;
   /**
@@ -96,9 +122,6 @@ export type HubBinding = {
 
 export { FIRST_HUB };
 
-/** A job advertises to so many hubs of a group: the second has slots when the first has none. */
-const HUBS_PER_JOB = 2;
-
 /** The hub of a name, which is created in the region that its name states. */
 export function hubOf(env: HubBinding, name: string = FIRST_HUB): DurableObjectStub<HubRpc> {
   const locationHint = locationOf(name);
@@ -112,13 +135,9 @@ export const hubNames = (env: Pick<HubBinding, "HUBS">, pool: string, near: Posi
 /** The names of the pools that are laid out, and of the default pool. */
 export const laidOutPools = (env: Pick<HubBinding, "HUBS">): string[] => poolsOf(layoutOf(env));
 
-/** The names of the hubs to which a job advertises: in each region of its pool those that it prefers. */
-export const hubsFor = (
-  env: Pick<HubBinding, "HUBS">,
-  pool: string,
-  jobId: string,
-  width: number = HUBS_PER_JOB,
-): string[] => groupsOf(layoutOf(env), pool).flatMap((group) => rendezvous(namesOf(group), jobId).slice(0, width));
+/** The names of a pool's hubs in the order in which a job advertises to them. */
+export const hubsFor = (env: Pick<HubBinding, "HUBS">, pool: string, jobId: string): string[] =>
+  rendezvous(hubNames(env, pool), jobId);
 
 /** The name of a node's hub, in the region of its pool that is nearest. */
 export function hubForNode(env: Pick<HubBinding, "HUBS">, pool: string, key: string, near: Position | null): string {

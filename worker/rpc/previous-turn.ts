@@ -1,7 +1,12 @@
-// A turn with a job object that still runs the previous release: its calls, one after the other.
+// Calls of objects that still run the previous release.
+import { messageOf } from "#shared/log.ts";
 import type { JobStub } from "./job.ts";
 import type { Turn, TurnAnswer } from "./turn.ts";
 
+/** Whether an object runs the previous release, which has no such method (workerd's message). */
+export const isUnknownMethod = (error: unknown): boolean => /does not implement the method/.test(messageOf(error));
+
+/** A turn with a job of the previous release: its calls, one after the other. */
 export async function previousTurn(
   job: JobStub,
   { done = [], alive, progress, lost, want }: Turn,

@@ -4,6 +4,7 @@ import { parseLeaseId } from "#shared/ids.ts";
 import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
+import type { LeaseHolder, LeaseHolding } from "../../rpc/hub.ts";
 import { freeSlots } from "./held-slots.ts";
 import { Kinds } from "./kinds.ts";
 
@@ -140,6 +141,13 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#running.get(lease)?.node ?? null;
   }
 
+  /** Whether a node has a lease. Another process of the node has not. */
+  holding({ nodeId, session, lease }: LeaseHolder): LeaseHolding {
+    const node = this.get(nodeId);
+    if (!node) return "not-connected";
+    return node.session === session && Object.hasOwn(node.leases, lease) ? "held" : "not-held";
+  }
+
   /** The number of free slots of a class that a node may get any work for. */
   freeOf(node: Node, slotClass: SlotClass): number {
     return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
@@ -166,7 +174,8 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   #unheld(node: Node): SlotCounts {
     const leases = Object.entries(node.leases);
     const held = leases.filter(([lease, slotClass]) => slotClass === "inspect" && !this.#late.has(lease));
-    return freeSlots(node, held.length + (this.#claims.get(node.nodeId)?.inspect ?? 0));
+    const claims = this.#claims.get(node.nodeId);
+    return freeSlots(node, held.length + (claims?.inspect ?? 0), claims);
   }
 
   /** The caller removes an older node of the same id first. */

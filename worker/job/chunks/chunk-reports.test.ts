@@ -21,7 +21,8 @@ import {
   upload,
   useChunkedSpec,
 } from "../../testing/chunked-jobs.ts";
-import { expireLeases, renewLease } from "../decide/leases.ts";
+import { renewLease } from "../decide/leases.ts";
+import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
 import { checkLease } from "../state/check-lease.ts";

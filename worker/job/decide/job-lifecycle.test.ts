@@ -24,7 +24,8 @@ import type { JobState } from "../state/job-state.ts";
 import { moveTask, TASK_PHASES, TASK_TABLE, type TaskMove } from "../state/task-table.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
 import { retryJob } from "./client-moves.ts";
-import { expireLeases, recordProgress } from "./leases.ts";
+import { recordProgress } from "./leases.ts";
+import { expireLeases } from "./lost-leases.ts";
 import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
 

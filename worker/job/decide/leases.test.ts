@@ -20,7 +20,8 @@ import { checkLease } from "../state/check-lease.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
 import { viewJob } from "../views/job-view.ts";
-import { claimTasks, expireLeases, loseSession, renewLease } from "./leases.ts";
+import { claimTasks, renewLease } from "./leases.ts";
+import { expireLeases } from "./lost-leases.ts";
 import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
 
@@ -74,7 +75,6 @@ describe("leases", () => {
   it("last while they are renewed; then another node gets the task", () => {
     const state = encoding();
     expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0, RETENTION_MS)).toBe(NOW + OFFER_MS);
-    expect(LEASE_MS).toBeGreaterThan(OFFER_MS);
     const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
     expect(expireLeases(renewed, NOW + 5000 + LEASE_MS - 1)).toBe(renewed);
     const lost = expireLeases(renewed, NOW + 5000 + LEASE_MS);
@@ -85,14 +85,14 @@ describe("leases", () => {
   });
 
   it("can be renewed after they expired while no other node has the task", () => {
-    const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + OFFER_MS);
-    const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + OFFER_MS + 5);
+    const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + LEASE_MS);
+    const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + LEASE_MS + 5);
     expect(revived.verdict).toBe("current");
     const ended = completeTask(
       revived.state,
       "encode",
       { kind: "encode", outputs: [madeVideo, madeImages] },
-      NOW + OFFER_MS + 5,
+      NOW + LEASE_MS + 5,
     );
     expect(ended.status).toBe("job.completed");
   });
@@ -100,41 +100,14 @@ describe("leases", () => {
   it("fail the task when too many nodes are lost", () => {
     let state = encoding();
     for (let loss = 1; loss <= MAX_LOSSES; loss++) {
-      state = claim(expireLeases(state, NOW + loss * OFFER_MS), `r${loss}`, NOW + loss * OFFER_MS).state;
+      state = claim(expireLeases(state, NOW + loss * LEASE_MS), `r${loss}`, NOW + loss * LEASE_MS).state;
       expect(state.status).toBe("job.starting");
     }
-    state = expireLeases(state, NOW + 100 * OFFER_MS);
+    state = expireLeases(state, NOW + 100 * LEASE_MS);
     expect(viewJob(state)).toMatchObject({
       status: "job.failed",
       outputs: [{ error_code: "node_lost" }, { error_code: "node_lost" }],
     });
-  });
-
-  it("of a lost connection last longer the more work would be lost, only those of its session", () => {
-    const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
-    expect(loseSession(state, { session: "another", hasEnded: false }, NOW)).toBe(state);
-    const rows: [workedMs: number, graceMs: number][] = [
-      [0, 10_000],
-      [90_000, 10_000],
-      [20 * 60_000, 2 * 60_000],
-      [5 * 60 * 60_000, 10 * 60_000],
-    ];
-    for (const [workedMs, graceMs] of rows) {
-      const at = NOW + workedMs;
-      const lost = loseSession(state, { session: "s-node-a", hasEnded: false }, at);
-      expect(lost.tasks[1]?.lease?.expiresAt).toBe(at + graceMs);
-      // The hub may say so again.
-      expect(loseSession(lost, { session: "s-node-a", hasEnded: false }, at + 5000)).toBe(lost);
-      // The same node continues, and may be lost again; another one gets the task after the grace.
-      const renewed = renewLease(lost, proof("encode", 1, "t2"), at + 5000).state;
-      expect(renewed.tasks[1]?.lease?.expiresAt).toBe(at + 5000 + LEASE_MS);
-      expect(loseSession(renewed, { session: "s-node-a", hasEnded: false }, at + 5000)).not.toBe(renewed);
-      const elsewhere = claim(expireLeases(lost, at + graceMs), "t3", at + graceMs, "node-b").state;
-      expect(checkLease(elsewhere, proof("encode", 1, "t2")).verdict).toBe("superseded");
-      // Its process has ended: nothing is worth waiting for.
-      const ended = expireLeases(loseSession(lost, { session: "s-node-a", hasEnded: true }, at), at);
-      expect(ended.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
-    }
   });
 
   it("that a node returns are neither failures nor losses, until the same node returns the task again", () => {

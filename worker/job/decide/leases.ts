@@ -5,19 +5,17 @@ import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts"
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
 import { FIRST_HUB } from "../../rpc/hub-layout.ts";
-import type { ClaimRequest, LostSession } from "../../rpc/turn.ts";
+import type { ClaimRequest } from "../../rpc/turn.ts";
 import { freshChunks, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
 import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
-import { leaseEnd, type TaskState } from "../state/task-state.ts";
-import { endIfDone } from "./job-ending.ts";
+import type { TaskState } from "../state/task-state.ts";
 import { taskFor } from "./node-task.ts";
 import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
-import { loseTask } from "./task-ends.ts";
 
 /** A node's request for work, with a token for each lease. */
 export type Claim = ClaimRequest & TaskSecrets & { readonly tokens: readonly string[] };
@@ -38,7 +36,14 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     if (assignments.length >= claim.max || token === undefined) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
     const lease = newLease(claim, token, now);
-    const leased = { attempt: task.attempt + 1, lease, stage: null, fraction: 0, reports: madeReports(task) };
+    const leased = {
+      attempt: task.attempt + 1,
+      lease,
+      stage: null,
+      fraction: 0,
+      rate: null,
+      reports: madeReports(task),
+    };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", leased);
     if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
@@ -145,7 +150,7 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   const { state: renewed, verdict, task } = renewLease(state, item, now);
   if (verdict !== "current" || !task) return { state: renewed, verdict };
   const fraction = item.stage === task.stage ? Math.max(task.fraction, item.fraction) : item.fraction;
-  const next = patchTask(renewed, task.id, { stage: item.stage, fraction });
+  const next = patchTask(renewed, task.id, { stage: item.stage, fraction, rate: rateOf(item) });
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
   if (item.stage === "transferring") return { state: next, verdict };
   const started = moveOutputs(next, task.outputs, "start");
@@ -153,6 +158,11 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   // All frames and audio of the task are encoded: only the playlists of its streams remain.
   const streams = task.outputs.filter((index) => state.spec.outputs[index]?.type === "httpstream");
   return { state: moveOutputs(started, streams, "package"), verdict };
+}
+
+function rateOf({ fps, speed }: ProgressItem): TaskState["rate"] {
+  if (fps === undefined && speed === undefined) return null;
+  return { ...(fps === undefined ? {} : { fps }), ...(speed === undefined ? {} : { speed }) };
 }
 
 /** How a report renews its lease. */
@@ -173,41 +183,4 @@ export function renewAll<Item extends LeaseProof>(
     else dropped.push(item.lease);
   }
   return { state: next, dropped };
-}
-
-/** How long the node of a lost connection may take to return, as a share of the time it has worked, and its limits. */
-const GRACE_SHARE = 0.1;
-const MIN_GRACE_MS = 10_000;
-const MAX_GRACE_MS = 10 * 60_000;
-
-const graceMs = (workedMs: number): number =>
-  Math.min(MAX_GRACE_MS, Math.max(MIN_GRACE_MS, Math.round(GRACE_SHARE * workedMs)));
-
-/**
- * The connection of a node's session was lost: its leases last as long as its work is worth waiting for. Those of a
- * session that has ended are over.
- */
-export function loseSession(state: JobState, { session, hasEnded }: LostSession, now: number): JobState {
-  let hasChanged = false;
-  const tasks = state.tasks.map((task) => {
-    const { phase, lease } = task;
-    if (phase !== "leased" || !lease || lease.session !== session || (lease.isSuspected && !hasEnded)) return task;
-    hasChanged = true;
-    const expiresAt = hasEnded ? now : now + graceMs(now - lease.since);
-    return { ...task, lease: { ...lease, expiresAt, confirmBy: null, isSuspected: true } };
-  });
-  return hasChanged ? { ...state, tasks } : state;
-}
-
-/**
- * Ends every expired lease. The lease stays in the state, so that its node may still report until another one claims.
- */
-export function expireLeases(state: JobState, now: number): JobState {
-  let next = state;
-  for (const task of state.tasks) {
-    // The last allowed loss of one task ends other tasks of a chunked job, too.
-    const isLost = task.phase === "leased" && task.lease && leaseEnd(task.lease) <= now && next.tasks.includes(task);
-    if (isLost) next = loseTask(next, task.id, now);
-  }
-  return next === state ? state : endIfDone(next, now);
 }

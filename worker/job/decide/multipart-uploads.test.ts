@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
 import { RETENTION_MS } from "../../settings.ts";
 import {
   claim,
@@ -15,7 +15,7 @@ import {
 import { pendingEffects } from "../effects/job-effects.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import { viewJob } from "../views/job-view.ts";
-import { expireLeases } from "./leases.ts";
+import { expireLeases } from "./lost-leases.ts";
 import { settleUploads } from "./output-reports.ts";
 import { completeTask } from "./reports.ts";
 
@@ -38,9 +38,9 @@ describe("multipart uploads", () => {
   });
 
   it("are aborted when their lease expired and another node claims the task", () => {
-    const lost = expireLeases(recordUploads(encoding(), "encode", multipart), NOW + OFFER_MS);
+    const lost = expireLeases(recordUploads(encoding(), "encode", multipart), NOW + LEASE_MS);
     expect(lost.orphans).toEqual([]);
-    const { state } = claim(lost, "t3", NOW + OFFER_MS, "node-b");
+    const { state } = claim(lost, "t3", NOW + LEASE_MS, "node-b");
     expect(state.orphans).toEqual([{ objectName: "out/240p.mp4", uploadId: "u-1" }]);
     expect(pendingEffects(state, RETENTION_MS).map(({ name }) => name)).toContain("abort-upload:u-1");
   });

@@ -14,7 +14,8 @@ import { MAX_LOSSES } from "../state/task-state.ts";
 import { recordUpload } from "../uploads/sign-uploads.ts";
 import { viewJob } from "../views/job-view.ts";
 import { cancelJob } from "./client-moves.ts";
-import { claimTasks, expireLeases, recordProgress } from "./leases.ts";
+import { claimTasks, recordProgress } from "./leases.ts";
+import { expireLeases } from "./lost-leases.ts";
 import { acceptOutputs, settleUploads } from "./output-reports.ts";
 import { completeTask } from "./reports.ts";
 

@@ -5,7 +5,8 @@ import { checkedJob } from "../../testing/jobs.ts";
 import { nextAlarmAt } from "../effects/job-effects.ts";
 import type { JobState } from "../state/job-state.ts";
 import { viewJob } from "../views/job-view.ts";
-import { expireLeases, renewLease } from "./leases.ts";
+import { renewLease } from "./leases.ts";
+import { expireLeases } from "./lost-leases.ts";
 import { endOverdue, limitOf } from "./time-limits.ts";
 
 useSpec();

@@ -4,7 +4,8 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Turn } from "../../rpc/turn.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import type { JobState } from "../state/job-state.ts";
-import { claimTasks, expireLeases, loseSession, recordProgress, renewAll, renewLease } from "./leases.ts";
+import { claimTasks, recordProgress, renewAll, renewLease } from "./leases.ts";
+import { expireLeases, loseSession } from "./lost-leases.ts";
 
 /** What assignments need besides the state: the secrets, and a token for each lease. */
 export type LeaseInput = { readonly secrets: TaskSecrets; readonly tokens: (count: number) => string[] };

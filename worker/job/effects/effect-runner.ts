@@ -4,7 +4,7 @@ import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { startSpeculations } from "../chunks/speculative-attempts.ts";
-import { expireLeases } from "../decide/leases.ts";
+import { expireLeases } from "../decide/lost-leases.ts";
 import { endOverdue } from "../decide/time-limits.ts";
 import type { JobMemory } from "../persistence/job-memory.ts";
 import type { PendingEffect } from "./effect.ts";
@@ -70,7 +70,7 @@ export class EffectRunner {
       if (next && next !== state) this.#memory.save(next);
       // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
       const due = this.#due(new Set(), () => true);
-      if (!due.every(isPurge)) this.#setAlarm(now + RESTART_MS);
+      if (!due.every(mayBeRepeated)) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
       // The object may be evicted before the next alarm: it must not repeat these effects then.
       this.#memory.flushEffects();
@@ -173,5 +173,9 @@ export class EffectRunner {
 
 /** Whether an effect starts at once; notifications wait for the alarm. */
 const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";
-/** Deleting the state deletes the alarm, too: it need not be set before. */
-const isPurge = ({ effect }: PendingEffect): boolean => effect.kind === "purge";
+/**
+ * Whether an alarm that runs only such effects need not be set before: if the object dies meanwhile, the platform rings
+ * it again. Deleting the state deletes the alarm, too.
+ */
+const mayBeRepeated = ({ effect }: PendingEffect): boolean =>
+  effect.kind === "purge" || effect.kind === "confirm-leases";

@@ -14,11 +14,15 @@ export type Effect =
   | { kind: "check-storage" }
   /** Complete the multipart uploads of an output that a node has made. */
   | { kind: "complete-uploads"; task: TaskState; report: MadeReport }
+  /** Ask the hubs of leases whether their nodes have them. */
+  | { kind: "confirm-leases" }
   /** Notify the nodes whose leases ended while they worked. */
   | { kind: "revoke"; leases: LeaseId[] }
   | { kind: "abort-upload"; upload: MultipartUpload }
   /** Update the job's row in the index. */
   | { kind: "index" }
+  /** Send events to the stream of the account. */
+  | { kind: "emit" }
   /** Send a notification. */
   | { kind: "deliver"; delivery: Delivery }
   /** Remove the job's objects from the service's own storage. */

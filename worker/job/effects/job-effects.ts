@@ -6,13 +6,15 @@ import { isTerminalJob } from "#shared/job/job-status.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import { BUILTIN_RETENTION_MS } from "../../storage/builtin/builtin-objects.ts";
 import { speculationsDue } from "../chunks/speculative-attempts.ts";
+import { areEventsDue } from "../decide/account-events.ts";
 import { runnableTasks } from "../decide/leases.ts";
+import { confirmationDueAt } from "../decide/lost-leases.ts";
 import { nextHopAt } from "../decide/requirements.ts";
 import { startOf } from "../decide/storage-check.ts";
 import { limitOf } from "../decide/time-limits.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
-import { leaseEnd, type TaskState } from "../state/task-state.ts";
+import type { TaskState } from "../state/task-state.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
@@ -54,11 +56,14 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
       pending.push(pendingEffect(completionName(task, report), 0, { kind: "complete-uploads", task, report }));
     }
   }
+  const confirmAt = confirmationDueAt(state);
+  if (confirmAt !== null) pending.push(pendingEffect("confirm-leases", confirmAt, { kind: "confirm-leases" }));
   if (state.revoked.length > 0) pending.push(pendingEffect("revoke", 0, { kind: "revoke", leases: state.revoked }));
   for (const upload of state.orphans) {
     pending.push(pendingEffect(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
   if (state.indexedVersion < state.version) pending.push(pendingEffect("index", 0, { kind: "index" }));
+  if (areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
   // One delivery at a time keeps the events of a job in order.
   const delivery = state.outbox.find((candidate) => candidate.state === "due");
   if (delivery) pending.push(pendingEffect(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
@@ -120,7 +125,7 @@ export function nextAlarmAt(
   notBefore: (pending: PendingEffect) => number,
   retentionMs: number,
 ): number | null {
-  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [leaseEnd(task.lease)] : []));
+  const leases = state.tasks.flatMap((task) => (task.phase === "leased" && task.lease ? [task.lease.expiresAt] : []));
   const effects = pendingEffects(state, retentionMs).map((pending) => Math.max(pending.dueAt, notBefore(pending)));
   const speculations = speculationsDue(state).map(({ at }) => at);
   const limit = limitOf(state);

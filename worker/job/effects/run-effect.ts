@@ -1,6 +1,8 @@
 // Runs the effects of a job: each calls one neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
+import { isTerminalJob } from "#shared/job/job-status.ts";
 import { scheduleChecks, updateJob } from "../../db/jobs.ts";
+import { usageText } from "../../db/usage.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
@@ -11,10 +13,14 @@ import { settleUploads } from "../decide/output-reports.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { uploadKey } from "../state/task-state.ts";
 import { fileToStore } from "../uploads/job-files.ts";
+import { usageOf } from "../views/job-usage.ts";
 import { viewJob } from "../views/job-view.ts";
+import { searchText } from "../views/search-text.ts";
 import { advertise } from "./advertise-effect.ts";
+import { confirmLeases } from "./confirm-leases-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
+import { emitEvents } from "./emit-effect.ts";
 import { revokeLeases } from "./hub-calls.ts";
 import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
@@ -32,6 +38,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return checkStorage(() => storeOf(deps), deps);
     case "complete-uploads":
       return completeUploads(effect, deps);
+    case "confirm-leases":
+      return confirmLeases(deps);
     case "revoke":
       await revokeLeases(deps.env, deps.state(), effect.leases);
       return deps.apply((state) => revoked(state, effect.leases));
@@ -39,6 +47,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return abortUpload(effect, deps);
     case "index":
       return updateIndex(deps);
+    case "emit":
+      return emitEvents(deps);
     case "deliver":
       return tryDelivery(effect.delivery, deps);
     case "clear-storage":
@@ -78,6 +88,8 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     view: JSON.stringify(viewJob(state)),
     // Computed for the state after this effect, on which the purge depends.
     checkAt: nextCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
+    search: searchText(state.spec),
+    usage: isTerminalJob(state.status) ? usageText(usageOf(state, deps.now())) : null,
   });
   deps.note((before) => indexed(before, state.version));
 }

@@ -100,10 +100,7 @@ function stateOf(entries: Entries): JobState {
   const whole = Object.fromEntries(WHOLE.map((section) => [section, entries.get(section)]));
   const outbox = membersOf(entries, SPLIT.outbox).map(([, delivery]) => delivery);
   const chunkResults = Object.fromEntries(membersOf(entries, SPLIT.chunkResults));
-  const state = JobState.parse({ ...Object(entries.get(REST)), ...whole, outbox, chunkResults });
-  // Whether a node has reported since is not known: its lease lasts until it expires.
-  const tasks = state.tasks.map((task) => (task.lease ? { ...task, lease: { ...task.lease, confirmBy: null } } : task));
-  return { ...state, tasks };
+  return JobState.parse({ ...Object(entries.get(REST)), ...whole, outbox, chunkResults });
 }
 
 const hasOutgrown = (before: JobState | null, after: JobState, name: Section): boolean =>

@@ -1,6 +1,6 @@
 // One task of a job, as the job's object stores it.
 import * as z from "zod";
-import { TASK_STAGES } from "#shared/protocol/frames.ts";
+import { ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import { OutputReport } from "#shared/protocol/reports.ts";
 import { TASK_KINDS } from "#shared/protocol/tasks.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
@@ -34,8 +34,8 @@ const LeaseState = z.object({
   expiresAt: Time,
   since: Time,
   /**
-   * Until when the node must report for the first time; null once it has. Its first report is not stored: a state that
-   * is loaded has null, too (job-store.ts).
+   * When the job asks the hub whether the node has the lease, because its assign frame may have been lost; null once
+   * the node has reported. That it has is not stored: the object asks once more if it was evicted since.
    */
   confirmBy: Time.nullable().default(null),
   /** Whether its connection was lost, and the node has not reported since. */
@@ -45,10 +45,7 @@ const LeaseState = z.object({
   /** The name of the hub that claimed it; absent: the first hub. */
   hub: z.string().exactOptional(),
 });
-type LeaseState = z.infer<typeof LeaseState>;
-
-/** When a lease ends without a further report. */
-export const leaseEnd = ({ expiresAt, confirmBy }: LeaseState): number => Math.min(expiresAt, confirmBy ?? expiresAt);
+export type LeaseState = z.infer<typeof LeaseState>;
 
 export const TaskState = z.object({
   id: z.string(),
@@ -62,6 +59,8 @@ export const TaskState = z.object({
   lease: LeaseState.nullable(),
   stage: z.enum(TASK_STAGES).nullable(),
   fraction: z.number(),
+  /** How fast it is encoded, as its node reported last; null: not known. */
+  rate: ProgressItem.pick({ fps: true, speed: true }).nullable().default(null),
   /** Leases that ended without a report from the node, and leases that ended with a failure of the work. */
   losses: z.int(),
   failures: z.int(),
@@ -122,6 +121,7 @@ export function newTask({
     lease: null,
     stage: null,
     fraction: 0,
+    rate: null,
     losses: 0,
     failures: 0,
     avoid: [...avoid],
