@@ -5,8 +5,13 @@ import type { JobBinding } from "./rpc/job.ts";
 import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
-/** What the hub needs: it may run in a Worker of its own. A variable must also be in local/deploy/configs.ts. */
-export type HubEnv = JobBinding & Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
+/**
+ * What the hub needs: it may run in a Worker of its own. A variable must also be in local/deploy/configs.ts. It calls
+ * the other hubs of its pool, if it has their binding.
+ */
+export type HubEnv = JobBinding &
+  Partial<HubBinding> &
+  Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
 
 export type Env = {
   DB: D1Database;
@@ -15,6 +20,7 @@ export type Env = {
   /** Unknown API keys and node tokens, and wrong admin tokens, that one network may send. */
   REFUSED_RATE: RateLimit;
   ADMIN_REFUSED_RATE: RateLimit;
+  SEND_RATE: RateLimit;
 } & JobBinding &
   HubBinding &
   AccountBinding &

@@ -44,7 +44,12 @@ beforeAll(async () => {
           ...worker("copra", "main-worker.js"),
           bindings: { ADMIN_TOKEN: ADMIN, KEY_PEPPER: "pepper of a test", SEALING_KEYS, ALLOW_PRIVATE: "loopback" },
           d1Databases: { DB: "copra" },
-          ratelimits: { CLIENT_RATE: limit("1"), REFUSED_RATE: limit("3"), ADMIN_REFUSED_RATE: limit("4") },
+          ratelimits: {
+            CLIENT_RATE: limit("1"),
+            REFUSED_RATE: limit("3"),
+            ADMIN_REFUSED_RATE: limit("4"),
+            SEND_RATE: limit("5"),
+          },
           durableObjects: {
             JOB: { className: "JobObject", useSQLite: true },
             ACCOUNT: { className: "AccountObject", useSQLite: true },

@@ -6,6 +6,7 @@ import { OutputMetadata, UltrafastReceipt } from "../job/metadata.ts";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
 import { OUTPUT_TYPES } from "../job/output-status.ts";
 import { MediaProbe } from "../media/media-probe.ts";
+import { EndpointResult } from "./notification-requests.ts";
 
 /** Error codes of responses, as opposed to those of failed inputs and outputs. */
 export const REQUEST_ERROR_CODES = Object.entries(ERRORS)
@@ -120,6 +121,7 @@ export const DeliveryView = z
     created_at: ContractDate,
     next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
+    response: EndpointResult.exactOptional().describe("After a replay to another URL: what it responded"),
   })
   .describe("One event on its way to the client");
 export type DeliveryView = z.infer<typeof DeliveryView>;

@@ -5,6 +5,7 @@ import { discardBody } from "./body/discard-body.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { allowedMethods } from "./responses/allowed-methods.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
+import { accountEvents } from "./routes/account-events.ts";
 import { admin } from "./routes/admin.ts";
 import { autoscale } from "./routes/autoscale.ts";
 import { docs, home } from "./routes/docs.ts";
@@ -13,8 +14,11 @@ import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
 import { metrics } from "./routes/metrics.ts";
 import { nodes } from "./routes/nodes.ts";
+import { account, notifications } from "./routes/notifications.ts";
 import { openapi } from "./routes/openapi.ts";
 import { storage } from "./routes/storage.ts";
+import { uploads } from "./routes/uploads.ts";
+import { usage } from "./routes/usage.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(responseHeaders)
@@ -24,8 +28,13 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/health", health)
   .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)
+  .route("/v2/uploads", uploads)
   .route("/v2/metadata/jobs", metadata)
+  .route("/v2/usage", usage)
+  .route("/v2/events", accountEvents)
   .route("/v2/nodes", nodes)
+  .route("/v2/notifications", notifications)
+  .route("/v2/account", account)
   .route("/v2/admin", admin)
   .route("/v2/autoscale", autoscale)
   .route("/metrics", metrics)

@@ -4,6 +4,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { DeliveryView } from "#shared/api/job-responses.ts";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
+import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
@@ -20,9 +21,11 @@ import { JobSpec } from "../rpc/job-spec.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
+import { listenUntil, startListened } from "./decide/account-events.ts";
 import { cancelJob, retryJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
 import { indexBehind } from "./effects/job-effects.ts";
+import type { Followed } from "./events/event-text.ts";
 import { JobEvents } from "./events/job-events.ts";
 import { Followers } from "./followers.ts";
 import { LeaseRequests } from "./lease-requests.ts";
@@ -33,6 +36,7 @@ import { type JobState, newJob } from "./state/job-state.ts";
 import { viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { metadataBody } from "./views/metadata-view.ts";
+import { viewTasks } from "./views/tasks-view.ts";
 
 const NOTIFICATION_NOT_FOUND: Failure = {
   code: "notification_not_found",
@@ -62,16 +66,22 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
-    this.#events = new JobEvents(() => this.#memory.show());
+    this.#events = new JobEvents(() => this.#followed());
     this.#effects = new EffectRunner(ctx, env, this.#memory);
     const commit = (state: JobState): void => this.#commit(state);
     this.#followers = new Followers(env, () => this.#events.isFollowed);
     this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
   }
 
-  async create(spec: JobSpec): Promise<void> {
+  async create(spec: JobSpec, listenedUntil = 0): Promise<void> {
     // Parsed as when it is read from disk: a job whose specification cannot be read must not start.
-    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec), Date.now()));
+    this.#commit(this.#memory.state ?? startListened(newJob(JobSpec.parse(spec), Date.now()), listenedUntil));
+  }
+
+  async listen(until: number): Promise<void> {
+    const { state } = this.#memory;
+    const informed = state && listenUntil(state, until, Date.now());
+    if (informed && informed !== state && !isTerminalJob(informed.status)) this.#commit(informed);
   }
 
   turn(turn: Turn): Promise<TurnAnswer> {
@@ -153,10 +163,10 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     return ok(viewJob(cancelled));
   }
 
-  async retry(): Promise<JobResult<{ view: JobView; version: number }>> {
+  async retry(listenedUntil = 0): Promise<JobResult<{ view: JobView; version: number }>> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const restarted = retryJob(state, Date.now());
+    const restarted = retryJob(listenUntil(state, listenedUntil, Date.now()), Date.now());
     if (!restarted) return err(conflict(`The job cannot be retried: ${state.status}`));
     this.#commit(restarted);
     return ok({ view: viewJob(restarted), version: restarted.version });
@@ -214,6 +224,11 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   override async alarm(): Promise<void> {
     await this.#effects.ring();
+  }
+
+  #followed(): Followed | null {
+    const job = this.#memory.show();
+    return job && { job, tasks: () => viewTasks(this.#memory.live()) };
   }
 
   /** Takes the newest progress that hubs know. */

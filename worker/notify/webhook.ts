@@ -12,8 +12,8 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 /** POSTs a delivery to the client's URL; the response's body is not read. */
 export async function postWebhook(
-  { id, body }: Delivery,
-  { receiver, signWith, settings, now }: DeliveryDeps,
+  { id, body }: Pick<Delivery, "id" | "body">,
+  { receiver, signWith, settings, now }: Omit<DeliveryDeps, "jobId">,
 ): Promise<DeliveryResult> {
   if (!("url" in receiver)) throw new Error("The URL of the webhook is missing");
   const checked = checkUrl(receiver.url, settings.allowPrivate);

@@ -56,8 +56,13 @@ export interface LeaseRpc {
 export type JobFact = "tasks" | "commands" | "request";
 
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
-  /** Starts the job; a repeated call changes nothing. */
-  create(spec: JobSpec): Promise<void>;
+  /**
+   * Starts the job; a repeated call changes nothing. Until `listenedUntil` (ms since 1970) somebody listens to the events
+   * of its account.
+   */
+  create(spec: JobSpec, listenedUntil?: number): Promise<void>;
+  /** Somebody listens to the events of its account until then. */
+  listen(until: number): Promise<void>;
   /** The job as its client sees it. */
   view(): Promise<JobResult<JobView>>;
   /** Server-sent events that follow the job to its end. */
@@ -69,7 +74,7 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   /** Ends the job at its client's request. */
   cancel(): Promise<JobResult<JobView>>;
   /** Restarts an ended job for what it did not finish; returns the version that the index must have. */
-  retry(): Promise<JobResult<{ view: JobView; version: number }>>;
+  retry(listenedUntil?: number): Promise<JobResult<{ view: JobView; version: number }>>;
   /** The log of the job's notifications. */
   notifications(): Promise<JobResult<DeliveryView[]>>;
   /** One notification, with the body that every attempt sends. */

@@ -35,8 +35,23 @@ function decoded(bytes: Uint8Array): string | null {
 }
 
 /** The body, parsed with a schema. Throws AppError(code), whose message names the field. */
-export async function readBody<Value>(request: HonoRequest, schema: z.ZodType<Value>, code: ErrorCode): Promise<Value> {
-  const body = await readJson(request);
+export const readBody = async <Value>(
+  request: HonoRequest,
+  schema: z.ZodType<Value>,
+  code: ErrorCode,
+): Promise<Value> => parseBody(await readJson(request), schema, code);
+
+/** The same for requests that need no body: none means an empty object. */
+export async function readOptionalBody<Value>(
+  request: HonoRequest,
+  schema: z.ZodType<Value>,
+  code: ErrorCode,
+): Promise<Value> {
+  const bytes = await readBytes(request);
+  return parseBody(bytes.byteLength === 0 ? {} : parseJson(bytes), schema, code);
+}
+
+function parseBody<Value>(body: unknown, schema: z.ZodType<Value>, code: ErrorCode): Value {
   const nonUnicode = nonUnicodeField("", body);
   if (nonUnicode !== null) throw new AppError(code, `\`${nonUnicode}\` ${UNICODE_RULE}`);
   const parsed = parseStrictly({ schema, value: body, path: "", code });

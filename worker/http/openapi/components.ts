@@ -1,10 +1,22 @@
 // The named schemas of the document: requests, responses and notifications.
 import * as z from "zod";
+import {
+  GapEvent,
+  JobEvent,
+  NotificationEventData,
+  Usage,
+  UsageDay,
+  UsageTotal,
+} from "#shared/api/account-responses.ts";
+import { CommandList, CommandView, RequestView } from "#shared/api/command-responses.ts";
 import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
 import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
+import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import * as operator from "#shared/api/operator-responses.ts";
+import { AttemptView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
+import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
 import { HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
@@ -26,11 +38,19 @@ export const RESPONSES = {
   JobList: schemas.JobList,
   JobCounts,
   BulkResult,
+  Upload,
+  UploadList,
+  UploadPart,
+  TaskList,
+  CommandList,
+  RequestView,
   DryRunPlan: schemas.DryRunPlan,
   NotificationLog: schemas.NotificationLog,
   Delivery: schemas.DeliveryView,
+  EndpointResult,
   JobMetadata: schemas.JobMetadata,
   KeyMetadata: schemas.KeyMetadata,
+  Usage,
   Health: schemas.Health,
   NewAccount: operator.NewAccount,
   AccountList: operator.AccountList,
@@ -52,11 +72,30 @@ export const RESPONSES = {
 export const PAYLOADS = { InputPayload, OutputPayload, JobPayload } as const satisfies Record<string, z.ZodType>;
 
 /** Bodies of requests. Job requests have a separate parser, which reports errors section by section. */
-export type RequestName = "JobRequest" | "Named" | "NodeToken" | "Limits" | "Reseal" | "Bulk";
+export type RequestName =
+  | "JobRequest"
+  | "NotificationTest"
+  | "Replay"
+  | "Named"
+  | "NodeToken"
+  | "Limits"
+  | "Reseal"
+  | "Bulk"
+  | "NewUpload";
 export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
 const NESTED = {
+  JobEvent,
+  NotificationEvent: NotificationEventData,
+  GapEvent,
+  UploadSummary,
+  Task: TaskView,
+  Attempt: AttemptView,
+  Command: CommandView,
+  TaskChanges,
+  UsageDay,
+  UsageTotal,
   Node,
   Input: InputView,
   Output: OutputView,
@@ -80,6 +119,9 @@ const requests = () => ({
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
   Bulk: BulkBody.describe("The jobs"),
+  NewUpload: UploadBody.describe("The name and size of a file"),
+  NotificationTest: TestBody.describe("What to send, and to which URL"),
+  Replay: ReplayBody.describe("Where to send it; without a body to the URL of the job"),
   Named: NamedBody.describe("The name of a new account"),
   NodeToken: NodeTokenBody.describe("A new node token, and what it binds"),
   Limits: LimitsBody.describe("The limits of an account"),
@@ -102,6 +144,7 @@ function members(prefix: string, options: readonly z.core.$ZodType[]): Record<st
 }
 
 function tagOf({ shape }: z.ZodObject): string {
+  if (shape.upload) return "upload";
   const tag = shape.service ?? shape.type;
   return tag instanceof z.ZodLiteral ? String(tag.value) : "url";
 }

@@ -26,6 +26,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   report_not_valid: "The report of a node is not valid.",
   query_not_valid: "A query parameter is unknown or not valid; the message names it.",
   idempotency_key_not_valid: "The `Idempotency-Key` does not consist of 1 to 255 visible ASCII characters.",
+  uploads_not_available: "This server takes no uploads of source files.",
+  upload_part_not_valid: "The number, length or digest of a part is not the one that it must have.",
   authentication_failed: "The API key or token is missing, unknown, or revoked.",
   upload_not_allowed: "The URL is not signed for this upload, or the signature has expired.",
   job_not_found: "The account has no job with this id.",
@@ -34,10 +36,12 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   account_not_found: "There is no account with this id.",
   credential_not_found: "There is no API key or node token with this id.",
   node_not_found: "No node of this name is connected or cordoned.",
+  upload_not_found: "The account has no upload with this id, or it was removed.",
   object_not_found: "The object does not exist, or was deleted.",
   route_not_found: "There is no resource at this URL.",
   method_not_allowed: "The resource does not support this method.",
   job_state_conflict: "The current status of the job does not allow this operation.",
+  upload_state_conflict: "The current status of the upload does not allow this operation.",
   idempotency_key_reused: "The `Idempotency-Key` was used with another body within the last 24 hours.",
   lease_superseded: "The lease of the node is no longer valid.",
   upload_gone: "The upload that this part belongs to has ended.",
@@ -47,6 +51,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   rate_limited: "Too many requests; `Retry-After` is the number of seconds to wait.",
   too_many_jobs:
     "The account has reached its limit of unfinished jobs; `Retry-After` is the number of seconds to wait.",
+  too_many_uploads:
+    "The account has reached its limit of uploads; delete some, or wait until they are removed. `Retry-After` is in seconds.",
   internal_error: "An internal error occurred.",
   service_unavailable:
     "The service, or a service that it depends on, is unavailable; `Retry-After` is the number of seconds to wait.",

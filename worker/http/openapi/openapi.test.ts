@@ -1,7 +1,9 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BulkBody } from "#shared/api/job-lists.ts";
+import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
+import { UploadBody } from "#shared/api/uploads.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
@@ -77,7 +79,16 @@ describe("examples", () => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
-  const BODIES = { Named: NamedBody, NodeToken: NodeTokenBody, Limits: LimitsBody, Reseal: ResealBody, Bulk: BulkBody };
+  const BODIES = {
+    NotificationTest: TestBody,
+    Replay: ReplayBody,
+    Named: NamedBody,
+    NodeToken: NodeTokenBody,
+    Limits: LimitsBody,
+    Reseal: ResealBody,
+    Bulk: BulkBody,
+    NewUpload: UploadBody,
+  };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );
@@ -109,6 +120,7 @@ describe("real responses", () => {
     ["GET", "/v2/jobs/counts", "JobCounts"],
     ["GET", "/v2/jobs/JOB", "Job"],
     ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
+    ["GET", "/v2/uploads", "UploadList"],
     ["POST", "/v2/jobs/JOB/retry", "Job"],
     ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
     ["GET", "/v2/metadata/jobs/JOB/input", "Error"],

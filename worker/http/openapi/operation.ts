@@ -11,8 +11,10 @@ export type Access = "anyone" | "client" | "operator" | "monitor";
 
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
+  Uploads: "Files that clients upload, as sources of jobs.",
   Metadata: "ffprobe's data about the input and the outputs.",
   Notifications: "The log of notifications.",
+  Account: "Usage of all jobs, and their events.",
   Storage: "The built-in storage, for tests.",
   Service: "The service itself.",
   Administration: "Accounts, API keys and node tokens, for the operator.",
@@ -44,7 +46,7 @@ export type Success = {
 };
 
 export type Operation = {
-  readonly method: "get" | "head" | "post" | "delete";
+  readonly method: "get" | "head" | "post" | "put" | "delete";
   /** The path as in the routes: `/v2/jobs/:id`. */
   readonly path: string;
   /** The operation id, which generated clients use as the method name. */
@@ -54,7 +56,13 @@ export type Operation = {
   readonly description?: string;
   readonly access: Access;
   readonly parameters?: readonly Parameter[];
-  readonly body?: { readonly json: RequestName; readonly examples: Readonly<Record<string, Example>> };
+  readonly body?: {
+    readonly json: RequestName;
+    readonly examples: Readonly<Record<string, Example>>;
+    readonly isOptional?: true;
+  };
+  /** Whether the body is any bytes. */
+  readonly bytes?: true;
   readonly responses: readonly Success[];
   /** Error codes besides those of all operations with the same access. */
   readonly codes: readonly (keyof typeof ERRORS)[];

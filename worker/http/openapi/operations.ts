@@ -1,18 +1,24 @@
 // All public operations, in the order of the documentation.
 import type { Operation } from "./operation.ts";
+import { ACCOUNT_OPERATIONS } from "./operations/account.ts";
 import { ADMIN_OPERATIONS } from "./operations/admin.ts";
 import { FLEET_OPERATIONS } from "./operations/fleet.ts";
+import { JOB_FACT_OPERATIONS } from "./operations/job-facts.ts";
 import { JOB_LIST_OPERATIONS } from "./operations/job-lists.ts";
 import { JOB_OPERATIONS } from "./operations/jobs.ts";
 import { METADATA_OPERATIONS } from "./operations/metadata.ts";
 import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
+import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...JOB_OPERATIONS,
   ...JOB_LIST_OPERATIONS,
+  ...JOB_FACT_OPERATIONS,
+  ...UPLOAD_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
   ...SERVICE_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...FLEET_OPERATIONS,

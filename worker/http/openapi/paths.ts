@@ -50,6 +50,7 @@ function viewOperation({
   access,
   parameters,
   body,
+  bytes,
   responses: declared,
   ...rest
 }: Operation): OperationObject {
@@ -61,8 +62,14 @@ function viewOperation({
     security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
     ...(parameters ? { parameters: parameters.map(viewParameter) } : {}),
     ...(body
-      ? { requestBody: { required: true, content: jsonContent({ $ref: schemaRef(body.json) }, body.examples) } }
+      ? {
+          requestBody: {
+            required: body.isOptional !== true,
+            content: jsonContent({ $ref: schemaRef(body.json) }, body.examples),
+          },
+        }
       : {}),
+    ...(bytes ? { requestBody: { required: true, content: { "application/octet-stream": {} } } } : {}),
     responses: { ...successes({ declared }), ...failures(rest, access) },
   };
 }

@@ -1,28 +1,23 @@
 // /v2/admin: limits and webhook secrets of accounts, and the keys that encrypt stored secrets.
 import { Hono } from "hono";
 import { LimitsBody, ResealBody } from "#shared/api/operator-requests.ts";
-import type { AccountLimits, Resealed, RotatedSecret } from "#shared/api/operator-responses.ts";
+import type { AccountLimits, Resealed } from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
-import { contractDate } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
-import { randomBytes } from "../../crypto/bytes.ts";
-import { reseal, seal } from "../../crypto/sealed-secret.ts";
+import { reseal } from "../../crypto/sealed-secret.ts";
 import { type AccountLimits as AccountLimitsOf, accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { jobsAfter } from "../../db/jobs.ts";
 import { log } from "../../log.ts";
-import { newWebhookSecret } from "../../notify/signature.ts";
-import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import type { AdminEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
+import { rotateWebhookSecret } from "../webhook-secrets.ts";
 
-/** How long notifications also have a signature with the previous secret. */
-const OVERLAP_MS = 24 * 60 * 60_000;
 /** Jobs or accounts that one request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
 const AT_A_TIME = 20;
@@ -42,20 +37,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
   })
   .post("/accounts/:id/rotate-secret", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
-    const webhookSecret = newWebhookSecret(randomBytes(32));
-    const previousUntil = Date.now() + OVERLAP_MS;
-    await changeAccount(context.env.DB, account.id, {
-      sealedWebhookSecret: await seal(webhookSecret, sealedFor(account), settingsOf(context.env).sealingKeys),
-      sealedPreviousSecret: account.sealedWebhookSecret,
-      previousUntil,
-    });
-    await notifyObject(context.env, account.id);
-    const until = contractDate(previousUntil);
-    return jsonResponse(context, {
-      account_id: account.id,
-      webhook_secret: webhookSecret,
-      previous_until: until,
-    } satisfies RotatedSecret);
+    return jsonResponse(context, await rotateWebhookSecret(context.env, account));
   })
   .post("/reseal", async (context) => {
     const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
@@ -78,15 +60,6 @@ export async function knownAccount(db: D1Database, id: string): Promise<Account>
 }
 
 const sealedFor = ({ id }: Account): string => `account:${id}`;
-
-/** It reads the secrets again within a minute even when this call is lost. */
-async function notifyObject(env: Env, account: string): Promise<void> {
-  try {
-    await withDeadline("forgetSecrets", accountOf(env, account).forgetSecrets());
-  } catch (error) {
-    log.warn("Account object unavailable", { account, error: messageOf(error) });
-  }
-}
 
 async function resealAccounts(env: Env, after: string): Promise<Resealed> {
   const page = await accountsAfter(env.DB, after, PAGE);

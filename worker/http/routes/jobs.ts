@@ -2,11 +2,11 @@
 
 import { type Context, Hono } from "hono";
 import type { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts";
-import { AppError } from "#shared/errors.ts";
-import { isJobId } from "#shared/ids.ts";
+import { ReplayBody } from "#shared/api/notification-requests.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { ok } from "#shared/result.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { unseal } from "../../crypto/sealed-secret.ts";
 import type { JobRow } from "../../db/jobs.ts";
@@ -19,16 +19,19 @@ import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
+import { keepForJob } from "../../storage/source-uploads/remove-uploads.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
-import { parseJson, readBytes } from "../body/read-body.ts";
+import { parseJson, readBytes, readOptionalBody } from "../body/read-body.ts";
 import { parseDryRun } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
 import { cancelJob, retryJob } from "../job-actions.ts";
 import { requireJobQuota } from "../job-quota.ts";
 import { startJob, storeJob } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
+import { resolveInput } from "../resolve-input.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
+import { sendWebhook } from "../send-webhook.ts";
 import { jobFacts } from "./job-facts.ts";
 import { jobLists } from "./job-lists.ts";
 
@@ -44,19 +47,21 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     if (!parsed.ok) return errorResponse(context, parsed.error.code, parsed.error.message);
     const { secrets, ...request } = parsed.value;
     const { origin } = new URL(context.req.url);
+    const input = await resolveInput(context, request.input);
     const storage = await resolveStorage(request.storage, { env: context.env, origin, keys: secrets.storage });
-    if (assumedSource) return jsonResponse(context, dryRun({ ...request, storage }, assumedSource));
+    if (assumedSource) return jsonResponse(context, dryRun({ ...request, input, storage }, assumedSource));
     const account = context.get("account");
-    await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
+    const listenedUntil = await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
     const { outputs, extraUrls } = hideUrls(request.outputs);
     const share = { weight: account.weight, maxRunning: account.maxRunning };
     const spec = await storeJob(context, bytes, async ({ id, createdAt }) => {
       const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
-      return { id, accountId: account.id, createdAt, ...request, outputs, storage, share, sealedSecrets };
+      if (input.kind === "upload") await keepForJob(context.env.DB, input.id, id);
+      return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, sealedSecrets };
     });
-    await startJob(context.env, spec);
+    await startJob(context.env, spec, listenedUntil);
     // The response depends only on the body, the id and the time: a retried request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })
@@ -89,16 +94,25 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       : errorResponse(context, ...NO_NOTIFICATIONS);
   })
   .post("/:id/notifications/:nid/replay", async (context) => {
-    const { id } = await ownJob(context, context.req.param("id"));
-    const sent = await withDeadline<JobResult<DeliveryView>>(
-      "replay",
-      jobOf(context.env, id).replay(context.req.param("nid")),
-    );
-    if (sent.ok) return jsonResponse(context, sent.value);
-    return sent.error.code === "job_not_found"
-      ? errorResponse(context, ...NO_NOTIFICATIONS)
-      : errorResponse(context, sent.error.code, sent.error.message, sent.error.retryAfterSeconds ?? null);
+    const { url } = await readOptionalBody(context.req, ReplayBody, "request_not_valid");
+    const job = jobOf(context.env, (await ownJob(context, context.req.param("id"))).id);
+    const nid = context.req.param("nid");
+    if (url === undefined) return replayed(context, await withDeadline<Replayed>("replay", job.replay(nid)));
+    const found = await withDeadline<JobResult<Notification>>("notification", job.notification(nid));
+    if (!found.ok) return replayed(context, found);
+    const { view, body } = found.value;
+    return replayed(context, ok({ ...view, response: await sendWebhook(context, { id: nid, body }, url) }));
   });
+
+type Replayed = JobResult<DeliveryView>;
+type Notification = { view: DeliveryView; body: string };
+
+function replayed(context: Context<ClientEnv>, sent: Replayed): Response {
+  if (sent.ok) return jsonResponse(context, sent.value);
+  return sent.error.code === "job_not_found"
+    ? errorResponse(context, ...NO_NOTIFICATIONS)
+    : errorResponse(context, sent.error.code, sent.error.message, sent.error.retryAfterSeconds ?? null);
+}
 
 /** Cancels or retries the job of the path. */
 async function act(context: Context<ClientEnv, "/:id">, action: typeof cancelJob): Promise<Response> {

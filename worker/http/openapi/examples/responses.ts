@@ -4,6 +4,7 @@ import type { JobView } from "#shared/job/job-view.ts";
 import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RESPONSES } from "../components.ts";
+import { factExamples } from "./job-facts.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
@@ -117,7 +118,22 @@ const DEMAND = {
   inspect: { wanted: 1, running: 1, waiting: 0, free: 31, oldest_wait_seconds: 0, mean_task_seconds: 8.2 },
 };
 
+const USED = {
+  jobs: { completed: 41, failed: 1, cancelled: 0 },
+  output_seconds: { audio: 0, sd: 5120.4, hd: 10_240.8, uhd: 0 },
+  node_seconds: 2304.127,
+  stored_bytes: 5_034_112_004,
+};
+
 /** One example of each response. */
+/** The id of an upload. */
+export const UPLOAD_ID = "h2Ks9dQ0aLwE4nRb7TcX";
+const PART = { number: 1, size: 67_108_864, etag: "9a0364b9e99bb480dd25e1f0284c8555" };
+const UPLOAD = {
+  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" },
+  ...{ created_at: "2026-11-22T10:00:00.000Z", expires_at: "2026-11-23T10:04:11.000Z" },
+} as const;
+
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
@@ -133,6 +149,10 @@ export const RESPONSE_EXAMPLES: Responses = {
     has_more: false,
     next_cursor: null,
   },
+  ...factExamples(JOB_ID),
+  Upload: { ...UPLOAD, parts: [PART] },
+  UploadList: { uploads: [UPLOAD], next_cursor: null },
+  UploadPart: PART,
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },
@@ -177,11 +197,13 @@ export const RESPONSE_EXAMPLES: Responses = {
     next_attempt_at: "2026-11-21 09:00:00 +0000",
     last_result: "HTTP 503",
   },
+  EndpointResult: { delivered: true, status: 204, seconds: 0.184 },
   JobMetadata: {
     job_id: JOB_ID,
     metadata: { input: METADATA, outputs: [{ "mp4:240p": METADATA }, { httpstream: STREAM_METADATA }] },
   },
   KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
+  Usage: { from: "2026-11-21", to: "2026-11-21", days: [{ day: "2026-11-21", ...USED }], total: USED },
   Health: { status: "ok", nodes: 3 },
   NewAccount: {
     account_id: "Q2hhbmdlTWVOb3",

@@ -106,7 +106,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "followJob",
     summary: "Follow a job",
     description:
-      "Server-sent events: `job` with the complete job immediately and after each change, then `end` with the same data, " +
+      "Server-sent events: `job` with the complete job immediately and after each change, `tasks` with the tasks that have " +
+      "changed (TaskChanges; all of them at first), at most twice a second, then `end` with the data of the last `job`, " +
       "after which the stream closes. If a stream closes without `end`, connect again: the first event always has the " +
       "complete current state. A comment every 15 seconds keeps idle connections open.",
     parameters: [ID],

@@ -1,9 +1,11 @@
-// /v2/jobs/:id/notifications: the log, and replay.
+// /v2/jobs/:id/notifications: the log, and replay; tests of endpoints, and the secret that signs.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter } from "../operation.ts";
 import { ID } from "./jobs.ts";
 
 const notification = { tag: "Notifications", access: "client" } as const;
+
+const BODY_CODES = ["json_not_valid", "request_not_valid", "body_too_large"] as const;
 
 export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
   {
@@ -30,15 +32,70 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     summary: "Send a notification again",
     description:
       "Sends the same bytes with the same id. Restarts the schedule of attempts; the log continues to count them. " +
-      "At most once per minute for each notification.",
+      "At most once per minute for each notification. With a `url`, it is sent once to that URL, immediately, as a webhook " +
+      "that the account's secret signs; the notification of the job stays as it is, and `response` is what the URL responded.",
     parameters: [ID, pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id)],
+    body: {
+      json: "Replay",
+      isOptional: true,
+      examples: {
+        same: { summary: "To the URL of the job", value: {} },
+        other: { summary: "To another URL", value: { url: "https://staging.example.com/hook" } },
+      },
+    },
     responses: [
       {
         status: 200,
-        description: "The notification, which is due",
+        description: "The notification, which is due; with a `url` it was sent",
         content: { json: "Delivery", example: RESPONSE_EXAMPLES.Delivery },
       },
     ],
-    codes: ["job_not_found", "notification_not_found"],
+    codes: [...BODY_CODES, "job_not_found", "notification_not_found"],
+  },
+  {
+    ...notification,
+    method: "post",
+    path: "/v2/notifications/test",
+    id: "testNotification",
+    summary: "Send an example of an event to a URL",
+    description:
+      "As a webhook that the account's secret signs, about a job whose id is 14 zeros. Waits up to 15 seconds for the " +
+      "response and returns it, whatever it is. Redirects are not followed. 20 tests and replays to other URLs a minute.",
+    body: {
+      json: "NotificationTest",
+      examples: {
+        completed: { summary: "The end of a job", value: { url: "https://example.com/hook" } },
+        failed: {
+          summary: "An output that failed",
+          value: { url: "https://example.com/hook", event: "output.failed" },
+        },
+      },
+    },
+    responses: [
+      {
+        status: 200,
+        description: "What the URL responded",
+        content: { json: "EndpointResult", example: RESPONSE_EXAMPLES.EndpointResult },
+      },
+    ],
+    codes: BODY_CODES,
+  },
+  {
+    ...notification,
+    method: "post",
+    path: "/v2/account/webhook-secret",
+    id: "renewWebhookSecret",
+    summary: "Create a new webhook secret",
+    description:
+      "For 24 hours, notifications have signatures with both the new and the previous secret. After another rotation " +
+      "within this time, they have signatures with the last two secrets.",
+    responses: [
+      {
+        status: 200,
+        description: "The new secret",
+        content: { json: "RotatedSecret", example: RESPONSE_EXAMPLES.RotatedSecret },
+      },
+    ],
+    codes: [],
   },
 ];

@@ -1,0 +1,31 @@
+// Requests that send a webhook once: a test of an endpoint, or a notification to another URL; and what came of it.
+import * as z from "zod";
+import { NOTIFICATION_EVENTS } from "../job/notification.ts";
+import { text } from "../request/parse-section.ts";
+import { strictObject } from "../strict-object.ts";
+
+const url = text(2048, ": the URL to send it to, such as https://example.com/hook");
+
+export const TestBody = strictObject({
+  url: url.describe("The URL that receives the event, in a POST request"),
+  event: z
+    .enum(NOTIFICATION_EVENTS, `must be one of ${NOTIFICATION_EVENTS.join(", ")}`)
+    .default("job.completed")
+    .describe("The event of which an example is sent"),
+});
+
+export const ReplayBody = strictObject({
+  url: url
+    .exactOptional()
+    .describe("Send it once to this URL, and not to that of the job; the schedule of the notification stays the same"),
+});
+
+export const EndpointResult = z
+  .object({
+    delivered: z.boolean().describe("Whether it responded with a status 2xx"),
+    status: z.int().nullable().describe("The HTTP status of the response; null if there was none"),
+    error: z.string().exactOptional().describe("Why there was no response"),
+    seconds: z.number().describe("How long the response took"),
+  })
+  .describe("What an endpoint responded");
+export type EndpointResult = z.infer<typeof EndpointResult>;

@@ -1,0 +1,65 @@
+// Uploads of source files: the bodies of requests and responses.
+import * as z from "zod";
+import { text } from "../request/parse-section.ts";
+import { strictObject } from "../strict-object.ts";
+
+/**
+ * The size of all parts but the last, in bytes. A request to a Worker may have 100 MB (Workers limits, free and pro
+ * plans).
+ */
+export const PART_BYTES = 64 * 2 ** 20;
+/** The number of parts of one upload (R2 limits, and S3's). */
+export const MAX_PARTS = 10_000;
+export const MAX_UPLOAD_BYTES = MAX_PARTS * PART_BYTES;
+
+const SIZE_RULE = `must be the size of the file in bytes: a whole number from 1 to ${MAX_UPLOAD_BYTES}`;
+
+export const UPLOAD_STATUSES = ["open", "completed"] as const;
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
+
+export const UploadBody = strictObject({
+  name: text(255, ": the name of the file").describe("The name of the file, for people"),
+  size: z
+    .int(SIZE_RULE)
+    .min(1, SIZE_RULE)
+    .max(MAX_UPLOAD_BYTES, SIZE_RULE)
+    .describe(`The size of the file in bytes, at most ${MAX_UPLOAD_BYTES}`),
+});
+
+/** ISO 8601 in UTC with milliseconds. */
+const Time = z.iso.datetime({ precision: 3 });
+
+export const UploadPart = z
+  .object({
+    number: z.int().describe("The number of the part, from 1"),
+    size: z.int().describe("Its size in bytes"),
+    etag: z.string().describe("The storage's name for this version of the part"),
+  })
+  .describe("A stored part of an upload");
+export type UploadPart = z.infer<typeof UploadPart>;
+
+export const UploadSummary = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    size: z.int().describe("The size of the file in bytes"),
+    part_size: z.int().describe("The size of all parts but the last in bytes"),
+    status: z.enum(UPLOAD_STATUSES).describe("`open` until it is `completed`, and jobs can read it"),
+    created_at: Time,
+    expires_at: Time.describe("When it is removed, unless it is written or a job reads it before"),
+  })
+  .describe("An upload without its parts");
+export type UploadSummary = z.infer<typeof UploadSummary>;
+
+export const Upload = z
+  .object({ ...UploadSummary.shape, parts: z.array(UploadPart).describe("The stored parts, by number") })
+  .describe("An upload of a source file");
+export type Upload = z.infer<typeof Upload>;
+
+export const UploadList = z
+  .object({
+    uploads: z.array(UploadSummary).describe("Newest first"),
+    next_cursor: z.string().nullable().describe("The `cursor` of the next page; null on the last page"),
+  })
+  .describe("A page of the uploads of the account");
+export type UploadList = z.infer<typeof UploadList>;

@@ -1,0 +1,60 @@
+// Examples of the responses about how a job is done.
+import type { CommandList, RequestView } from "#shared/api/command-responses.ts";
+import type { TaskList } from "#shared/api/task-responses.ts";
+
+type FactExamples = { TaskList: TaskList; CommandList: CommandList; RequestView: RequestView };
+
+export const factExamples = (job_id: string): FactExamples => ({
+  TaskList: {
+    job_id,
+    tasks: [
+      {
+        ...{ id: "inspect", kind: "inspect", outputs: [], status: "completed", attempt: 1, node: "attic" },
+        ...{ started_at: "2026-11-21T05:23:27.104Z", ended_at: "2026-11-21T05:23:29.871Z", progress: 1 },
+      },
+      {
+        ...{ id: "chunk-0", kind: "chunk", outputs: ["mp4:240p"], status: "running", attempt: 2, node: "cellar" },
+        chunk: { number: 1, from_seconds: 0, to_seconds: 24 },
+        ...{ started_at: "2026-11-21T05:23:41.020Z", stage: "encoding", progress: 0.62, fps: 131.5, speed: 5.26 },
+      },
+      {
+        ...{ id: "chunk-1", kind: "chunk", outputs: ["mp4:240p"], status: "waiting", attempt: 0, progress: 0 },
+        chunk: { number: 2, from_seconds: 24, to_seconds: 48 },
+      },
+    ],
+    attempts: [
+      {
+        ...{ task: "inspect", attempt: 1, node: "attic", outcome: "completed" },
+        ...{ started_at: "2026-11-21T05:23:27.104Z", ended_at: "2026-11-21T05:23:29.871Z" },
+      },
+      {
+        ...{ task: "chunk-0", attempt: 1, node: "attic", outcome: "lost", reason: "The node did not report again" },
+        ...{ started_at: "2026-11-21T05:23:30.002Z", ended_at: "2026-11-21T05:23:41.015Z" },
+      },
+    ],
+    attempts_dropped: 0,
+  },
+  CommandList: {
+    job_id,
+    commands: [
+      {
+        ...{ task: "encode", attempt: 1, node: "attic", started_at: "2026-11-21T05:23:30.442Z", seconds: 12.61 },
+        argv: ["-y", "-nostdin", "-i", "input", "-map", "[v0]", "-c:v", "libx264", "240p.mp4"],
+        exit_code: 1,
+        stderr_tail: "[mp4 @ 0x55d0] Error opening output 240p.mp4",
+      },
+    ],
+    commands_dropped: 0,
+  },
+  RequestView: {
+    job_id,
+    request: {
+      input: { url: "https://media.example.com/video.mov" },
+      storage: { service: "s3", bucket: "my-bucket", region: "eu-west-1" },
+      outputs: { "mp4:240p": { path: "video/240p.mp4" } },
+      notification: { type: "http", url: "https://example.com/hook" },
+      settings: { ultrafast: false, queue: "default", priority: 0, require: [], start_within_s: 86_400 },
+    },
+    left_out: ["input.url", "storage.credentials"],
+  },
+});

@@ -1,0 +1,60 @@
+// /v2/jobs/:id/{tasks,commands,request}: how a job is done.
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
+import type { Operation } from "../operation.ts";
+import { ID } from "./jobs.ts";
+
+const fact = {
+  method: "get",
+  tag: "Jobs",
+  access: "client",
+  parameters: [ID],
+  codes: ["job_not_found", "job_state_conflict", "sealing_key_missing"],
+} as const;
+const KEPT = "Kept until the operator's `RETENTION_DAYS` (7 by default) after the end of the job.";
+
+export const JOB_FACT_OPERATIONS: readonly Operation[] = [
+  {
+    ...fact,
+    path: "/v2/jobs/:id/tasks",
+    id: "getJobTasks",
+    summary: "Read the tasks of a job",
+    description:
+      "Each task with its node, times, stage and speed, the chunks of a video that no node has taken yet, and the " +
+      `attempts that have ended. The event stream of the job sends the changes. ${KEPT}`,
+    responses: [
+      { status: 200, description: "The tasks", content: { json: "TaskList", example: RESPONSE_EXAMPLES.TaskList } },
+    ],
+  },
+  {
+    ...fact,
+    path: "/v2/jobs/:id/commands",
+    id: "getJobCommands",
+    summary: "Read the commands that ran for a job",
+    description:
+      "The runs of ffmpeg that nodes reported at the end of their tasks, with what ffmpeg printed last if one failed: " +
+      `up to 16 KB of each attempt. Tasks that were canceled or lost report none. ${KEPT}`,
+    responses: [
+      {
+        status: 200,
+        description: "The commands",
+        content: { json: "CommandList", example: RESPONSE_EXAMPLES.CommandList },
+      },
+    ],
+  },
+  {
+    ...fact,
+    path: "/v2/jobs/:id/request",
+    id: "getJobRequest",
+    summary: "Read the request of a job",
+    description:
+      "The request as the service understood it, to be edited and sent again. Secrets are left out, and `left_out` names " +
+      `them. ${KEPT}`,
+    responses: [
+      {
+        status: 200,
+        description: "The request",
+        content: { json: "RequestView", example: RESPONSE_EXAMPLES.RequestView },
+      },
+    ],
+  },
+];

@@ -1,0 +1,155 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { verifyWebhook } from "../../../client/webhook.ts";
+import { accountOf } from "../../rpc/account.ts";
+import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { app } from "../app.ts";
+
+type Account = Awaited<ReturnType<typeof newAccount>>;
+
+let account: Account;
+beforeAll(async () => {
+  account = await newAccount();
+});
+
+const post = (path: string, body?: unknown, { key } = account) =>
+  send(path, { method: "POST", headers: basic(key), ...(body === undefined ? {} : { body }) });
+const test = (body: unknown) => post("/v2/notifications/test", body);
+
+/** An address that answers like this. */
+const answering = (answer: object): string => `${inject("answers")}/${btoa(JSON.stringify(answer))}/hook`;
+
+/** The requests to a URL, which responds with 204; `work` sends them. */
+async function receivedAt(url: string, work: () => Promise<unknown>): Promise<{ headers: Headers; body: string }[]> {
+  const received: { headers: Headers; body: string }[] = [];
+  const { fetch } = globalThis;
+  const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (request, init) => {
+    if (!(request instanceof Request) || request.url !== url) return fetch(request, init);
+    received.push({ headers: new Headers([...request.headers]), body: await request.text() });
+    return new Response(null, { status: 204 });
+  });
+  await work();
+  spy.mockRestore();
+  return received;
+}
+
+describe("POST /v2/notifications/test", () => {
+  it.each<[string, string, object]>([
+    ["accepts it", answering({ status: 204 }), { delivered: true, status: 204 }],
+    ["rejects it", answering({ status: 500 }), { delivered: false, status: 500 }],
+    [
+      "redirects",
+      answering({ status: 302, headers: { location: "http://10.0.0.1/" } }),
+      { delivered: false, status: 302 },
+    ],
+    [
+      "does not respond",
+      "http://127.0.0.1:9/hook",
+      { delivered: false, status: null, error: expect.stringMatching(/^No response/) },
+    ],
+  ])("returns that an endpoint %s", async (_, url, expected) => {
+    expect(await test({ url })).toMatchObject({ status: 200, body: { ...expected, seconds: expect.any(Number) } });
+  });
+
+  it("sends an example of an event that the account's secret signs", async () => {
+    const url = "http://receiver.test/hook";
+    const [request] = await receivedAt(url, () => test({ url, event: "output.failed" }));
+    if (!request) throw new Error("Nothing was sent");
+    expect(request.headers.get("webhook-id")).toMatch(/^test_/);
+    const payload = await verifyWebhook(request, account.webhookSecret);
+    expect(payload).toMatchObject({ event: "output.failed", job_id: "00000000000000" });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{}, /^`url` is missing: the URL to send it to/],
+    [{ url: 7 }, /^`url` must be a string/],
+    [{ url: "ftp://example.com" }, /^`url` has the scheme `ftp`/],
+    [{ url: "http://10.0.0.1/hook" }, /^`url` has the host .* not a public address/],
+    [{ url: "http://169.254.169.254/latest" }, /^`url` has the host .* not a public address/],
+    [{ url: "http://user:%@example.com/" }, /percent-encoded/],
+    [{ url: "https://example.com/", event: "job.done" }, /^`event` must be one of input\.transferred, /],
+    [{ url: "https://example.com/", events: true }, /has no field `events`; did you mean `event`/],
+  ])("rejects %j and names the field", async (body, message) => {
+    const refused = await test(body);
+    expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
+    expect(refused.body.message).toMatch(message);
+  });
+
+  it("is limited for each account", async () => {
+    const { id, key } = await newAccount();
+    const request = () =>
+      app.request(
+        "/v2/notifications/test",
+        { method: "POST", headers: basic(key), body: JSON.stringify({ url: answering({ status: 204 }) }) },
+        { ...env, SEND_RATE: env.TIGHT_RATE },
+      );
+    const statuses = [await request(), await request(), await request()].map(({ status }) => status);
+    expect([id.length, ...statuses]).toEqual([14, 200, 200, 429]);
+  });
+});
+
+describe("a replay to another URL", () => {
+  const cancelled = async (): Promise<{ path: string; id: string }> => {
+    const notification = { type: "http", url: "http://127.0.0.1:9/", events: true };
+    const { body: job } = await post("/v2/jobs", jobBody({ notification }));
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    return { path: `/v2/jobs/${job.id}/notifications/msg_${job.id}_1/replay`, id: job.id };
+  };
+
+  it("sends the same id and body there once, and leaves the schedule as it is", async () => {
+    const { path, id } = await cancelled();
+    const url = "http://staging.test/hook";
+    const answers: Awaited<ReturnType<typeof post>>[] = [];
+    const requests = await receivedAt(url, async () => {
+      answers.push(await post(path, { url }), await post(path, { url }));
+    });
+    expect(answers.map(({ status, body }) => [status, body.response])).toEqual([
+      [200, { delivered: true, status: 204, seconds: expect.any(Number) }],
+      [200, { delivered: true, status: 204, seconds: expect.any(Number) }],
+    ]);
+    expect(requests.map(({ headers }) => headers.get("webhook-id"))).toEqual([`msg_${id}_1`, `msg_${id}_1`]);
+    expect(requests[0]?.body).toBe(requests[1]?.body);
+    const [request] = requests;
+    if (!request) throw new Error("Nothing was sent");
+    expect(await verifyWebhook(request, account.webhookSecret)).toMatchObject({ job_id: id, event: "job.aborted" });
+    const log = await send(`/v2/jobs/${id}/notifications`, { headers: basic(account.key) });
+    expect(log.body.notifications[0]).toMatchObject({ status: "due", last_result: expect.not.stringMatching(/204/) });
+    // Without a URL it is replayed as before.
+    expect(await post(path)).toMatchObject({ status: 200, body: { status: "due" } });
+  });
+
+  it("is refused for private URLs, unknown notifications and other accounts", async () => {
+    const { path } = await cancelled();
+    const url = "https://example.com/hook";
+    const codeOf = async (...request: Parameters<typeof post>) => (await post(...request)).body.error_code;
+    expect(await codeOf(path, { url: "http://10.0.0.1/" })).toBe("request_not_valid");
+    expect(await codeOf(path, { to: url })).toBe("request_not_valid");
+    expect(await codeOf(path.replace("_1/", "_9/"), { url })).toBe("notification_not_found");
+    expect(await codeOf(path, { url }, await newAccount())).toBe("job_not_found");
+  });
+});
+
+describe("POST /v2/account/webhook-secret", () => {
+  it("returns a new secret once; the previous one signs, too, for a day", async () => {
+    const owner = await newAccount();
+    const { status, body } = await post("/v2/account/webhook-secret", undefined, owner);
+    expect([status, body]).toEqual([
+      200,
+      {
+        account_id: owner.id,
+        webhook_secret: expect.stringMatching(/^whsec_.{44}$/),
+        previous_until: expect.stringMatching(/ \+0000$/),
+      },
+    ]);
+    const signWith = [body.webhook_secret, owner.webhookSecret];
+    expect(await accountOf(env, owner.id).admitDelivery("a.test")).toMatchObject({ go: true, signWith });
+    const url = "http://receiver.test/rotated";
+    const [request] = await receivedAt(url, () => post("/v2/notifications/test", { url }, owner));
+    if (!request) throw new Error("Nothing was sent");
+    for (const secret of signWith) expect(await verifyWebhook(request, secret)).toHaveProperty("event");
+  });
+});
+
+it.each(["/v2/notifications/test", "/v2/account/webhook-secret"])("POST %s requires an API key", async (path) => {
+  expect((await send(path, { method: "POST" })).body.error_code).toBe("authentication_failed");
+});

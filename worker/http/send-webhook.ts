@@ -1,0 +1,36 @@
+// Webhooks that a client has sent now, and whose response it reads: examples, and notifications to another URL.
+import type { Context } from "hono";
+import type { EndpointResult } from "#shared/api/notification-requests.ts";
+import { AppError } from "#shared/errors.ts";
+import { checkUrl } from "#shared/network/address-policy.ts";
+import { userOf } from "#shared/request/storage/user-of.ts";
+import type { Delivery } from "../notify/delivery.ts";
+import { sendOnce } from "../notify/send-once.ts";
+import { settingsOf } from "../settings.ts";
+import type { ClientEnv } from "./auth/auth.ts";
+import { webhookSecretsOf } from "./webhook-secrets.ts";
+
+/** The period of SEND_RATE in wrangler.toml. */
+const RATE_SECONDS = 60;
+
+/** Sends the body once to a URL of the client. Throws AppError(request_not_valid | rate_limited). */
+export async function sendWebhook(
+  context: Context<ClientEnv>,
+  delivery: Pick<Delivery, "id" | "body">,
+  url: string,
+): Promise<EndpointResult> {
+  const settings = settingsOf(context.env);
+  const checked = checkUrl(url, settings.allowPrivate);
+  if (!checked.ok) throw new AppError("request_not_valid", `\`url\` ${checked.error}`);
+  if (!userOf(checked.value)) {
+    throw new AppError("request_not_valid", "The user and password in `url` must be percent-encoded");
+  }
+  const account = context.get("account");
+  if (!(await context.env.SEND_RATE.limit({ key: account.id })).success) {
+    throw new AppError("rate_limited", `Too many tests and replays of this account; try again in ${RATE_SECONDS} s`, {
+      retryAfterSeconds: RATE_SECONDS,
+    });
+  }
+  const now = Date.now();
+  return sendOnce(delivery, url, { signWith: await webhookSecretsOf(context.env, account, now), settings, now });
+}

@@ -1,0 +1,49 @@
+// The secrets that sign the webhooks of an account.
+import type { RotatedSecret } from "#shared/api/operator-responses.ts";
+import { contractDate } from "#shared/job/job-view.ts";
+import { messageOf } from "#shared/log.ts";
+import type { Env } from "../bindings.ts";
+import { randomBytes } from "../crypto/bytes.ts";
+import { seal, unseal } from "../crypto/sealed-secret.ts";
+import { changeAccount } from "../db/accounts.ts";
+import type { Account } from "../db/credentials.ts";
+import { log } from "../log.ts";
+import { newWebhookSecret } from "../notify/signature.ts";
+import { accountOf } from "../rpc/account.ts";
+import { withDeadline } from "../rpc/deadline.ts";
+import { settingsOf } from "../settings.ts";
+
+/** How long notifications also have a signature with the previous secret. */
+const OVERLAP_MS = 24 * 60 * 60_000;
+
+const sealedFor = ({ id }: Account): string => `account:${id}`;
+
+/** Replaces the secret of an account; the one before signs, too, for a day. */
+export async function rotateWebhookSecret(env: Env, account: Account): Promise<RotatedSecret> {
+  const webhookSecret = newWebhookSecret(randomBytes(32));
+  const previousUntil = Date.now() + OVERLAP_MS;
+  await changeAccount(env.DB, account.id, {
+    sealedWebhookSecret: await seal(webhookSecret, sealedFor(account), settingsOf(env).sealingKeys),
+    sealedPreviousSecret: account.sealedWebhookSecret,
+    previousUntil,
+  });
+  await notifyObject(env, account.id);
+  return { account_id: account.id, webhook_secret: webhookSecret, previous_until: contractDate(previousUntil) };
+}
+
+/** The secrets that sign now, the newest first. Throws AppError(sealing_key_missing). */
+export async function webhookSecretsOf(env: Env, account: Account, now: number): Promise<string[]> {
+  const { sealedWebhookSecret, sealedPreviousSecret, previousUntil } = account;
+  const previous = sealedPreviousSecret !== null && (previousUntil ?? 0) > now ? [sealedPreviousSecret] : [];
+  const { sealingKeys } = settingsOf(env);
+  return Promise.all([sealedWebhookSecret, ...previous].map((one) => unseal(one, sealedFor(account), sealingKeys)));
+}
+
+/** It reads the secrets again within a minute even when this call is lost. */
+async function notifyObject(env: Env, account: string): Promise<void> {
+  try {
+    await withDeadline("forgetSecrets", accountOf(env, account).forgetSecrets());
+  } catch (error) {
+    log.warn("Account object unavailable", { account, error: messageOf(error) });
+  }
+}
