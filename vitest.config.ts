@@ -116,8 +116,9 @@ export default defineConfig({
           ...COMMON,
           ...SHARED_PROCESS,
           setupFiles: ["./test/patience.ts"],
-          include: ["{shared,encoder-node,local}/**/*.test.ts", "test/reporter/*.test.ts"],
+          include: ["{shared,encoder-node,local,client,cli}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
+          globalSetup: ["./test/services/client-service.ts"],
           maxWorkers: FAST_WORKERS,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -126,10 +127,11 @@ export default defineConfig({
       workerProject({
         ...SHARED_PROCESS,
         name: "worker",
-        include: ["worker/**/*.test.ts"],
+        // The client runs in workerd, too.
+        include: ["worker/**/*.test.ts", "client/client.test.ts"],
         exclude: ["**/*.soak.test.ts"],
         maxWorkers: FAST_WORKERS,
-        globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
+        globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts", "./test/services/client-service.ts"],
       }),
       workerProject({
         name: "worker-soak",

@@ -23,6 +23,8 @@ export type EventOptions = CallOptions & {
   readonly lastEventId?: string | undefined;
   /** Called when the connection was lost, before the next one. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
+  /** A connection that is silent for longer is replaced; 45 by default, of which the service uses 15. */
+  readonly silenceSeconds?: number | undefined;
 };
 
 /** A client of the service. All methods throw CopraError for requests that fail. */

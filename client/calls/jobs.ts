@@ -133,13 +133,16 @@ export class Jobs {
   async *events(id: string, options: CallOptions = {}): AsyncGenerator<JobStreamEvent> {
     for (;;) {
       try {
-        for await (const { event, data } of eventsOf(this.#caller, pathOf(id, "/events"), options)) {
+        for await (const { event, data } of eventsOf(this.#caller, pathOf(id, "/events"), {
+          ...options,
+          onReconnect,
+        })) {
           const one = { event, data: JSON.parse(data) } as JobStreamEvent;
           yield one;
           if (one.event === "end") return;
         }
       } catch (error) {
-        if (!(error instanceof CopraError) || error.status !== 429) throw error;
+        if (!isCrowded(error)) throw error;
       }
       const data = await this.get(id, options);
       yield { event: "job", data };
@@ -215,6 +218,12 @@ export class Jobs {
     return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable: true });
   }
 }
+
+/** The service allows a number of streams of a job; another one would wait for long. */
+const isCrowded = (error: unknown): boolean => error instanceof CopraError && error.status === 429;
+const onReconnect = (error: unknown): void => {
+  if (isCrowded(error)) throw error;
+};
 
 /** Works on pages without https, too, where `crypto.randomUUID` does not exist. */
 const randomKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");

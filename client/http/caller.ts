@@ -19,6 +19,7 @@ export type Call = CallOptions & {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may be repeated when nobody knows whether it was carried out; POST may not by default. */
   readonly repeatable?: boolean;
+  readonly retries?: number;
   /** Seconds until a response; 0: no limit. 60 by default. */
   readonly timeoutSeconds?: number;
 };
@@ -57,14 +58,14 @@ export class Caller {
 
   /** The response, whose status is 2xx. Repeats what may be repeated. Throws CopraError, or the signal's reason. */
   async send(path: string, call: Call = {}): Promise<Response> {
-    const { repeatable = call.method !== "POST", signal } = call;
+    const { repeatable = call.method !== "POST", retries = this.#retries, signal } = call;
     for (let attempt = 0; ; attempt++) {
       const response = await this.#attempt(path, call);
       if (response instanceof Response && response.ok) return response;
       const error = response instanceof Response ? await CopraError.from(response) : response;
       // With 429 nothing was carried out.
       const mayRepeat = error.retryable && (repeatable || error.status === 429);
-      if (!mayRepeat || attempt >= this.#retries) throw error;
+      if (!mayRepeat || attempt >= retries) throw error;
       await pause(delayMs(attempt, error.retryAfterSeconds), signal);
     }
   }

@@ -4,14 +4,16 @@ import { CopraError } from "./copra-error.ts";
 
 export type ServerEvent = { readonly event: string; readonly data: string; readonly id: string };
 
-/** The service sends a comment every 15 s: after three missing ones the connection is dead. */
-const MAX_SILENCE_MS = 45_000;
+/** The service sends a comment every 15 s. */
+const SILENCE_SECONDS = 45;
 
 type StreamOptions = {
   readonly signal?: AbortSignal | undefined;
   readonly lastEventId?: string | undefined;
   /** Called when a connection was lost and another one is tried. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
+  /** A connection that is silent for longer is replaced; 45 by default. */
+  readonly silenceSeconds?: number | undefined;
 };
 
 /**
@@ -23,43 +25,53 @@ export async function* eventsOf(
   path: string,
   options: StreamOptions = {},
 ): AsyncGenerator<ServerEvent> {
-  const { signal, onReconnect } = options;
+  const { signal, onReconnect, silenceSeconds = SILENCE_SECONDS } = options;
   let id = options.lastEventId ?? "";
   for (let failures = 0; ; failures++) {
+    let retryAfterSeconds = 0;
     const abort = new AbortController();
     const signals = signal ? [signal, abort.signal] : [abort.signal];
     const call: Call = {
       headers: { accept: "text/event-stream", ...(id === "" ? {} : { "last-event-id": id }) },
       signal: AbortSignal.any(signals),
       timeoutSeconds: 0,
+      // Another connection is the next try.
+      retries: 0,
     };
     try {
-      const response = await withinSilence(caller.send(path, call), abort);
-      for await (const event of parse(response, abort)) {
+      const inTime = <Value>(result: Promise<Value>): Promise<Value> => within(silenceSeconds, result, abort);
+      const response = await inTime(caller.send(path, call));
+      for await (const event of parse(response, inTime)) {
         failures = 0;
         if (event.id !== "") id = event.id;
         yield event;
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof CopraError && !error.retryable) throw error;
+      if (error instanceof CopraError) {
+        if (!error.retryable) throw error;
+        retryAfterSeconds = error.retryAfterSeconds ?? 0;
+      }
       onReconnect?.(error);
     } finally {
       // Also when the caller wants no more events.
       abort.abort();
     }
-    await pause(delayMs(failures), signal);
+    await pause(delayMs(failures, retryAfterSeconds), signal);
   }
 }
 
 /** The events of one connection; ends with it. */
-async function* parse(response: Response, abort: AbortController): AsyncGenerator<ServerEvent> {
+async function* parse(
+  response: Response,
+  inTime: <Value>(result: Promise<Value>) => Promise<Value>,
+): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   let fields: Record<string, string> = {};
   for (;;) {
-    const read = await withinSilence(reader.read(), abort);
+    const read = await inTime(reader.read());
     if (read.done) return;
     // A chunk may end between CR and LF: the LF then ends an empty line that ends nothing.
     const lines = (text + read.value).split(/\r\n|\n|\r(?!$)/);
@@ -77,8 +89,8 @@ async function* parse(response: Response, abort: AbortController): AsyncGenerato
 }
 
 /** The result; aborts the connection when there is none in time. */
-async function withinSilence<Value>(result: Promise<Value>, abort: AbortController): Promise<Value> {
-  const timer = setTimeout(() => abort.abort(new Error("The connection is silent")), MAX_SILENCE_MS);
+async function within<Value>(seconds: number, result: Promise<Value>, abort: AbortController): Promise<Value> {
+  const timer = setTimeout(() => abort.abort(new Error("The connection is silent")), seconds * 1000);
   try {
     return await result;
   } finally {
