@@ -10,6 +10,7 @@ import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
+import { HeldLeases } from "./link/held-leases.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestScratch, requestUploads } from "./link/upload-requests.ts";
@@ -58,7 +59,12 @@ export interface EncoderNode {
 export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const { config, identity, capabilities, log } = setup;
   const controlPlane = controlPlaneAt(config.url, config.token);
-  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log, (report) => link.report(report));
+  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log, (report, slot) =>
+    link.report(report, slot),
+  );
+  const held = new HeldLeases(join(config.workFolder, "leases"), log);
+  // Read before there are new ones.
+  const leftOver = await held.leftOver();
   const deps = await nodeDeps(setup);
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
@@ -67,11 +73,10 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     uploads: uploadSlots(config),
     board,
     reports,
+    held,
     log,
-    send: (frame) => {
-      const disk = frame.type === "slots" ? diskOf(config.workFolder) : null;
-      link.send(frame.type === "slots" && disk ? { ...frame, disk } : frame);
-    },
+    disk: () => diskOf(config.workFolder),
+    send: (frame) => link.send(frame),
     taskDeps: (own) => {
       const { lease, token } = own.assignment;
       const leaseLog = log.child({ lease });
@@ -129,7 +134,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   );
   let isResumed = false;
   void reports
-    .resume()
+    .resume(leftOver, (lease) => void held.remove(lease))
     .catch(logError("Spooled reports not sent"))
     .finally(() => {
       isResumed = true;

@@ -129,4 +129,30 @@ describe("reports", () => {
     expect(received.map(({ body }) => body)).toEqual([JSON.stringify(REPORT.body)]);
     expect(await readdir(folder)).toEqual([]);
   });
+
+  it("of an earlier process are followed by a report of each lease that it left without an end", async () => {
+    const proofs = ["outputs", "complete", "nothing"].map((task) => ({
+      lease: `AAAAAAAAAAAAAA.${task}.1` as LeaseId,
+      token: task,
+    }));
+    const [outputs, complete] = proofs.map(({ lease }) => lease);
+    const failed = { status: "failed", output: 0, failure: REPORT.body.failure };
+    const spooled = [
+      { lease: outputs, verb: "outputs", body: { token: "outputs", outputs: [failed] } },
+      { lease: complete, verb: "complete", body: { token: "complete", result: { kind: "encode", outputs: [failed] } } },
+    ];
+    for (const report of spooled) await writeFile(join(folder, `${report.lease}.json`), JSON.stringify(report));
+    const { at, received } = await controlPlane(200);
+    const ended: string[] = [];
+    await openReports(folder, at, silentLog).resume(proofs, (lease) => ended.push(lease));
+    const crashed = received.filter(({ body }) => JSON.parse(body).hasCrashed);
+    expect(crashed.map(({ path }) => path.split(".")[1]).toSorted()).toEqual(["nothing", "outputs"]);
+    expect(JSON.parse(crashed[0]?.body ?? "")).toMatchObject({ failure: { code: "node_lost" } });
+    const paths = received.map(({ path }) => path.split(".")[1]);
+    expect(paths.filter((task) => task === "complete")).toHaveLength(1);
+    expect(received.findIndex(({ path }) => path.endsWith("outputs.1/outputs"))).toBeLessThan(
+      received.findIndex(({ path }) => path.endsWith("outputs.1/fail")),
+    );
+    expect(ended.toSorted()).toEqual(proofs.map(({ lease }) => lease).toSorted());
+  });
 });

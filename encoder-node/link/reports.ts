@@ -1,23 +1,39 @@
 // Reports, delivered at least once: written to the spool first, and sent until the control plane accepts them.
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
+import type { FreedSlots } from "#shared/protocol/frames.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { LeaseReport } from "#shared/protocol/reports.ts";
 import type { ControlPlane } from "./control-plane.ts";
+import { leaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
 
 export type Report = LeaseReport;
 
+/** The slot that a task gives back with its last report, if that is sent by the socket. */
+export interface SlotReturn {
+  /** How long the report may wait for others of its job, in ms. */
+  readonly mayWaitMs: number;
+  /** Gives the slot back as the report is sent. */
+  freed(): FreedSlots;
+  /** The hub knows that it is free. */
+  acknowledged(): void;
+}
+
 /** Sends a report by the socket: whether it was accepted; null when that is not known. */
-export type SendBySocket = (report: Report) => Promise<boolean | null>;
+export type SendBySocket = (report: Report, slot?: SlotReturn) => Promise<boolean | null>;
 
 export interface Reports {
   /** Resolves when the control plane has accepted the report (true), or has rejected it or ended its lease (false). */
-  send(report: Report): Promise<boolean>;
-  /** Sends the reports that an earlier process of this node did not deliver. */
-  resume(): Promise<void>;
+  send(report: Report, slot?: SlotReturn): Promise<boolean>;
+  /**
+   * Sends the reports that an earlier process of this node did not deliver. Of the leases that it held, those without a
+   * last report are reported as lost; `ended` is called for each that its job has heard of.
+   */
+  resume(held?: readonly LeaseProof[], ended?: (lease: LeaseId) => void): Promise<void>;
 }
 
 const RETRY = { firstMs: 250, maxMs: 30_000 };
@@ -33,7 +49,7 @@ export function openReports(
   /** A report that cannot be written is still sent: only a crash of this node would lose it. */
   const trySpool = async (report: Report): Promise<string | null> => {
     try {
-      return await spool(folder, report);
+      return await writeLeaseFile(folder, report.lease, report);
     } catch (error) {
       log.error("Report not spooled", { lease: report.lease, error: messageOf(error) });
       return null;
@@ -43,26 +59,32 @@ export function openReports(
     rm(file, { force: true }).catch((error: unknown) =>
       log.error("Spooled report not removed", { file, error: messageOf(error) }),
     );
-  const resumeOne = async (file: string): Promise<void> => {
+  const send: Reports["send"] = async (report, slot) => {
+    const file = await trySpool(report);
+    const isAccepted = await deliver(report, slot);
+    if (file !== null) await remove(file);
+    return isAccepted;
+  };
+  const resumeOne = async (file: string): Promise<Report | null> => {
     const report = await readSpooled(file);
     if (report) await deliver(report);
     else log.error("Spooled report invalid, removed", { file });
     await remove(file);
+    return report;
   };
 
   return {
-    async send(report) {
-      const file = await trySpool(report);
-      const isAccepted = await deliver(report);
-      if (file !== null) await remove(file);
-      return isAccepted;
-    },
-    async resume() {
-      await mkdir(folder, { recursive: true });
-      const names = await readdir(folder);
-      // Partly written by a process that has ended.
-      await Promise.all(names.filter((name) => name.endsWith(".part")).map((name) => remove(join(folder, name))));
-      await Promise.all(names.filter((name) => name.endsWith(".json")).map((name) => resumeOne(join(folder, name))));
+    send,
+    async resume(held = [], ended = () => undefined) {
+      const files = await leaseFilesIn(folder);
+      const resumed = new Map(files.map((file) => [file, resumeOne(file)]));
+      const endOne = async (proof: LeaseProof): Promise<void> => {
+        // It stays valid until its outputs are reported; nothing more is known of a task after its last report.
+        const report = await resumed.get(leaseFile(folder, proof.lease));
+        if (!report || report.verb === "outputs") await send(lostReport(proof));
+        ended(proof.lease);
+      };
+      await Promise.all([...resumed.values(), ...held.map(endOne)]);
     },
   };
 }
@@ -74,10 +96,10 @@ function createDelivery(
   controlPlane: ControlPlane,
   log: Logger,
   sendBySocket: SendBySocket,
-): (report: Report) => Promise<boolean> {
-  return async function deliver(report): Promise<boolean> {
+): (report: Report, slot?: SlotReturn) => Promise<boolean> {
+  return async function deliver(report, slot): Promise<boolean> {
     const { lease, verb } = report;
-    const isAccepted = await sendBySocket(report);
+    const isAccepted = await sendBySocket(report, slot);
     if (isAccepted !== null) log.debug("Report acknowledged", { lease, verb, isAccepted });
     if (isAccepted === false) log.info("Report ignored, lease superseded", { lease, verb });
     if (isAccepted !== null) return isAccepted;
@@ -92,7 +114,7 @@ function createDelivery(
           return false;
         case "rejected":
           log.error("Report rejected by the control plane", { lease, verb, response: result.message });
-          if (verb === "complete") await deliver(rejectedResult(report));
+          if (verb === "complete") await deliver(rejectedResult(report), undefined);
           return false;
         case "internal-error":
         case "unreachable":
@@ -111,41 +133,17 @@ function rejectedResult({ lease, body }: Extract<Report, { verb: "complete" }>):
   return { lease, verb: "fail", body: { token: body.token, failure: { code: "node_failed", message } } };
 }
 
-/** Writes a report to disk atomically, and returns its path. */
-async function spool(folder: string, report: Report): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  const path = join(folder, `${report.lease}.json`);
-  const draft = `${path}.part`;
-  try {
-    await writeSynced(draft, JSON.stringify(report));
-    await rename(draft, path);
-    return path;
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    // Without this the name may survive a power failure and the content not.
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** Only checks the value: parsing would drop the members of probes that this version does not know. */
 const isReport = (value: unknown): value is Report => LeaseReport.safeParse(value).success;
 
 /** Null when the file holds no valid report. */
 async function readSpooled(file: string): Promise<Report | null> {
-  try {
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
-    return isReport(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = await readLeaseFile(file);
+  return isReport(value) ? value : null;
+}
+
+/** A lease ended together with the process that worked on it. */
+function lostReport({ lease, token }: LeaseProof): Report {
+  const message = "The process of the encoder node that worked on this has ended";
+  return { lease, verb: "fail", body: { token, failure: { code: "node_lost", message }, hasCrashed: true } };
 }

@@ -57,7 +57,9 @@ function open(reports: Reports): Leases {
     uploads,
     board,
     reports,
+    held: { add: () => undefined, remove: async () => undefined },
     log: silentLog,
+    disk: () => null,
     send: (frame) => frames.push(frame),
     taskDeps: (own) => {
       const deps: TaskDeps = {

@@ -2,29 +2,34 @@
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
-import type { NodeFrame, TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
+import type { TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
-import type { Assignment, RunningLease, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import type { Reports } from "../link/reports.ts";
+import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
+import type { HeldLeases } from "../link/held-leases.ts";
+import type { Report, Reports } from "../link/reports.ts";
+import { CommandLog } from "../task/command-log.ts";
 import type { ProgressBoard } from "../task/progress.ts";
-import type { Slots } from "../task/slots.ts";
 import { YIELDED } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import type { UploadSlots } from "../task/upload-slots.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
+import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
 import { runTask, type StopReason } from "./run-task.ts";
 
 /** The part of a task's deps that belongs to its lease alone. */
-export type LeaseDeps = Pick<TaskDeps, "assignment" | "signal" | "progress" | "yielding" | "report" | "releaseSlot">;
+export type LeaseDeps = Pick<
+  TaskDeps,
+  "assignment" | "signal" | "progress" | "commands" | "yielding" | "report" | "releaseSlot"
+>;
 
 /** What the leases need from the node. */
-export interface LeasesDeps {
-  readonly slots: Slots;
+export interface LeasesDeps extends HeldSlotDeps {
   readonly uploads: UploadSlots;
   readonly board: ProgressBoard;
   readonly reports: Reports;
+  /** Where leases are noted until they end. */
+  readonly held: Pick<HeldLeases, "add" | "remove">;
   readonly log: Logger;
-  send(frame: NodeFrame): void;
   taskDeps(own: LeaseDeps): TaskDeps;
 }
 
@@ -54,16 +59,16 @@ export class Leases {
 
   /** Starts the work on an assignment. While the node drains, the assignment is reported as failed at once. */
   start(assignment: Assignment): void {
-    const { slots, reports, log, send } = this.#deps;
+    const { reports, log, send } = this.#deps;
     const { lease, token, kind, slotClass, round } = assignment;
     // The hub has used a slot for it. The work that already runs gives back only its own slot.
-    if (this.#leases.has(lease)) return send(slotsFrame(slotClass, this.#isDraining ? 0 : 1, []));
+    if (this.#leases.has(lease)) return send({ type: "slots", ...freedSlots(slotClass, this.#isDraining ? 0 : 1, []) });
     if (this.#isDraining) {
       return this.#run(assignment, () => reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } }));
     }
     log.debug("Lease started", { lease, kind, slotClass, round });
-    slots.take(slotClass);
-    this.#run(assignment, (signals, note) => runLease(assignment, signals, note, this.#deps));
+    const slot = new HeldSlot(assignment, this.#deps);
+    this.#run(assignment, (signals, note) => runLease({ assignment, slot }, signals, note, this.#deps));
   }
 
   cancel(lease: LeaseId): void {
@@ -120,7 +125,9 @@ export class Leases {
   }
 
   #run(assignment: Assignment, start: (signals: LeaseSignals, note: NoteProgress) => Promise<unknown>): void {
-    const { lease } = assignment;
+    const { lease, token } = assignment;
+    const { held, log } = this.#deps;
+    held.add({ lease, token });
     const work: Running["work"] = { done: { stage: "transferring", fraction: 0, since: Date.now() } };
     const note: NoteProgress = (stage, fraction) => {
       const since = work.done.stage === stage ? work.done.since : Date.now();
@@ -128,70 +135,55 @@ export class Leases {
     };
     const [abort, yielded] = [new AbortController(), new AbortController()];
     const done = start({ stop: abort.signal, yielded: yielded.signal }, note)
-      .catch((error: unknown) => this.#deps.log.error("Lease failed unexpectedly", { lease, error: messageOf(error) }))
-      .finally(() => this.#leases.delete(lease));
+      .catch((error: unknown) => log.error("Lease failed unexpectedly", { lease, error: messageOf(error) }))
+      .finally(() => {
+        this.#leases.delete(lease);
+        void held.remove(lease);
+      });
     this.#leases.set(lease, { assignment, work, abort, yielded, done });
   }
 }
 
 /** Runs a lease from the slot that it has taken to the report; the slot may be given back long before the end. */
 async function runLease(
-  assignment: Assignment,
+  { assignment, slot }: { readonly assignment: Assignment; readonly slot: HeldSlot },
   { stop: signal, yielded }: LeaseSignals,
   note: NoteProgress,
   deps: LeasesDeps,
 ): Promise<void> {
   const { board, reports, uploads, log } = deps;
-  const { lease, token, slotClass } = assignment;
+  const { lease, token } = assignment;
   const end = new AbortController();
-  const giveBack = slotReturn(slotClass, deps);
   let releaseUploadSlot: (() => void) | null = null;
   // Work that was stopped may still report progress for a short time, which would keep the lease on the board forever.
-  const progress = (stage: TaskStage, fraction: number): void => {
+  const progress: TaskDeps["progress"] = (stage, fraction, rate) => {
     if (end.signal.aborted) return;
     note(stage, fraction);
-    board.update(lease, token, stage, fraction);
+    board.update(lease, token, stage, fraction, rate);
   };
   const moveToUploadSlot = async (): Promise<void> => {
     releaseUploadSlot = await uploads.acquire(end.signal);
     if (end.signal.aborted) return releaseUploadSlot();
     log.debug("Encode slot released, uploads continue", { lease });
-    giveBack([]);
+    slot.giveBack();
   };
   const report = (outputs: OutputReport[]): Promise<boolean> =>
     reports.send({ lease, verb: "outputs", body: { token, outputs } });
   const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
   const yielding = { requested: yielded, reportSlow: () => deps.send({ type: "slow", lease }) };
+  const commands = new CommandLog();
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    outcome = await runTask(deps.taskDeps({ assignment, signal, progress, yielding, report, releaseSlot }), reports);
+    outcome = await runTask(deps.taskDeps({ assignment, signal, progress, commands, yielding, report, releaseSlot }), {
+      ...reports,
+      send: (last: Report) => reports.send(last, slot.with(last)),
+    });
   } finally {
     end.abort();
     board.remove(lease);
     (releaseUploadSlot as (() => void) | null)?.();
-    giveBack([lease], outcome);
+    slot.end(outcome);
     log.debug("Lease ended", { lease });
   }
 }
-
-/**
- * A function that gives back the slot of a lease, once, and notifies the hub about it and about leases that have ended.
- */
-function slotReturn(
-  slotClass: SlotClass,
-  { slots, send }: LeasesDeps,
-): (released: LeaseId[], outcome?: TaskOutcome) => void {
-  let isHeld = true;
-  return (released, outcome) => {
-    const before = slots.free()[slotClass];
-    if (isHeld) slots.give(slotClass);
-    isHeld = false;
-    send(slotsFrame(slotClass, slots.free()[slotClass] - before, released, outcome));
-  };
-}
-
-const slotsFrame = (slotClass: SlotClass, count: number, released: LeaseId[], outcome?: TaskOutcome): NodeFrame => {
-  const offered: SlotCounts = { inspect: 0, encode: 0, [slotClass]: count };
-  return { type: "slots", offered, released, ...(outcome === undefined ? {} : { outcome }) };
-};

@@ -29,7 +29,8 @@ const STAGES: readonly {
   {
     stage: "with half of the source fetched",
     reached: () => trap(world.proxies.source, () => true, { kind: "hang answer", afterBytes: 50_000 }),
-    attempts: ["inspect.2", "encode.1"],
+    // The next process of the node reports what it no longer does.
+    attempts: ["inspect.1", "inspect.2", "encode.1"],
   },
   {
     stage: "with the source probed",
@@ -40,7 +41,7 @@ const STAGES: readonly {
   {
     stage: "during the encode",
     reached: (id) => world.encoding(id),
-    attempts: ["inspect.1", "encode.2"],
+    attempts: ["inspect.1", "encode.1", "encode.2"],
   },
   {
     stage: "during a PUT",

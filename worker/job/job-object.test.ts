@@ -150,6 +150,19 @@ describe("a job", () => {
     expect((await stateOf(spec))?.outbox).toHaveLength(1);
   });
 
+  it("takes a lease back once from a node whose process has ended, and not from another", async () => {
+    const spec = await inspected(VIDEO_ONLY);
+    const { lease, token } = await claim(spec, "encode");
+    const report = { token, failure: { code: "node_lost", message: "ended" }, hasCrashed: true } as const;
+    for (let i = 0; i < 2; i++) {
+      expect(await stubOf(spec).fail(lease, report)).toEqual({ ok: true, value: null });
+      expect((await stateOf(spec))?.tasks[1]).toMatchObject({ phase: "pending", losses: 1, avoid: ["node-a"] });
+    }
+    await claim(spec, "encode", "node-b");
+    expect(await stubOf(spec).fail(lease, report)).toMatchObject({ ok: false, error: { code: "lease_superseded" } });
+    expect((await stateOf(spec))?.tasks[1]).toMatchObject({ phase: "leased", losses: 1 });
+  });
+
   it("writes nothing for the first sign of life of a lease, for progress, and for a client that polls", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const encode = await claim(spec, "encode");

@@ -3,6 +3,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, LeaseReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -19,6 +20,7 @@ import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
 import { type Renewal, renewAll, renewLease } from "./decide/leases.ts";
+import { endLease } from "./decide/lost-leases.ts";
 import { acceptOutputs } from "./decide/output-reports.ts";
 import { completeTask } from "./decide/reports.ts";
 import { failTask } from "./decide/task-ends.ts";
@@ -27,7 +29,10 @@ import { HubTurns } from "./hub-turns.ts";
 import type { JobMemory } from "./persistence/job-memory.ts";
 import { openJobSecrets } from "./secrets/job-secrets.ts";
 import { checkLease, mayStore } from "./state/check-lease.ts";
+import { withCommands } from "./state/command-log.ts";
+import { taskOf } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
+import type { TaskState } from "./state/task-state.ts";
 import { signScratch } from "./uploads/sign-scratch.ts";
 import { signUploads } from "./uploads/sign-uploads.ts";
 
@@ -40,6 +45,9 @@ const RESULT_NOT_PROCESSED: Failure = {
   message: "The service could not process the encoder node's result",
 };
 const NO_SCRATCH: Failure = { code: "node_failed", message: "The service no longer has a scratch storage" };
+
+const noteCommands = (state: JobState, task: TaskState, commands: CommandReport[] = []): JobState =>
+  commands.length === 0 ? state : { ...state, commands: withCommands(state.commands, task, commands) };
 
 export class LeaseRequests implements LeaseRpc {
   readonly #env: Env;
@@ -162,7 +170,8 @@ export class LeaseRequests implements LeaseRpc {
     }
     const slots = result.kind === "inspect" && result.chunking?.ok ? await this.#capacity() : 1;
     try {
-      const take = (state: JobState, taskId: string) => completeTask(state, taskId, result, Date.now(), slots);
+      const take = (state: JobState, taskId: string) =>
+        noteCommands(completeTask(state, taskId, result, Date.now(), slots), taskOf(state, taskId), report.commands);
       return this.#report({ lease, token }, take, save);
     } catch (error) {
       const count = (this.#errorsOf.get(lease) ?? 0) + 1;
@@ -174,8 +183,12 @@ export class LeaseRequests implements LeaseRpc {
     }
   }
 
-  async fail(lease: LeaseId, { token, failure }: FailReport, save = this.#commit): Promise<JobResult<null>> {
-    return this.#report({ lease, token }, (state, taskId) => failTask(state, taskId, failure, Date.now()), save);
+  async fail(lease: LeaseId, report: FailReport, save = this.#commit): Promise<JobResult<null>> {
+    const { token, failure, hasCrashed = false } = report;
+    if (hasCrashed) return this.#endLease({ lease, token }, save);
+    const take = (state: JobState, taskId: string) =>
+      noteCommands(failTask(state, taskId, failure, Date.now()), taskOf(state, taskId), report.commands);
+    return this.#report({ lease, token }, take, save);
   }
 
   /** The number of encodes that all nodes can run at the same time, by which a source is split into chunks. */
@@ -199,6 +212,15 @@ export class LeaseRequests implements LeaseRpc {
     log.debug("lease report", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
     if (verdict === "current" && task) save(take(state, task.id));
+    return ok(null);
+  }
+
+  /** The process that worked on a lease has ended. */
+  #endLease(proof: LeaseProof, save: (state: JobState) => void): JobResult<null> {
+    const before = this.#memory.state;
+    const after = before && endLease(before, proof, Date.now());
+    if (!after) return err(LEASE_SUPERSEDED);
+    if (after !== before) save(after);
     return ok(null);
   }
 

@@ -1,0 +1,27 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { HeldLeases } from "./held-leases.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), "copra-held-")), "leases");
+});
+afterEach(() => rm(join(folder, ".."), { recursive: true, force: true }));
+
+const proofOf = (task: string): LeaseProof => ({ lease: `AAAAAAAAAAAAAA.${task}.1` as never, token: `t-${task}` });
+
+it("leaves to the next process the leases that have not ended, and nothing else", async () => {
+  const first = new HeldLeases(folder, silentLog);
+  expect(await first.leftOver()).toEqual([]);
+  for (const task of ["a", "b", "c"]) first.add(proofOf(task));
+  await first.remove(proofOf("b").lease);
+  await first.remove(proofOf("c").lease);
+  await expect.poll(() => readdir(folder)).toEqual([`${proofOf("a").lease}.json`]);
+  await writeFile(join(folder, "truncated.json"), '{"lease":');
+  await writeFile(join(folder, "draft.json.part"), "");
+  expect(await new HeldLeases(folder, silentLog).leftOver()).toEqual([proofOf("a")]);
+});

@@ -1,0 +1,44 @@
+// The leases that the node works on, as its disk has them: when its process has crashed, or lost power, the next one
+// reports them as lost. Otherwise their jobs could wait ten minutes for it.
+import { rm } from "node:fs/promises";
+import type { LeaseId } from "#shared/ids.ts";
+import { type Logger, messageOf } from "#shared/log.ts";
+import { LeaseProof } from "#shared/protocol/leases.ts";
+import { leaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
+
+export class HeldLeases {
+  readonly #folder: string;
+  readonly #log: Logger;
+  /** What was done last with the file of each lease. */
+  readonly #last = new Map<LeaseId, Promise<unknown>>();
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  /** The leases that an earlier process held when it ended. */
+  async leftOver(): Promise<LeaseProof[]> {
+    const values = await Promise.all((await leaseFilesIn(this.#folder)).map(readLeaseFile));
+    return values.flatMap((value) => LeaseProof.safeParse(value).data ?? []);
+  }
+
+  /** Does not wait for the disk: work need not. */
+  add({ lease, token }: LeaseProof): void {
+    void this.#enqueue(lease, () => writeLeaseFile(this.#folder, lease, { lease, token } satisfies LeaseProof));
+  }
+
+  async remove(lease: LeaseId): Promise<void> {
+    await this.#enqueue(lease, () => rm(leaseFile(this.#folder, lease), { force: true }));
+    this.#last.delete(lease);
+  }
+
+  #enqueue(lease: LeaseId, act: () => Promise<unknown>): Promise<unknown> {
+    const before = this.#last.get(lease) ?? Promise.resolve();
+    const done = before
+      .then(act)
+      .catch((error: unknown) => this.#log.error("Lease not noted on disk", { lease, error: messageOf(error) }));
+    this.#last.set(lease, done);
+    return done;
+  }
+}
