@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// The program `copra` of this repository: cli/main.ts, with a Node that can run it. Plain JavaScript, for any Node.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** From here on Node runs TypeScript files without a flag (local/bootstrap.mjs). */
+const OLDEST_NODE = [22, 18];
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const isRecent = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+const isInstalled = existsSync(new URL("../node_modules/commander", import.meta.url));
+
+if (isRecent && isInstalled) {
+  await import("./main.ts");
+} else {
+  const script = fileURLToPath(new URL("main.ts", import.meta.url));
+  process.argv.splice(1, 1, fileURLToPath(new URL("../local/bootstrap.mjs", import.meta.url)), script);
+  await import("../local/bootstrap.mjs");
+}

@@ -1,0 +1,152 @@
+// copra encode: a source, a job, its progress and its results.
+import type { Copra, Job } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import type { Options } from "../context.ts";
+import { type Context, durationOption, textOption, withTimeout } from "../context.ts";
+import { EXIT, endOf, Interrupted, TimedOut, usageError } from "../exit.ts";
+import { followToEnd, hintToFollow, reportEnd } from "../follow/follow-job.ts";
+import { saveResults } from "../results/save-results.ts";
+import type { Target } from "../target/target.ts";
+import { ProgressView } from "../terminal/progress-view.ts";
+import { bytesText, durationText } from "../terminal/values.ts";
+import { buildJob, newFolder, withInput } from "./job-request.ts";
+import { nameOf, type Source, sourceOf } from "./source.ts";
+import { uploadFile } from "./upload.ts";
+
+export const encode: Run = async (context, [given], options) => {
+  const watched = textOption(options, "watch");
+  if (watched !== undefined) {
+    if (given !== undefined) throw usageError("Give either a source or --watch");
+    const { watchFolder } = await import("./watch.ts");
+    return watchFolder(context, watched, (path, signal) => encodeOne({ ...context, signal }, path, options));
+  }
+  if (options.dryRun === true) return (await import("./plan.ts")).showPlan(context, given, options);
+  const timeout = withTimeout(context.signal, durationOption(options, "timeout", "--timeout"));
+  try {
+    return await encodeOne({ ...context, signal: timeout.signal }, given, options);
+  } finally {
+    timeout.release();
+  }
+};
+
+/** Retries until a job is created: the source may have taken long to upload. */
+const RETRIES = 6;
+/** A cancellation after Ctrl-C must not take long. */
+const CANCEL_LIMIT_MS = 10_000;
+
+/** Encodes one source; returns the exit code. */
+async function encodeOne(context: Context, given: string | undefined, options: Options): Promise<number> {
+  const { env, now, signal } = context;
+  const source = given === undefined ? null : sourceOf(given, env);
+  const upload = uploadView(context, source);
+  const { copra, target } = await clientOf(context, { retries: RETRIES, onSent: upload.onSent });
+  const name = given === undefined ? "output" : nameOf(given);
+  const built = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
+  const input = source === null ? built.sections.input : await inputOf(context, source, { copra, target, upload });
+  if (!input) throw usageError("Name a source: a file, a URL or s3://bucket/key");
+  const idempotencyKey = textOption(options, "idempotencyKey");
+  const job = await copra.jobs.create(withInput(built, input), {
+    signal,
+    ...(idempotencyKey ? { idempotencyKey } : {}),
+  });
+  context.output.words(`Job ${job.id} is created`);
+  if (options.wait === false) {
+    context.output.data(job, () => job.id);
+    return EXIT.done;
+  }
+  const ended = await waitFor(context, copra, job.id, options);
+  const folder = textOption(options, "output");
+  // Outputs that are there are worth having, also when others failed.
+  if (folder !== undefined && ended.outputs.some(({ url, urls }) => url ?? urls)) {
+    const { prefix, sections: request } = built;
+    return saveResults(context, copra, { job: ended, target, folder, prefix, signal, request });
+  }
+  if (context.output.json) context.output.data(ended, () => "");
+  return reportEnd(context, ended);
+}
+
+/** The job at its end. After Ctrl-C, cancels it if that was asked for. */
+async function waitFor(context: Context, copra: Copra, id: string, options: Options): Promise<Job> {
+  try {
+    return await followToEnd(context, copra, id, context.signal, { lines: false });
+  } catch (error) {
+    const reason = context.signal.aborted ? context.signal.reason : error;
+    if (reason instanceof Interrupted && options.cancelOnInterrupt === true) await cancel(context, copra, id);
+    else hintToFollow(context, id, reason);
+    throw error;
+  }
+}
+
+async function cancel({ output }: Context, copra: Copra, id: string): Promise<void> {
+  try {
+    await copra.jobs.cancel(id, { signal: AbortSignal.timeout(CANCEL_LIMIT_MS) });
+    output.warn(`The job ${id} is canceled`);
+  } catch (error) {
+    output.warn(`The job ${id} could not be canceled: ${endOf(error).message}`);
+  }
+}
+
+type Sending = { readonly copra: Copra; readonly target: Target; readonly upload: UploadView };
+
+/** The `input` of the request; uploads a file. */
+async function inputOf(context: Context, source: Source, { copra, target, upload }: Sending): Promise<object> {
+  if (source.kind === "remote") return source.input;
+  const { env, now, signal, output } = context;
+  try {
+    const id = await uploadFile(source, { copra, target, env, signal, now, onStart: upload.onStart });
+    upload.end();
+    return { upload: id };
+  } catch (error) {
+    upload.end();
+    const reason = signal.aborted ? signal.reason : error;
+    if (reason instanceof Interrupted || reason instanceof TimedOut) {
+      output.warn("The upload goes on when you run the same command again");
+    }
+    throw error;
+  }
+}
+
+type UploadView = {
+  readonly onSent: (bytes: number) => void;
+  readonly onStart: (upload: { readonly size: number }, storedBytes: number) => void;
+  end(): void;
+};
+
+/** Shows the progress of an upload. */
+function uploadView({ output, now }: Context, source: Source | null): UploadView {
+  const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
+  let stored = 0;
+  let sent = 0;
+  let startedAt = now();
+  const show = (size: number): void => {
+    const seconds = (now() - startedAt) / 1000;
+    const done = Math.min(size, stored + sent);
+    const rate = seconds > 1 ? `${bytesText(sent / seconds)}/s` : "";
+    const progress = size === 0 ? 0 : done / size;
+    view.show({
+      progress,
+      state: "upload",
+      lines: [],
+      detail: `${bytesText(done)} of ${bytesText(size)} ${rate}`.trim(),
+    });
+  };
+  return {
+    onStart: ({ size }, storedBytes) => {
+      stored = storedBytes;
+      startedAt = now();
+      if (storedBytes === size) output.words("The file was uploaded before");
+      else if (storedBytes > 0)
+        output.words(`Continues the upload after ${bytesText(storedBytes)} of ${bytesText(size)}`);
+      show(size);
+    },
+    onSent: (bytes) => {
+      sent += bytes;
+      if (source?.kind === "file") show(source.size);
+    },
+    end: () => {
+      view.end();
+      if (sent > 0) output.words(`Uploaded ${bytesText(sent)} in ${durationText((now() - startedAt) / 1000)}`);
+    },
+  };
+}

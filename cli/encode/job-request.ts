@@ -1,0 +1,97 @@
+// The body of a new job, from the options of `encode` and `plan`.
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import type { JobRequest } from "../../client/index.ts";
+import type { Options } from "../context.ts";
+import { listOption, textOption } from "../context.ts";
+import { usageError } from "../exit.ts";
+import type { LocalStack } from "../target/target.ts";
+import { outputsOf } from "./output-request.ts";
+
+const Section = z.record(z.string(), z.unknown());
+/** A job in a file; the service checks its sections. */
+const JobFile = z.object({
+  input: Section.optional(),
+  storage: Section.optional(),
+  outputs: Section.optional(),
+  notification: Section.optional(),
+  settings: Section.optional(),
+});
+export type JobFile = z.infer<typeof JobFile>;
+
+/** `-` is standard input. Throws a usage error that names the file. */
+export function readJsonOption<Value>(path: string, schema: z.ZodType<Value>, what: string): Value {
+  let text: string;
+  try {
+    text = readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch (error) {
+    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw usageError(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw usageError(`${path} must be ${what}`);
+  return parsed.data;
+}
+
+export type BuildOptions = {
+  readonly options: Options;
+  /** Of the source, for paths of outputs. */
+  readonly name: string;
+  /** Set if the target is the local system of this machine. */
+  readonly local: LocalStack | null;
+  /** A new folder of the local system's bucket, with a slash at its end, so that jobs do not overwrite each other. */
+  readonly folder: string;
+};
+
+/** A job without its input, and the beginning of the paths of its outputs that local files do not have. */
+export type BuiltJob = { readonly sections: JobFile & { outputs: object; storage: object }; readonly prefix: string };
+
+/** Builds the job. Throws a usage error if it has no outputs, or a file is not valid. */
+export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJob {
+  const file = textOption(options, "file");
+  const given: JobFile = file === undefined ? {} : readJsonOption(file, JobFile, "a job: an object with sections");
+  const storageFile = textOption(options, "storage");
+  const ownStorage =
+    storageFile === undefined ? given.storage : readJsonOption(storageFile, Section, "a storage: an object");
+  const formats = listOption(options, "to");
+  if (formats.length === 0 && !given.outputs) {
+    throw usageError("Name the outputs with --to, such as --to mp4:720p --to hls, or give a job with -f");
+  }
+  const prefix = ownStorage === undefined && local !== null && !given.outputs ? folder : "";
+  const outputs = { ...given.outputs, ...outputsOf(formats, `${prefix}${textOption(options, "name") ?? name}`) };
+  const notify = textOption(options, "notify");
+  const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };
+  const settings = options.ultrafast === true ? { ...given.settings, ultrafast: true } : given.settings;
+  return {
+    prefix,
+    sections: {
+      ...(given.input ? { input: given.input } : {}),
+      storage: ownStorage ?? (local ? localStorage(local) : { service: "coconut" }),
+      outputs,
+      notification: notification ?? { type: "none" },
+      ...(settings ? { settings } : {}),
+    },
+  };
+}
+
+/** The bucket of the local system. */
+const localStorage = ({ s3 }: LocalStack): Record<string, unknown> => ({
+  service: "s3other",
+  endpoint: s3.endpoint,
+  region: s3.region,
+  bucket: s3.bucket,
+  force_path_style: true,
+  credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
+});
+
+/** The whole request. The service checks what the type does not: people wrote parts of it. */
+export const withInput = ({ sections }: BuiltJob, input: object): JobRequest => ({ ...sections, input }) as JobRequest;
+
+/** `copra-20261122T101500-k3f9/`. */
+export const newFolder = (nowMs: number, random: () => number = Math.random): string =>
+  `copra-${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}-${random().toString(36).slice(2, 6).padEnd(4, "0")}/`;

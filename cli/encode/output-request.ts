@@ -1,0 +1,102 @@
+// The `outputs` of a job, from `--to`.
+import { usageError } from "../exit.ts";
+
+/** Names of parameters in `--to jpg:320x:number=5`. What is not here belongs to the format, such as `quality=4`. */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...["key", "path", "if", "offset", "duration", "fit", "transpose", "vflip", "hflip", "deinterlace"],
+  ...["number", "interval", "square", "blur", "vtt"],
+]);
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  ...{ mpegts: "ts", asf: "wmv", webm: "webm", divx: "avi", xvid: "avi", wmv: "wmv", flash: "flv", theora: "ogv" },
+  ...{ jpeg: "jpg", webp_anim: "webp" },
+};
+const IMAGES: ReadonlySet<string> = new Set(["jpg", "jpeg", "png", "webp", "gif", "webp_anim", "avif"]);
+const ANIMATED: ReadonlySet<string> = new Set(["gif", "webp_anim"]);
+
+type Output = Readonly<Record<string, unknown>>;
+
+/** Presets for what people name by its purpose. Those that are streams become one output, encoded once. */
+const STREAMS = {
+  hls: (base: string) => ({ hls: { path: `${base}-hls` } }),
+  dash: (base: string) => ({ dash: { path: `${base}-dash` } }),
+  cmaf: (base: string) => ({ dash: { path: `${base}-cmaf`, hlsfmp4: true } }),
+} as const;
+const isStream = (name: string): name is keyof typeof STREAMS => Object.hasOwn(STREAMS, name);
+
+const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>> = {
+  thumbnails: { format: "jpg:320x", params: { number: 5 } },
+  sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
+};
+
+/**
+ * The outputs for the values of `--to`, with paths that begin with `base`: `video-720p.mp4`, `video-hls/`. Throws a usage
+ * error for a parameter without a value; the service checks the rest.
+ */
+export function outputsOf(formats: readonly string[], base: string): Record<string, unknown> {
+  const streams = formats.filter(isStream);
+  const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
+  const outputs: Record<string, Output[]> = {};
+  for (const { format, output } of withUniquePaths(files)) outputs[format] = [...(outputs[format] ?? []), output];
+  const stream = Object.assign({}, ...streams.map((name) => STREAMS[name](base)));
+  return {
+    ...Object.fromEntries(
+      Object.entries(outputs).map(([format, list]) => [format, list.length === 1 ? list[0] : list]),
+    ),
+    ...(streams.length > 0 ? { httpstream: stream } : {}),
+  };
+}
+
+type FileOutput = { readonly format: string; readonly output: Output & { readonly path: string } };
+
+function fileOutput(text: string, base: string): FileOutput {
+  const preset = Object.hasOwn(IMAGE_PRESETS, text) ? IMAGE_PRESETS[text] : undefined;
+  const { format, params } = preset ?? splitFormat(text);
+  const path = typeof params.path === "string" ? params.path : defaultPath(format, params, base);
+  return { format, output: { ...params, path } };
+}
+
+/** The format, and the parameters after its last colon. */
+function splitFormat(text: string): { format: string; params: Output } {
+  const at = text.lastIndexOf(":");
+  const last = at < 0 ? "" : text.slice(at + 1);
+  const pairs = last.split(",").map((pair) => pair.split("=", 2));
+  const known = pairs.filter(([name = ""]) => PARAMETERS.has(name));
+  if (known.length === 0) return { format: text, params: {} };
+  const [wrong] = pairs.filter(([name = "", value]) => !PARAMETERS.has(name) || value === undefined || value === "");
+  if (wrong) {
+    throw usageError(`--to ${text}: \`${wrong.join("=")}\` is not a parameter with a value, such as number=5`);
+  }
+  return {
+    format: text.slice(0, at),
+    params: Object.fromEntries(pairs.map(([name = "", value = ""]) => [name, parsedValue(value)])),
+  };
+}
+
+function parsedValue(text: string): string | number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function defaultPath(format: string, params: Output, base: string): string {
+  const [container = "", ...specs] = format.split(":");
+  const detail = specs
+    .filter((spec) => spec !== "" && spec !== "x")
+    .join("-")
+    .replaceAll(/[^A-Za-z0-9]+/g, "-");
+  const name = detail === "" ? base : `${base}-${detail}`;
+  const isList = IMAGES.has(container) && !ANIMATED.has(container) && ("number" in params || "interval" in params);
+  return `${name}${isList ? "-%02d" : ""}.${EXTENSIONS[container] ?? container}`;
+}
+
+/** Two outputs with one path get numbers: `video.mp4`, `video-2.mp4`. */
+function withUniquePaths(files: readonly FileOutput[]): FileOutput[] {
+  const seen = new Map<string, number>();
+  return files.map(({ format, output }) => {
+    const count = (seen.get(output.path) ?? 0) + 1;
+    seen.set(output.path, count);
+    if (count === 1) return { format, output };
+    const dot = output.path.lastIndexOf(".");
+    return { format, output: { ...output, path: `${output.path.slice(0, dot)}-${count}${output.path.slice(dot)}` } };
+  });
+}

@@ -1,0 +1,56 @@
+// What a source on the command line is: a file, a URL, or an object in a bucket.
+import { statSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
+import { usageError } from "../exit.ts";
+import type { Env } from "../target/folders.ts";
+
+export type Source =
+  | { readonly kind: "file"; readonly path: string; readonly size: number; readonly mtimeMs: number }
+  /** The `input` of the request. */
+  | { readonly kind: "remote"; readonly input: Readonly<Record<string, unknown>> };
+
+/** Throws a usage error for what is none of these. */
+export function sourceOf(text: string, env: Env): Source {
+  if (/^https?:\/\//i.test(text)) return { kind: "remote", input: { url: text } };
+  if (/^s3:\/\//i.test(text)) return { kind: "remote", input: bucketInput(text, env) };
+  const path = resolve(text);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile())
+    throw usageError(`${path} is not a file. A source is a file, an http(s) URL or s3://bucket/key`);
+  if (found.size === 0) throw usageError(`${path} is empty`);
+  return { kind: "file", path, size: found.size, mtimeMs: found.mtimeMs };
+}
+
+function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> {
+  const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)\/(.+)$/i.exec(text) ?? [];
+  if (key === "") throw usageError(`"${text}" must be s3://bucket/key`);
+  const { AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key } = env;
+  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
+  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
+  if (!access_key_id || !secret_access_key) {
+    throw usageError("s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment");
+  }
+  return {
+    ...(endpoint ? { service: "s3other", endpoint, force_path_style: true } : { service: "s3" }),
+    ...{ bucket, region, key, credentials: { access_key_id, secret_access_key } },
+  };
+}
+
+/** The name for outputs of a source: its file name without extension, as far as it is safe in paths. */
+export function nameOf(text: string): string {
+  const path = /^[a-z0-9]+:\/\//i.test(text) && URL.canParse(text) ? decodePath(new URL(text).pathname) : text;
+  const name = basename(path.replaceAll("\\", "/"));
+  const safe = name
+    .slice(0, name.length - extname(name).length)
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")
+    .replaceAll(/^[-.]+|[-.]+$/g, "");
+  return safe.slice(0, 100) || "output";
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,79 @@
+// Uploads a local file to the service, and continues what an earlier run did not finish.
+import { createHash } from "node:crypto";
+import { openAsBlob } from "node:fs";
+import { basename, join } from "node:path";
+import * as z from "zod";
+import type { Copra, Upload } from "../../client/index.ts";
+import { type Env, folderOf } from "../target/folders.ts";
+import { readJsonFile, removeJsonFile, writeJsonFile } from "../target/private-json.ts";
+import type { Target } from "../target/target.ts";
+import type { Source } from "./source.ts";
+
+type FileSource = Extract<Source, { kind: "file" }>;
+
+const UploadState = z.object({ id: z.string(), size: z.number(), mtimeMs: z.number() });
+
+/** A finished upload is used again if it is kept at least this long, so that it is there when a node reads it. */
+const REUSE_MS = 2 * 3_600_000;
+
+export type UploadOptions = {
+  readonly copra: Copra;
+  readonly target: Target;
+  readonly env: Env;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** Called with how much is stored already when it starts. */
+  readonly onStart: (upload: Upload, storedBytes: number) => void;
+};
+
+/** The id of the upload of this file. What an earlier run sent of the same, unchanged file is not sent again. */
+export async function uploadFile(source: FileSource, options: UploadOptions): Promise<string> {
+  const { copra, signal, onStart } = options;
+  const { path, size, mtimeMs } = source;
+  const file = stateFile(source, options);
+  const earlier = await findEarlier(source, file, options);
+  if (earlier && isComplete(earlier)) {
+    onStart(earlier, size);
+    return earlier.id;
+  }
+  const upload = earlier ?? (await copra.uploads.create({ name: basename(path), size }, { signal }));
+  writeJsonFile(file, { id: upload.id, size, mtimeMs });
+  onStart(
+    upload,
+    upload.parts.reduce((sum, part) => sum + part.size, 0),
+  );
+  // One part at a time: an interrupted run then sends less than one part again.
+  const done = await copra.uploads.send(await openAsBlob(path), { id: upload.id, signal, concurrency: 1 });
+  return done.id;
+}
+
+/** An upload of the same file that the service still has. */
+async function findEarlier(
+  { size, mtimeMs }: FileSource,
+  file: string,
+  { copra, signal, now }: UploadOptions,
+): Promise<Upload | null> {
+  const state = readJsonFile(file, UploadState);
+  if (!state || state.size !== size || state.mtimeMs !== mtimeMs) return null;
+  try {
+    const upload = await copra.uploads.get(state.id, { signal });
+    const isKept = !isComplete(upload) || Date.parse(upload.expires_at) - now() > REUSE_MS;
+    return isKept && upload.size === size ? upload : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Error && "status" in error && error.status === 404)) throw error;
+    removeJsonFile(file);
+    return null;
+  }
+}
+
+const isComplete = ({ status }: Upload): boolean => status === "completed";
+
+/** One file for each source, service and account. */
+function stateFile({ path }: FileSource, { env, target: { url, key } }: UploadOptions): string {
+  const name = createHash("sha256")
+    .update(JSON.stringify([path, url, key]))
+    .digest("hex")
+    .slice(0, 32);
+  return join(folderOf("state", env), "uploads", `${name}.json`);
+}

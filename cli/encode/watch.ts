@@ -1,0 +1,69 @@
+// copra encode --watch: encodes each file that appears in a folder.
+import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Context } from "../context.ts";
+import { EXIT, endOf, usageError } from "../exit.ts";
+import { folderOf } from "../target/folders.ts";
+import { readJsonFile, writeJsonFile } from "../target/private-json.ts";
+
+/** Looking works on all file systems, also on those of other machines that report no changes. */
+const LOOK_MS = 2000;
+
+/** Files that were handled, by their name: a file with another size or time is a new one. */
+const WatchState = z.record(z.string(), z.string());
+export type WatchState = z.infer<typeof WatchState>;
+
+export type SeenFile = { readonly name: string; readonly version: string };
+
+/**
+ * Files that are ready: not handled before, and unchanged since the last look, so that nobody is writing them. Hidden
+ * files are what programs write before they rename them.
+ */
+export function readyFiles(now: readonly SeenFile[], before: readonly SeenFile[], handled: WatchState): SeenFile[] {
+  const last = new Map(before.map(({ name, version }) => [name, version]));
+  return now.filter(
+    ({ name, version }) =>
+      !/^\.|\.(part|tmp|crdownload)$/.test(name) && last.get(name) === version && handled[name] !== version,
+  );
+}
+
+/** Runs until Ctrl-C. A file that fails is reported, and the next one is encoded. */
+export async function watchFolder(
+  { output, env, signal }: Context,
+  given: string,
+  encode: (path: string, signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const folder = resolve(given);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw usageError(`${folder} is not a folder`);
+  const hash = createHash("sha256").update(folder).digest("hex").slice(0, 32);
+  const file = join(folderOf("state", env), "watch", `${hash}.json`);
+  output.words(`Watching ${folder}; Ctrl-C ends it`);
+  for (let before: SeenFile[] = []; ; ) {
+    const now = look(folder);
+    for (const { name, version } of readyFiles(now, before, readJsonFile(file, WatchState) ?? {})) {
+      output.words(`\n${name}`);
+      const exitCode = await encode(join(folder, name), signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        const { message, exitCode } = endOf(error);
+        output.warn(output.wordColors.red(`${name}: ${message}`));
+        return exitCode;
+      });
+      // The service may be back later; what is wrong with the file itself stays.
+      if (exitCode !== EXIT.service) writeJsonFile(file, { ...readJsonFile(file, WatchState), [name]: version });
+    }
+    before = now;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function look(folder: string): SeenFile[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap(({ name }) => {
+      const found = statSync(join(folder, name), { throwIfNoEntry: false });
+      return found && found.size > 0 ? [{ name, version: `${found.size}-${Math.round(found.mtimeMs)}` }] : [];
+    });
+}

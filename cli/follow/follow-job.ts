@@ -1,0 +1,66 @@
+// Follows a job to its end, and reports that.
+import type { Copra, Job, TaskView } from "../../client/index.ts";
+import type { Context } from "../context.ts";
+import { EXIT, Interrupted, TimedOut } from "../exit.ts";
+import { ProgressView } from "../terminal/progress-view.ts";
+import { snapshotOf } from "./snapshot.ts";
+
+/** After Ctrl-C or a time limit: how to look at the job again. */
+export function hintToFollow({ output }: Context, id: string, error: unknown): void {
+  if (error instanceof Interrupted || error instanceof TimedOut) {
+    output.warn(`The job goes on. To see it again: copra jobs follow ${id}`);
+  }
+}
+
+/** The job at its end. With `--json`, `followJob` also writes a line for each change. */
+export async function followToEnd(
+  { output, now }: Context,
+  copra: Copra,
+  id: string,
+  signal: AbortSignal,
+  { lines = true }: { readonly lines?: boolean } = {},
+): Promise<Job> {
+  // Errors such as an unknown job appear at once; the stream itself reconnects for as long as it takes.
+  let job = await copra.jobs.get(id, { signal });
+  const tasks = new Map<string, TaskView>();
+  const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
+  try {
+    for await (const { event, data } of copra.jobs.events(id, { signal })) {
+      if (output.json && lines) output.line({ event, data }, () => "");
+      if (event === "tasks") for (const task of data.tasks) tasks.set(task.id, task);
+      else job = data;
+      view.show(snapshotOf(job, [...tasks.values()]));
+    }
+  } finally {
+    view.end();
+  }
+  return job;
+}
+
+/** Writes the URLs of a job's outputs, or why it failed; returns the exit code. */
+export function reportEnd({ output }: Context, job: Job): number {
+  if (!output.json) for (const url of urlsOf(job)) output.line(url, () => url);
+  return reportFailures({ output }, job);
+}
+
+/** Words about the end of a job; returns the exit code. */
+export function reportFailures({ output }: Pick<Context, "output">, job: Job): number {
+  const { red, green } = output.wordColors;
+  const failures = [
+    ...(job.input.error ? [`input: ${job.input.error}`] : []),
+    ...(job.input.error ? [] : job.outputs.flatMap(({ key, error }) => (error ? [`${key}: ${error}`] : []))),
+  ];
+  for (const failure of failures) output.warn(red(failure));
+  const completed = job.status === "job.completed";
+  if (!completed && failures.length === 0) output.warn(red(`The job ${job.id} has the status ${job.status}`));
+  if (completed) output.words(green(`Job ${job.id} is completed`));
+  return completed ? EXIT.done : EXIT.failed;
+}
+
+/** All URLs of a job's outputs. */
+export const urlsOf = (job: Job): string[] => job.outputs.flatMap(outputUrls);
+
+export const outputUrls = ({ url, urls = [] }: Job["outputs"][number]): string[] => [
+  ...(url === undefined ? [] : [url]),
+  ...urls.map((entry) => (typeof entry === "string" ? entry : entry.url)),
+];

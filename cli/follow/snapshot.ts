@@ -1,0 +1,50 @@
+// What the progress view shows of a job.
+import type { Job, TaskView } from "../../client/index.ts";
+import type { Line, Snapshot } from "../terminal/progress-view.ts";
+
+/** What the progress view shows of a job. */
+export function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
+  const running = tasks.filter(({ status }) => status === "running");
+  return {
+    progress: fraction(job.progress) ?? 0,
+    state: job.input.status === "input.transferred" ? stateOf(job.status) : stateOf(job.input.status),
+    detail: [job.waiting_for === undefined ? "" : `waits for ${job.waiting_for}`, ...taskFacts(tasks, running)]
+      .filter((fact) => fact !== "")
+      .join(" · "),
+    lines: job.outputs.map(
+      ({ key, status, progress }): Line => ({
+        name: key,
+        progress: /(encoded|created|packaged)$/.test(status) ? 1 : fraction(progress),
+        state: stateOf(status),
+        detail: speedOf(running.filter(({ outputs }) => outputs.includes(key))),
+      }),
+    ),
+  };
+}
+
+function taskFacts(tasks: readonly TaskView[], running: readonly TaskView[]): string[] {
+  const chunks = tasks.filter(({ kind }) => kind === "chunk");
+  const nodes = new Set(running.flatMap(({ node }) => (node === undefined ? [] : [node])));
+  const done = chunks.filter(({ status }) => status === "completed").length;
+  return [
+    chunks.length === 0 ? "" : `${done}/${chunks.length} chunks`,
+    nodes.size < 2 ? "" : `${nodes.size} nodes`,
+    speedOf(running),
+  ];
+}
+
+/** Sums over nodes that work at the same time. */
+function speedOf(tasks: readonly TaskView[]): string {
+  const fps = tasks.reduce((sum, task) => sum + (task.fps ?? 0), 0);
+  const speed = tasks.reduce((sum, task) => sum + (task.speed ?? 0), 0);
+  return [
+    fps > 0 ? `${fps >= 100 ? Math.round(fps) : fps.toFixed(1)} fps` : "",
+    speed > 0 ? `${speed.toFixed(1)}x` : "",
+  ]
+    .filter((fact) => fact !== "")
+    .join(" ");
+}
+
+const stateOf = (status: string): string => status.slice(status.indexOf(".") + 1);
+const fraction = (percent: string | undefined): number | null =>
+  percent === undefined ? null : Number.parseInt(percent, 10) / 100;

@@ -1,0 +1,81 @@
+// copra jobs cancel and copra jobs retry: jobs by id, or all that a filter selects.
+import { createInterface } from "node:readline/promises";
+import type { BulkResult, Copra, JobFilter, JobSelection } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import type { Context, Options } from "../context.ts";
+import { CommandError, EXIT, exitCodeOfStatus, usageError } from "../exit.ts";
+import { printable, table } from "../terminal/table.ts";
+import { filterOf } from "./list.ts";
+
+/** The most jobs that the service changes in a request. */
+const BATCH = 100;
+
+type Change = (copra: Copra, jobs: JobSelection, signal: AbortSignal) => Promise<BulkResult>;
+
+export const cancelJobs: Run = (context, ids, options) =>
+  changeJobs(context, ids, options, "Cancel", (copra, jobs, signal) => copra.jobs.cancelMany(jobs, { signal }));
+
+export const retryJobs: Run = (context, ids, options) =>
+  changeJobs(context, ids, options, "Retry", (copra, jobs, signal) => copra.jobs.retryMany(jobs, { signal }));
+
+async function changeJobs(
+  context: Context,
+  ids: readonly string[],
+  options: Options,
+  verb: string,
+  change: Change,
+): Promise<number> {
+  const { output, now, signal } = context;
+  const filter = filterOf(options, now());
+  const hasFilter = Object.keys(filter).length > 0;
+  if (hasFilter === ids.length > 0)
+    throw usageError("Name either the ids of jobs, or a filter such as --status failed");
+  const { copra } = await clientOf(context);
+  if (hasFilter && options.yes !== true) await confirm(context, `${verb} all jobs that match?`);
+  const jobs = hasFilter
+    ? await byFilter((selection) => change(copra, selection, signal), filter)
+    : await byIds((selection) => change(copra, selection, signal), ids);
+  output.data({ jobs }, () =>
+    table(jobs.map(({ id, status, error }) => [id, status ?? "", error ? printable(error.message) : ""])),
+  );
+  const failed = jobs.filter(({ error }) => error);
+  // One job is what other commands are about, too: its error decides the exit code.
+  if (jobs.length === 1 && failed.length === 1) return codeOf(failed[0]?.error?.error_code ?? "");
+  return failed.length > 0 ? EXIT.failed : EXIT.done;
+}
+
+type Changed = BulkResult["jobs"][number];
+
+async function byIds(change: (jobs: JobSelection) => Promise<BulkResult>, ids: readonly string[]): Promise<Changed[]> {
+  const jobs: Changed[] = [];
+  for (let at = 0; at < ids.length; at += BATCH) jobs.push(...(await change({ ids: ids.slice(at, at + BATCH) })).jobs);
+  return jobs;
+}
+
+/** Batch after batch, until no job is left that has not been tried. */
+async function byFilter(change: (jobs: JobSelection) => Promise<BulkResult>, filter: JobFilter): Promise<Changed[]> {
+  const jobs = new Map<string, Changed>();
+  for (;;) {
+    const before = jobs.size;
+    const { jobs: changed, has_more: hasMore } = await change({ filter, limit: BATCH });
+    for (const job of changed) jobs.set(job.id, job);
+    if (!hasMore || jobs.size === before) return [...jobs.values()];
+  }
+}
+
+const codeOf = (errorCode: string): number =>
+  exitCodeOfStatus(errorCode.endsWith("_not_found") ? 404 : errorCode === "service_unavailable" ? 503 : 409);
+
+/** Asks on a terminal. Without one, `--yes` is required. */
+async function confirm({ input, output, signal }: Context, question: string): Promise<void> {
+  if (!input.isTTY) throw usageError("Without a terminal, changing jobs by a filter needs --yes");
+  const readline = createInterface({ input, output: process.stderr });
+  try {
+    const answer = await readline.question(`${question} [y/N] `, { signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(EXIT.usage, "Nothing was changed");
+  } finally {
+    readline.close();
+    output.words("");
+  }
+}

@@ -1,0 +1,101 @@
+// copra jobs tasks, commands, request and metadata.
+import type { AttemptView, TaskView } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import { EXIT } from "../exit.ts";
+import { statusColor } from "../terminal/colors.ts";
+import { quoted } from "../terminal/shell.ts";
+import { printable, table } from "../terminal/table.ts";
+import { durationText } from "../terminal/values.ts";
+
+export const jobTasks: Run = async (context, [id = ""]) => {
+  const { output, now, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.tasks(id, { signal });
+  const { bold } = output.colors;
+  output.data(found, () =>
+    [
+      table([
+        ["TASK", "STATUS", "", "NODE", "TIME", "PART", "SPEED", "OUTPUTS"].map(bold),
+        ...found.tasks.map((task) => taskRow(task, now(), (status) => statusColor(status, output.colors))),
+      ]),
+      ...(found.attempts.length > 0
+        ? ["", table([["ATTEMPT", "NODE", "TIME", "OUTCOME", ""].map(bold), ...found.attempts.map(attemptRow)])]
+        : []),
+    ].join("\n"),
+  );
+  if ((found.attempts_dropped ?? 0) > 0) output.words(`${found.attempts_dropped} earlier attempts are not kept`);
+  return EXIT.done;
+};
+
+function taskRow(task: TaskView, nowMs: number, color: (status: string) => string): string[] {
+  const { chunk, fps, speed } = task;
+  return [
+    printable(task.id),
+    color(task.status),
+    task.status === "running" ? `${Math.floor(task.progress * 100)}% ${task.stage ?? ""}`.trimEnd() : "",
+    printable(task.node ?? ""),
+    seconds(task.started_at, task.ended_at, nowMs),
+    chunk ? `${clock(chunk.from_seconds)}-${clock(chunk.to_seconds)}` : "",
+    [fps === undefined ? "" : `${fps.toFixed(1)} fps`, speed === undefined ? "" : `${speed.toFixed(2)}x`]
+      .join(" ")
+      .trim(),
+    printable(task.outputs.join(" ")).slice(0, 60),
+  ];
+}
+
+const attemptRow = ({ task, attempt, node, started_at, ended_at, outcome, reason }: AttemptView): string[] => [
+  printable(`${task} #${attempt}`),
+  printable(node),
+  seconds(started_at, ended_at, 0),
+  outcome,
+  printable(reason ?? ""),
+];
+
+function seconds(from: string | undefined, to: string | undefined, nowMs: number): string {
+  if (from === undefined) return "";
+  return durationText(((to === undefined ? nowMs : Date.parse(to)) - Date.parse(from)) / 1000);
+}
+
+/** `1:02:03.5`. */
+function clock(total: number): string {
+  const hours = Math.floor(total / 3600);
+  const minutes = Math.floor((total % 3600) / 60);
+  const rest = (total % 60).toFixed(1).padStart(4, "0");
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+export const jobCommands: Run = async (context, [id = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.commands(id, { signal });
+  const { bold, red } = output.colors;
+  output.data(found, () =>
+    found.commands
+      .map(({ task, attempt, node, argv, seconds, exit_code: exitCode, signal, stderr_tail: tail }) => {
+        const end = exitCode === 0 ? "" : red(exitCode === null ? ` ${signal ?? "no exit code"}` : ` exit ${exitCode}`);
+        const head = `${bold(printable(`# ${task} #${attempt} on ${node}, ${durationText(seconds)}`))}${end}`;
+        const command = `ffmpeg ${argv.map((argument) => quoted(printable(argument))).join(" ")}`;
+        return [head, command, ...(tail ? [printable(tail)] : [])].join("\n");
+      })
+      .join("\n\n"),
+  );
+  return EXIT.done;
+};
+
+export const jobRequest: Run = async (context, [id = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.request(id, { signal });
+  output.data(found, () => JSON.stringify(found.request, null, 2));
+  if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
+  return EXIT.done;
+};
+
+export const jobMetadata: Run = async (context, [id = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.metadata(id, undefined, { signal });
+  output.data(found, () => JSON.stringify(found.metadata, null, 2));
+  return EXIT.done;
+};

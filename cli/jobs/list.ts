@@ -1,0 +1,90 @@
+// copra jobs ls and copra jobs count.
+import type { Job, JobFilter, JobStatus } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import type { Options } from "../context.ts";
+import { numberOption, textOption } from "../context.ts";
+import { EXIT, usageError } from "../exit.ts";
+import { statusColor } from "../terminal/colors.ts";
+import { printable, table } from "../terminal/table.ts";
+import { agoText, parseTime } from "../terminal/values.ts";
+
+const DEFAULT_LIMIT = 20;
+/** The most that the service returns at a time. */
+const PAGE = 100;
+const STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const satisfies readonly JobStatus[];
+
+/** The filter of the options. Throws a usage error that names the option. */
+export function filterOf(options: Options, nowMs: number): JobFilter {
+  const status = textOption(options, "status")?.split(",").map(statusOf);
+  const [after, before] = (["since", "until"] as const).map((name) => {
+    const text = textOption(options, name);
+    if (text === undefined) return undefined;
+    const at = parseTime(text, nowMs);
+    if (at === null) throw usageError(`--${name} must be a time such as 2h (ago), 2026-11-22 or 2026-11-22T10:00:00Z`);
+    return new Date(at).toISOString();
+  });
+  const q = textOption(options, "query");
+  return {
+    ...(status ? { status } : {}),
+    ...(q === undefined ? {} : { q }),
+    ...(after === undefined ? {} : { created_after: after }),
+    ...(before === undefined ? {} : { created_before: before }),
+  };
+}
+
+function statusOf(text: string): JobStatus {
+  const found = STATUSES.find((status) => status === text.trim() || status === `job.${text.trim()}`);
+  if (!found) {
+    const allowed = STATUSES.map((status) => status.slice(4)).join(", ");
+    throw usageError(`--status must be one or more of ${allowed}, not "${text}"`);
+  }
+  return found;
+}
+
+export const listJobs: Run = async (context, _args, options) => {
+  const { output, now, signal } = context;
+  const limit =
+    options.all === true ? Number.POSITIVE_INFINITY : (numberOption(options, "limit", "--limit") ?? DEFAULT_LIMIT);
+  const filter = filterOf(options, now());
+  const { copra } = await clientOf(context);
+  const jobs: Job[] = [];
+  let hasMore = false;
+  for await (const job of copra.jobs.list({ ...filter, limit: Math.min(PAGE, limit) }, { signal })) {
+    if (jobs.length === limit) {
+      hasMore = true;
+      break;
+    }
+    jobs.push(job);
+  }
+  output.data({ jobs, has_more: hasMore }, () => listText(jobs, now(), output));
+  if (hasMore) output.words(`There are more: --limit ${limit * 5}, or --all`);
+  return EXIT.done;
+};
+
+function listText(
+  jobs: readonly Job[],
+  nowMs: number,
+  { colors }: { colors: Parameters<typeof statusColor>[1] },
+): string {
+  const rows = jobs.map((job) => [
+    job.id,
+    statusColor(job.status, colors),
+    job.progress,
+    agoText(job.created_at, nowMs),
+    printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),
+  ]);
+  return table([["JOB", "STATUS", "", "CREATED", "OUTPUTS"].map(colors.bold), ...rows]);
+}
+
+export const countJobs: Run = async (context, _args, options) => {
+  const { output, now, signal } = context;
+  const { status: _, ...filter } = filterOf(options, now());
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.counts(filter, { signal });
+  output.data(found, () =>
+    table(Object.entries(found.counts).map(([status, count]) => [statusColor(status, output.colors), `${count}`])),
+  );
+  if (found.capped) output.words("There are more than are counted: a count of 10000 means that many or more");
+  return EXIT.done;
+};

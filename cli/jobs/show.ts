@@ -1,0 +1,77 @@
+// copra jobs show and copra jobs open.
+import { spawn } from "node:child_process";
+import type { Job } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import { textOption } from "../context.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { outputUrls } from "../follow/follow-job.ts";
+import type { Colors } from "../terminal/colors.ts";
+import { statusColor } from "../terminal/colors.ts";
+import { printable, table } from "../terminal/table.ts";
+import { apiTime, durationText } from "../terminal/values.ts";
+
+export const showJob: Run = async (context, [id = ""]) => {
+  const { copra } = await clientOf(context);
+  const job = await copra.jobs.get(id, { signal: context.signal });
+  context.output.data(job, () => jobText(job, context.output.colors));
+  return EXIT.done;
+};
+
+function jobText(job: Job, colors: Colors): string {
+  const { created_at: created, completed_at: completed, ultrafast, waiting_for: waits } = job;
+  const took = completed === null ? "" : ` (${durationText((apiTime(completed) - apiTime(created)) / 1000)})`;
+  const facts = [
+    ["job", job.id],
+    ["status", `${statusColor(job.status, colors)} ${job.progress}`],
+    ["created", created],
+    ...(completed === null ? [] : [["ended", `${completed}${took}`]]),
+    ["input", `${statusColor(job.input.status, colors)} ${printable(job.input.error ?? "")}`.trimEnd()],
+    ...(ultrafast ? [["ultrafast", `${ultrafast.chunks} chunks ${printable(ultrafast.reason ?? "")}`.trimEnd()]] : []),
+    ...(waits === undefined ? [] : [["waits for", printable(waits)]]),
+  ];
+  const outputs = job.outputs.map((output) => [
+    printable(output.key),
+    statusColor(output.status, colors),
+    output.progress ?? "",
+    printable(output.error ?? output.note ?? output.encoder ?? ""),
+  ]);
+  const urls = job.outputs.flatMap(outputUrls);
+  return [table(facts), "", table(outputs), ...(urls.length > 0 ? ["", ...urls] : [])].join("\n");
+}
+
+export const openJob: Run = async (context, [id = ""], options) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const job = await copra.jobs.get(id, { signal });
+  const key = textOption(options, "output");
+  const found = job.outputs.find((one) => (key === undefined || one.key === key) && outputUrls(one).length > 0);
+  const [url] = found ? outputUrls(found) : [];
+  if (!found || url === undefined) {
+    throw new CommandError(
+      EXIT.notFound,
+      key === undefined ? `The job ${id} has no finished output` : `The job ${id} has no finished output "${key}"`,
+    );
+  }
+  output.data({ key: found.key, url }, () => url);
+  if (options.print !== true && context.input.isTTY && /^https?:/.test(url)) await openUrl(url);
+  return EXIT.done;
+};
+
+/** Passes the URL as an argument of its own: no shell reads it. */
+function openUrl(url: string): Promise<void> {
+  const [program = "", ...args] =
+    process.platform === "darwin"
+      ? ["open", url]
+      : process.platform === "win32"
+        ? ["rundll32", "url.dll,FileProtocolHandler", url]
+        : ["xdg-open", url];
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "ignore", detached: true });
+    child.on("error", () => reject(new CommandError(EXIT.failed, `${program} could not be started; the URL is above`)));
+    child.on("spawn", () => {
+      child.unref();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,33 @@
+// copra uploads.
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import { EXIT } from "../exit.ts";
+import { printable, table } from "../terminal/table.ts";
+import { bytesText } from "../terminal/values.ts";
+
+export const listUploads: Run = async (context) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const uploads = await copra.uploads.list({ signal });
+  output.data({ uploads }, () =>
+    table([
+      ["UPLOAD", "STATUS", "SIZE", "EXPIRES", "NAME"].map(output.colors.bold),
+      ...uploads.map(({ id, status, size, expires_at, name }) => [
+        id,
+        status,
+        bytesText(size),
+        expires_at,
+        printable(name),
+      ]),
+    ]),
+  );
+  return EXIT.done;
+};
+
+export const deleteUploads: Run = async (context, ids) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  for (const id of ids) await copra.uploads.delete(id, { signal });
+  output.data({ deleted: ids }, () => ids.join("\n"));
+  return EXIT.done;
+};

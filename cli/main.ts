@@ -1,0 +1,58 @@
+// copra: the command line.
+import { VERSION } from "#shared/version.ts";
+import { EXIT, endOf, Interrupted } from "./exit.ts";
+import { parseCommandLine, withDefaultVerb } from "./program.ts";
+import { Output } from "./terminal/output.ts";
+
+/** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
+const SAME_REQUEST_MS = 500;
+
+endOnClosedPipe(process.stdout);
+endOnClosedPipe(process.stderr);
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  // Its options are its own.
+  if (argv[0] === "node") return (await import("./system/repository.ts")).runNode(argv.slice(1));
+  const parsed = parseCommandLine(withDefaultVerb(argv), VERSION);
+  if ("words" in parsed) {
+    (parsed.words.isHelp ? process.stdout : process.stderr).write(parsed.words.text);
+    return parsed.words.isHelp ? EXIT.done : EXIT.usage;
+  }
+  const { spec, args, options, globals } = parsed.chosen;
+  const { stdout, stderr, env, stdin } = process;
+  const flags = { json: globals.json === true, quiet: globals.quiet === true, noColor: globals.color === false };
+  const output = new Output({ stdout, stderr, env, ...flags });
+  const stop = spec.handlesSignals ? new AbortController().signal : listenForInterrupts();
+  try {
+    const run = await spec.load();
+    return await run({ env, output, globals, signal: stop, input: stdin, now: Date.now }, args, options);
+  } catch (error) {
+    // A request that Ctrl-C or a time limit broke off throws the reason, or an error around it.
+    const { exitCode, message } = endOf(stop.aborted ? stop.reason : error);
+    if (exitCode !== EXIT.interrupted) output.warn(output.wordColors.red(message));
+    return exitCode;
+  }
+}
+
+/** Aborted by the first Ctrl-C; the second one ends the process. */
+function listenForInterrupts(): AbortSignal {
+  const controller = new AbortController();
+  let firstAt = 0;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      if (!controller.signal.aborted) firstAt = Date.now();
+      else if (Date.now() - firstAt > SAME_REQUEST_MS) process.exit(EXIT.interrupted);
+      controller.abort(new Interrupted());
+    });
+  }
+  return controller.signal;
+}
+
+/** A reader that has enough, such as `head`, is no error. */
+function endOnClosedPipe(stream: NodeJS.WriteStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(EXIT.done);
+  });
+}

@@ -1,0 +1,85 @@
+// Which files belong to a stream: the references of HLS playlists, DASH manifests and WebVTT files of thumbnails.
+
+/** URLs that the text at `url` refers to, without duplicates. What is not a playlist, manifest or WebVTT has none. */
+export function referencesOf(url: string, text: string): string[] {
+  const kind = new URL(url).pathname.split(".").at(-1);
+  const paths =
+    kind === "m3u8" ? hlsPaths(text) : kind === "mpd" ? dashPaths(text) : kind === "vtt" ? vttPaths(text) : [];
+  const urls = paths.filter((path) => URL.canParse(path, url)).map((path) => withoutFragment(new URL(path, url)));
+  return [...new Set(urls)];
+}
+
+/** Whether a file may refer to others. */
+export const hasReferences = (url: string): boolean => /\.(m3u8|mpd|vtt)$/.test(new URL(url).pathname);
+
+function withoutFragment(url: URL): string {
+  url.hash = "";
+  return url.href;
+}
+
+/** Tags whose URI is a part of the stream (RFC 8216 §4.3). Keys are on the client's own server. */
+const HLS_TAGS = /^#EXT-X-(?:MAP|MEDIA|I-FRAME-STREAM-INF):/;
+
+function hlsPaths(text: string): string[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    if (line === "" || (line.startsWith("#") && !HLS_TAGS.test(line))) return [];
+    if (!line.startsWith("#")) return [line.trim()];
+    const [, uri] = /[:,]URI="([^"]*)"/.exec(line) ?? [];
+    return uri === undefined ? [] : [uri];
+  });
+}
+
+/** Cues of thumbnails: `sheet.jpg#xywh=0,0,160,90`. */
+const vttPaths = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.includes("#xywh="));
+
+/** Files of a static manifest with numbered segments, as Copra makes them (encoder-node/package/dash/). */
+function dashPaths(text: string): string[] {
+  const sets = text.match(/<AdaptationSet[\s>][\s\S]*?<\/AdaptationSet>/g) ?? [];
+  return sets.flatMap((set) => {
+    const representations =
+      set.match(/<Representation\s[^>]*?\/>|<Representation[\s>][\s\S]*?<\/Representation>/g) ?? [];
+    const shared = templateOf(representations.reduce((rest, one) => rest.replace(one, ""), set));
+    return representations.flatMap((representation) => {
+      const [, base] = /<BaseURL>([^<]*)<\/BaseURL>/.exec(representation) ?? [];
+      if (base !== undefined) return [unescaped(base)];
+      const template = templateOf(representation) ?? shared;
+      return template ? filesOf(template, attribute(representation, "id")) : [];
+    });
+  });
+}
+
+function templateOf(xml: string): string | null {
+  return /<SegmentTemplate\s[^>]*?\/>|<SegmentTemplate[\s>][\s\S]*?<\/SegmentTemplate>/.exec(xml)?.[0] ?? null;
+}
+
+/** More segments than a week of video has: a broken manifest must not fill the memory. */
+const MAX_SEGMENTS = 400_000;
+
+function filesOf(template: string, id: string): string[] {
+  const first = Number(attribute(template, "startNumber") || 1);
+  const last = attribute(template, "endNumber");
+  const runs = template.match(/<S\s[^>]*>/g) ?? [];
+  const counted = runs.reduce((sum, run) => sum + Number(attribute(run, "r") || 0) + 1, 0);
+  const count = Math.min(MAX_SEGMENTS, last === "" ? counted : Number(last) - first + 1);
+  const initialization = attribute(template, "initialization");
+  const media = attribute(template, "media");
+  const segments = Array.from({ length: count }, (_, at) => fill(media, id, first + at));
+  return [...(initialization === "" ? [] : [fill(initialization, id, 0)]), ...segments];
+}
+
+/** ISO 23009-1 §5.3.9.4.4. */
+const fill = (template: string, id: string, number: number): string =>
+  template
+    .replaceAll("$RepresentationID$", id)
+    .replaceAll(/\$Number(?:%0(\d+)d)?\$/g, (_, digits = "1") => String(number).padStart(Number(digits), "0"));
+
+const attribute = (xml: string, name: string): string =>
+  unescaped(new RegExp(`^<[^>]*?\\s${name}="([^"]*)"`).exec(xml)?.[1] ?? "");
+
+const unescaped = (text: string): string =>
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&apos;", "'")
+    .replaceAll("&amp;", "&");

@@ -1,0 +1,101 @@
+// Saves the results of a job in a folder.
+import { relative } from "node:path";
+import type { Copra, Job } from "../../client/index.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit.ts";
+import { outputUrls, reportFailures } from "../follow/follow-job.ts";
+import type { Target } from "../target/target.ts";
+import { bytesText } from "../terminal/values.ts";
+import { downloadAll, type SavedFile } from "./download.ts";
+import { type StoredOutput, storageBase } from "./result-paths.ts";
+import { signingFetcher } from "./signed-fetch.ts";
+
+export type Results = {
+  readonly job: Job;
+  readonly target: Target;
+  readonly folder: string;
+  /** Beginning of the objects' names that local files do not have. */
+  readonly prefix: string;
+  readonly signal: AbortSignal;
+  /** The job's request; read from the service if it is not known. */
+  readonly request?: { readonly outputs: object; readonly storage: object };
+};
+
+/** Downloads the outputs of a job that has ended, and reports them. Returns the exit code. */
+export async function saveResults(context: Context, copra: Copra, results: Results): Promise<number> {
+  const { output } = context;
+  const { job, folder, prefix, signal } = results;
+  const request = results.request ?? (await readRequest(copra, job.id, signal));
+  const stored = storedOutputs(job, request?.outputs ?? {});
+  let last = 0;
+  const files = await downloadAll({
+    urls: stored.flatMap(({ urls }) => urls),
+    optional: thumbnailFiles(job, request?.outputs ?? {}),
+    base: storageBase(stored),
+    ...{ folder, prefix, signal },
+    fetcher: await signingFetcher(request?.storage ?? {}, results.target),
+    onFile: (_file, count) => {
+      if (count < last + 50) return;
+      last = count;
+      output.words(`${count} files are downloaded`);
+    },
+  });
+  reportFiles(context, job, files);
+  return job.status === "job.completed" ? EXIT.done : reportFailures(context, job);
+}
+
+/** The request as the service shows it. Old services and old jobs have none; then names come from the URLs alone. */
+async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promise<Results["request"] | null> {
+  try {
+    const { request } = await copra.jobs.request(id, { signal });
+    return { outputs: request.outputs, storage: request.storage };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Error && "status" in error && (error.status === 404 || error.status === 409)) return null;
+    throw error;
+  }
+}
+
+function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[]): void {
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sorted = files.toSorted((a, b) => a.path.localeCompare(b.path));
+  output.data({ ...job, files: sorted }, () => sorted.map(({ path }) => relative(".", path) || path).join("\n"));
+  output.words(`${files.length} files, ${bytesText(total)}`);
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** The requested outputs, one for each of the job's in the same order. */
+function requestedOutputs(outputs: object): { readonly format: string; readonly params: Params }[] {
+  return Object.entries(outputs).flatMap(([format, value]) =>
+    [value].flat().map((params) => ({ format, params: isParams(params) ? params : {} })),
+  );
+}
+
+const isParams = (value: unknown): value is Params => typeof value === "object" && value !== null;
+
+function storedOutputs(job: Job, outputs: object): StoredOutput[] {
+  const requested = requestedOutputs(outputs);
+  return job.outputs.map((output, at) => {
+    const { params = {} } = requested[at] ?? {};
+    return { urls: outputUrls(output), paths: pathsOf(params) };
+  });
+}
+
+function pathsOf({ path, hls, dash }: Params): string[] {
+  const folder = typeof path === "string" ? path.replace(/\/+$/, "") : "";
+  const streams = [hls, dash].flatMap((part) =>
+    isParams(part) && typeof part.path === "string" ? [`${folder}/${part.path}/`.replaceAll(/\/{2,}/g, "/")] : [],
+  );
+  return streams.length > 0 ? streams : typeof path === "string" ? [path] : [];
+}
+
+/** WebVTT files of thumbnails are beside a stream's playlists, which do not mention them. */
+function thumbnailFiles(job: Job, outputs: object): string[] {
+  const requested = requestedOutputs(outputs);
+  return job.outputs.flatMap((output, at) =>
+    requested[at]?.params.thumbnails === true
+      ? outputUrls(output).map((url) => url.replace(/\.(m3u8|mpd)(?=$|\?)/, ".vtt"))
+      : [],
+  );
+}

@@ -1,0 +1,98 @@
+// The checks of `doctor` that need no service.
+import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { promisify } from "node:util";
+import { configPath } from "../target/config-file.ts";
+import type { Env } from "../target/folders.ts";
+import { bytesText } from "../terminal/values.ts";
+import type { Check } from "./check.ts";
+
+const LIMIT_MS = 15_000;
+/** From here on Node runs TypeScript without a flag (local/bootstrap.mjs). */
+const NODE_FOR_REPOSITORY = [22, 18] as const;
+const OLDEST_FFMPEG = 5;
+const LOW_DISK_BYTES = 10e9;
+
+export async function machineChecks(env: Env, signal: AbortSignal): Promise<Check[]> {
+  const run = async (program: string, ...args: string[]): Promise<string | null> => {
+    try {
+      return (await promisify(execFile)(program, args, { timeout: LIMIT_MS, signal })).stdout;
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    }
+  };
+  const [ffmpeg, ffprobe, gpu, unshare] = await Promise.all([
+    run(env.FFMPEG_PATH || "ffmpeg", "-version"),
+    run(env.FFPROBE_PATH || "ffprobe", "-version"),
+    run("nvidia-smi", "--query-gpu=name", "--format=csv,noheader"),
+    process.platform === "linux" ? run("unshare", "--user", "--net", "true") : null,
+  ]);
+  return [
+    nodeCheck(process.versions.node),
+    toolCheck("ffmpeg", ffmpeg),
+    toolCheck("ffprobe", ffprobe),
+    gpu ? ok("GPU", gpu.trim().split("\n").join(", ")) : missing("GPU", "no NVIDIA GPU", "Nodes encode on the CPU"),
+    sandboxCheck(unshare !== null),
+    await diskCheck(),
+    ...configCheck(configPath(env)),
+  ];
+}
+
+const ok = (name: string, detail: string): Check => ({ name, result: "ok", detail });
+const missing = (name: string, detail: string, advice: string): Check => ({ name, result: "missing", detail, advice });
+
+export function nodeCheck(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [least, leastMinor] = NODE_FOR_REPOSITORY;
+  const isRecent = major > least || (major === least && minor >= leastMinor);
+  return isRecent
+    ? ok("Node", version)
+    : missing(
+        "Node",
+        version,
+        `Enough for this command line; nodes and the local system need ${least}.${leastMinor}, which npm brings on Linux`,
+      );
+}
+
+/** `version` is what the tool prints; null if it does not run. */
+export function toolCheck(name: string, version: string | null): Check {
+  if (version === null) {
+    return missing(
+      name,
+      "not found in PATH",
+      `Nodes on this machine use npm's on Linux x64; elsewhere install ${name} ${OLDEST_FFMPEG} or newer`,
+    );
+  }
+  const [, text = "unknown", major] = /^\S+ version n?((\d+)?\S*)/.exec(version) ?? [];
+  if (major !== undefined && Number(major) < OLDEST_FFMPEG) {
+    return { name, result: "failed", detail: text, advice: `Install ${OLDEST_FFMPEG} or newer` };
+  }
+  return ok(name, text);
+}
+
+function sandboxCheck(works: boolean): Check {
+  if (works) return ok("sandbox", "ffmpeg can run without a network");
+  return process.platform === "linux"
+    ? missing(
+        "sandbox",
+        "unshare --user --net does not work",
+        "ffmpeg runs with the network of its node: see docs/nodes.md",
+      )
+    : missing("sandbox", "only on Linux", "ffmpeg runs with the network of its node");
+}
+
+async function diskCheck(): Promise<Check> {
+  const { bavail, bsize } = await statfs(".");
+  const free = bavail * bsize;
+  return free < LOW_DISK_BYTES
+    ? missing("disk", `${bytesText(free)} free here`, "Nodes keep sources and results on their disk while they work")
+    : ok("disk", `${bytesText(free)} free here`);
+}
+
+function configCheck(path: string): Check[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
+  return [{ name: "profiles", result: "failed", detail: `Others may read ${path}`, advice: `chmod 600 ${path}` }];
+}

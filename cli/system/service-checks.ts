@@ -1,0 +1,101 @@
+// The checks of `doctor` that need the service.
+import { CopraAdmin } from "../../client/admin.ts";
+import { Copra } from "../../client/index.ts";
+import { type Context, targetOf } from "../context.ts";
+import { endOf } from "../exit.ts";
+import type { Target } from "../target/target.ts";
+import type { Check } from "./check.ts";
+
+const LIMIT_MS = 10_000;
+/** Signatures of webhooks and storages are rejected when clocks differ by more than minutes. */
+const MAX_SKEW_S = 60;
+
+export async function serviceChecks(context: Context): Promise<Check[]> {
+  let target: Target;
+  try {
+    target = await targetOf(context);
+  } catch (error) {
+    return [{ name: "service", result: "missing", detail: endOf(error).message }];
+  }
+  const { url, key, adminToken, source } = target;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const reached = await reach(url, signal, context.now);
+  const name = `${url} (${source})`;
+  if ("error" in reached) {
+    return [
+      {
+        name: "service",
+        result: "failed",
+        detail: `${name}: ${reached.error}`,
+        advice: "Check the URL, and that the service runs",
+      },
+    ];
+  }
+  return [
+    { name: "service", result: "ok", detail: name },
+    clockCheck(reached.skewSeconds),
+    nodesCheck(reached.nodes),
+    ...(key === null
+      ? []
+      : [
+          await credentialCheck("API key", () =>
+            new Copra({ url, key, retries: 0 }).jobs.page({ limit: 1 }, { signal }),
+          ),
+        ]),
+    ...(adminToken === null
+      ? []
+      : [
+          await credentialCheck("admin token", () =>
+            new CopraAdmin({ url, token: adminToken, retries: 0 }).nodes.list({ signal }),
+          ),
+        ]),
+  ];
+}
+
+type Reached = { readonly skewSeconds: number | null; readonly nodes: number | null } | { readonly error: string };
+
+async function reach(url: string, signal: AbortSignal, now: () => number): Promise<Reached> {
+  try {
+    const startedAt = now();
+    const response = await fetch(`${url}/v2/health`, { signal });
+    if (!response.ok) return { error: `HTTP ${response.status}` };
+    const date = Date.parse(response.headers.get("date") ?? "");
+    const body: unknown = await response.json();
+    const nodes =
+      typeof body === "object" && body !== null && "nodes" in body && typeof body.nodes === "number"
+        ? body.nodes
+        : null;
+    // The header has whole seconds, and was written between request and response.
+    const skewSeconds = Number.isNaN(date) ? null : (date + 500 - (startedAt + now()) / 2) / 1000;
+    return { skewSeconds, nodes };
+  } catch (error) {
+    return { error: endOf(error).message };
+  }
+}
+
+export function clockCheck(skewSeconds: number | null): Check {
+  if (skewSeconds === null) return { name: "clock", result: "missing", detail: "the service sends no date" };
+  const difference = `${Math.abs(Math.round(skewSeconds))} s ${skewSeconds < 0 ? "ahead of" : "behind"} the service`;
+  return Math.abs(skewSeconds) > MAX_SKEW_S
+    ? {
+        name: "clock",
+        result: "failed",
+        detail: `This machine is ${difference}`,
+        advice: "Set its clock, for example with NTP",
+      }
+    : { name: "clock", result: "ok", detail: "agrees with the service" };
+}
+
+const nodesCheck = (nodes: number | null): Check =>
+  nodes === 0
+    ? { name: "nodes", result: "missing", detail: "none is connected", advice: "Jobs wait until one is: copra node" }
+    : { name: "nodes", result: "ok", detail: nodes === null ? "unknown" : `${nodes} connected` };
+
+async function credentialCheck(name: string, call: () => Promise<unknown>): Promise<Check> {
+  try {
+    await call();
+    return { name, result: "ok", detail: "valid" };
+  } catch (error) {
+    return { name, result: "failed", detail: endOf(error).message, advice: "copra login stores another one" };
+  }
+}

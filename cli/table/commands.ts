@@ -1,0 +1,42 @@
+// All commands, in the order of the help.
+import type { CommandGroup, CommandSpec } from "../command-spec.ts";
+import { ACCOUNT_COMMANDS } from "./accounts.ts";
+import { ENCODE_COMMANDS } from "./encode.ts";
+import { FLEET_COMMANDS } from "./fleet.ts";
+import { GLOBAL_OPTIONS } from "./global-options.ts";
+import { JOB_COMMANDS } from "./jobs.ts";
+import { PROFILE_COMMANDS } from "./profiles.ts";
+import { SYSTEM_COMMANDS } from "./system.ts";
+import { WEBHOOK_COMMANDS } from "./webhooks.ts";
+
+export const GROUPS: readonly CommandGroup[] = [
+  { name: "jobs", summary: "List, follow, cancel and retry jobs, and see what they did" },
+  { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
+  { name: "uploads", summary: "List and delete uploads of local files" },
+  { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
+  { name: "accounts", summary: "Create accounts and set their limits (operator)" },
+  { name: "keys", summary: "API keys of accounts (operator)" },
+  { name: "node-tokens", summary: "Tokens of nodes (operator)" },
+];
+
+export const COMMANDS: readonly CommandSpec[] = [
+  ...ENCODE_COMMANDS,
+  ...JOB_COMMANDS,
+  ...WEBHOOK_COMMANDS,
+  ...FLEET_COMMANDS,
+  ...ACCOUNT_COMMANDS,
+  ...PROFILE_COMMANDS,
+  ...SYSTEM_COMMANDS,
+  {
+    name: "completion",
+    summary: "Print a completion script for a shell",
+    arguments: [{ name: "<shell>", description: "The shell", choices: ["bash", "zsh", "fish"] }],
+    examples: ['eval "$(copra completion bash)"', "copra completion fish > ~/.config/fish/completions/copra.fish"],
+    load: async () =>
+      (await import("../system/completion.ts")).completion({
+        commands: COMMANDS,
+        groups: GROUPS,
+        globals: GLOBAL_OPTIONS,
+      }),
+  },
+];

@@ -1,0 +1,63 @@
+// Commands that create jobs.
+import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
+
+const SOURCE: ArgumentSpec = {
+  name: "[source]",
+  description: "File, http(s) URL, or s3://bucket/key with the keys of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  complete: "file",
+};
+
+const REQUEST: readonly OptionSpec[] = [
+  {
+    flags: "--to <format>",
+    description:
+      "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, dash, cmaf, thumbnails, sprite",
+    repeat: true,
+  },
+  { flags: "-f, --file <job.json>", description: "The job, or a part of it; - is standard input", complete: "file" },
+  {
+    flags: "--storage <storage.json>",
+    description:
+      "Where to store the outputs; by default the local system's bucket, else the service's storage for a day",
+    complete: "file",
+  },
+  { flags: "--name <name>", description: "Beginning of the outputs' names, instead of the source's name" },
+  { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
+];
+
+export const ENCODE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "encode",
+    summary: "Encode a file or URL and wait for the results",
+    arguments: [SOURCE],
+    options: [
+      ...REQUEST,
+      { flags: "-o, --output <folder>", description: "Download the results into this folder", complete: "folder" },
+      { flags: "--watch <folder>", description: "Encode each file that appears in this folder", complete: "folder" },
+      { flags: "--dry-run", description: "Show the plan and start nothing" },
+      { flags: "--no-wait", description: "End when the job is created" },
+      {
+        flags: "--timeout <duration>",
+        description: "Stop waiting after this time, such as 90s or 2h; the job goes on",
+      },
+      { flags: "--cancel-on-interrupt", description: "Ctrl-C cancels the job, as in CI" },
+      { flags: "--notify <url>", description: "URL for the job's webhooks" },
+      { flags: "--idempotency-key <key>", description: "The same key and request give the same job for 24 hours" },
+    ],
+    examples: [
+      "copra encode video.mov --to mp4:720p --to hls -o out",
+      "copra encode https://example.com/video.mov --to mp4:1080p --storage bucket.json",
+      "copra encode -f job.json --json",
+      "copra encode --watch inbox --to mp4:720p -o done",
+    ],
+    load: async () => (await import("../encode/encode.ts")).encode,
+  },
+  {
+    name: "plan",
+    summary: "Show what a job would do: outputs and ffmpeg commands",
+    arguments: [SOURCE],
+    options: REQUEST,
+    examples: ["copra plan video.mov --to mp4:720p --to hls"],
+    load: async () => (await import("../encode/plan.ts")).plan,
+  },
+];

@@ -1,0 +1,17 @@
+// Where the command line keeps its files: the XDG base directories, or those of Windows.
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** `config` has what people set, `state` what the commands remember. */
+export function folderOf(kind: "config" | "state", env: Env, platform: string = process.platform): string {
+  const given = kind === "config" ? env.XDG_CONFIG_HOME : env.XDG_STATE_HOME;
+  if (given) return join(given, "copra");
+  const home = env.HOME || env.USERPROFILE || homedir();
+  if (platform === "win32") {
+    const data = kind === "config" ? env.APPDATA : env.LOCALAPPDATA;
+    return join(data || join(home, "AppData", kind === "config" ? "Roaming" : "Local"), "copra");
+  }
+  return kind === "config" ? join(home, ".config", "copra") : join(home, ".local", "state", "copra");
+}

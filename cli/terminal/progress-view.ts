@@ -1,0 +1,134 @@
+// Shows the progress of a job: bars that are redrawn on a terminal, lines elsewhere.
+import { type Colors, statusColor } from "../terminal/colors.ts";
+import type { TextStream } from "../terminal/output.ts";
+import { shortened, table } from "../terminal/table.ts";
+import { durationText } from "../terminal/values.ts";
+
+/** What is shown of one output, or of an upload. */
+export type Line = {
+  readonly name: string;
+  /** 0 to 1; null before it starts. */
+  readonly progress: number | null;
+  readonly state: string;
+  /** Such as `48 fps`. */
+  readonly detail?: string;
+};
+
+export type Snapshot = {
+  /** 0 to 1 of everything. */
+  readonly progress: number;
+  readonly state: string;
+  readonly lines: readonly Line[];
+  readonly detail?: string;
+};
+
+const BAR_CHARS = 24;
+/** Redraws on a terminal, and lines elsewhere, are at least this far apart, unless a state changes. */
+const REDRAW_MS = 100;
+const LINE_MS = 10_000;
+const LINE_STEP = 0.1;
+
+/** Estimates when something ends, from its progress over the last minute. */
+export class Eta {
+  readonly #seen: { readonly at: number; readonly progress: number }[] = [];
+
+  /** Seconds until the end; null while it cannot be estimated. */
+  update(progress: number, nowMs: number): number | null {
+    const last = this.#seen.at(-1);
+    if (last && progress < last.progress) this.#seen.length = 0;
+    this.#seen.push({ at: nowMs, progress });
+    while (this.#seen.length > 2 && (this.#seen[1]?.at ?? nowMs) < nowMs - 60_000) this.#seen.shift();
+    const [first] = this.#seen;
+    if (!first || nowMs - first.at < 2000 || progress <= first.progress) return null;
+    return ((1 - progress) * (nowMs - first.at)) / (progress - first.progress) / 1000;
+  }
+}
+
+export class ProgressView {
+  readonly #out: TextStream;
+  readonly #colors: Colors;
+  readonly #now: () => number;
+  readonly #hidden: boolean;
+  readonly #eta = new Eta();
+  #drawnLines = 0;
+  #lastAt = -Number.MAX_VALUE;
+  #lastStates = "";
+  #lastProgress = 0;
+  #pending: Snapshot | null = null;
+
+  constructor(options: { out: TextStream; colors: Colors; now: () => number; hidden: boolean }) {
+    this.#out = options.out;
+    this.#colors = options.colors;
+    this.#now = options.now;
+    this.#hidden = options.hidden;
+  }
+
+  show(snapshot: Snapshot): void {
+    if (this.#hidden) return;
+    const now = this.#now();
+    const eta = this.#eta.update(snapshot.progress, now);
+    const states = [snapshot.state, ...snapshot.lines.map(({ name, state }) => `${name} ${state}`)].join();
+    const isNew = states !== this.#lastStates;
+    const passed = now - this.#lastAt;
+    const enough = this.#out.isTTY
+      ? passed >= REDRAW_MS
+      : passed >= LINE_MS && snapshot.progress - this.#lastProgress > 0
+        ? true
+        : snapshot.progress - this.#lastProgress >= LINE_STEP;
+    this.#pending = snapshot;
+    if (!isNew && !enough) return;
+    this.#lastAt = now;
+    this.#lastStates = states;
+    this.#lastProgress = snapshot.progress;
+    this.#draw(snapshot, eta);
+  }
+
+  /** Leaves the last state on the screen. */
+  end(): void {
+    if (this.#pending && this.#out.isTTY && !this.#hidden) this.#draw(this.#pending, null);
+    this.#pending = null;
+    this.#drawnLines = 0;
+  }
+
+  #draw(snapshot: Snapshot, eta: number | null): void {
+    this.#pending = null;
+    const rest = eta === null ? "" : `ETA ${durationText(eta)}`;
+    if (!this.#out.isTTY) {
+      const parts = snapshot.lines.map(
+        ({ name, state, progress }) => `${name} ${state}${progress ? ` ${percent(progress)}` : ""}`,
+      );
+      const facts = [percent(snapshot.progress), snapshot.state, ...parts, snapshot.detail ?? "", rest];
+      this.#out.write(`${facts.filter((fact) => fact !== "").join(" · ")}\n`);
+      return;
+    }
+    const width = (this.#out.columns || 80) - 1;
+    const { dim } = this.#colors;
+    const rows = snapshot.lines.map(({ name, progress, state, detail = "" }) => [
+      shortened(name, 28),
+      this.#bar(progress ?? 0),
+      percent(progress ?? 0).padStart(4),
+      statusColor(state, this.#colors),
+      dim(detail),
+    ]);
+    const total = [
+      snapshot.state,
+      this.#bar(snapshot.progress),
+      percent(snapshot.progress).padStart(4),
+      snapshot.detail ?? "",
+      rest,
+    ];
+    const lines = table([...rows, total]).split("\n");
+    // A line that wraps could not be redrawn.
+    const fitting = lines.map((line) => shortened(line, width));
+    const up = this.#drawnLines > 0 ? `\u001b[${this.#drawnLines}A` : "";
+    this.#out.write(`${up}${fitting.map((line) => `\r\u001b[2K${line}\n`).join("")}\u001b[J`);
+    this.#drawnLines = fitting.length;
+  }
+
+  #bar(progress: number): string {
+    const full = Math.round(Math.max(0, Math.min(1, progress)) * BAR_CHARS);
+    return `${this.#colors.green("█".repeat(full))}${this.#colors.dim("░".repeat(BAR_CHARS - full))}`;
+  }
+}
+
+const percent = (progress: number): string => `${Math.floor(progress * 100)}%`;

@@ -1,0 +1,34 @@
+// Text in columns.
+
+const ESCAPE = "\u001b";
+const COLOR = new RegExp(`${ESCAPE}\\[\\d+m`, "g");
+
+/** The width of a text on the screen, without its color codes. */
+export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")].length;
+
+/** Rows in columns with two spaces between them; columns are as wide as their widest cell, and the last is not padded. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - widthOf(cell)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** The beginning of a text, at most `width` characters wide; a text with colors loses them when it is shortened. */
+export function shortened(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return `${[...text.replaceAll(COLOR, "")].slice(0, Math.max(0, width - 1)).join("")}…`;
+}
+
+/** What a service sent, without control characters: those could move the cursor or change the terminal. */
+export const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�");

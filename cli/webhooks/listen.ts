@@ -1,0 +1,76 @@
+// copra webhooks listen: receives the notifications of all jobs of the account, over as many connections as it takes.
+import type { AccountEvent } from "../../client/index.ts";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import { numberOption, textOption } from "../context.ts";
+import { EXIT, endOf, Interrupted } from "../exit.ts";
+import type { Output } from "../terminal/output.ts";
+import { type Forwarded, forward, forwardUrl } from "./forward.ts";
+import { Position } from "./position.ts";
+import { listenSecret } from "./signing.ts";
+
+type Notification = Extract<AccountEvent, { event: "notification" }>["data"];
+
+export const listen: Run = async (context, _args, options) => {
+  const { output, env, now, signal } = context;
+  const secret = listenSecret(env);
+  if (options.printSecret === true) {
+    output.data({ webhook_secret: secret }, () => secret);
+    return EXIT.done;
+  }
+  const given = textOption(options, "forwardTo");
+  const url = given === undefined ? null : forwardUrl(given);
+  const most = numberOption(options, "max", "--max") ?? Number.POSITIVE_INFINITY;
+  const { copra, target } = await clientOf(context);
+  const position = new Position(target, url, env, now);
+  const lastEventId = (options.fromNow === true ? null : position.read()) ?? undefined;
+  output.words(url === null ? "Listening; Ctrl-C ends it" : `Forwarding to ${url}; Ctrl-C ends it`);
+  if (url !== null) output.words(`The secret that signs forwarded webhooks is ${secret}`);
+  if (lastEventId !== undefined)
+    output.words("Goes on after the last webhook of the last run; --from-now skips those since");
+  const onReconnect = (error: unknown): void =>
+    output.words(`Connection lost (${endOf(error).message}); connecting again`);
+  const onWaiting = (): void => output.warn(`Nobody listens at ${url}; the webhook waits until somebody does`);
+  let count = 0;
+  try {
+    for await (const event of copra.events({ signal, lastEventId, onReconnect })) {
+      if (event.event === "gap")
+        output.warn(
+          "Webhooks were missed: the service no longer had them. copra webhooks ls <job> lists those of a job",
+        );
+      if (event.event === "notification") {
+        const forwarded = url === null ? null : await forward(event.data, { url, secret, signal, now, onWaiting });
+        report(output, event.data, forwarded, now());
+        count += 1;
+      }
+      // Only now: what was not forwarded is received again by the next run.
+      if (event.id !== "") position.write(event.id);
+      if (count >= most) return EXIT.done;
+    }
+  } catch (error) {
+    // Ctrl-C is how it ends.
+    if (signal.aborted && signal.reason instanceof Interrupted) return EXIT.done;
+    throw error;
+  }
+  return EXIT.done;
+};
+
+function report(
+  output: Output,
+  { id, job_id, event, body }: Notification,
+  forwarded: Forwarded | null,
+  nowMs: number,
+): void {
+  const time = new Date(nowMs).toTimeString().slice(0, 8);
+  const { green, red, dim } = output.colors;
+  const isTaken = forwarded?.status !== null && (forwarded?.status ?? 500) < 300;
+  const result =
+    forwarded === null
+      ? ""
+      : ` -> ${(isTaken ? green : red)(forwarded.status === null ? "no response" : `HTTP ${forwarded.status}`)}`;
+  const took = forwarded === null ? "" : dim(` ${Math.round(forwarded.seconds * 1000)} ms`);
+  output.line(
+    { id, job_id, event, ...(forwarded ? { status: forwarded.status, seconds: forwarded.seconds } : { body }) },
+    () => `${dim(time)} ${event} ${job_id}${result}${took}`,
+  );
+}
