@@ -37,7 +37,8 @@ async function readEvents(id: string): Promise<Job | null> {
     for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
       const [, type, data = ""] = /^event: (\w+)\n(?:id: .*\n)?data: (.*)/m.exec(buffer.slice(0, end)) ?? [];
       buffer = buffer.slice(end + 2);
-      if (!type) continue;
+      // There are also events about the tasks of the job.
+      if (type !== "job" && type !== "end") continue;
       const job: Job = JSON.parse(data);
       console.error(`${job.progress} ${job.outputs.map(({ key, status }) => `${key} ${status}`).join(", ")}`);
       if (type === "end") return job;

@@ -65,10 +65,10 @@ function shortened(command: CommandReport): CommandReport {
   const { stderrTail } = command;
   const short = stderrTail === undefined ? command : { ...command, stderrTail: stderrTail.slice(-SHORT_CHARS) };
   const argv = short.argv.map((text) => (text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS)}…` : text));
-  const isLong = (count: number): boolean =>
-    charsOf([{ ...short, argv: [...argv.slice(0, count), "…"] }]) > MAX_COMMAND_CHARS;
-  if (charsOf([{ ...short, argv }]) <= MAX_COMMAND_CHARS) return { ...short, argv };
-  let count = argv.length;
-  while (count > 0 && isLong(count)) count -= 1;
-  return { ...short, argv: [...argv.slice(0, count), "…"] };
+  let left = MAX_COMMAND_CHARS - charsOf([{ ...short, argv: ["…"] }]);
+  const missing = argv.findIndex((text) => {
+    left -= JSON.stringify(text).length + 1;
+    return left < 0;
+  });
+  return { ...short, argv: missing < 0 ? argv : [...argv.slice(0, missing), "…"] };
 }

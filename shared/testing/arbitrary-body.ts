@@ -54,7 +54,7 @@ const OUTPUTS: readonly unknown[] = [
 
 const section = (...values: readonly unknown[]) => fc.constantFrom(...values);
 
-const completeBody = fc.record({
+export const completeBody = fc.record({
   input: section(
     { url: "https://user:password@media.example.com:8443/video.mp4?signature=1" },
     { service: "s3", bucket: "videos", region: "eu-west-1", key: "in/video.mp4", credentials: keys },

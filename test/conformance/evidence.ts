@@ -110,7 +110,7 @@ async function followStatuses(stack: TestStack, id: string, seen: Set<string>): 
   const response = await fetch(`${stack.api}/jobs/${id}/events`, { headers: { authorization } });
   let text = "";
   for await (const chunk of response.body ?? []) text += new TextDecoder().decode(chunk);
-  for (const [, data = ""] of text.matchAll(/^data: (.*)$/gm)) {
+  for (const [, data = ""] of text.matchAll(/^event: (?:job|end)\nid: \d+\ndata: (.*)$/gm)) {
     const job: Json = JSON.parse(data);
     for (const { status } of [job, job.input, ...job.outputs]) seen.add(status);
   }

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { TaskChanges } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
@@ -23,12 +24,13 @@ const request = (id: string, init: RequestInit = { headers: own }): Promise<Resp
 
 type Heard = { event: string; id: number; job: JobView };
 
-/** A client of the stream, as browsers read it. */
+/** A client of the stream, as browsers read it, for all events but those about tasks. */
 async function listen(id: string) {
   const response = await request(id);
   expect(response.status).toBe(200);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
+  const tasks: TaskChanges[] = [];
   /** The next event that carries data, or null at the end. */
   const next = async (): Promise<Heard | null> => {
     for (;;) {
@@ -43,10 +45,11 @@ async function listen(id: string) {
       text = text.slice(end + 2);
       const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       const data = field("data");
-      if (data) return { event: field("event") ?? "", id: Number(field("id")), job: JSON.parse(data) };
+      if (data && field("event") === "tasks") tasks.push(TaskChanges.parse(JSON.parse(data)));
+      else if (data) return { event: field("event") ?? "", id: Number(field("id")), job: JSON.parse(data) };
     }
   };
-  return { headers: response.headers, next, close: () => reader?.cancel() };
+  return { headers: response.headers, next, tasks, close: () => reader?.cancel() };
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
@@ -191,6 +194,15 @@ describe("the events of a job in a fleet", () => {
     expect(await hear()).toEqual(completed);
     expect(await stream.next()).toBeNull();
     expect(heard.map(({ event }) => event)).toEqual(["job", "job", "job", "job", "job", "job", "end"]);
-    expect(heard.map((event) => event.id)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const ids = heard.map((event) => event.id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    // All that has happened, in some of the events.
+    const encoded = stream.tasks.flatMap(({ tasks }) => tasks.filter(({ id }) => id === "encode"));
+    expect(stream.tasks[0]?.tasks).toMatchObject([{ id: "inspect", status: "waiting", attempt: 0 }]);
+    expect(encoded.at(-1)).toMatchObject({ status: "completed", node: "node", attempt: 1, progress: 1 });
+    expect(stream.tasks.flatMap(({ attempts }) => attempts)).toMatchObject([
+      { task: "inspect", attempt: 1, outcome: "completed" },
+      { task: "encode", attempt: 1, outcome: "completed" },
+    ]);
   });
 });

@@ -1,6 +1,28 @@
 import { describe, expect, it } from "vitest";
+import type { AttemptView, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
-import { endedEvents, nextStep, type SentEvents } from "./event-text.ts";
+import { endedEvents, type NextStep, nextStep as nextStepOf, type SentEvents } from "./event-text.ts";
+
+const ENCODE: TaskView = {
+  id: "encode",
+  kind: "encode",
+  outputs: ["mp4"],
+  status: "running",
+  attempt: 1,
+  progress: 0.1,
+};
+const SLOWER: TaskView = { ...ENCODE, progress: 0.2, fps: 48.5 };
+const LOST: AttemptView = {
+  ...{ task: "encode", attempt: 1, node: "a", outcome: "lost" },
+  ...{ started_at: "2026-11-21T05:23:27.000Z", ended_at: "2026-11-21T05:23:29.000Z" },
+};
+const listOf = (tasks: TaskView[], attempts: AttemptView[] = []): TaskList => ({
+  ...{ job_id: "3clA7G2GY8bXR5", tasks, attempts, attempts_dropped: 0 },
+});
+const NO_TASKS = listOf([]);
+
+const nextStep = (sent: SentEvents | null, view: JobView, now: number, tasks: TaskList = NO_TASKS): NextStep =>
+  nextStepOf(sent, { job: view, tasks: () => tasks }, now);
 
 const job = (changes: Partial<JobView> = {}): JobView => ({
   id: "3clA7G2GY8bXR5",
@@ -51,5 +73,26 @@ describe("a follower of a job", () => {
 
   it("is sent the same events after the end, from the row", () => {
     expect(nextStep(null, ENDED, 1000)).toEqual({ write: endedEvents(JSON.stringify(ENDED)), sent: null });
+  });
+
+  it("is sent the changes of tasks, at most twice a second, and those at the end", () => {
+    const tasksEvent = (id: number, data: object): string =>
+      `event: tasks\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+    const all = { tasks: [ENCODE], removed: [], attempts: [] };
+    const first = nextStep(null, job(), 1000, listOf([ENCODE]));
+    expect(first).toMatchObject({ write: `retry: 2000\n\n${event("job", 1, job())}${tasksEvent(2, all)}` });
+    const sent = "write" in first ? first.sent : null;
+    expect(nextStep(sent, job(), 1200, listOf([ENCODE]))).toEqual({ waitMs: 300 });
+    expect(nextStep(sent, job(), 1500, listOf([ENCODE]))).toEqual({ waitMs: 14_500 });
+    expect(nextStep(sent, job(), 1499, listOf([SLOWER]))).toEqual({ waitMs: 1 });
+    const changed = nextStep(sent, job(), 1500, listOf([SLOWER]));
+    expect(changed).toMatchObject({ write: tasksEvent(3, { tasks: [SLOWER], removed: [], attempts: [] }) });
+    const later = "write" in changed ? changed.sent : null;
+    expect(nextStep(later, QUEUED, 1501, listOf([], [LOST]))).toMatchObject({ write: event("job", 4, QUEUED) });
+    const last = { tasks: [], removed: ["encode"], attempts: [LOST] };
+    expect(nextStep(later, ENDED, 1501, listOf([], [LOST]))).toEqual({
+      write: event("job", 4, ENDED) + tasksEvent(5, last) + event("end", 6, ENDED),
+      sent: null,
+    });
   });
 });

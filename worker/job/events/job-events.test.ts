@@ -7,7 +7,8 @@ import { JobEvents } from "./job-events.ts";
 /** A job that changes on demand, and its followers. */
 async function followed() {
   let view: JobView | null = viewJob(checkedJob(await newSpec()));
-  const events = new JobEvents(() => view);
+  const tasks = { job_id: "", tasks: [], attempts: [], attempts_dropped: 0 };
+  const events = new JobEvents(() => view && { job: view, tasks: () => tasks });
   const change = (next: Partial<JobView> | null): void => {
     view = next && view && { ...view, ...next };
     events.wake();

@@ -1,17 +1,16 @@
 // The streams that follow a job: events are written to them when it changes.
-import type { JobView } from "#shared/job/job-view.ts";
-import { nextStep, type SentEvents } from "./event-text.ts";
+import { type Followed, nextStep, type SentEvents } from "./event-text.ts";
 
 /** Streams that may follow one job at a time. */
 const MAX_FOLLOWERS = 20;
 const ENCODER = new TextEncoder();
 
 export class JobEvents {
-  readonly #view: () => JobView | null;
+  readonly #view: () => Followed | null;
   readonly #followers = new Set<Follower>();
 
-  /** `view` returns the job's current view, or null when it is no longer kept. */
-  constructor(view: () => JobView | null) {
+  /** `view` returns what followers see of the job now, or null when it is no longer kept. */
+  constructor(view: () => Followed | null) {
     this.#view = view;
   }
 
@@ -56,12 +55,12 @@ export class JobEvents {
  * The position of one stream. It has a timer only while its reader waits, so that an object without followers has none.
  */
 class Follower {
-  readonly #view: () => JobView | null;
+  readonly #view: () => Followed | null;
   #sent: SentEvents | null = null;
   #done = false;
   #wake = (): void => {};
 
-  constructor(view: () => JobView | null) {
+  constructor(view: () => Followed | null) {
     this.#view = view;
   }
 

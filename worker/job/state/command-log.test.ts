@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { CommandReport } from "#shared/protocol/commands.ts";
+import { argumentsOf, CommandLog, NO_COMMANDS, withCommands } from "./command-log.ts";
+import { newTask, type TaskState } from "./task-state.ts";
+
+const SINCE = 1_795_000_000_000;
+
+function taskOf(chunk: number): TaskState {
+  const task = newTask({ kind: "chunk", round: 0, outputs: [0], chunk });
+  const lease = { nodeId: "attic", session: "s", token: "t", expiresAt: 0, since: SINCE, confirmBy: null };
+  return { ...task, attempt: 1, lease: { ...lease, isSuspected: false } };
+}
+
+const ran = (argv: string[], more: Partial<CommandReport> = {}): CommandReport => ({
+  ...{ argv, afterMs: 40, tookMs: 900, exitCode: 0 },
+  ...more,
+});
+/** A command as chunks have: long, and different in a few times. */
+const chunkArgv = (chunk: number): string[] => [
+  ...["-ss", `${chunk * 24}.000`, "-t", "24", "-i", "source"],
+  ...Array.from({ length: 120 }, (_, at) => `-option-${at}-of-an-encoder`),
+  `chunk-${chunk}.mp4`,
+];
+
+describe("the commands of a job", () => {
+  it("are kept with their task, node and time", () => {
+    const log = withCommands(NO_COMMANDS, taskOf(3), [
+      ran(["-i", "source"]),
+      ran(["-x"], { exitCode: 1, stderrTail: "no" }),
+    ]);
+    expect(CommandLog.parse(JSON.parse(JSON.stringify(log)))).toEqual(log);
+    expect(log.runs).toMatchObject([
+      { task: "chunk-3", attempt: 1, nodeId: "attic", startedAt: SINCE + 40, tookMs: 900, exitCode: 0 },
+      { exitCode: 1, stderrTail: "no" },
+    ]);
+    expect(log.runs.map((run) => argumentsOf(log, run))).toEqual([["-i", "source"], ["-x"]]);
+  });
+
+  it("of 300 chunks are all kept, because they differ in little", () => {
+    const chunks = Array.from({ length: 300 }, (_, chunk) => chunk);
+    const log = chunks.reduce((kept, chunk) => withCommands(kept, taskOf(chunk), [ran(chunkArgv(chunk))]), NO_COMMANDS);
+    expect([log.runs.length, log.bases.length, log.dropped]).toEqual([300, 1, 0]);
+    expect(log.runs.map((run) => argumentsOf(log, run))).toEqual(chunks.map(chunkArgv));
+  });
+
+  it("are limited: those that succeeded are dropped first, the oldest first", () => {
+    const different = (n: number): string[] => Array.from({ length: 100 }, (_, at) => `${n} ${at} ${"x".repeat(20)}`);
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
+    const log = numbers.reduce(
+      (kept, n) => withCommands(kept, taskOf(n), [ran(different(n), n === 5 ? { exitCode: 1 } : {})]),
+      NO_COMMANDS,
+    );
+    expect(JSON.stringify(log).length).toBeLessThanOrEqual(100_000);
+    expect(log.runs.length + log.dropped).toBe(100);
+    expect([log.runs[0]?.task, log.runs.at(-1)?.task]).toEqual(["chunk-5", "chunk-99"]);
+    expect(log.runs.map((run) => argumentsOf(log, run)[0])).toEqual(
+      log.runs.map(({ task }) => `${task.slice(6)} 0 ${"x".repeat(20)}`),
+    );
+  });
+
+  it("show no secret of a URL, whatever a node reports", () => {
+    const url = "https://me:sesame-1@media.example.com/v.mp4?X-Amz-Signature=sesame-2#sesame-3";
+    const noisy = ran(["-i", url, `movie=${url}`, `"${url}"`], { exitCode: 1, stderrTail: `${url}: no\n<${url}>` });
+    const text = JSON.stringify(withCommands(NO_COMMANDS, taskOf(0), [noisy]));
+    expect(text).toContain("https://media.example.com/v.mp4");
+    expect(text).not.toContain("sesame");
+  });
+});
