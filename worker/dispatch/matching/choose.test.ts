@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
-import { Accounts } from "./accounts.ts";
-import { Chooser, type MatchingConfig, shareOf } from "./choose.ts";
-import { DEFAULT_CONFIG } from "./matching.ts";
+import { Chooser } from "./choose.ts";
 import { type ConnectedNode, Roster } from "./roster.ts";
-import type { Ticket } from "./tickets.ts";
-import { Waiting } from "./waiting.ts";
+import { DEFAULT_CONFIG, type MatchingConfig, shareOf } from "./shares.ts";
+import { Accounts } from "./waiting/accounts.ts";
+import type { Ticket } from "./waiting/tickets.ts";
+import { Waiting } from "./waiting/waiting.ts";
 
 const NOW = 10_000;
 const PROFILE: Profile = {

@@ -77,9 +77,9 @@ it("counts the task of a node that is gone as lost", () => {
 
 it("gives a cordoned node nothing, and all its slots later", () => {
   const matching = new Matching(new Roster());
-  matching.cordon("attic", true, NOW);
+  matching.limits.cordon("attic", true, NOW);
   matching.roster.add(node("attic", 2));
   expect(matching.step({ kind: "advertise", offers: [offer(JOBS[0] ?? "", 5)] }, NOW).matches).toEqual([]);
-  matching.cordon("attic", false, NOW);
+  matching.limits.cordon("attic", false, NOW);
   expect(matching.step({ kind: "look" }, NOW).matches.reduce((sum, { slots }) => sum + slots, 0)).toBe(2);
 });

@@ -1,6 +1,6 @@
 // The kinds of nodes: one for each profile that nodes of the last minutes have. There are tens of them in a fleet.
 import { type Profile, profileKey } from "#shared/protocol/requirements.ts";
-import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
 /** How long after its last node has gone a profile still counts as one of the fleet. */
 export const SEEN_MS = 10 * 60_000;
@@ -35,6 +35,13 @@ export class Kind<Node extends Member> {
     if (isAdded) level.add(node);
     else level.delete(node);
     this.nodesWithFree[slotClass] += isAdded ? 1 : -1;
+  }
+
+  /** The number of free slots of its nodes, each counted up to MOST_FREE. */
+  free(): SlotCounts {
+    const count = (slotClass: SlotClass): number =>
+      this.#levels[slotClass].reduce((sum, level, at) => sum + level.size * (at + 1), 0);
+    return { inspect: count("inspect"), encode: count("encode") };
   }
 
   /** The node with the most free slots of a class, except those with these ids; null when there is none. */

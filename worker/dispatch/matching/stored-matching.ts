@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
 import type { StoredKind } from "./kinds.ts";
-import { STORED_PREFIXES, type Write } from "./matching.ts";
-import { Ticket, ticketKey } from "./tickets.ts";
+import { STORED_PREFIXES, type Write } from "./steps.ts";
+import { Ticket, ticketKey } from "./waiting/tickets.ts";
 
 const StoredKindRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
 

@@ -2,9 +2,11 @@
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { type SentOffer, TicketOffer } from "../../../rpc/hub.ts";
-import type { Match, MatchingConfig } from "../choose.ts";
-import { Matching, type MatchingEvent } from "../matching.ts";
+import type { Match } from "../choose.ts";
+import { Matching } from "../matching.ts";
 import { addSlots, type ConnectedNode, Roster } from "../roster.ts";
+import type { MatchingConfig } from "../shares.ts";
+import type { MatchingEvent } from "../steps.ts";
 
 /** Numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function randomOf(seed: number): () => number {

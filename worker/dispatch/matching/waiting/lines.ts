@@ -2,9 +2,9 @@
 // account that has used least, and of an account the oldest job.
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { Preferences } from "../ranks.ts";
 import type { Account } from "./accounts.ts";
 import { Heap } from "./heap.ts";
-import type { Preferences } from "./ranks.ts";
 import type { Ticket } from "./tickets.ts";
 
 export const BANDS = 5;

@@ -2,7 +2,7 @@
 // claims.
 import * as z from "zod";
 import { signatureOf } from "#shared/protocol/requirements.ts";
-import { TicketOffer } from "../../rpc/hub.ts";
+import { TicketOffer } from "../../../rpc/hub.ts";
 
 export const Ticket = TicketOffer.extend({
   /** ms since 1970, like all times of a ticket. */

@@ -1,0 +1,64 @@
+// How much work waits and runs, for the operator: by pool and class.
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import type { Roster } from "./roster.ts";
+import type { Ticket } from "./waiting/tickets.ts";
+
+export type Demand = {
+  readonly pool: string;
+  readonly slotClass: SlotClass;
+  /** Tasks that wait, and tasks that run. */
+  readonly waiting: number;
+  readonly running: number;
+  /** How long the oldest has waited; ms. */
+  readonly oldestMs: number;
+  /** The average time of a task; seconds. */
+  readonly meanS: number;
+};
+
+type MutableDemand = { -readonly [Field in keyof Demand]: Demand[Field] };
+
+/** What the demand of a hub is counted from. */
+export type DemandSource = {
+  readonly roster: Pick<Roster, "kinds" | "running" | "get">;
+  readonly tickets: Iterable<Ticket>;
+  /** The average time of a task, in seconds. */
+  readonly meanS: Readonly<Record<SlotClass, number>>;
+};
+
+/** Looks at all tickets and leases. `counts` leaves out the tickets of jobs that another hub counts. */
+export function demandOf(
+  { roster, tickets, meanS }: DemandSource,
+  now: number,
+  counts: (pool: string, jobId: string) => boolean,
+): Demand[] {
+  const pools = new Map<string, Record<SlotClass, MutableDemand>>();
+  const none = (pool: string, slotClass: SlotClass): MutableDemand => ({
+    ...{ pool, slotClass, waiting: 0, running: 0, oldestMs: 0, meanS: meanS[slotClass] },
+  });
+  const of = (pool: string): Record<SlotClass, MutableDemand> => {
+    const known = pools.get(pool);
+    if (known) return known;
+    const made = { inspect: none(pool, "inspect"), encode: none(pool, "encode") };
+    pools.set(pool, made);
+    return made;
+  };
+  for (const pool of roster.kinds.pools()) of(pool);
+  for (const { requirements, jobId, slotClass, count, waitingSince } of tickets) {
+    const queues = of(requirements.pool);
+    if (!counts(requirements.pool, jobId)) continue;
+    for (const taken of slotsOf({ slotClass })) {
+      const queue = queues[taken];
+      queue.waiting += count;
+      queue.oldestMs = Math.max(queue.oldestMs, now - waitingSince);
+    }
+  }
+  for (const running of roster.running()) {
+    const queues = of(roster.get(running.nodeId)?.profile.pool ?? "");
+    for (const taken of slotsOf(running)) queues[taken].running += 1;
+  }
+  return [...pools.values()].flatMap(({ inspect, encode }) => [inspect, encode]);
+}
+
+/** The slots that a task takes: an inspection holds an encode slot for its job. */
+const slotsOf = ({ slotClass }: { readonly slotClass: SlotClass }): readonly SlotClass[] =>
+  slotClass === "inspect" ? SLOT_CLASSES : [slotClass];
