@@ -12,7 +12,7 @@ const LAST_SHARED_TAG = "v2";
 /** The migration with which the main Worker gives them up; the hub of a new service has never been in it. */
 const SPLIT_TAG = "v2-hub";
 /** The variables of HubEnv (worker/bindings.ts). */
-const HUB_VARIABLES = ["LOG_LEVEL", "RESERVED_SHARE"];
+const HUB_VARIABLES = ["HUBS", "LOG_LEVEL", "RESERVED_SHARE"];
 
 const Migration = z.looseObject({ tag: z.string(), new_sqlite_classes: z.array(z.string()).optional() });
 const Binding = z.looseObject({ name: z.string(), class_name: z.string() });
@@ -70,7 +70,9 @@ const neverWithHub = (migrations: Config["migrations"]): object[] =>
  * must exist first.
  */
 export function hubConfig(config: Config, hasJobs: boolean): object {
-  const jobs = config.durable_objects.bindings.filter(({ class_name: name }) => name === "JobObject");
+  const bindingsOf = (className: string) =>
+    config.durable_objects.bindings.filter(({ class_name: name }) => name === className);
+  const jobs = hasJobs ? bindingsOf("JobObject").map((job) => ({ ...job, script_name: config.name })) : [];
   return {
     name: hubNameOf(config),
     main: join(ROOT, "worker", "hub-worker.ts"),
@@ -79,7 +81,7 @@ export function hubConfig(config: Config, hasJobs: boolean): object {
     workers_dev: false,
     preview_urls: false,
     vars: Object.fromEntries(Object.entries(config.vars).filter(([name]) => HUB_VARIABLES.includes(name))),
-    durable_objects: { bindings: hasJobs ? jobs.map((job) => ({ ...job, script_name: config.name })) : [] },
+    durable_objects: { bindings: [...bindingsOf(HUB_CLASS), ...jobs] },
     migrations: [{ tag: "v1", new_sqlite_classes: [HUB_CLASS] }],
     ...(config.observability === undefined ? {} : { observability: config.observability }),
   };

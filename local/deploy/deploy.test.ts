@@ -63,7 +63,12 @@ describe("a deploy", () => {
     expect(hubConfig(CONFIG, true)).toMatchObject({
       name: "copra-hub",
       vars: {},
-      durable_objects: { bindings: [{ name: "JOB", class_name: "JobObject", script_name: "copra" }] },
+      durable_objects: {
+        bindings: [
+          { name: "HUB", class_name: "NodeHub" },
+          { name: "JOB", class_name: "JobObject", script_name: "copra" },
+        ],
+      },
       migrations: [{ new_sqlite_classes: ["NodeHub"] }],
     });
     expect(hubTag("code", CONFIG)).toBe(hubTag("code", CONFIG));

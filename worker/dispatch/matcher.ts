@@ -5,14 +5,18 @@ import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { log } from "../log.ts";
-import { type Advertised, type SentOffer, TicketOffer } from "../rpc/hub.ts";
+import { type Advertised, type Capacity, type LentTicket, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { TaskReport } from "../rpc/hub-reports.ts";
 import type { CloseReason } from "./admission.ts";
 import type { JobCalls } from "./job-calls.ts";
-import type { Match, MatchingConfig } from "./matching/choose.ts";
+import type { Match } from "./matching/choose.ts";
+import type { Demand } from "./matching/demand.ts";
 import type { Allowance } from "./matching/health.ts";
-import { type Demand, Matching, type MatchingEvent } from "./matching/matching.ts";
+import { Matching } from "./matching/matching.ts";
+import type { MatchingConfig } from "./matching/shares.ts";
+import type { MatchingEvent } from "./matching/steps.ts";
 import { loadMatching, saveMatching } from "./matching/stored-matching.ts";
+import { ticketKey } from "./matching/waiting/tickets.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
 
 /** The minimum interval between looks for silent nodes. */
@@ -28,6 +32,8 @@ type MatcherDeps = {
   readonly jobs: JobCalls;
   readonly config: MatchingConfig;
   readonly disconnect: (socket: WebSocket, reason: CloseReason) => Promise<void>;
+  /** Called after each step; returns when to call it again, in ms since 1970, or null. */
+  readonly stepped: (now: number) => number | null;
 };
 
 export class Matcher {
@@ -73,30 +79,59 @@ export class Matcher {
 
   /** A node gets no more work, or gets work again, from the next match on. */
   cordon(nodeId: string, isCordoned: boolean): void {
-    this.#matching.cordon(nodeId, isCordoned, Date.now());
+    this.#matching.limits.cordon(nodeId, isCordoned, Date.now());
   }
 
   /** Whether a node gets any work, after what it has failed. */
   allowanceOf(nodeId: string): Allowance {
-    return this.#matching.health.allowanceOf(nodeId, Date.now());
+    return this.#matching.limits.allowanceOf(nodeId, Date.now());
   }
 
   /** How much of a node's recent work failed by its fault, 0 to 1. */
   scoreOf(nodeId: string): number {
-    return this.#matching.health.scoreOf(nodeId);
+    return this.#matching.limits.scoreOf(nodeId);
   }
 
   /** Does not wait for the claims: they are of other jobs, too. */
   advertise(sent: SentOffer | SentOffer[]): Advertised {
     // Jobs of the previous release send one offer.
     const offers = [sent].flat().map((offer) => TicketOffer.parse(offer));
-    const claims = Promise.all([...this.#disconnectSilent(), this.#step({ kind: "advertise", offers })]);
+    const lost = this.#disconnectSilent();
+    const matches = this.#decide({ kind: "advertise", offers });
+    const claims = Promise.all([...lost, ...matches.map((match) => this.#claim(match))]);
     claims.catch((error: unknown) => log.error("matching failed", { error: messageOf(error) }));
     const now = Date.now();
     const missing = offers.flatMap(({ count, requirements }) =>
       count > 0 ? (this.#matching.missing(requirements, now) ?? []) : [],
     );
-    return { waitingFor: missing[0] ?? null };
+    const { roster } = this.#deps.nodes;
+    return {
+      waitingFor: missing[0] ?? null,
+      taken: takenOf(offers, matches),
+      hasSource: offers.some(({ prefer }) => prefer !== null && roster.accepter(prefer) !== null),
+    };
+  }
+
+  /** The free slots that no ticket can use, by what their nodes have. */
+  capacity(): Capacity[] {
+    return this.#matching.capacity();
+  }
+
+  /** Whether tickets wait that another hub may take. */
+  get hasLendable(): boolean {
+    return this.#matching.hasLendable;
+  }
+
+  /** Gives tickets away for the slots of another hub. */
+  lend(capacity: readonly Capacity[]): LentTicket[] {
+    const { tickets, writes } = this.#matching.lend(capacity, Date.now());
+    saveMatching(this.#storage.kv, writes);
+    return tickets;
+  }
+
+  /** Matches tickets that another hub has lent. */
+  async borrow(tickets: readonly LentTicket[]): Promise<void> {
+    await this.#step({ kind: "borrowed", tickets });
   }
 
   /** Handles the alarm. */
@@ -124,13 +159,20 @@ export class Matcher {
   }
 
   async #step(event: MatchingEvent<SocketNode>): Promise<void> {
+    await Promise.all(this.#decide(event).map((match) => this.#claim(match)));
+  }
+
+  /** Takes a step; its matches are to be claimed. */
+  #decide(event: MatchingEvent<SocketNode>): readonly Match<SocketNode>[] {
     const { matches, changed, writes, wakeAt } = this.#matching.step(event, Date.now());
     for (const node of changed) this.#deps.nodes.update(node, {});
     // In the same turn in which they were advertised: tickets that are taken at once are never written to disk.
     saveMatching(this.#storage.kv, writes);
     // What waits for a silent node must not wait longer than the node is silent.
     if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
-    await Promise.all(matches.map((match) => this.#claim(match)));
+    const stepsAt = this.#deps.stepped(Date.now());
+    if (stepsAt !== null) this.#wakeAt(stepsAt);
+    return matches;
   }
 
   /** Has the matched node claim tasks of the job. */
@@ -162,3 +204,10 @@ export class Matcher {
     void this.#storage.setAlarm(step);
   }
 }
+
+/** Of each offer, how many of its tasks are matched. */
+const takenOf = (offers: readonly TicketOffer[], matches: readonly Match<SocketNode>[]): number[] =>
+  offers.map((offer) => {
+    const key = ticketKey(offer);
+    return matches.reduce((sum, { ticket, slots }) => sum + (ticketKey(ticket) === key ? slots : 0), 0);
+  });

@@ -1,7 +1,7 @@
 // A pool with several hubs: each has a part of the nodes, and a job finds the node wherever it is.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { NAME_HEADER } from "#shared/protocol/frames.ts";
 
 import { capacityOf } from "../job/effects/hub-calls.ts";
@@ -46,12 +46,17 @@ it.each([0, 1, 2])("a job finds the only node at hub %i, and the node hears of t
   const spec = await newJob();
   const node = await joinedAs(names.find((name) => hubOfNode(name) === hub) ?? "");
   const { lease, token: proof } = (await node.next("assign")).assignment;
+  const tickets = () =>
+    Promise.all(hubNames(env, "default").map(async (name) => (await hubOf(env, name).stats()).tickets));
+  const before = await tickets();
   expect(lease.split(".")[0]).toBe(spec.id);
   const body = { token: proof, result: { kind: "inspect", probe: PROBE } };
   await send(`/v2/nodes/leases/${lease}/complete`, { method: "POST", body, headers: bearer(node.token) });
   const encode = (await node.next("assign")).assignment;
   expect(encode.task.kind).toBe("encode");
   const state = await runInDurableObject(jobOf(env, spec.id), (_, { storage }) => loadState(storage));
+  // The hub of the node that has the source was asked first, and no other.
+  expect(await tickets()).toEqual(before);
   const held = state?.tasks.find(({ kind }) => kind === "encode")?.lease;
   expect(held?.hub).toBe(shard === 0 ? undefined : hub);
   await jobOf(env, spec.id).cancel();
@@ -61,11 +66,23 @@ it.each([0, 1, 2])("a job finds the only node at hub %i, and the node hears of t
 it("in a pool of many hubs a job asks two, and the others if these know no node that fits", async () => {
   bindings.HUBS = "default*6";
   const spec = await newJob();
-  const first = hubsFor(env, "default", spec.id);
-  expect(first).toHaveLength(2);
+  const first = hubsFor(env, "default", spec.id).slice(0, 2);
   const name = names.find((one) => !first.includes(hubOfNode(one))) ?? "";
   const node = await joinedAs(name);
   expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
+});
+
+it("a hub with free slots borrows what waits at another", async () => {
+  bindings.HUBS = "default*3";
+  const nodeOf = (hub: string) => names.find((name) => hubOfNode(name) === hub) ?? "";
+  for (const hub of hubNames(env, "default")) await joinedAs(nodeOf(hub), { inspect: 0, encode: 0 });
+  const spec = await newJob();
+  const [first = "", second = "", third = ""] = hubsFor(env, "default", spec.id);
+  await vi.waitFor(async () => expect((await hubOf(env, second).stats()).tickets).toBe(1));
+  expect((await hubOf(env, third).stats()).tickets).toBe(0);
+  const idle = await joinedAs(names.find((name) => hubOfNode(name) === third && name !== nodeOf(third)) ?? "");
+  expect((await idle.next("assign")).assignment.jobId).toBe(spec.id);
+  expect((await hubOf(env, first).stats()).tickets + (await hubOf(env, third).stats()).tickets).toBe(1);
 });
 
 it("a source is split by the encodes of all hubs of its pool", async () => {

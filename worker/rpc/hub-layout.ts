@@ -68,6 +68,9 @@ export const poolsOf = (layout: HubLayout): string[] => [...new Set([DEFAULT_POO
 export const namesOf = ({ pool, location, count }: HubGroup): string[] =>
   Array.from({ length: count }, (_, shard) => ["hub", pool, ...(location === null ? [] : [location]), shard].join(":"));
 
+/** The pool in a hub's name. */
+export const poolOf = (name: string): string => name.split(":")[1] ?? DEFAULT_POOL;
+
 /** The region in a hub's name. */
 export function locationOf(name: string): DurableObjectLocationHint | null {
   const [, , location = ""] = name.split(":");

@@ -96,7 +96,7 @@ export function countsAt(hub: string, layoutText: string): (pool: string, jobId:
   const hubsOf = new Map<string, readonly string[]>();
   return (pool, jobId) => {
     const known = hubsOf.get(pool);
-    const names = known ?? groupsOf(layout, pool).slice(0, 1).flatMap(namesOf);
+    const names = known ?? groupsOf(layout, pool).flatMap(namesOf);
     if (!known) hubsOf.set(pool, names);
     return names.length < 2 ? names[0] === hub : preferredOf(names, jobId) === hub;
   };

@@ -11,8 +11,17 @@ import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
 import { type Inspected, planChunks } from "../chunks/chunk-plan.ts";
 import { beginWork } from "../chunks/chunk-reports.ts";
+import { chunkAttempts, withEnded } from "../state/attempt-log.ts";
 import { boundedInputProbe } from "../state/bounded-probes.ts";
-import { addTask, bumpVersion, moveInputTo, moveOutputs, moveTaskTo, requestAdvertising } from "../state/job-moves.ts";
+import {
+  addTask,
+  bumpVersion,
+  moveInputTo,
+  moveOutputs,
+  moveTaskTo,
+  requestAdvertising,
+  sourceAt,
+} from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
 import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
@@ -24,7 +33,7 @@ export function completeInspect(state: JobState, reported: MediaProbe, inspected
   const waiting = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "waiting");
   const finished = state.spec.outputs.filter(({ index }) => state.outputs[index]?.phase === "done");
   let next = moveTaskTo(state, task.id, "finish");
-  next = { ...next, input: { ...next.input, probe }, sourceNode: task.lease?.nodeId ?? null };
+  next = sourceAt({ ...next, input: { ...next.input, probe } }, task.lease);
   next = recordEvent(moveInputTo(next, "transferred"), "input.transferred", null, now);
   const requested = waiting.filter((spec) => isWanted(spec, probe));
   const skipped = waiting.filter((spec) => !requested.includes(spec));
@@ -51,7 +60,9 @@ function startOutputs(state: JobState, wanted: readonly number[], inspected: Ins
   const next = whole.length > 0 ? addTask(state, newTask({ kind: "encode", round, outputs: whole })) : state;
   if (!plan) return next;
   if (!plan.ok) return { ...next, ultrafast: { reason: plan.reason } };
-  return requestAdvertising(beginWork({ ...next, chunkResults: plan.results }, plan.work), "encode");
+  // The chunks of an earlier round are gone, and what is known of the work on them is kept.
+  const attempts = plan.results === state.chunkResults ? next.attempts : withEnded(next.attempts, chunkAttempts(state));
+  return requestAdvertising(beginWork({ ...next, attempts, chunkResults: plan.results }, plan.work), "encode");
 }
 
 /** The requested outputs that cannot be made of this source, or would overwrite objects of another output. */

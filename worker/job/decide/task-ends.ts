@@ -4,6 +4,7 @@ import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
 import { countRetry, fallBack } from "../chunks/chunk-reports.ts";
 import { activeWork, avoiding, isChunkedTask, otherAttempt } from "../chunks/chunk-work.ts";
+import { endAttempt } from "../state/attempt-log.ts";
 import {
   bumpVersion,
   dropTask,
@@ -13,6 +14,7 @@ import {
   orphanUploads,
   patchTask,
   requestAdvertising,
+  sourceAt,
   taskOf,
 } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -36,6 +38,9 @@ const MAX_RETURNED = 200;
 /** How long a task waits after a node had no room for it: other work must end first. */
 const NO_ROOM_PAUSE_MS = 15_000;
 
+/** With these a node hands back what it could still do. */
+const RETURNING: ReadonlySet<ErrorCode> = new Set(["node_lost", "node_busy", "turn_over"]);
+
 const NODE_LOST: Failure = {
   code: "node_lost",
   message: "The encoder nodes that worked on this stopped responding, one after the other",
@@ -45,8 +50,10 @@ const NODE_LOST: Failure = {
  * The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`, `turn_over`), which is no
  * failure.
  */
-export function failTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
-  const task = taskOf(state, taskId);
+export function failTask(before: JobState, taskId: string, failure: Failure, now: number): JobState {
+  const task = taskOf(before, taskId);
+  const outcome = RETURNING.has(failure.code) ? "returned" : "failed";
+  const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
   const isReturned = failure.code === "node_busy" || failure.code === "turn_over";
   if (isReturned && !isChunkedTask(task) && task.attempt <= MAX_RETURNED) return returnTask(state, task, failure, now);
   // The node is shutting down: its last frames must not renew the lease.
@@ -90,7 +97,7 @@ function returnTask(state: JobState, task: TaskState, { code }: Failure, now: nu
     lease: null,
     reports: madeReports(task),
   });
-  const next = hasYielded ? { ...cleared, sourceNode: task.lease?.nodeId ?? cleared.sourceNode } : cleared;
+  const next = hasYielded && task.lease ? sourceAt(cleared, task.lease) : cleared;
   return bumpVersion(release(next, task));
 }
 
@@ -160,7 +167,7 @@ export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRet
 
 /** Moves a task back to pending, and its outputs too, unless other tasks continue to make chunks of them. */
 function release(state: JobState, { id }: TaskState): JobState {
-  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0 });
+  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null });
   const task = taskOf(next, id);
   const waiting = isChunkedTask(task) ? countRetry(next) : moveOutputs(next, remainingOutputs(next, task), "requeue");
   return requestAdvertising(waiting, slotClassOf(task));

@@ -8,8 +8,8 @@ import { startOf } from "../decide/storage-check.ts";
 import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
+import { advertiseTo } from "./advertise-calls.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
-import { advertiseTo } from "./hub-calls.ts";
 import { advertised } from "./job-effects.ts";
 
 /** How long work waits for the node that has the source before any other node may take it. */
@@ -31,7 +31,11 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const offers = offersOf(state, slotClass, tasks, now);
   const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
   const isLate = (state.advertisements[slotClass] ?? 0) > 0;
-  const { waitingFor } = await advertiseTo(deps.env, { pool, jobId: state.spec.id, isLate }, offers);
+  const { waitingFor } = await advertiseTo(
+    deps.env,
+    { pool, jobId: state.spec.id, sourceHub: state.sourceHub, isLate },
+    offers,
+  );
   noteWaiting(slotClass, waitingFor, deps, now);
   // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it are not advertised
   // yet.

@@ -64,6 +64,13 @@ export const requestAdvertising = (state: JobState, slotClass: SlotClass): JobSt
 export const addTask = (state: JobState, task: TaskState): JobState =>
   requestAdvertising({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
 
+/** The node of a lease has the source: tasks are offered to it first. */
+export const sourceAt = (state: JobState, lease: TaskState["lease"]): JobState => ({
+  ...state,
+  sourceNode: lease?.nodeId ?? null,
+  sourceHub: lease?.hub ?? null,
+});
+
 export const removeTask = (state: JobState, id: string): JobState => ({
   ...state,
   tasks: state.tasks.filter((task) => task.id !== id),

@@ -12,6 +12,7 @@ import { JobSpec } from "../../rpc/job-spec.ts";
 import { AttemptLog, NO_ATTEMPTS } from "./attempt-log.ts";
 import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
 import { CommandLog, NO_COMMANDS } from "./command-log.ts";
+import { Listened, NOT_LISTENED } from "./listened.ts";
 import { newTask, TaskState } from "./task-state.ts";
 import { NOTHING_USED, Used } from "./used.ts";
 
@@ -53,6 +54,7 @@ export const JobState = z.object({
   runningSince: Time.nullable().default(null),
   workedAt: Time.default(0),
   used: Used.default(NOTHING_USED),
+  listened: Listened.default(NOT_LISTENED),
   /** How often the job was restarted. The tasks of each round have ids of their own. */
   round: z.int(),
   /** Counts the changes that the index must have, and the last one that it confirmed. */
@@ -110,6 +112,7 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     runningSince: null,
     workedAt: 0,
     used: NOTHING_USED,
+    listened: NOT_LISTENED,
     round: 0,
     version: 1,
     indexedVersion: 1,
