@@ -1,4 +1,5 @@
 // copra uploads.
+import type { UploadSummary } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
@@ -8,7 +9,8 @@ import { bytesText } from "../terminal/values.ts";
 export const listUploads: Run = async (context) => {
   const { output, signal } = context;
   const { copra } = await clientOf(context);
-  const uploads = await copra.uploads.list({ signal });
+  const uploads: UploadSummary[] = [];
+  for await (const upload of copra.uploads.list({ signal })) uploads.push(upload);
   output.data({ uploads }, () =>
     table([
       ["UPLOAD", "STATUS", "SIZE", "EXPIRES", "NAME"].map(output.colors.bold),

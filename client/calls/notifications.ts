@@ -1,7 +1,6 @@
 // Webhooks: test an endpoint, send a notification again.
 import type { Caller, CallOptions } from "../http/caller.ts";
-import type { Delivery } from "../types/api.ts";
-import type { NewWebhookSecret, TestedEndpoint } from "../types/facts.ts";
+import type { Delivery, EndpointResult, NotificationTest, RotatedSecret } from "../types/api.ts";
 
 export class Notifications {
   readonly #caller: Caller;
@@ -10,12 +9,18 @@ export class Notifications {
     this.#caller = caller;
   }
 
-  /** Sends a signed test event to a URL, and returns what it answered. */
-  test(url: string, options?: CallOptions): Promise<TestedEndpoint> {
-    return this.#caller.json("/v2/notifications/test", { ...options, method: "POST", json: { url } });
+  /** Sends a signed example of an event to a URL, and returns what it responded. */
+  test(
+    url: string,
+    { event, ...options }: CallOptions & Pick<NotificationTest, "event"> = {},
+  ): Promise<EndpointResult> {
+    return this.#caller.json("/v2/notifications/test", { ...options, method: "POST", json: { url, event } });
   }
 
-  /** Sends a notification of a job again, with the same id and body, to its URL or to another one. */
+  /**
+   * Sends a notification of a job again, with the same id and body. With a `url` it is sent once to that URL, and
+   * `response` is what that responded.
+   */
   replay(
     jobId: string,
     id: string,
@@ -26,7 +31,7 @@ export class Notifications {
   }
 
   /** Replaces the secret that signs webhooks; the previous one signs too for 24 hours. */
-  rotateSecret(options?: CallOptions): Promise<NewWebhookSecret> {
+  rotateSecret(options?: CallOptions): Promise<RotatedSecret> {
     return this.#caller.json("/v2/account/webhook-secret", { ...options, method: "POST" });
   }
 }

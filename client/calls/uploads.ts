@@ -1,6 +1,6 @@
 // Uploads of local files, in parts that can be sent again.
 import type { Caller, CallOptions } from "../http/caller.ts";
-import type { Upload, UploadList, UploadPart } from "../types/facts.ts";
+import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
 /** The bytes of one part. */
 export type PartBody = Blob | Uint8Array<ArrayBuffer>;
@@ -41,8 +41,15 @@ export class Uploads {
     return this.#caller.json(pathOf(id), options);
   }
 
-  async list(options?: CallOptions): Promise<Upload[]> {
-    return (await this.#caller.json<UploadList>("/v2/uploads", options)).uploads;
+  /** All uploads that are not removed yet, newest first; pages are read as they are needed. */
+  async *list(options?: CallOptions): AsyncGenerator<UploadSummary> {
+    let cursor: string | null | undefined;
+    do {
+      const query = { cursor: cursor ?? undefined };
+      const page: UploadList = await this.#caller.json("/v2/uploads", { ...options, query });
+      yield* page.uploads;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
   }
 
   /** Sends one part, from 1; sending it again replaces it. */
@@ -55,8 +62,9 @@ export class Uploads {
     return this.#caller.json(pathOf(id, "/complete"), { ...options, method: "POST", repeatable: true });
   }
 
-  async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#caller.send(pathOf(id), { ...options, method: "DELETE" });
+  /** Removes an upload that no job needs. */
+  delete(id: string, options?: CallOptions): Promise<Upload> {
+    return this.#caller.json(pathOf(id), { ...options, method: "DELETE" });
   }
 
   /** Sends a whole file, several parts at a time, and completes the upload. `input: { upload: id }` uses it. */

@@ -88,6 +88,8 @@ export type ErrorCode =
   | "report_not_valid"
   | "query_not_valid"
   | "idempotency_key_not_valid"
+  | "uploads_not_available"
+  | "upload_part_not_valid"
   | "authentication_failed"
   | "upload_not_allowed"
   | "job_not_found"
@@ -96,10 +98,12 @@ export type ErrorCode =
   | "account_not_found"
   | "credential_not_found"
   | "node_not_found"
+  | "upload_not_found"
   | "object_not_found"
   | "route_not_found"
   | "method_not_allowed"
   | "job_state_conflict"
+  | "upload_state_conflict"
   | "idempotency_key_reused"
   | "lease_superseded"
   | "upload_gone"
@@ -108,6 +112,7 @@ export type ErrorCode =
   | "range_not_satisfiable"
   | "rate_limited"
   | "too_many_jobs"
+  | "too_many_uploads"
   | "internal_error"
   | "service_unavailable"
   | "sealing_key_missing"
@@ -145,227 +150,6 @@ export type ErrorCode =
   | "job_timeout"
   | `input_http_${number}`;
 
-/** A task of a job */
-export type TaskView = {
-  /** Unique in the job */
-  id: string;
-  kind: "inspect" | "encode" | "chunk" | "audio" | "join";
-  /** The keys of the outputs that it makes */
-  outputs: string[];
-  /** `failed`: it was given up, because it failed too often or the job ended before */
-  status: "waiting" | "running" | "completed" | "failed";
-  /** The part of the input's video that a task of kind `chunk` encodes */
-  chunk?:
-    | {
-        /** From 1, in time order */
-        number: number;
-        /** Where it starts in the input's video */
-        from_seconds: number;
-        to_seconds: number;
-      }
-    | undefined;
-  /** How many nodes have taken it so far; 0 before the first */
-  attempt: number;
-  /** The node that has it, or had it last */
-  node?: string | undefined;
-  /** When that node took it */
-  started_at?: string | undefined;
-  ended_at?: string | undefined;
-  /** What its node does now */
-  stage?: "transferring" | "encoding" | "uploading" | undefined;
-  /** The completed share of the stage, 0 to 1; 1 when it is completed */
-  progress: number;
-  /** Frames per second that ffmpeg encodes, or has encoded on average */
-  fps?: number | undefined;
-  /** How many seconds of the input it encodes in a second */
-  speed?: number | undefined;
-};
-
-/** The work of one node on a task, after its end */
-export type AttemptView = {
-  /** The id of the task, which may be one of an earlier start of the job */
-  task: string;
-  /** From 1 */
-  attempt: number;
-  node: string;
-  started_at: string;
-  ended_at: string;
-  outcome: "completed" | "failed" | "lost" | "returned" | "superseded" | "cancelled";
-  /** Why it was not completed, in one sentence */
-  reason?: string | undefined;
-};
-
-/** The tasks of a job and their attempts */
-export type TaskList = {
-  job_id: string;
-  /** The tasks since the job was started last, and all chunks of its video */
-  tasks: TaskView[];
-  /** Ended attempts by their end: the last 200 */
-  attempts: AttemptView[];
-  /** Number of earlier attempts that are not kept */
-  attempts_dropped: number;
-};
-
-/** Changes of a job's tasks */
-export type TaskChanges = {
-  /** The tasks that have changed since the event before */
-  tasks: TaskView[];
-  /** The attempts that have ended since */
-  attempts: AttemptView[];
-};
-
-/** One run of ffmpeg */
-export type CommandView = {
-  /** The id of its task */
-  task: string;
-  attempt: number;
-  node: string;
-  /** The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no user, password and query. Arguments that are too long to be kept end in `…` */
-  argv: string[];
-  started_at: string;
-  seconds: number;
-  /** Null if a signal ended it */
-  exit_code: number | null;
-  /** The signal that ended it, such as `SIGKILL` */
-  signal?: string | undefined;
-  /** The end of what it printed; only if it failed */
-  stderr_tail?: string | undefined;
-};
-
-/** The commands that ran for a job */
-export type CommandList = {
-  job_id: string;
-  /** In the order in which their tasks ended */
-  commands: CommandView[];
-  /** Number of commands that are not kept, because there were too many */
-  commands_dropped: number;
-};
-
-/** The request of a job as the service understood it */
-export type RequestView = {
-  job_id: string;
-  /** A body for `POST /v2/jobs` that requests the same, once what was left out is added */
-  request: {
-    input: {
-      [name: string]: unknown;
-    };
-    storage: {
-      [name: string]: unknown;
-    };
-    outputs: {
-      [name: string]: unknown;
-    };
-    notification: {
-      [name: string]: unknown;
-    };
-    settings: {
-      [name: string]: unknown;
-    };
-    [name: string]: unknown;
-  };
-  /** The fields that are missing because they are secret, or lack a secret part: of URLs, user and query */
-  left_out: string[];
-};
-
-/** What an account has used */
-export type Usage = {
-  from: string;
-  /** The last day */
-  to: string;
-  /** All days, the oldest first */
-  days: UsageDay[];
-  total: UsageTotal;
-};
-
-/** The usage of the jobs that ended on a day */
-export type UsageDay = {
-  day: string;
-  /** How often jobs ended; a job that is retried ends again */
-  jobs: {
-    completed: number;
-    failed: number;
-    cancelled: number;
-  };
-  /** The length of what was made: of each finished video, and of each rendition of a stream */
-  output_seconds: {
-    /** Audio without video */
-    audio: number;
-    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
-    sd: number;
-    /** Larger video, up to 1920 and 1080 */
-    hd: number;
-    /** Larger video */
-    uhd: number;
-  };
-  /** The time that nodes worked on tasks, attempts that failed included */
-  node_seconds: number;
-  /** The size of the files of finished outputs */
-  stored_bytes: number;
-};
-
-/** The usage of all days */
-export type UsageTotal = {
-  /** How often jobs ended; a job that is retried ends again */
-  jobs: {
-    completed: number;
-    failed: number;
-    cancelled: number;
-  };
-  /** The length of what was made: of each finished video, and of each rendition of a stream */
-  output_seconds: {
-    /** Audio without video */
-    audio: number;
-    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
-    sd: number;
-    /** Larger video, up to 1920 and 1080 */
-    hd: number;
-    /** Larger video */
-    uhd: number;
-  };
-  /** The time that nodes worked on tasks, attempts that failed included */
-  node_seconds: number;
-  /** The size of the files of finished outputs */
-  stored_bytes: number;
-};
-
-/** A job was created, has another status, or has ended */
-export type JobEvent = {
-  /** 14 letters and digits */
-  id: string;
-  status: "job.starting" | "job.completed" | "job.failed" | "job.aborted";
-  /** Progress of the job in percent; never decreases, and is 100% only at the end */
-  progress: string;
-  created_at: string;
-  completed_at: string | null;
-  outputs: {
-    completed: number;
-    failed: number;
-    total: number;
-  };
-};
-
-/** A notification is due */
-export type NotificationEventData = {
-  /** The id of the notification, as in the log of its job */
-  id: string;
-  job_id: string;
-  event:
-    | "input.transferred"
-    | "input.failed"
-    | "output.completed"
-    | "output.failed"
-    | "job.completed"
-    | "job.failed"
-    | "job.aborted";
-  /** The body of the notification, exactly as it is sent */
-  body: string;
-};
-
-/** Events after `Last-Event-ID` are no longer kept: read the list of jobs for what was missed */
-export type GapEvent = {
-  missed: true;
-};
-
 /** Settings of the job */
 export type Settings = {
   /** Whether to split inputs longer than a minute into chunks that several nodes encode at the same time */
@@ -395,6 +179,7 @@ export type Settings = {
 /** The source */
 export type InputRequest =
   | InputUrl
+  | InputUpload
   | InputS3
   | InputGcs
   | InputDospaces
@@ -407,6 +192,12 @@ export type InputRequest =
 export type InputUrl = {
   /** The http or https URL of the media file; it may contain a user and password */
   url: string;
+};
+
+/** A file that was uploaded to the service */
+export type InputUpload = {
+  /** The id of a completed upload of the account */
+  upload: string;
 };
 
 export type InputS3 = {
@@ -1111,6 +902,36 @@ export type Bulk = {
   cursor?: string | undefined;
 };
 
+/** The name and size of a file */
+export type NewUpload = {
+  /** The name of the file, for people */
+  name: string;
+  /** The size of the file in bytes, at most 671088640000 */
+  size: number;
+};
+
+/** What to send, and to which URL */
+export type NotificationTest = {
+  /** The URL that receives the event, in a POST request */
+  url: string;
+  /** The event of which an example is sent */
+  event?:
+    | "input.transferred"
+    | "input.failed"
+    | "output.completed"
+    | "output.failed"
+    | "job.completed"
+    | "job.failed"
+    | "job.aborted"
+    | undefined;
+};
+
+/** Where to send it; without a body to the URL of the job */
+export type Replay = {
+  /** Send it once to this URL, and not to that of the job; the schedule of the notification stays the same */
+  url?: string | undefined;
+};
+
 /** The name of a new account */
 export type Named = {
   /** A name for the operator: 1 to 100 characters */
@@ -1219,6 +1040,8 @@ export type BulkResult = {
             | "report_not_valid"
             | "query_not_valid"
             | "idempotency_key_not_valid"
+            | "uploads_not_available"
+            | "upload_part_not_valid"
             | "authentication_failed"
             | "upload_not_allowed"
             | "job_not_found"
@@ -1227,10 +1050,12 @@ export type BulkResult = {
             | "account_not_found"
             | "credential_not_found"
             | "node_not_found"
+            | "upload_not_found"
             | "object_not_found"
             | "route_not_found"
             | "method_not_allowed"
             | "job_state_conflict"
+            | "upload_state_conflict"
             | "idempotency_key_reused"
             | "lease_superseded"
             | "upload_gone"
@@ -1239,6 +1064,7 @@ export type BulkResult = {
             | "range_not_satisfiable"
             | "rate_limited"
             | "too_many_jobs"
+            | "too_many_uploads"
             | "internal_error"
             | "service_unavailable"
             | "sealing_key_missing";
@@ -1250,6 +1076,87 @@ export type BulkResult = {
   has_more: boolean;
   /** The `cursor` of the next request; null when there are no more jobs */
   next_cursor: string | null;
+};
+
+/** An upload of a source file */
+export type Upload = {
+  id: string;
+  name: string;
+  /** The size of the file in bytes */
+  size: number;
+  /** The size of all parts but the last in bytes */
+  part_size: number;
+  /** `open` until it is `completed`, and jobs can read it */
+  status: "open" | "completed";
+  created_at: string;
+  /** When it is removed, unless it is written or a job reads it before */
+  expires_at: string;
+  /** The stored parts, by number */
+  parts: UploadPart[];
+};
+
+/** A page of the uploads of the account */
+export type UploadList = {
+  /** Newest first */
+  uploads: UploadSummary[];
+  /** The `cursor` of the next page; null on the last page */
+  next_cursor: string | null;
+};
+
+/** A stored part of an upload */
+export type UploadPart = {
+  /** The number of the part, from 1 */
+  number: number;
+  /** Its size in bytes */
+  size: number;
+  /** The storage's name for this version of the part */
+  etag: string;
+};
+
+/** The tasks of a job and their attempts */
+export type TaskList = {
+  job_id: string;
+  /** The tasks since the job was started last, and all chunks of its video */
+  tasks: Task[];
+  /** Ended attempts by their end: the last 200 */
+  attempts: Attempt[];
+  /** Number of earlier attempts that are not kept */
+  attempts_dropped: number;
+};
+
+/** The commands that ran for a job */
+export type CommandList = {
+  job_id: string;
+  /** In the order in which their tasks ended */
+  commands: Command[];
+  /** Number of commands that are not kept, because there were too many */
+  commands_dropped: number;
+};
+
+/** The request of a job as the service understood it */
+export type RequestView = {
+  job_id: string;
+  /** A body for `POST /v2/jobs` that requests the same, once what was left out is added */
+  request: {
+    input: {
+      [name: string]: unknown;
+    };
+    storage: {
+      [name: string]: unknown;
+    };
+    outputs: {
+      [name: string]: unknown;
+    };
+    notification: {
+      [name: string]: unknown;
+    };
+    settings: {
+      [name: string]: unknown;
+    };
+    [name: string]: unknown;
+  };
+  /** The fields that are missing because they are secret, or lack a secret part: of URLs, user and query */
+  left_out: string[];
 };
 
 /** The plan of a job that is not created */
@@ -1344,6 +1251,20 @@ export type Delivery = {
   next_attempt_at: string | null;
   /** The receiver's HTTP status, or why there was no response */
   last_result: string | null;
+  /** After a replay to another URL: what it responded */
+  response?: EndpointResult | undefined;
+};
+
+/** What an endpoint responded */
+export type EndpointResult = {
+  /** Whether it responded with a status 2xx */
+  delivered: boolean;
+  /** The HTTP status of the response; null if there was none */
+  status: number | null;
+  /** Why there was no response */
+  error?: string | undefined;
+  /** How long the response took */
+  seconds: number;
 };
 
 /** All metadata of a job known so far */
@@ -1390,6 +1311,16 @@ export type KeyMetadata = {
   metadata: {
     [name: string]: MediaMetadata | HttpStreamMetadata;
   };
+};
+
+/** What an account has used */
+export type Usage = {
+  from: string;
+  /** The last day */
+  to: string;
+  /** All days, the oldest first */
+  days: UsageDay[];
+  total: UsageTotal;
 };
 
 /** The service is healthy */
@@ -1669,6 +1600,188 @@ export type Autoscale = {
       };
     };
   };
+};
+
+/** A job was created, has another status, or has ended */
+export type JobEvent = {
+  /** 14 letters and digits */
+  id: string;
+  status: "job.starting" | "job.completed" | "job.failed" | "job.aborted";
+  /** Progress of the job in percent; never decreases, and is 100% only at the end */
+  progress: string;
+  created_at: string;
+  completed_at: string | null;
+  outputs: {
+    completed: number;
+    failed: number;
+    total: number;
+  };
+};
+
+/** A notification is due */
+export type NotificationEvent = {
+  /** The id of the notification, as in the log of its job */
+  id: string;
+  job_id: string;
+  event:
+    | "input.transferred"
+    | "input.failed"
+    | "output.completed"
+    | "output.failed"
+    | "job.completed"
+    | "job.failed"
+    | "job.aborted";
+  /** The body of the notification, exactly as it is sent */
+  body: string;
+};
+
+/** Events after `Last-Event-ID` are no longer kept: read the list of jobs for what was missed */
+export type GapEvent = {
+  missed: true;
+};
+
+/** An upload without its parts */
+export type UploadSummary = {
+  id: string;
+  name: string;
+  /** The size of the file in bytes */
+  size: number;
+  /** The size of all parts but the last in bytes */
+  part_size: number;
+  /** `open` until it is `completed`, and jobs can read it */
+  status: "open" | "completed";
+  created_at: string;
+  /** When it is removed, unless it is written or a job reads it before */
+  expires_at: string;
+};
+
+/** A task of a job */
+export type Task = {
+  /** Unique in the job */
+  id: string;
+  kind: "inspect" | "encode" | "chunk" | "audio" | "join";
+  /** The keys of the outputs that it makes */
+  outputs: string[];
+  /** `failed`: it was given up, because it failed too often or the job ended before */
+  status: "waiting" | "running" | "completed" | "failed";
+  /** The part of the input's video that a task of kind `chunk` encodes */
+  chunk?:
+    | {
+        /** From 1, in time order */
+        number: number;
+        /** Where it starts in the input's video */
+        from_seconds: number;
+        to_seconds: number;
+      }
+    | undefined;
+  /** How many nodes have taken it so far; 0 before the first */
+  attempt: number;
+  /** The node that has it, or had it last */
+  node?: string | undefined;
+  /** When that node took it */
+  started_at?: string | undefined;
+  ended_at?: string | undefined;
+  /** What its node does now */
+  stage?: "transferring" | "encoding" | "uploading" | undefined;
+  /** The completed share of the stage, 0 to 1; 1 when it is completed */
+  progress: number;
+  /** Frames per second that ffmpeg encodes, or has encoded on average */
+  fps?: number | undefined;
+  /** How many seconds of the input it encodes in a second */
+  speed?: number | undefined;
+};
+
+/** The work of one node on a task, after its end */
+export type Attempt = {
+  /** The id of the task, which may be one of an earlier start of the job */
+  task: string;
+  /** From 1 */
+  attempt: number;
+  node: string;
+  started_at: string;
+  ended_at: string;
+  outcome: "completed" | "failed" | "lost" | "returned" | "superseded" | "cancelled";
+  /** Why it was not completed, in one sentence */
+  reason?: string | undefined;
+};
+
+/** One run of ffmpeg */
+export type Command = {
+  /** The id of its task */
+  task: string;
+  attempt: number;
+  node: string;
+  /** The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no user, password and query. Arguments that are too long to be kept end in `…` */
+  argv: string[];
+  started_at: string;
+  seconds: number;
+  /** Null if a signal ended it */
+  exit_code: number | null;
+  /** The signal that ended it, such as `SIGKILL` */
+  signal?: string | undefined;
+  /** The end of what it printed; only if it failed */
+  stderr_tail?: string | undefined;
+};
+
+/** Changes of a job's tasks */
+export type TaskChanges = {
+  /** The tasks that have changed since the event before */
+  tasks: Task[];
+  /** The ids of tasks that no longer exist, such as a second attempt at a chunk that was not needed */
+  removed: string[];
+  /** The attempts that have ended since */
+  attempts: Attempt[];
+};
+
+/** The usage of the jobs that ended on a day */
+export type UsageDay = {
+  day: string;
+  /** How often jobs ended; a job that is retried ends again */
+  jobs: {
+    completed: number;
+    failed: number;
+    cancelled: number;
+  };
+  /** The length of what was made: of each finished video, and of each rendition of a stream */
+  output_seconds: {
+    /** Audio without video */
+    audio: number;
+    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
+    sd: number;
+    /** Larger video, up to 1920 and 1080 */
+    hd: number;
+    /** Larger video */
+    uhd: number;
+  };
+  /** The time that nodes worked on tasks, attempts that failed included */
+  node_seconds: number;
+  /** The size of the files of finished outputs */
+  stored_bytes: number;
+};
+
+/** The usage of all days */
+export type UsageTotal = {
+  /** How often jobs ended; a job that is retried ends again */
+  jobs: {
+    completed: number;
+    failed: number;
+    cancelled: number;
+  };
+  /** The length of what was made: of each finished video, and of each rendition of a stream */
+  output_seconds: {
+    /** Audio without video */
+    audio: number;
+    /** Video of less than 1280 pixels on its longer side and 720 on its shorter one */
+    sd: number;
+    /** Larger video, up to 1920 and 1080 */
+    hd: number;
+    /** Larger video */
+    uhd: number;
+  };
+  /** The time that nodes worked on tasks, attempts that failed included */
+  node_seconds: number;
+  /** The size of the files of finished outputs */
+  stored_bytes: number;
 };
 
 /** An encoder node */

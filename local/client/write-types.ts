@@ -3,9 +3,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
-import * as account from "#shared/api/account-responses.ts";
-import * as commands from "#shared/api/command-responses.ts";
-import * as tasks from "#shared/api/task-responses.ts";
 import { ERRORS } from "#shared/errors.ts";
 import {
   AUDIO_CHOICES,
@@ -61,28 +58,10 @@ function formats(): string {
     .join("\n");
 }
 
-/** Types of events, and parts of responses that deserve a name. */
-const NAMED = {
-  TaskView: tasks.TaskView,
-  AttemptView: tasks.AttemptView,
-  TaskList: tasks.TaskList,
-  TaskChanges: tasks.TaskChanges,
-  CommandView: commands.CommandView,
-  CommandList: commands.CommandList,
-  RequestView: commands.RequestView,
-  Usage: account.Usage,
-  UsageDay: account.UsageDay,
-  UsageTotal: account.UsageTotal,
-  JobEvent: account.JobEvent,
-  NotificationEventData: account.NotificationEventData,
-  GapEvent: account.GapEvent,
-};
-
 /** The content of the file. The Worker's part is loaded at run time: its types are not those of Node. */
 async function content(): Promise<string> {
   const { componentSchemas } = await import(new URL("../../worker/http/openapi/components.ts", import.meta.url).href);
-  const { jsonSchemas } = await import(new URL("../../worker/http/openapi/json-schema.ts", import.meta.url).href);
-  const components = Components.parse({ ...jsonSchemas(NAMED), ...componentSchemas() });
+  const components = Components.parse(componentSchemas());
   const types = printTypes(components, reachable(components, REQUESTS), BY_HAND);
   const header =
     "// The types of the API. Written by `npm run client:types` from the schemas of the API; do not edit.\n";
