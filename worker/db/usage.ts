@@ -7,7 +7,7 @@ import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { runBatch } from "./run-query.ts";
 import { jobs, usageDays } from "./schema.ts";
 
-const DAY_MS = 24 * 60 * 60_000;
+export const DAY_MS = 24 * 60 * 60_000;
 
 /** What jobs have used. Of a job: from its creation to its latest end, with all its rounds. */
 const JobUsage = z.object({

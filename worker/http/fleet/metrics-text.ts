@@ -1,7 +1,7 @@
 // Prints metrics in the text formats of Prometheus: OpenMetrics 1.0, and its own format 0.0.4 for older readers.
 
 export type Labels = Readonly<Record<string, string>>;
-type Sample = { readonly labels: Labels; readonly value: number };
+export type Sample = { readonly labels: Labels; readonly value: number };
 
 /** The values of a histogram: the number of observations within each bound, of all, and their sum. */
 export type Histogram = {
@@ -11,10 +11,14 @@ export type Histogram = {
   readonly sum: number;
 };
 
+/** The number and the sum of observations. */
+export type Summary = { readonly labels: Labels; readonly count: number; readonly sum: number };
+
 /** A metric without the suffixes of its samples. */
 export type Metric = { readonly name: string; readonly help: string } & (
   | { readonly type: "gauge" | "counter"; readonly samples: readonly Sample[] }
   | { readonly type: "histogram"; readonly histograms: readonly Histogram[] }
+  | { readonly type: "summary"; readonly summaries: readonly Summary[] }
 );
 
 export const FORMATS = {
@@ -29,9 +33,14 @@ export const formatFor = (accept: string | undefined): Format =>
 
 /** Metrics without samples are left out. */
 export function printMetrics(metrics: readonly Metric[], format: Format): string {
-  const given = metrics.filter((metric) => ("samples" in metric ? metric.samples : metric.histograms).length > 0);
+  const given = metrics.filter((metric) => seriesOf(metric).length > 0);
   const lines = given.flatMap((metric) => linesOf(metric, format));
   return [...lines, ...(format === "openmetrics" ? ["# EOF"] : []), ""].join("\n");
+}
+
+function seriesOf(metric: Metric): readonly unknown[] {
+  if ("samples" in metric) return metric.samples;
+  return "histograms" in metric ? metric.histograms : metric.summaries;
 }
 
 function linesOf(metric: Metric, format: Format): string[] {
@@ -41,6 +50,7 @@ function linesOf(metric: Metric, format: Format): string[] {
   const family = format === "openmetrics" ? name : sample;
   const about = [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`];
   if (metric.type === "histogram") return [...about, ...metric.histograms.flatMap((one) => histogram(name, one))];
+  if (metric.type === "summary") return [...about, ...metric.summaries.flatMap((one) => totals(name, one))];
   return [...about, ...metric.samples.map(({ labels, value }) => line(sample, labels, value))];
 }
 
@@ -48,10 +58,14 @@ function histogram(name: string, { labels, within, count, sum }: Histogram): str
   return [
     ...within.map(([bound, number]) => line(`${name}_bucket`, { ...labels, le: String(bound) }, number)),
     line(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
-    line(`${name}_count`, labels, count),
-    line(`${name}_sum`, labels, sum),
+    ...totals(name, { labels, count, sum }),
   ];
 }
+
+const totals = (name: string, { labels, count, sum }: Summary): string[] => [
+  line(`${name}_count`, labels, count),
+  line(`${name}_sum`, labels, sum),
+];
 
 function line(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);

@@ -1,0 +1,33 @@
+// The query of GET /v2/usage: the first and the last day.
+import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
+import { strictObject } from "#shared/strict-object.ts";
+import { dayOf } from "../../db/usage.ts";
+import { parseQuery } from "./parse-query.ts";
+
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 366;
+const DATE_RULE = "must be a date such as 2026-11-22";
+
+export const UsageParameters = strictObject({
+  from: z.iso
+    .date(DATE_RULE)
+    .optional()
+    .describe(`The first day, in UTC; by default the days to \`to\` are ${DEFAULT_DAYS}`),
+  to: z.iso.date(DATE_RULE).optional().describe(`The last day, in UTC; at most ${MAX_DAYS} days; today by default`),
+});
+
+/** The first and the last day, in days since 1970. */
+export type UsageQuery = { readonly from: number; readonly to: number };
+
+/** Parses the query. Throws AppError(query_not_valid). */
+export function parseUsageQuery(query: Record<string, string>, now: number): UsageQuery {
+  const parsed = parseQuery(UsageParameters, query);
+  const to = parsed.to === undefined ? dayOf(now) : dayOf(Date.parse(parsed.to));
+  const from = parsed.from === undefined ? to - DEFAULT_DAYS + 1 : dayOf(Date.parse(parsed.from));
+  if (from > to) throw notValid("must not be after `to`");
+  if (to - from >= MAX_DAYS) throw notValid(`must be at most ${MAX_DAYS - 1} days before \`to\``);
+  return { from, to };
+}
+
+const notValid = (rule: string): AppError => new AppError("query_not_valid", `The query parameter \`from\` ${rule}`);
