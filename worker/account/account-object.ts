@@ -1,17 +1,25 @@
 // The object of one account: what its jobs share, so that it is not read from the database for each of them.
 import { DurableObject } from "cloudflare:workers";
+import type { Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { unseal } from "../crypto/sealed-secret.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
 import { log } from "../log.ts";
-import type { AccountRpc, Admission } from "../rpc/account.ts";
+import type { AccountEvent, AccountRpc, Admission, JobAdmission } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
+import { AccountEvents } from "./account-events.ts";
 import { type JobCount, judgeJob } from "./job-count.ts";
 import { Receivers } from "./receivers.ts";
 
 /** The route that rotates a secret calls `forgetSecrets`; this limit applies when that call is lost. */
 const KEEP_SECRETS_MS = 60_000;
+
+const TOO_MANY_LISTENERS: Failure = {
+  code: "rate_limited",
+  message: "Too many event streams of this account are open already",
+};
 
 type Secrets = {
   readonly at: number;
@@ -21,6 +29,7 @@ type Secrets = {
 
 export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #receivers: Receivers;
+  readonly #events: AccountEvents;
   #count: JobCount | null = null;
   #counting: Promise<void> | null = null;
   #secrets: Secrets | null = null;
@@ -30,10 +39,15 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#receivers = new Receivers(ctx.storage.kv);
+    this.#events = new AccountEvents(ctx, env);
   }
 
   get #id(): string {
     return this.ctx.id.name?.replace(/^account:/, "") ?? "";
+  }
+
+  async startJob(limit: number): Promise<JobAdmission> {
+    return { isAdmitted: await this.admitJob(limit), listenedUntil: this.#events.until };
   }
 
   async admitJob(limit: number): Promise<boolean> {
@@ -46,11 +60,25 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
 
   async admitDelivery(receiver: string): Promise<Admission> {
     const admitted = this.#receivers.admit(receiver, Date.now());
-    return admitted.go ? { go: true, signWith: await this.#signWith() } : admitted;
+    const listenedUntil = this.#events.until;
+    return { ...(admitted.go ? { go: true, signWith: await this.#signWith() } : admitted), listenedUntil };
   }
 
   async deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void> {
     this.#receivers.ended(receiver, wasDelivered, Date.now());
+  }
+
+  async record(events: readonly AccountEvent[]): Promise<number> {
+    return this.#events.record(events);
+  }
+
+  async events(lastEventId: string | null): Promise<Result<ReadableStream<Uint8Array>>> {
+    const stream = this.#events.open(this.#id, lastEventId);
+    return stream ? ok(stream) : err(TOO_MANY_LISTENERS);
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#events.ring();
   }
 
   async forgetSecrets(): Promise<void> {

@@ -1,5 +1,5 @@
 // Accounts: their names, the secrets that sign their notifications, and their limits.
-import { asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import type { Account } from "./credentials.ts";
@@ -34,6 +34,13 @@ export async function changeAccount(
 }
 
 const UNFINISHED: JobStatus = "job.starting";
+
+/** The ids of the account's newest unfinished jobs. */
+export async function newestUnfinished(db: D1Database, accountId: string, limit: number): Promise<string[]> {
+  const mine = and(eq(jobs.accountId, accountId), eq(jobs.status, UNFINISHED));
+  const found = drizzle(db).select({ id: jobs.id }).from(jobs).where(mine).orderBy(desc(jobs.createdAt)).limit(limit);
+  return (await runQuery(found)).map(({ id }) => id);
+}
 
 /**
  * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has

@@ -31,10 +31,10 @@ export const cancelJob: Action = async ({ env }, { id }) => {
 /** Restarts an ended job of the account. Throws AppError(too_many_jobs). */
 export const retryJob: Action = async (context, job) => {
   const { env } = context;
-  await requireJobQuota(context, null);
+  const listenedUntil = await requireJobQuota(context, null);
   const retried = await withDeadline<JobResult<{ view: JobView; version: number }>>(
     "retry",
-    jobOf(env, job.id).retry(),
+    jobOf(env, job.id).retry(listenedUntil),
   );
   if (!retried.ok) {
     const gone = retried.error.code === "job_not_found";

@@ -120,7 +120,7 @@ export class JobMemory {
     const { saved } = this.#store;
     const state = this.#state;
     if (!state || !saved) return;
-    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans"] as const;
+    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans", "listened"] as const;
     if (marks.some((mark) => saved[mark] !== state[mark])) this.save(state);
   }
 

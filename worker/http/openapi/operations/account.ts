@@ -64,6 +64,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
         },
       },
     ],
-    codes: ["rate_limited"],
+    codes: [],
   },
 ];

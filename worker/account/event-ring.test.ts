@@ -1,0 +1,115 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { type AccountEvent, accountOf } from "../rpc/account.ts";
+import { EventRing, RING_SIZE } from "./event-ring.ts";
+import { type Listener, newListener, nextWrite } from "./event-text.ts";
+
+const event = (name: string, body = "{}"): AccountEvent => ({
+  ...{ kind: "notification", key: name },
+  data: { id: name, job_id: "J", event: "job.completed", body },
+});
+const START = 1000;
+
+/** Runs a test with the storage of a new object. */
+const withStorage = (test: (kv: SyncKvStorage) => void) =>
+  runInDurableObject(accountOf(env, crypto.randomUUID()), (_, { storage }) => test(storage.kv));
+
+function idsAfter(ring: EventRing, id: number): number[] {
+  const ids: number[] = [];
+  for (let next = ring.next(id); next; next = ring.next(next.id)) ids.push(next.id);
+  return ids;
+}
+
+describe("the newest events of an account", () => {
+  it("have increasing ids, each event once, also when they were read again", async () => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      ring.add([event("a"), event("b")], 2000);
+      ring.add([event("a"), event("c")], 1500);
+      for (const one of [ring, new EventRing(kv, START)]) {
+        expect(idsAfter(one, START)).toEqual([2000, 2001, 2002]);
+        expect([one.floor, one.last, one.next(2001)?.data]).toEqual([START, 2002, event("c").data]);
+        one.add([event("c")], 3000);
+        expect(one.last).toBe(2002);
+      }
+    });
+  });
+
+  it("are 1,000: each further one takes the place of the oldest", async () => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      const all = Array.from({ length: RING_SIZE + 5 }, (_, at) => event(`e${at}`));
+      ring.add(all.slice(0, 3), 2000);
+      ring.add(all.slice(3), 2000);
+      for (const one of [ring, new EventRing(kv, START)]) {
+        expect([one.floor, idsAfter(one, 0).length, one.last]).toEqual([2004, RING_SIZE, 2000 + RING_SIZE + 4]);
+        expect([...kv.list()].length).toBe(RING_SIZE);
+      }
+      new EventRing(kv, START).add([event("later")], 2000);
+      expect(idsAfter(new EventRing(kv, START), 2000 + RING_SIZE + 4)).toEqual([2000 + RING_SIZE + 5]);
+      EventRing.clear(kv);
+      expect([...kv.list()]).toEqual([]);
+    });
+  });
+
+  it("do not fail because of one that cannot be read", async () => {
+    await withStorage((kv) => {
+      new EventRing(kv, START).add([event("a"), event("b")], 2000);
+      kv.put("event:1", { id: "?" });
+      const ring = new EventRing(kv, START);
+      ring.add([event("c")], 2000);
+      expect(idsAfter(ring, START)).toEqual([2000, 2001]);
+    });
+  });
+});
+
+describe("a listener", () => {
+  const at = (changes: Partial<Listener> = {}): Listener => ({ id: 2000, openedAt: 0, writtenAt: 0, ...changes });
+  const text = (name: string, id: number) =>
+    `event: notification\nid: ${id}\ndata: ${JSON.stringify(event(name).data)}\n\n`;
+  const GAP = `event: gap\nid: ${START}\ndata: {"missed":true}\n\n`;
+  const A = text("a", 2000);
+  const B = text("b", 2001);
+
+  it.each<[string, Listener, number, object]>([
+    ["first where it continues", at({ id: 2001, writtenAt: null }), 1, { write: "retry: 2000\nid: 2001\n\n" }],
+    ["then what it has not", at({ id: 2000 }), 1, { write: B, sent: at({ id: 2001, writtenAt: 1 }) }],
+    ["nothing while there is nothing", at({ id: 2001 }), 5000, { waitMs: 10_000 }],
+    ["that the stream lives, after a while", at({ id: 2001 }), 15_000, { write: ": ping\n\n" }],
+    ["that it missed events", at({ id: 900 }), 1, { write: GAP + A + B }],
+    [
+      "that first, if it never had any",
+      at({ id: -1, writtenAt: null }),
+      1,
+      { write: `retry: 2000\nid: 2001\n\n${GAP}${A}${B}` },
+    ],
+    ["to come again with its key, after ten minutes", at(), 600_000, { write: ": connect again\n\n", sent: null }],
+  ])("is sent %s", async (_, listener, now, expected) => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      ring.add([event("a"), event("b")], 2000);
+      expect(nextWrite(listener, ring, now)).toMatchObject(expected);
+    });
+  });
+
+  it("begins with the next event, or after the one that it names", async () => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      ring.add([event("a"), event("b")], 2000);
+      const ids = [null, "2000", "12", "2002", "x", ""].map((id) => newListener(id, ring, 0).id);
+      expect(ids).toEqual([2001, 2000, 12, -1, -1, -1]);
+    });
+  });
+
+  it("that reads slowly gets large events in turn", async () => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      const large = "x".repeat(200_000);
+      ring.add([event("a", large), event("b", large), event("c", large)], 2000);
+      const first = nextWrite(at({ id: START }), ring, 1);
+      expect(first).toMatchObject({ sent: { id: 2001 } });
+      expect("sent" in first && first.sent && nextWrite(first.sent, ring, 1)).toMatchObject({ sent: { id: 2002 } });
+    });
+  });
+});

@@ -1,0 +1,88 @@
+// The newest events of an account, in the object's storage: each overwrites the oldest, so that an event costs one row.
+// In memory are only their ids, because a notification may have a megabyte.
+import * as z from "zod";
+import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
+import type { AccountEvent } from "../rpc/account.ts";
+
+const PREFIX = "event:";
+export const RING_SIZE = 1000;
+
+const RingEvent = z.intersection(
+  z.object({
+    id: z.int(),
+    /** The id of the event before it. */
+    after: z.int(),
+    /** Equal for an event that is sent again. */
+    key: z.string(),
+  }),
+  z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("job"), data: JobEvent }),
+    z.object({ kind: z.literal("notification"), data: NotificationEventData }),
+  ]),
+);
+export type RingEvent = z.infer<typeof RingEvent>;
+
+type Place = { readonly id: number; readonly after: number; readonly key: string; readonly slot: number };
+
+export class EventRing {
+  readonly #kv: SyncKvStorage;
+  readonly #startsAfter: number;
+  readonly #keys = new Set<string>();
+  /** By increasing id. */
+  #places: Place[] = [];
+
+  /** `startsAfter` is the id of the event before the first one. */
+  constructor(kv: SyncKvStorage, startsAfter: number) {
+    this.#kv = kv;
+    this.#startsAfter = startsAfter;
+    for (const [name, value] of kv.list({ prefix: PREFIX })) {
+      const event = RingEvent.safeParse(value);
+      if (event.success) this.#add({ ...placeOf(event.data), slot: Number(name.slice(PREFIX.length)) });
+    }
+    this.#places.sort((one, other) => one.id - other.id);
+  }
+
+  /** The id of the newest event that is no longer kept: all after it are. */
+  get floor(): number {
+    return this.#places[0]?.after ?? this.#startsAfter;
+  }
+
+  /** The id of the newest event. */
+  get last(): number {
+    return this.#places.at(-1)?.id ?? this.#startsAfter;
+  }
+
+  /** The first event after an id. */
+  next(id: number): RingEvent | null {
+    const place = this.#places.find((one) => one.id > id);
+    return place ? RingEvent.parse(this.#kv.get(PREFIX + place.slot)) : null;
+  }
+
+  /** Adds events, except those that it has. Ids are times in ms, so that they increase even if the storage is lost. */
+  add(events: readonly AccountEvent[], now: number): void {
+    for (const event of events) {
+      if (this.#keys.has(event.key)) continue;
+      const slot = ((this.#places.at(-1)?.slot ?? -1) + 1) % RING_SIZE;
+      const added: RingEvent = { ...event, id: Math.max(now, this.last + 1), after: this.last };
+      const overwritten = this.#places.find((place) => place.slot === slot);
+      if (overwritten) {
+        this.#keys.delete(overwritten.key);
+        this.#places = this.#places.filter((place) => place !== overwritten);
+      }
+      this.#kv.put(PREFIX + slot, added);
+      this.#add({ ...placeOf(added), slot });
+    }
+  }
+
+  /** Removes all events of an account, whether or not they can be read. */
+  static clear(kv: SyncKvStorage): void {
+    for (const [name] of [...kv.list({ prefix: PREFIX })]) kv.delete(name);
+  }
+
+  #add(place: Place): void {
+    this.#places.push(place);
+    this.#keys.add(place.key);
+  }
+}
+
+const placeOf = ({ id, after, key }: RingEvent): Omit<Place, "slot"> => ({ id, after, key });
