@@ -356,12 +356,12 @@ it.each<[changes: object, code: string, message: string]>([
   [
     { notification: { url: "https://example.com" } },
     "notification_not_valid",
-    "`notification.type` is missing; it must be http or sns",
+    "`notification.type` is missing; it must be http, sns or none",
   ],
   [
     { notification: { type: "htpp", url: "https://example.com" } },
     "notification_not_valid",
-    "`notification.type` must be http or sns; did you mean `http`?",
+    "`notification.type` must be http, sns or none; did you mean `http`?",
   ],
   [
     { notification: { type: "http" } },

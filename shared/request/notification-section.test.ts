@@ -33,6 +33,14 @@ describe("parseNotification", () => {
     );
   });
 
+  it("accepts a job that notifies nobody", () => {
+    expect(parseNotification({ type: "none", events: true }, "none")).toEqual({
+      ok: true,
+      value: { notification: { type: "none", events: true, metadata: false }, secret: { url: "" } },
+    });
+    expect(parseNotification({ ...HTTP, type: "none" }, "none")).toMatchObject({ ok: false });
+  });
+
   it("stores the params of a topic with the secrets", () => {
     const params = { order: 7, "customer.id": "c-1", live: true };
     expect(parseNotification({ ...SNS, params }, "none")).toMatchObject({
@@ -60,8 +68,8 @@ describe("parseNotification", () => {
 
   it.each<[string, unknown, RegExp]>([
     ["a string", "http", /^`notification` must be an object/],
-    ["no type", {}, /^`notification\.type` is missing; it must be http or sns$/],
-    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type` must be http or sns$/],
+    ["no type", {}, /^`notification\.type` is missing; it must be http, sns or none$/],
+    ["an unknown type", { ...SNS, type: "fax" }, /^`notification\.type` must be http, sns or none$/],
     ["no region", { ...SNS, region: undefined }, /^`notification\.region` is missing: the region of the topic/],
     [
       "a region that is a host",
@@ -135,6 +143,7 @@ describe("parseNotification", () => {
     expect(oneOf?.map(({ required }) => required)).toEqual([
       ["type", "url"],
       ["type", "region", "topic_arn", "credentials"],
+      ["type"],
     ]);
   });
 });

@@ -29,7 +29,10 @@ export const SnsNotification = z.object({
 });
 export type SnsNotification = z.infer<typeof SnsNotification>;
 
-export const NotificationSpec = z.discriminatedUnion("type", [HttpNotification, SnsNotification]);
+/** Nobody is notified; the events are in the log of the job and in the account's stream. */
+const NoNotification = z.object({ type: z.literal("none"), ...options });
+
+export const NotificationSpec = z.discriminatedUnion("type", [HttpNotification, SnsNotification, NoNotification]);
 export type NotificationSpec = z.infer<typeof NotificationSpec>;
 
 const optionsBody = {
@@ -114,11 +117,17 @@ const SnsBody = strictObject({
   error: "must be the same region as in `topic_arn`",
 });
 
+const NoneBody = strictObject({
+  type: z.literal("none").describe("Notify nobody: for clients that follow the job, or the events of their account"),
+  ...optionsBody,
+});
+
 /** The section of a request. */
-export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody], {
+export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody, NoneBody], {
   error: ({ input }) => {
-    const type = isObject(input) && typeof input.type === "string" ? nearest(input.type, ["http", "sns"]) : null;
-    return `must be http or sns${type === null ? "" : `; did you mean \`${type}\`?`}`;
+    const type =
+      isObject(input) && typeof input.type === "string" ? nearest(input.type, ["http", "sns", "none"]) : null;
+    return `must be http, sns or none${type === null ? "" : `; did you mean \`${type}\`?`}`;
   },
 });
 
@@ -138,6 +147,7 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
     const secret = { accessKeyId: credentials.access_key_id, secretAccessKey: credentials.secret_access_key, params };
     return ok({ notification: { ...rest, topicArn }, secret });
   }
+  if (parsed.value.type === "none") return ok({ notification: parsed.value, secret: { url: "" } });
   const { params, ...http } = parsed.value;
   const checked = checkUrl(http.url, allow);
   if (!checked.ok) return invalid("notification_not_valid", `\`notification.url\` ${checked.error}`);

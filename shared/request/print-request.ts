@@ -57,6 +57,8 @@ function printNotification(notification: NotificationSpec): Section {
   switch (notification.type) {
     case "http":
       return { type: "http", url: notification.url, ...options };
+    case "none":
+      return { type: "none", ...options };
     case "sns":
       return { type: "sns", region: notification.region, topic_arn: notification.topicArn, ...options };
     default:

@@ -187,7 +187,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   async replay(id: string): Promise<JobResult<DeliveryView>> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const again = replay(state.outbox, id, Date.now());
+    const again = replay(state.outbox, id, Date.now(), state.spec.notification.type !== "none");
     if (!again) return err(NOTIFICATION_NOT_FOUND);
     if ("waitMs" in again) {
       const retryAfterSeconds = Math.ceil(again.waitMs / 1000);

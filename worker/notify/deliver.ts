@@ -12,6 +12,8 @@ export function deliver(delivery: Delivery, target: NotificationSpec, deps: Deli
       return postWebhook(delivery, deps);
     case "sns":
       return publishToTopic(delivery, target, deps);
+    case "none":
+      return Promise.resolve({ error: "The job notifies nobody" });
     default:
       return assertNever(target);
   }

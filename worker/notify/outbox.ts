@@ -14,12 +14,14 @@ const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 /**
  * The outbox with one delivery due again, from the start of its schedule, with the same id and body; or how long to
- * wait, when it was replayed less than a minute ago. Null when there is no delivery of this id.
+ * wait, when it was replayed less than a minute ago. Null when there is no delivery of this id. Without a receiver only
+ * those who listen to the account's events get it.
  */
 export function replay(
   outbox: readonly Delivery[],
   id: string,
   now: number,
+  hasReceiver = true,
 ): { outbox: Delivery[]; replayed: Delivery } | { waitMs: number } | null {
   const found = outbox.find((delivery) => delivery.id === id);
   if (!found) return null;
@@ -27,7 +29,7 @@ export function replay(
   if (waitMs > 0) return { waitMs };
   const replayed: Delivery = {
     ...found,
-    state: "due",
+    state: hasReceiver ? "due" : found.state,
     earlierAttempts: found.attempts,
     nextAt: now,
     replayedAt: now,

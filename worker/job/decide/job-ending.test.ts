@@ -53,3 +53,16 @@ it.each([
     if (notification.type === "sns") expect(new TextEncoder().encode(body).length).toBeLessThan(256 * 1024);
   },
 );
+
+it("records the events of a job that notifies nobody as delivered", async () => {
+  const [spec, withReceiver] = await Promise.all([newSpec({ notification: { type: "none" } }), newSpec()]);
+  const failed = (spec: Awaited<ReturnType<typeof newSpec>>): JobState => ({
+    ...checkedJob(spec),
+    input: { status: "input.failed", failure: { code: "input_not_media", message: "No media" }, probe: null },
+    outputs: checkedJob(spec).outputs.map((output) => ({ ...output, phase: "failed" })),
+  });
+  expect(endIfDone(failed(spec), 0).outbox.map(({ event, state }) => [event, state])).toEqual([
+    ["job.failed", "delivered"],
+  ]);
+  expect(endIfDone(failed(withReceiver), 0).outbox.map(({ state }) => state)).toEqual(["due"]);
+});

@@ -19,7 +19,8 @@ import { outputMetadata, payloadMetadata } from "../views/metadata-view.ts";
 
 /** Adds an event to the outbox, with its final payload, if the client requested events of this kind. */
 export function recordEvent(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
-  if (!ALWAYS_SENT.has(event) && !state.spec.notification.events) return state;
+  const { type, events } = state.spec.notification;
+  if (!ALWAYS_SENT.has(event) && !events) return state;
   const delivery = {
     id: `msg_${state.spec.id}_${state.outbox.length + 1}`,
     event,
@@ -27,9 +28,9 @@ export function recordEvent(state: JobState, event: NotificationEvent, output: n
     createdAt: now,
     attempts: 0,
     earlierAttempts: 0,
-    state: "due",
+    state: type === "none" ? "delivered" : "due",
     nextAt: now,
-    lastResult: null,
+    lastResult: type === "none" ? "The job notifies nobody" : null,
   } as const;
   return { ...state, outbox: [...state.outbox, delivery] };
 }
