@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+import { CopraAdmin } from "../../../client/admin.ts";
+import { Copra } from "../../../client/index.ts";
+import { OPERATIONS } from "./operations.ts";
+
+/** Operations that the typed client leaves to browsers and nodes. */
+const WITHOUT_METHOD = ["openapi", "docs", "getObject", "headObject"];
+
+type Call = (copra: Copra, admin: CopraAdmin) => unknown;
+const job = {
+  input: { url: "https://example.com/a.mp4" },
+  storage: { service: "coconut" },
+  outputs: { mp4: { path: "a.mp4" } },
+  notification: { type: "http", url: "https://example.com/hook" },
+} as const;
+
+/** The method for each operation. */
+const CALLS: Readonly<Record<string, Call>> = {
+  createJob: ({ jobs }) => jobs.create(job),
+  listJobs: ({ jobs }) => jobs.list().next(),
+  countJobs: ({ jobs }) => jobs.counts(),
+  cancelJobs: ({ jobs }) => jobs.cancelMany({ ids: ["j"] }),
+  retryJobs: ({ jobs }) => jobs.retryMany({ filter: { status: ["job.failed"] } }),
+  getJob: ({ jobs }) => jobs.get("j"),
+  cancelJob: ({ jobs }) => jobs.cancel("j"),
+  retryJob: ({ jobs }) => jobs.retry("j"),
+  followJob: ({ jobs }) => jobs.events("j").next(),
+  getJobTasks: ({ jobs }) => jobs.tasks("j"),
+  getJobCommands: ({ jobs }) => jobs.commands("j"),
+  getJobRequest: ({ jobs }) => jobs.request("j"),
+  getJobMetadata: ({ jobs }) => jobs.metadata("j"),
+  getKeyMetadata: ({ jobs }) => jobs.metadata("j", "mp4"),
+  listNotifications: ({ jobs }) => jobs.notifications("j"),
+  replayNotification: ({ notifications }) => notifications.replay("j", "n"),
+  testNotification: ({ notifications }) => notifications.test("https://example.com/hook"),
+  renewWebhookSecret: ({ notifications }) => notifications.rotateSecret(),
+  createUpload: ({ uploads }) => uploads.create({ name: "a", size: 1 }),
+  listUploads: ({ uploads }) => uploads.list().next(),
+  getUpload: ({ uploads }) => uploads.get("u"),
+  putUploadPart: ({ uploads }) => uploads.part("u", 1, new Uint8Array(1)),
+  completeUpload: ({ uploads }) => uploads.complete("u"),
+  deleteUpload: ({ uploads }) => uploads.delete("u"),
+  getUsage: (copra) => copra.usage(),
+  followAccount: (copra) => copra.events().next(),
+  health: (copra) => copra.health(),
+  createAccount: (_, { accounts }) => accounts.create("a"),
+  listAccounts: (_, { accounts }) => accounts.list(),
+  setAccountLimits: (_, { accounts }) => accounts.setLimits("a", { weight: 2 }),
+  rotateWebhookSecret: (_, { accounts }) => accounts.rotateWebhookSecret("a"),
+  createKey: (_, { keys }) => keys.create("a"),
+  listKeys: (_, { keys }) => keys.list("a"),
+  revokeKey: (_, { keys }) => keys.revoke("k"),
+  createNodeToken: (_, { nodeTokens }) => nodeTokens.create({ name: "n" }),
+  listNodeTokens: (_, { nodeTokens }) => nodeTokens.list(),
+  revokeNodeToken: (_, { nodeTokens }) => nodeTokens.revoke("t"),
+  listNodes: (_, { nodes }) => nodes.list(),
+  getNode: (_, { nodes }) => nodes.get("n"),
+  cordonNode: (_, { nodes }) => nodes.cordon("n"),
+  uncordonNode: (_, { nodes }) => nodes.uncordon("n"),
+  drainNode: (_, { nodes }) => nodes.drain("n"),
+  reseal: (_, admin) => admin.reseal(),
+  autoscale: (_, admin) => admin.autoscale(),
+  metrics: (_, admin) => admin.metrics(),
+};
+/** Methods for parts of these, and for several of them. */
+const COMBINED = ["page", "plan", "follow", "wait", "send"];
+
+it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
+  "the client has a method for $id",
+  async (operation) => {
+    const sent: string[] = [];
+    const fetch = async (url: string, { method = "GET" }: RequestInit = {}) => {
+      sent.push(`${method} ${new URL(url).pathname}`);
+      return Response.json({ status: "error", error_code: "route_not_found", message: "" }, { status: 404 });
+    };
+    const url = "https://copra.test";
+    const call = CALLS[operation.id]?.(new Copra({ url, key: "k", fetch }), new CopraAdmin({ url, token: "t", fetch }));
+    await Promise.resolve(call).catch(() => undefined);
+    const [request = ""] = sent;
+    const path = new RegExp(`^${operation.method.toUpperCase()} ${operation.path.replace(/:\w+/g, "[^/]+")}$`);
+    expect(request).toMatch(path);
+  },
+);
+
+it("no method of the client is without an operation", () => {
+  const { jobs, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
+  const methods = [jobs, uploads, notifications].flatMap((part) =>
+    Object.getOwnPropertyNames(Object.getPrototypeOf(part)),
+  );
+  const tested = Object.values(CALLS).map(String).join("\n");
+  const others = methods.filter((name) => name !== "constructor" && !tested.includes(`.${name}(`));
+  expect(others.sort()).toEqual(COMBINED.toSorted());
+  const known = new Set<string>(OPERATIONS.map(({ id }) => id));
+  expect(Object.keys(CALLS).filter((id) => !known.has(id))).toEqual([]);
+});
