@@ -67,7 +67,7 @@ export class MatchingRun {
     const { Matching } = (await import(new URL("matching.ts", folder).href)) as {
       Matching: new (roster: Roster) => Matching;
     };
-    const { Roster } = (await import(new URL("roster.ts", folder).href)) as { Roster: new () => Roster };
+    const { Roster } = (await import(new URL("nodes/roster.ts", folder).href)) as { Roster: new () => Roster };
     return new MatchingRun(scenario, new Matching(new Roster()));
   }
 

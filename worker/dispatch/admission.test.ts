@@ -10,7 +10,7 @@ import { jobOf } from "../rpc/job.ts";
 import { ADMIN, bearer, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { MAX_SOCKETS_PER_TOKEN } from "./admission.ts";
-import { addSlots } from "./matching/roster.ts";
+import { addSlots } from "./matching/nodes/connected-node.ts";
 import { NodeNames } from "./node-names.ts";
 
 useNodes();

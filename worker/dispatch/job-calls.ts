@@ -13,7 +13,7 @@ import { isUnknownMethod, previousTurn } from "../rpc/previous-turn.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { sealingKeysOf } from "../settings.ts";
 import { JobTurns, type PartAnswer } from "./job-turns.ts";
-import { holding } from "./matching/roster.ts";
+import { holding } from "./matching/nodes/connected-node.ts";
 import type { NodeConnections, SocketNode } from "./node-connections.ts";
 import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "./progress-relay.ts";
 

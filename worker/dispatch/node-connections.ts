@@ -7,7 +7,8 @@ import { type HubFrame, PING, PONG } from "#shared/protocol/frames.ts";
 import { type Profile, profileOf } from "#shared/protocol/requirements.ts";
 import { log } from "../log.ts";
 import { KnownCapabilities } from "./known-capabilities.ts";
-import { ConnectedNode, Roster } from "./matching/roster.ts";
+import { ConnectedNode } from "./matching/nodes/connected-node.ts";
+import { Roster } from "./matching/nodes/roster.ts";
 import { Admitted, NodeAbout } from "./node-about.ts";
 
 /** A node as its socket's attachment holds it, which has room for 16,384 bytes: its capabilities are stored once. */

@@ -30,7 +30,7 @@ import {
 } from "./admission.ts";
 import { JobCalls } from "./job-calls.ts";
 import { Matcher } from "./matcher.ts";
-import { encodesOf } from "./matching/roster.ts";
+import { encodesOf } from "./matching/nodes/connected-node.ts";
 import { Admitted } from "./node-about.ts";
 import { NodeConnections } from "./node-connections.ts";
 import { NodeFrames, violation } from "./node-frames.ts";

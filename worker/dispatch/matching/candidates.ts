@@ -1,8 +1,9 @@
 // The nodes that may take the tickets of a group, and which of them should. Caches how well each kind of node suits.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { Kind } from "./kinds.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import type { Kind } from "./nodes/kinds.ts";
+import type { Roster } from "./nodes/roster.ts";
 import { rankOf } from "./ranks.ts";
-import type { ConnectedNode, Roster } from "./roster.ts";
 import type { Group } from "./waiting/lines.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 

@@ -1,6 +1,6 @@
 // What accounts are charged for the slots that they get: an estimate at once, the difference when the task has ended.
 import type { Match } from "./choose.ts";
-import type { Running } from "./roster.ts";
+import type { Running } from "./nodes/running-leases.ts";
 import type { Accounts } from "./waiting/accounts.ts";
 
 export class Charges {

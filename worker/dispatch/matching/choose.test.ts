@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import { Chooser } from "./choose.ts";
-import { type ConnectedNode, Roster } from "./roster.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import { Roster } from "./nodes/roster.ts";
 import { DEFAULT_CONFIG, type MatchingConfig, shareOf } from "./shares.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import type { Ticket } from "./waiting/tickets.ts";

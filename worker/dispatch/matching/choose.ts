@@ -1,7 +1,8 @@
 // Chooses which node gets which ticket next. Pure, except that it caches ranks.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { Candidates, type Open } from "./candidates.ts";
-import type { ConnectedNode, Roster } from "./roster.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import type { Roster } from "./nodes/roster.ts";
 import { type MatchingConfig, quotaOf, roomOf } from "./shares.ts";
 import { isLineBefore, type Line, waitsSince } from "./waiting/lines.ts";
 import type { Ticket } from "./waiting/tickets.ts";

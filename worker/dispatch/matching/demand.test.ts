@@ -3,7 +3,8 @@ import { leaseId, newJobId } from "#shared/ids.ts";
 import type { Profile } from "#shared/protocol/requirements.ts";
 import { TicketOffer } from "../../rpc/hub.ts";
 import { Matching } from "./matching.ts";
-import { type ConnectedNode, Roster } from "./roster.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import { Roster } from "./nodes/roster.ts";
 
 const NOW = 1_000_000;
 const PROFILE: Profile = {

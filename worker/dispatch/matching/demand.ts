@@ -1,6 +1,6 @@
 // How much work waits and runs, for the operator: by pool and class.
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
-import type { Roster } from "./roster.ts";
+import type { Roster } from "./nodes/roster.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 export type Demand = {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { SentOffer } from "../../rpc/hub.ts";
 import { capacityOf } from "./lending.ts";
 import { Matching } from "./matching.ts";
-import { type ConnectedNode, Roster } from "./roster.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import { Roster } from "./nodes/roster.ts";
 import { nodeOf, offerOf, PROFILE } from "./testing/simulated-fleet.ts";
 
 const NOW = 1_000_000;

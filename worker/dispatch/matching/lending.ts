@@ -1,8 +1,9 @@
 // Lends tickets to another hub of the pool whose nodes have free slots, in the order in which they would be served here.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Capacity } from "../../rpc/hub.ts";
+import type { ConnectedNode } from "./nodes/connected-node.ts";
+import type { Roster } from "./nodes/roster.ts";
 import { rankOf } from "./ranks.ts";
-import type { ConnectedNode, Roster } from "./roster.ts";
 import { quotaOf } from "./shares.ts";
 import type { Accounts } from "./waiting/accounts.ts";
 import { type Group, isLineBefore, type Line } from "./waiting/lines.ts";

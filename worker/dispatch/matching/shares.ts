@@ -1,6 +1,6 @@
 // How many slots an account may use: by its share of the slots, its quota, and what is reserved.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { Roster } from "./roster.ts";
+import type { Roster } from "./nodes/roster.ts";
 import { ABOVE_USUAL, type Line } from "./waiting/lines.ts";
 
 /** Settings of the operator. */

@@ -1,7 +1,7 @@
 // What the hub stores of its matching: tickets, and the profiles of nodes that were seen.
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
-import type { StoredKind } from "./kinds.ts";
+import type { StoredKind } from "./nodes/kinds.ts";
 import { STORED_PREFIXES, type Write } from "./steps.ts";
 import { Ticket, ticketKey } from "./waiting/tickets.ts";
 

@@ -3,7 +3,7 @@ import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
-import type { Allowance } from "../matching/health.ts";
+import type { Allowance } from "../matching/nodes/health.ts";
 import type { SocketNode } from "../node-connections.ts";
 import type { Cordon } from "./cordons.ts";
 

@@ -4,7 +4,8 @@ import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { type SentOffer, TicketOffer } from "../../../rpc/hub.ts";
 import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
-import { addSlots, type ConnectedNode, Roster } from "../roster.ts";
+import { addSlots, type ConnectedNode } from "../nodes/connected-node.ts";
+import { Roster } from "../nodes/roster.ts";
 import type { MatchingConfig } from "../shares.ts";
 import type { MatchingEvent } from "../steps.ts";
 

@@ -1,8 +1,9 @@
 // In which group each ticket waits: with those that the same nodes may take, or with those that wait for one node.
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { ConnectedNode } from "../nodes/connected-node.ts";
+import type { Roster } from "../nodes/roster.ts";
 import { rankOf } from "../ranks.ts";
-import type { ConnectedNode, Roster } from "../roster.ts";
 import type { Account } from "./accounts.ts";
 import { type Entry, Group, type Line } from "./lines.ts";
 import type { Ticket } from "./tickets.ts";

@@ -1,7 +1,8 @@
 // The tickets that wait, each in the group of those that the same nodes may take. No method looks at all tickets,
 // except `values`.
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
-import type { ConnectedNode, Roster } from "../roster.ts";
+import type { ConnectedNode } from "../nodes/connected-node.ts";
+import type { Roster } from "../nodes/roster.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { Groups, opensAt } from "./groups.ts";
 import { Heap } from "./heap.ts";

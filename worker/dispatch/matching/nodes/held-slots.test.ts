@@ -2,11 +2,12 @@
 import { describe, expect, it, test } from "vitest";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { TicketOffer } from "../../rpc/hub.ts";
-import type { Match } from "./choose.ts";
+import { TicketOffer } from "../../../rpc/hub.ts";
+import type { Match } from "../choose.ts";
+import { Matching } from "../matching.ts";
+import { addSlots, type ConnectedNode } from "./connected-node.ts";
 import { freeSlots, HOLD_MS } from "./held-slots.ts";
-import { Matching } from "./matching.ts";
-import { addSlots, type ConnectedNode, Roster } from "./roster.ts";
+import { Roster } from "./roster.ts";
 
 const PROFILE: Profile = {
   ...{ pool: "default", region: null, labels: [], spot: false },

@@ -1,72 +1,10 @@
 // The connected nodes by what they have, with indexes to find one without looking at all of them.
-import * as z from "zod";
-import { parseLeaseId } from "#shared/ids.ts";
-import { Profile } from "#shared/protocol/requirements.ts";
-import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
-import type { LeaseHolder, LeaseHolding } from "../../rpc/hub.ts";
+import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
+import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
+import type { ConnectedNode } from "./connected-node.ts";
 import { freeSlots } from "./held-slots.ts";
 import { Kinds } from "./kinds.ts";
-
-/** The leases that a node holds, with the class of the slot that each takes. */
-const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
-export type HeldLeases = z.infer<typeof HeldLeases>;
-
-/** A node as it is stored in its socket's attachment. */
-export const ConnectedNode = z.object({
-  nodeId: z.string(),
-  session: z.string(),
-  profile: Profile,
-  /** Slots that the node has offered and the hub has not used. */
-  free: SlotCounts,
-  /** Leases that the node was assigned and has not released. */
-  leases: HeldLeases,
-  /** The accounts of these leases' jobs, by job id, as far as they are known. */
-  accounts: z.record(z.string(), z.string()).default({}),
-  /** Whether it accepts no more work on this connection. */
-  draining: z.boolean(),
-  /** When it last sent a frame, as of the last update; ms since 1970. */
-  heardAt: z.number(),
-});
-export type ConnectedNode = z.infer<typeof ConnectedNode>;
-
-/** The free slots after a node offers further ones: no more than it may have slots, and may hold leases. */
-export function addSlots(
-  { free, leases }: Pick<ConnectedNode, "free" | "leases">,
-  { inspect, encode }: SlotCounts,
-): SlotCounts {
-  const room = Math.max(0, MAX_LEASES - Object.keys(leases).length);
-  const ofEncode = Math.min(free.encode + encode, MAX_SLOTS, room);
-  return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
-}
-
-/** The number of encodes that a node can run at the same time, running ones included. */
-export const encodesOf = ({ free, leases }: ConnectedNode): number =>
-  free.encode + Object.values(leases).filter((slotClass) => slotClass === "encode").length;
-
-/** The leases of a node with further leases of a ticket's job. Accounts of jobs without a lease are removed. */
-export function holding(
-  { leases, accounts }: Pick<ConnectedNode, "leases" | "accounts">,
-  added: readonly { readonly lease: string; readonly slotClass: SlotClass }[],
-  { jobId, accountId }: { readonly jobId: string; readonly accountId: string },
-): Pick<ConnectedNode, "leases" | "accounts"> {
-  const all = { ...leases, ...Object.fromEntries(added.map(({ lease, slotClass }) => [lease, slotClass])) };
-  const jobs = new Set<string>(Object.keys(all).map((lease) => parseLeaseId(lease)?.job ?? ""));
-  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job));
-  return { leases: all, accounts: Object.fromEntries(known) };
-}
-
-/** The account of leases whose job is not known. */
-const UNKNOWN_ACCOUNT = "";
-
-/** A lease of a connected node. */
-export type Running = {
-  readonly lease: string;
-  readonly jobId: string;
-  readonly accountId: string;
-  readonly nodeId: string;
-  readonly slotClass: SlotClass;
-};
+import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
 
 /** What has changed since the last look. */
 export type RosterChanges = { readonly nodes: Set<string>; readonly accounts: Set<string>; readonly ended: Running[] };
@@ -78,7 +16,7 @@ type Limit = 0 | 1;
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly kinds = new Kinds<Node>();
   readonly #nodes = new Map<string, Node>();
-  readonly #running = new Map<string, Running & { readonly node: Node }>();
+  readonly #running = new RunningLeases<Node>();
   /** The number of tasks of each account on all nodes, and of claims on their way. */
   readonly #tasks = new Map<string, number>();
   /** Claims on their way to each node. */
@@ -119,7 +57,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     if (node) this.#index(node);
     this.kinds.pool(profile.pool).slots[slotClass] += count;
     this.#addTasks(accountId, count);
-    this.#addHeld(profile.pool, slotClass, accountId, count);
+    this.kinds.addHeld(profile.pool, slotClass, accountId, count);
   }
 
   values(): Iterable<Node> {
@@ -138,7 +76,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   /** The node that holds a lease. */
   holder(lease: string): Node | null {
-    return this.#running.get(lease)?.node ?? null;
+    return this.#running.holder(lease);
   }
 
   /** Whether a node has a lease. Another process of the node has not. */
@@ -240,11 +178,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   #index(node: Node): void {
     this.#changes.nodes.add(node.nodeId);
-    for (const [lease, slotClass] of Object.entries(node.leases)) {
-      const jobId = parseLeaseId(lease)?.job ?? "";
-      const accountId = node.accounts[jobId] ?? UNKNOWN_ACCOUNT;
-      this.#running.set(lease, { lease, jobId, accountId, nodeId: node.nodeId, slotClass, node });
-    }
+    this.#running.add(node);
     this.#count(node, 1);
   }
 
@@ -252,18 +186,18 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     this.#changes.nodes.add(node.nodeId);
     this.#count(node, -1);
     // Counted with the account that was known so far.
-    for (const lease of Object.keys(node.leases)) this.#addTasks(this.#accountOf(node, lease), -1);
+    for (const lease of Object.keys(node.leases)) this.#addTasks(accountOf(node, lease), -1);
   }
 
   #count(node: Node, sign: 1 | -1): void {
     const pool = this.kinds.pool(node.profile.pool);
     const accepts = this.#accepts(node);
     for (const [lease, slotClass] of Object.entries(node.leases)) {
-      const accountId = this.#accountOf(node, lease);
+      const accountId = accountOf(node, lease);
       if (sign > 0) this.#addTasks(accountId, 1);
       if (!accepts) continue;
       pool.slots[slotClass] += sign;
-      this.#addHeld(node.profile.pool, slotClass, accountId, sign);
+      this.kinds.addHeld(node.profile.pool, slotClass, accountId, sign);
     }
     if (!accepts) return;
     const kind = this.kinds.of(node);
@@ -276,18 +210,10 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     }
   }
 
-  #accountOf(node: Node, lease: string): string {
-    return node.accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
-  }
-
   #end(node: Node, leases: readonly string[]): void {
-    for (const lease of leases) {
-      const running = this.#running.get(lease);
-      if (running?.node !== node) continue;
-      this.#running.delete(lease);
-      this.#late.delete(lease);
-      this.#changes.ended.push(running);
-    }
+    const ended = this.#running.end(node, leases);
+    for (const { lease } of ended) this.#late.delete(lease);
+    this.#changes.ended.push(...ended);
   }
 
   #addTasks(accountId: string, count: number): void {
@@ -295,12 +221,5 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     if (tasks === 0) this.#tasks.delete(accountId);
     else this.#tasks.set(accountId, tasks);
     this.#changes.accounts.add(accountId);
-  }
-
-  #addHeld(pool: string, slotClass: SlotClass, accountId: string, count: number): void {
-    const ofClass = this.kinds.pool(pool).held[slotClass];
-    const held = (ofClass.get(accountId) ?? 0) + count;
-    if (held === 0) ofClass.delete(accountId);
-    else ofClass.set(accountId, held);
   }
 }

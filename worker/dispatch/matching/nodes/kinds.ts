@@ -95,6 +95,14 @@ export class Kinds<Node extends Member> {
     return pool;
   }
 
+  /** An account uses so many slots more, or fewer. */
+  addHeld(pool: string, slotClass: SlotClass, accountId: string, count: number): void {
+    const ofClass = this.pool(pool).held[slotClass];
+    const held = (ofClass.get(accountId) ?? 0) + count;
+    if (held === 0) ofClass.delete(accountId);
+    else ofClass.set(accountId, held);
+  }
+
   pools(): Iterable<string> {
     return this.#pools.keys();
   }

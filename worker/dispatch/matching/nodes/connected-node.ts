@@ -1,0 +1,53 @@
+// A connected node as it is stored in its socket's attachment: its profile, its free slots and its leases.
+import * as z from "zod";
+import { parseLeaseId } from "#shared/ids.ts";
+import { Profile } from "#shared/protocol/requirements.ts";
+import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
+import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
+
+/** The leases that a node holds, with the class of the slot that each takes. */
+const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
+export type HeldLeases = z.infer<typeof HeldLeases>;
+
+export const ConnectedNode = z.object({
+  nodeId: z.string(),
+  session: z.string(),
+  profile: Profile,
+  /** Slots that the node has offered and the hub has not used. */
+  free: SlotCounts,
+  /** Leases that the node was assigned and has not released. */
+  leases: HeldLeases,
+  /** The accounts of these leases' jobs, by job id, as far as they are known. */
+  accounts: z.record(z.string(), z.string()).default({}),
+  /** Whether it accepts no more work on this connection. */
+  draining: z.boolean(),
+  /** When it last sent a frame, as of the last update; ms since 1970. */
+  heardAt: z.number(),
+});
+export type ConnectedNode = z.infer<typeof ConnectedNode>;
+
+/** The free slots after a node offers further ones: no more than it may have slots, and may hold leases. */
+export function addSlots(
+  { free, leases }: Pick<ConnectedNode, "free" | "leases">,
+  { inspect, encode }: SlotCounts,
+): SlotCounts {
+  const room = Math.max(0, MAX_LEASES - Object.keys(leases).length);
+  const ofEncode = Math.min(free.encode + encode, MAX_SLOTS, room);
+  return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
+}
+
+/** The number of encodes that a node can run at the same time, running ones included. */
+export const encodesOf = ({ free, leases }: ConnectedNode): number =>
+  free.encode + Object.values(leases).filter((slotClass) => slotClass === "encode").length;
+
+/** The leases of a node with further leases of a ticket's job. Accounts of jobs without a lease are removed. */
+export function holding(
+  { leases, accounts }: Pick<ConnectedNode, "leases" | "accounts">,
+  added: readonly { readonly lease: string; readonly slotClass: SlotClass }[],
+  { jobId, accountId }: { readonly jobId: string; readonly accountId: string },
+): Pick<ConnectedNode, "leases" | "accounts"> {
+  const all = { ...leases, ...Object.fromEntries(added.map(({ lease, slotClass }) => [lease, slotClass])) };
+  const jobs = new Set<string>(Object.keys(all).map((lease) => parseLeaseId(lease)?.job ?? ""));
+  const known = Object.entries({ ...accounts, [jobId]: accountId }).filter(([job]) => jobs.has(job));
+  return { leases: all, accounts: Object.fromEntries(known) };
+}
