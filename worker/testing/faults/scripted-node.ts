@@ -4,14 +4,15 @@ import { exports } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
-import { LEASE_MS } from "#shared/protocol/leases.ts";
+import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
 import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { bearer } from "../jobs.ts";
 import { Dropped, type ScriptedLease, type World } from "./scripted-lease.ts";
 import { doTask } from "./scripted-tasks.ts";
 
 /** After a lease has expired, while another node works on its task; and when that node has ended it. */
-const LATE_MS = { late: LEASE_MS + 2000, "very late": LEASE_MS + 25_000 } as const;
+const EXPIRED_MS = OFFER_MS + LEASE_MS;
+const LATE_MS = { late: EXPIRED_MS + 2000, "very late": EXPIRED_MS + 25_000 } as const;
 /** The minimum duration of a second attempt. */
 const SECOND_MS = 5_000;
 const SLOTS: SlotCounts = { inspect: 2, encode: 2 };

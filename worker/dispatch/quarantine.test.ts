@@ -1,0 +1,38 @@
+// What nodes report of their own failures decides what they get next.
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import { hubOf } from "../rpc/hub.ts";
+import { joined, newJob, settle, useNodes } from "../testing/nodes.ts";
+
+useNodes();
+
+const ONE_INSPECT = { inspect: 1, encode: 0 };
+/** Retries of failed tasks wait for a second. */
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+it.each([
+  { code: "node_failed", state: "quarantined" },
+  { code: "input_not_media", state: "ready" },
+])("a node that fails four jobs with $code is $state", async ({ code, state }) => {
+  const node = await joined("a", ONE_INSPECT);
+  const jobs = await Promise.all(Array.from({ length: 4 }, () => newJob()));
+  const failed = new Set<string>();
+  const fail = ({ lease, token, jobId }: Assignment): void => {
+    failed.add(jobId);
+    const report = { lease, verb: "fail", body: { token, failure: { code, message: "It broke" } } };
+    node.say({ type: "report", id: failed.size, report });
+    node.say({ type: "slots", offered: ONE_INSPECT, released: [lease] });
+  };
+  await vi.waitFor(async () => {
+    for (const frame of node.frames.splice(0)) if (frame.type === "assign") fail(frame.assignment);
+    expect([failed.size, (await hubOf(env).node("a"))?.state]).toEqual([4, state]);
+  }, PATIENCE);
+  const next = await newJob();
+  await settle();
+  const given = node.frames.flatMap((frame) => (frame.type === "assign" ? [frame.assignment.jobId] : []));
+  expect(given).toEqual(state === "ready" ? [next.id] : []);
+  if (state === "ready") return;
+  const other = await joined("b", ONE_INSPECT);
+  expect([...jobs, next].map(({ id }) => id)).toContain((await other.next("assign")).assignment.jobId);
+});
