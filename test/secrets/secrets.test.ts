@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { RequestView } from "#shared/api/command-responses.ts";
 import type { JobView } from "../../local/demo/api-client.ts";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
 import { loadSecrets } from "../../local/home/secrets.ts";
@@ -169,6 +170,32 @@ it("nodes receive the secrets that their work needs, and no other", () => {
   for (const { by, where, text } of wire.messages) if (by === "node") expect(tracesIn(where, text, all())).toEqual([]);
 });
 
+it("the commands of a job and its request are shown without secrets, folders and served addresses", async () => {
+  const facts = await Promise.all(
+    jobs.map(async ({ id }) => ({
+      commands: (await stack.request("GET", `/jobs/${id}/commands`)).body,
+      request: (await stack.request("GET", `/jobs/${id}/request`)).body,
+    })),
+  );
+  const text = JSON.stringify(facts);
+  // There was something to hide: what ran, what it printed, and what the requests named.
+  expect(text).toMatch(/"argv":\["/);
+  expect(text).toMatch(/"stderr_tail":"[^"]*Arguments: /);
+  expect(facts.flatMap(({ request }) => RequestView.parse(request).left_out)).toEqual(
+    expect.arrayContaining([
+      "input.url",
+      "notification.url",
+      "storage.url",
+      "input.credentials",
+      "storage.credentials",
+    ]),
+  );
+  expect(tracesIn("facts", text, all())).toEqual([]);
+  expect(
+    text.match(/[?&](?:X-|sig=|token=)|copra-secrets-|\/tasks\/w-|https?:\/\/127\.0\.0\.1:\d+\/\w{16}/i),
+  ).toBeNull();
+});
+
 it("no answer holds a secret, whatever is asked", async () => {
   const answers: [string, unknown][] = [];
   const ask = async (method: string, path: string, body?: unknown): Promise<void> => {
@@ -179,6 +206,7 @@ it("no answer holds a secret, whatever is asked", async () => {
     for (const path of [`/jobs/${id}`, `/jobs/${id}/events`, `/jobs/${id}/notifications`, `/metadata/jobs/${id}`]) {
       await ask("GET", path);
     }
+    for (const fact of ["tasks", "commands", "request"]) await ask("GET", `/jobs/${id}/${fact}`);
     for (const key of ["input", "mp4:160x90", "httpstream"]) await ask("GET", `/metadata/jobs/${id}/${key}`);
     await ask("POST", `/jobs/${id}/notifications/msg_${id}_1/replay`);
     await ask("DELETE", `/jobs/${id}`);
