@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { origin } from "../../local/home/constants.ts";
+import { type FrameRule, relayFrames } from "./frame-relay.ts";
 
 export type ProxiedRequest = { readonly method: string; readonly path: string; readonly range: string | undefined };
 
@@ -48,6 +49,8 @@ export interface FaultProxy {
   readonly requests: readonly ProxiedRequest[];
   /** From now on; null: all goes through. */
   use(rule: FaultRule | null): void;
+  /** The same for frames of WebSockets, if the proxy looks into them. */
+  useFrames(rule: FrameRule | null): void;
   /** Closes all connections, WebSockets too, and accepts none until `restore`. */
   disconnect(): void;
   restore(): void;
@@ -83,12 +86,13 @@ export function trap(
 
 /**
  * Stands before the server at `target` (`http://127.0.0.1:<port>`), on a free port. The `Host` of requests stays as it
- * is.
+ * is. `hasFrames`: it looks into WebSockets, for `useFrames`.
  */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+export async function startFaultProxy(target: string, { hasFrames = false } = {}): Promise<FaultProxy> {
   const requests: ProxiedRequest[] = [];
   const sockets = new Set<Socket>();
   let rule: FaultRule | null = null;
+  let frameRule: FrameRule | null = null;
   let isDisconnected = false;
 
   const server = createServer((request, response) => {
@@ -104,13 +108,19 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     sockets.add(socket);
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
   });
-  server.on("upgrade", (request, socket, head) => tunnel(target, request, socket, head));
+  server.on("upgrade", (request, socket, head) => {
+    if (hasFrames) relayFrames(target, { request, socket, head }, (frame) => frameRule?.(frame) ?? null);
+    else tunnel(target, request, socket, head);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: origin((server.address() as AddressInfo).port),
     requests,
     use(next) {
       rule = next;
+    },
+    useFrames(next) {
+      frameRule = next;
     },
     disconnect() {
       isDisconnected = true;

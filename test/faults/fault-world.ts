@@ -45,11 +45,16 @@ export const isLong = process.env.COPRA_SOAK === "1";
 
 const REPORTS_BY_POST = new URL("./reports-by-post.ts", import.meta.url).href;
 
-/** Nodes are as many as `nodes`, or as its elements say. They connect in their own time. */
+/**
+ * Nodes are as many as `nodes`, or as its elements say. They connect in their own time, and send their reports by POST,
+ * where most faults can be made, or also by their sockets.
+ */
 export async function startFaultWorld({
   nodes = 1,
+  reports = "post",
 }: {
   nodes?: number | readonly NodeSettings[];
+  reports?: "post" | "socket";
 } = {}): Promise<FaultWorld> {
   const folder = mkdtempSync(join(tmpdir(), "copra-faults-"));
   const sources = await startSourceServer(folder);
@@ -57,7 +62,7 @@ export async function startFaultWorld({
   const stack = await startTestStack({ nodes: 0 });
   const proxies = {
     source: await startFaultProxy(sources.origin),
-    api: await startFaultProxy(new URL(stack.api).origin),
+    api: await startFaultProxy(new URL(stack.api).origin, { hasFrames: reports === "socket" }),
     s3: await startFaultProxy(stack.s3.endpoint),
     webhook: await startFaultProxy(new URL(webhooks.url).origin),
   };
@@ -67,7 +72,7 @@ export async function startFaultWorld({
   const all = [...Object.values(proxies), ...links];
   const members = settings.map((own, at) => {
     const url = links[at]?.origin ?? proxies.api.origin;
-    const imports = [REPORTS_BY_POST, ...(own.imports ?? [])];
+    const imports = [...(reports === "post" ? [REPORTS_BY_POST] : []), ...(own.imports ?? [])];
     return startFaultNode({ ...own, imports, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
   });
   return {
@@ -84,6 +89,7 @@ export async function startFaultWorld({
     calm() {
       for (const proxy of all) {
         proxy.use(null);
+        proxy.useFrames(null);
         proxy.restore();
       }
       for (const node of members) node.thaw();
