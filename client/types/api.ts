@@ -834,7 +834,7 @@ export type FormatHash = {
 };
 
 /** Where to send the events of the job */
-export type Notification = NotificationHttp | NotificationSns;
+export type Notification = NotificationHttp | NotificationSns | NotificationNone;
 
 export type NotificationHttp = {
   /** A signed POST to a URL */
@@ -873,6 +873,15 @@ export type NotificationSns = {
         [name: string]: string | number | boolean;
       }
     | undefined;
+  /** Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too */
+  events?: boolean | undefined;
+  /** Whether payloads include metadata */
+  metadata?: boolean | undefined;
+};
+
+export type NotificationNone = {
+  /** Notify nobody: for clients that follow the job, or the events of their account */
+  type: "none";
   /** Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too */
   events?: boolean | undefined;
   /** Whether payloads include metadata */
