@@ -22,7 +22,7 @@ const ENTRY = `
   /** Bytes of the database for each of some rows: with a view as it is, and as it is stored. */
   async function space(db, view, rows) {
     const insert = async (stored, count) =>
-      (await db.prepare(\`INSERT INTO jobs WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+      (await db.prepare(\`INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
         SELECT substr(hex(randomblob(7)), 1, 14), 'account0000001', 'job.completed', 3, i, i, ?2, NULL FROM n\`)
         .bind(count, stored).run()).meta.size_after;
     const sizes = [await insert(view, 1), await insert(view, rows), await insert(packView(view), rows)];
@@ -97,7 +97,7 @@ async function fill(call: Call, rows: number, viewChars: number): Promise<void> 
     const to = Math.min(rows, from + BATCH);
     await call(
       "sql",
-      `INSERT INTO jobs ${numbers}, made AS (SELECT i, ?3 + CAST(i * ?4 AS INTEGER) AS at FROM n)
+      `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) ${numbers}, made AS (SELECT i, ?3 + CAST(i * ?4 AS INTEGER) AS at FROM n)
        SELECT substr(hex(randomblob(7)), 1, 14), ${account},
          CASE WHEN i >= ?5 THEN 'job.starting' WHEN i % 5000 = 0 THEN 'job.failed' ELSE 'job.completed' END,
          3, at, CASE WHEN i < ?5 THEN at + 60000 END, hex(randomblob(?7)),
@@ -131,7 +131,7 @@ async function repeat(times: number, step: (at: number) => Promise<Work>): Promi
 const OLD_LIST = (where: string) =>
   `SELECT * FROM jobs WHERE account_id = 'big' ${where} ORDER BY created_at DESC, id DESC LIMIT 21`;
 const OLD_PLACE = "AND (created_at < ?1 OR (created_at = ?1 AND id < ?2))";
-const OLD_UPSERT = `INSERT INTO jobs VALUES (?1, 'big', ?2, ?3, ?4, ?5, '{}', ?4) ON CONFLICT (id) DO UPDATE SET status = ?2, version = ?3, completed_at = ?5, view = '{}', check_at = ?4`;
+const OLD_UPSERT = `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) VALUES (?1, 'big', ?2, ?3, ?4, ?5, '{}', ?4) ON CONFLICT (id) DO UPDATE SET status = ?2, version = ?3, completed_at = ?5, view = '{}', check_at = ?4`;
 
 async function before(call: Call): Promise<void> {
   const list = (where: string, ...values: unknown[]) => repeat(20, () => call("sql", OLD_LIST(where), ...values));
@@ -147,12 +147,15 @@ async function before(call: Call): Promise<void> {
 }
 
 async function after(call: Call): Promise<void> {
-  const list = (status: string | null, place: unknown = null) =>
-    repeat(20, () => call("listJobs", "big", { status, after: place, limit: 20 }));
+  const list = (status: string | null, place: unknown = null, text: string | null = null) => {
+    const filter = { statuses: status === null ? [] : [status], text, from: null, before: null };
+    return repeat(20, () => call("listJobs", "big", { filter, after: place, limit: 20 }));
+  };
   print("list of all", await list(null));
   print("list of a rare status", await list("job.failed"));
   print("list of a status without jobs", await list("job.aborted"));
   print("list of all, in the middle", await list(null, { createdAt: NOW - 20 * DAY_MS, id: "8" }));
+  print("list of a text that no job has", await list(null, null, "nothing"));
   print("count of unfinished jobs", await repeat(20, () => call("countUnfinished", "big", 10_000)));
   const row = (at: number, changes: object) => ({
     ...{

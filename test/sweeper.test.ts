@@ -34,7 +34,7 @@ it("ends a job whose request died between its row and its beginning", async () =
   stack = await stack.restart(() =>
     change(
       home,
-      "INSERT INTO jobs SELECT ?, account_id, status, version, created_at, completed_at, ?, 1 FROM jobs WHERE id = ?",
+      "INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) SELECT ?, account_id, status, version, created_at, completed_at, ?, 1 FROM jobs WHERE id = ?",
       lost,
       JSON.stringify(view).replace(id, lost),
       id,

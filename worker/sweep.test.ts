@@ -234,11 +234,9 @@ describe("a round", () => {
     await env.DB.prepare("DELETE FROM jobs").run();
     const lost = ["{", "{}", JSON.stringify({ id: 1 })];
     const insert = (view: string, index: number) =>
-      env.DB.prepare("INSERT INTO jobs VALUES (?, ?, 'job.starting', 1, 1, NULL, ?, 1)").bind(
-        `LOST${String(index).padStart(10, "0")}`,
-        account.id,
-        view,
-      );
+      env.DB.prepare(
+        "INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) VALUES (?, ?, 'job.starting', 1, 1, NULL, ?, 1)",
+      ).bind(`LOST${String(index).padStart(10, "0")}`, account.id, view);
     await env.DB.batch(Array.from({ length: 60 }, (_, index) => insert(lost[index % lost.length] ?? "", index)));
     await round(env, Date.now());
     const { results } = await env.DB.prepare("SELECT DISTINCT status, check_at FROM jobs WHERE id LIKE 'LOST%'").all();
@@ -251,11 +249,9 @@ describe("a round", () => {
   it("deletes rows of jobs that were purged and ended longer than LIST_DAYS ago", async () => {
     await env.DB.batch(["jobs", "sweep_positions"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
     const insert = (id: string, days: number) =>
-      env.DB.prepare("INSERT INTO jobs VALUES (?, ?, 'job.completed', 2, 1, ?, '{}', NULL)").bind(
-        id,
-        account.id,
-        Date.now() - days * DAY_MS,
-      );
+      env.DB.prepare(
+        "INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) VALUES (?, ?, 'job.completed', 2, 1, ?, '{}', NULL)",
+      ).bind(id, account.id, Date.now() - days * DAY_MS);
     await env.DB.batch([insert("OLD00000000031", 31), insert("OLD00000000029", 29), insert("OLD00000000091", 91)]);
     await sweep({ ...env, LIST_DAYS: "90" });
     expect((await ask("GET", "/v2/jobs/OLD00000000031")).status).toBe(200);

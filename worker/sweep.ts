@@ -10,6 +10,7 @@ import { lostView } from "./job/views/lost-view.ts";
 import { log } from "./log.ts";
 import { jobOf } from "./rpc/job.ts";
 import { settingsOf } from "./settings.ts";
+import { removeExpiredUploads } from "./storage/source-uploads/remove-uploads.ts";
 
 /**
  * The number of objects that one sweep checks, and its duration. An unfinished job is checked ten minutes after
@@ -32,6 +33,7 @@ const EXPIRY = { maxPortions: 40, maxMs: 15_000 };
 export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
   await checkDue(env, now, limitMs);
   await deleteOld(env, now);
+  await removeExpiredUploads(env, now);
 }
 
 /** Deletes expired keys and rows of jobs. A database that is nearly full keeps only what must be kept. */

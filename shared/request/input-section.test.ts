@@ -7,7 +7,7 @@ const s3 = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/vid
 const other = { service: "s3other", endpoint: "http://127.0.0.1:9000", bucket: "videos", key: "a", credentials };
 const account = "023e105f4ecef8ad9ca31a8372d0c353";
 
-it.each<[body: object, input: object, secret: boolean]>([
+it.each<[body: object, input: object, secret: boolean | null]>([
   [
     { url: "https://u:p@media.example.com:8443/a.mp4?s=1" },
     { kind: "url", url: "https://media.example.com:8443/a.mp4" },
@@ -25,6 +25,7 @@ it.each<[body: object, input: object, secret: boolean]>([
     },
     true,
   ],
+  [{ upload: "h2Ks9dQ0aLwE4nRb7TcX" }, { kind: "upload", id: "h2Ks9dQ0aLwE4nRb7TcX" }, null],
   [{ ...s3, key: "//a//b" }, { key: "/a//b" }, true],
   [{ ...other, force_path_style: true }, { endpoint: "http://127.0.0.1:9000", addressing: "path", key: "a" }, true],
   [{ ...s3, service: "gcs", region: undefined }, { endpoint: "https://storage.googleapis.com", region: "auto" }, true],
@@ -40,13 +41,16 @@ it.each<[body: object, input: object, secret: boolean]>([
   const parsed = parseInput(body, "loopback");
   expect(parsed).toMatchObject({ ok: true, value: { input } });
   const keys = { accessKeyId: "AKID", secretAccessKey: "secret/+=" };
-  expect(parsed.ok && parsed.value.secret).toEqual(secret ? keys : body);
+  const urlOrNone = secret === null ? null : body;
+  expect(parsed.ok && parsed.value.secret).toEqual(secret ? keys : urlOrNone);
   expect(JSON.stringify(parsed.ok && parsed.value.input)).not.toContain("secret");
 });
 
 it.each<[body: unknown, code: string, text: string]>([
   [undefined, "input_not_valid", "The job 'input' is not a valid object."],
   [{}, "input_url_not_valid", "`input.url` is missing: the http or https URL"],
+  [{ upload: 7 }, "input_not_valid", "`input.upload` must be a string: the id of a completed upload"],
+  [{ upload: "a", url: "https://example.com/" }, "input_not_valid", "`input` has no field `url`; allowed: upload"],
   [{ url: "ftp://user:pass@example.com/a.mp4" }, "input_url_not_valid", "has the scheme `ftp`, which is not supported"],
   [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "has the scheme `sftp`, which is not supported"],
   [{ url: "http://10.0.0.1/" }, "input_url_not_valid", "not a public address"],
@@ -72,5 +76,9 @@ it("has a JSON Schema with every service", () => {
   const { anyOf } = z.toJSONSchema(InputBody, { io: "input", unrepresentable: "any" });
   const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other"];
   const described = anyOf?.map((service) => service.properties?.service);
-  expect(described).toEqual([undefined, ...services.map((name) => expect.objectContaining({ const: name }))]);
+  expect(described).toEqual([
+    undefined,
+    undefined,
+    ...services.map((name) => expect.objectContaining({ const: name })),
+  ]);
 });

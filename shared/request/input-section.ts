@@ -15,10 +15,23 @@ export const InputSpec = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("url"), url: z.string() }),
   /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
+  /** A file that the client uploaded to the service. */
+  z.object({
+    kind: z.literal("upload"),
+    id: z.string(),
+    name: z.string(),
+    /** Which of the service's storages holds it, and where the Worker serves it. */
+    store: z.enum(["bucket", "scratch"]),
+    origin: z.string(),
+  }),
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
-type ParsedInput = { input: InputSpec; secret: AccessSecret };
+/** An input as requested: only the service knows the rest of an upload. */
+export type RequestedInput = Exclude<InputSpec, { kind: "upload" }> | { readonly kind: "upload"; readonly id: string };
+
+/** `secret` is null for an upload. */
+type ParsedInput = { input: RequestedInput; secret: AccessSecret | null };
 
 /** Signed URLs are long; servers do not accept longer ones than this. */
 const MAX_URL_CHARS = 8192;
@@ -30,12 +43,17 @@ const UrlBody = strictObject({
     .describe("The http or https URL of the media file; it may contain a user and password"),
 }).describe("A media file at a URL");
 
-/** The section of a request. */
-export const InputBody = z.union([UrlBody, ...[...S3_SERVICES.values()].map(({ input }) => input.body)]);
+const UploadBody = strictObject({
+  upload: z.string().describe("The id of a completed upload of the account"),
+}).describe("A file that was uploaded to the service");
 
-/** Parses the `input` section: a URL, or an object in a bucket. */
+/** The section of a request. */
+export const InputBody = z.union([UrlBody, UploadBody, ...[...S3_SERVICES.values()].map(({ input }) => input.body)]);
+
+/** Parses the `input` section: a URL, an upload, or an object in a bucket. */
 export function parseInput(value: unknown, allow: AllowPrivate): Result<ParsedInput> {
   if (!isObject(value)) return invalid("input_not_valid", "The job 'input' is not a valid object.");
+  if ("upload" in value) return parseUpload(value);
   if (value.service === undefined) return parseUrl(value, allow);
   const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
   if (!service) {
@@ -45,6 +63,13 @@ export function parseInput(value: unknown, allow: AllowPrivate): Result<ParsedIn
   if (!parsed.ok) return parsed;
   const { object, keys } = parsed.value;
   return ok({ input: { kind: "bucket", ...object }, secret: keys });
+}
+
+function parseUpload({ upload, ...rest }: Record<string, unknown>): Result<ParsedInput> {
+  const [extra] = Object.keys(rest);
+  if (extra !== undefined) return invalid("input_not_valid", `\`input\` ${unknownField(extra, ["upload"])}`);
+  if (typeof upload === "string" && upload !== "") return ok({ input: { kind: "upload", id: upload }, secret: null });
+  return invalid("input_not_valid", "`input.upload` must be a string: the id of a completed upload");
 }
 
 function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Result<ParsedInput> {

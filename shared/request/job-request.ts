@@ -4,7 +4,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
-import { type InputSpec, parseInput } from "./input-section.ts";
+import { parseInput, type RequestedInput } from "./input-section.ts";
 import { suggestSection } from "./misnamed-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { checkNameLengths } from "./outputs/name-lengths.ts";
@@ -17,7 +17,7 @@ import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } f
 import { nonUnicodeField, UNICODE_RULE } from "./unicode.ts";
 
 export type JobRequest = {
-  input: InputSpec;
+  input: RequestedInput;
   storage: RequestedStorage;
   outputs: OutputSpec[];
   notification: NotificationSpec;
@@ -27,7 +27,7 @@ export type JobRequest = {
 
 /** The secrets of a request, which are stored separately; null where there are none. */
 type RequestSecrets = {
-  input: AccessSecret;
+  input: AccessSecret | null;
   storage: AccessKeys | null;
   notification: NotificationSecret;
   streamKeys: RequestedStreamKey[];

@@ -16,6 +16,8 @@ export function printInput(input: InputSpec): Section {
       const { key } = input;
       return { ...printBucket(input, {}), key };
     }
+    case "upload":
+      return { upload: input.id };
     default:
       return assertNever(input);
   }

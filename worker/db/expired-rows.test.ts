@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const insertJobs = (first: number, count: number, completedAt: number | null, checkAt: number | null = null) =>
   env.DB.prepare(
-    `INSERT INTO jobs WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
+    `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at) WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
      SELECT printf('J%013d', i), 'acc', 'job.completed', 1, ?3, ?4, '{}', ?5 FROM n`,
   )
     .bind(first, first + count, completedAt ?? BEFORE - 1, completedAt, checkAt)

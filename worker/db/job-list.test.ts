@@ -21,7 +21,7 @@ async function insert(from: number, to: number, status: string, view = "{}", cre
   await env.DB.prepare(
     `INSERT INTO jobs (id, account_id, status, version, created_at, completed_at, view, check_at, search) WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
      SELECT printf('J%013d', i), 'acc', ?3, 1, ?5, CASE ?3 WHEN 'job.starting' THEN NULL ELSE 8 END, ?4, 1,
-       printf('j%013d', i) || char(10) || 'media.example.com/' || (i % 10) || '.mp4' FROM n`,
+       printf('j%013d', i) || char(10) || printf('media.example.com/%d.mp4', i % 10) FROM n`,
   )
     .bind(from, to, status, view, createdAt)
     .run();

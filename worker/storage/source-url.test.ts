@@ -1,6 +1,8 @@
+import { env } from "cloudflare:workers";
 import { AwsClient } from "aws4fetch";
 import { describe, expect, inject, it } from "vitest";
-import { parseInput } from "#shared/request/input-section.ts";
+import { InputSpec, parseInput } from "#shared/request/input-section.ts";
+import { settingsOf } from "../settings.ts";
 import { shownSourceUrl, sourceUrl } from "./source-url.ts";
 
 const s3 = inject("s3");
@@ -13,13 +15,19 @@ function parsed(body: object) {
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
-const signed = ({ input, secret }: ReturnType<typeof parsed>): Promise<string> => sourceUrl(input, secret);
+const settings = settingsOf(env);
+/** A source that is not an upload. */
+const inputOf = ({ input }: ReturnType<typeof parsed>): InputSpec => InputSpec.parse(input);
+const signed = (source: ReturnType<typeof parsed>): Promise<string> =>
+  sourceUrl(inputOf(source), source.secret, settings);
 
 describe("the address that nodes fetch from", () => {
   it("is signed for one object of the bucket, whatever its key, for ranges and for hours", async () => {
     const source = parsed({ ...local, key: KEY });
     const client = new AwsClient({ ...s3, service: "s3", region: "us-east-1" });
-    expect((await client.fetch(shownSourceUrl(source.input), { method: "PUT", body: "0123456789" })).status).toBe(200);
+    expect((await client.fetch(shownSourceUrl(inputOf(source)), { method: "PUT", body: "0123456789" })).status).toBe(
+      200,
+    );
     const url = await signed(source);
     expect(new URL(url).searchParams.get("X-Amz-Expires")).toBe("43200");
     expect(url).not.toContain(s3.secretAccessKey);
@@ -39,9 +47,11 @@ describe("the address that nodes fetch from", () => {
 });
 
 it("the URL that clients see contains no secret", () => {
-  expect(shownSourceUrl(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" }).input)).toBe(
+  expect(shownSourceUrl(inputOf(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" })))).toBe(
     "https://media.example.com/a.mp4",
   );
+  const upload = { kind: "upload", id: "a".repeat(20), name: "My clip.mov", store: "bucket", origin: "" } as const;
+  expect(shownSourceUrl(upload)).toBe(`upload://${upload.id}/My%20clip.mov`);
   const source = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/a b.mp4", credentials };
-  expect(shownSourceUrl(parsed(source).input)).toBe("https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
+  expect(shownSourceUrl(inputOf(parsed(source)))).toBe("https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
 });

@@ -1,23 +1,50 @@
 // The URLs of a job's source: for nodes, and for clients.
-import { AppError } from "#shared/errors.ts";
+import { AppError, assertNever } from "#shared/errors.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
+import type { Settings } from "../settings.ts";
+import { encodePath } from "./encode-path.ts";
 import { presign } from "./s3/s3-requests.ts";
 import { keyUrl } from "./s3/s3-urls.ts";
+import { scratchUploadUrl } from "./source-uploads/scratch-uploads.ts";
+import { signUploadGet } from "./source-uploads/upload-url.ts";
 
 /** Long enough for a source that is fetched slowly, in several attempts: each range is a new request. */
 const SIGNED_SECONDS = 12 * 60 * 60;
 
+type UrlSettings = Pick<Settings, "sealingKeys" | "scratch">;
+
 /** The URL from which nodes fetch a source. */
-export async function sourceUrl(input: InputSpec, secret: AccessSecret): Promise<string> {
-  if ("url" in secret) return secret.url;
-  if (input.kind === "url") throw new AppError("internal_error", "The URL of the input is missing");
+export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, settings: UrlSettings): Promise<string> {
+  if (input.kind === "upload") return await uploadUrl(input, settings);
+  if (secret && "url" in secret) return secret.url;
+  if (!secret || input.kind === "url") throw new AppError("internal_error", "The URL of the input is missing");
   return presign({ region: input.region, keys: secret }, keyUrl(input, input.key), {
     method: "GET",
     seconds: SIGNED_SECONDS,
   });
 }
 
+/** The URL of an upload in the storage that holds it. */
+async function uploadUrl(
+  { id, origin, store }: Extract<InputSpec, { kind: "upload" }>,
+  { sealingKeys, scratch }: UrlSettings,
+): Promise<string> {
+  if (store === "bucket") return origin + (await signUploadGet(id, Date.now() + SIGNED_SECONDS * 1000, sealingKeys));
+  if (scratch) return await scratchUploadUrl(scratch, id, SIGNED_SECONDS);
+  throw new AppError("storage_unreachable", "The storage of uploads is no longer available: its operator removed it");
+}
+
 /** The URL of a source as clients see it: without user, password and query. */
-export const shownSourceUrl = (input: InputSpec): string =>
-  input.kind === "url" ? input.url : keyUrl(input, input.key);
+export function shownSourceUrl(input: InputSpec): string {
+  switch (input.kind) {
+    case "url":
+      return input.url;
+    case "bucket":
+      return keyUrl(input, input.key);
+    case "upload":
+      return `upload://${input.id}/${encodePath(input.name)}`;
+    default:
+      return assertNever(input);
+  }
+}

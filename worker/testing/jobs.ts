@@ -5,6 +5,7 @@ import { newJobId } from "#shared/ids.ts";
 import { packSplitPoints } from "#shared/media/frame-index.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { Chunking } from "#shared/protocol/chunks.ts";
+import { InputSpec } from "#shared/request/input-section.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../crypto/bytes.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
@@ -89,7 +90,8 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   const sealedSecrets = await sealJobSecrets(id, sealed, settingsOf(env).sealingKeys);
   const share = { weight: 1, maxRunning: null };
   const createdAt = Date.UTC(2026, 0, 2, 3, 4, 5);
-  return { id, accountId: "account", createdAt, ...request, storage, share, sealedSecrets };
+  const input = InputSpec.parse(request.input);
+  return { id, accountId: "account", createdAt, ...request, input, storage, share, sealedSecrets };
 }
 
 /** ffprobe's data for 10 s of video, 1280×720, with audio. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const outputs = { "mp4:240p": { path: "/Customers/42/clip.mp4" } };
   const inputs = ["https://media.example.com/My%20Holiday.MOV?token=hidden", "http://cdn.example.org/a.mp4"];
   for (const url of inputs) ids.push(await create({ input: { url } }));
-  ids.push(await create({ outputs }));
+  ids.push(await create({ outputs, input: { url: "https://elsewhere.net/b.mp4" } }));
   const times = ["2026-11-20T12:00:00Z", "2026-11-21T00:00:00Z", "2026-11-21T23:30:00Z"];
   const changed = ids.map((id, at) =>
     env.DB.prepare("UPDATE jobs SET created_at = ? WHERE id = ?").bind(Date.parse(times[at] ?? ""), id),
@@ -130,7 +130,7 @@ describe("many jobs", () => {
     [{ filter: { colour: "red" } }, /`filter` has no field `colour`/],
     [{ filter: {}, limit: 101 }, /`limit` must be a whole number from 1 to 100/],
     [{ filter: {}, cursor: "x" }, /`cursor` must be the `next_cursor`/],
-  ])("are not changed by %j", async (body, message) => {
+  ])("row %#: are not changed by a body that is not valid", async (body, message) => {
     for (const action of ["cancel", "retry"]) {
       const { status, body: error } = await post(`/v2/jobs/${action}`, body);
       expect([status, error.error_code]).toEqual([400, "request_not_valid"]);

@@ -12,6 +12,8 @@ import { responseTo } from "../../storage/builtin/builtin-answer.ts";
 import { BUILTIN_RETENTION_MS, keyOf, objectAt } from "../../storage/builtin/builtin-objects.ts";
 import { verifyPut } from "../../storage/builtin/builtin-signature.ts";
 import { storeUpload } from "../../storage/builtin/builtin-store.ts";
+import { uploadKey } from "../../storage/source-uploads/bucket-uploads.ts";
+import { verifyUploadGet } from "../../storage/source-uploads/upload-url.ts";
 import { UploadGone } from "../../storage/storage-errors.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 
@@ -22,6 +24,7 @@ const READ_HEADERS = ["Accept-Ranges", "Content-Length", "Content-Range", "ETag"
 export const storage = new Hono<StorageEnv>({ strict: false })
   // Players of any origin may read; job ids cannot be guessed.
   .use(cors({ origin: "*", allowMethods: ["GET", "HEAD"], exposeHeaders: READ_HEADERS, maxAge: 86_400 }))
+  .get("/uploads/:id", serveUpload)
   .get("/:job/:path{.+}", serve)
   .put("/:job/:path{.+}", take);
 
@@ -33,6 +36,23 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
   if (!named || !bucket || !found || found.uploaded.getTime() + BUILTIN_RETENTION_MS <= Date.now()) {
     throw new AppError("object_not_found", "The object does not exist or was deleted; objects are kept for 24 hours");
   }
+  return await serveObject(context, bucket, found);
+}
+
+/** Serves an upload of a source file to a node, or one range of it. Also handles HEAD. */
+async function serveUpload(context: Context<StorageEnv>): Promise<Response> {
+  const { STORAGE: bucket } = context.env;
+  const id = await verifyUploadGet(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
+  if (!bucket || id === null) {
+    throw new AppError("upload_not_allowed", "The URL is not signed for this upload, or the signature has expired");
+  }
+  const found = await bucket.head(uploadKey(id));
+  if (!found) throw new AppError("object_not_found", "The upload was removed; uploads are kept for 24 hours");
+  return await serveObject(context, bucket, found);
+}
+
+/** Responds with an object or with one range of it, as the headers of the request want. */
+async function serveObject(context: Context<StorageEnv>, bucket: R2Bucket, found: R2Object): Promise<Response> {
   describe(context, found);
   const { size: sizeBytes, httpEtag: etag, uploaded: uploadedAt } = found;
   const isHead = context.req.method === "HEAD";
@@ -58,7 +78,7 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
     return context.body(null, planned.status);
   }
   const range = { offset: start, length: end - start + 1 };
-  const read = await bucket.get(keyOf(named), { range, onlyIf: { etagMatches: found.etag } });
+  const read = await bucket.get(found.key, { range, onlyIf: { etagMatches: found.etag } });
   if (!read || !("body" in read)) throw new AppError("service_unavailable", "The object is being replaced; try again");
   allowCaching(context, found);
   return context.body(read.body, planned.status);

@@ -9,7 +9,8 @@ import type { JobSpec } from "../../rpc/job-spec.ts";
 import { ExtraUrls } from "./extra-urls.ts";
 
 const JobSecrets = z.object({
-  input: AccessSecret,
+  /** Null for an upload to the service. */
+  input: AccessSecret.nullable(),
   /** Null for a storage that needs no keys. */
   storage: AccessKeys.nullable(),
   notification: NotificationSecret,

@@ -18,14 +18,11 @@ export type TaskSecrets = {
 };
 
 /** Unseals what a node needs for its task. */
-export async function openForTask(
-  spec: JobSpec,
-  { sealingKeys, scratch }: Settings,
-): Promise<TaskSecrets & { urls: ExtraUrls }> {
-  const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, sealingKeys);
+export async function openForTask(spec: JobSpec, settings: Settings): Promise<TaskSecrets & { urls: ExtraUrls }> {
+  const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, settings.sealingKeys);
   const streamKeys = new Map(keys.map(({ output, key }) => [output, key]));
-  const chunking = mayBeChunked(spec) ? scratch : null;
-  return { sourceUrl: await sourceUrl(spec.input, input), streamKeys, chunking, urls };
+  const chunking = mayBeChunked(spec) ? settings.scratch : null;
+  return { sourceUrl: await sourceUrl(spec.input, input, settings), streamKeys, chunking, urls };
 }
 
 /** The keys that the service generated for the job's streams, by the index of their output. */

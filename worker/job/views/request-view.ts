@@ -18,14 +18,14 @@ function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: Jo
   });
   const keys = secrets.streamKeys.filter(({ isGenerated }) => !isGenerated);
   return [
-    ...(input.kind === "url" ? partsOf("input.url", secrets.input) : ["input.credentials"]),
+    ...(input.kind === "url" && secrets.input ? partsOf("input.url", secrets.input) : []),
+    ...(input.kind === "bucket" ? ["input.credentials"] : []),
     ...(secrets.storage ? [storage.kind === "http" ? "storage.url" : "storage.credentials"] : []),
     ...(storage.kind === "http" && !secrets.storage ? partsOf("storage.url", storage) : []),
     ...extras,
     ...keys.map(({ output }) => `outputs.${names.get(output)}.encryption.key`),
-    ...(notification.type === "http"
-      ? partsOf("notification.url", secrets.notification)
-      : ["notification.credentials", ...paramsOf(secrets.notification)]),
+    ...(notification.type === "http" ? partsOf("notification.url", secrets.notification) : []),
+    ...(notification.type === "sns" ? ["notification.credentials", ...paramsOf(secrets.notification)] : []),
   ];
 }
 

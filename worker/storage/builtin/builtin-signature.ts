@@ -1,5 +1,5 @@
-// Signed URLs for uploads to the service's own storage. The signature covers the method, the path and the rest of the
-// query, so the URL itself states what may be uploaded.
+// Signed URLs for uploads to the service's own storage, and for what nodes read from it. The signature covers the
+// method, the path and the rest of the query, so the URL itself states what is permitted.
 import * as z from "zod";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
 import { hex } from "../../crypto/bytes.ts";
@@ -22,6 +22,7 @@ export type SignedPut = {
 };
 
 const SIGNATURE = "&signature=";
+type Method = "GET" | "PUT";
 
 /** The path and query of the signed URL. */
 export async function signPut(put: SignedPut, keys: SealingKeys): Promise<string> {
@@ -34,10 +35,25 @@ export async function signPut(put: SignedPut, keys: SealingKeys): Promise<string
   }
   query.set("lease", holder.lease);
   query.set("output", String(holder.output));
-  const target = `${pathnameOf(object)}?${query}`;
+  return await signTarget("PUT", `${pathnameOf(object)}?${query}`, keys);
+}
+
+/** A path with its query, signed for one method. */
+export async function signTarget(method: Method, target: string, keys: SealingKeys): Promise<string> {
   const key = keys[0];
   if (!key) throw new Error("SEALING_KEYS is empty");
-  return target + SIGNATURE + hex(await crypto.subtle.sign("HMAC", await signingKey(key.bytes), textOf(target)));
+  const signature = await crypto.subtle.sign("HMAC", await signingKey(key.bytes), textOf(method, target));
+  return target + SIGNATURE + hex(signature);
+}
+
+/** The query of a URL that the service signed for this method, or null. */
+export async function verifyTarget(
+  method: Method,
+  { pathname, search }: URL,
+  keys: SealingKeys,
+): Promise<URLSearchParams | null> {
+  const [query = "", signature = ""] = search.split(SIGNATURE);
+  return (await isSigned(textOf(method, pathname + query), signature, keys)) ? new URLSearchParams(query) : null;
 }
 
 const Query = z.object({
@@ -52,11 +68,11 @@ const Query = z.object({
 });
 
 /** The PUT that a URL permits; null when the service did not sign it, it was changed, or it has expired. */
-export async function verifyPut({ pathname, search }: URL, keys: SealingKeys, now: number): Promise<SignedPut | null> {
-  const [query = "", signature = ""] = search.split(SIGNATURE);
-  const object = objectAt(pathname);
-  if (!object || !(await isSigned(pathname + query, signature, keys))) return null;
-  const parsed = Query.safeParse(Object.fromEntries(new URLSearchParams(query)));
+export async function verifyPut(url: URL, keys: SealingKeys, now: number): Promise<SignedPut | null> {
+  const object = objectAt(url.pathname);
+  const query = object && (await verifyTarget("PUT", url, keys));
+  if (!object || !query) return null;
+  const parsed = Query.safeParse(Object.fromEntries(query));
   if (!parsed.success || parsed.data.expires <= now) return null;
   const { expires: expiresAt, size: sizeBytes, type: contentType, upload: uploadId, part: number } = parsed.data;
   const part = uploadId !== undefined && number !== undefined ? { uploadId, number } : null;
@@ -65,17 +81,17 @@ export async function verifyPut({ pathname, search }: URL, keys: SealingKeys, no
 }
 
 /** Whether any of the keys signed this. The first key signs; signatures of older keys are valid, too. */
-async function isSigned(target: string, signature: string, keys: SealingKeys): Promise<boolean> {
+async function isSigned(target: Uint8Array, signature: string, keys: SealingKeys): Promise<boolean> {
   const pairs = /^[0-9a-f]{64}$/.test(signature) ? (signature.match(/../g) ?? []) : [];
   const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
   for (const key of keys) {
     // In constant time.
-    if (await crypto.subtle.verify("HMAC", await signingKey(key.bytes), bytes, textOf(target))) return true;
+    if (await crypto.subtle.verify("HMAC", await signingKey(key.bytes), bytes, target)) return true;
   }
   return false;
 }
 
-const textOf = (target: string): Uint8Array => new TextEncoder().encode(`PUT ${target}`);
+const textOf = (method: Method, target: string): Uint8Array => new TextEncoder().encode(`${method} ${target}`);
 
 /** Derived from a sealing key (HKDF, RFC 5869), so that signatures reveal nothing about sealed secrets. */
 async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {

@@ -150,7 +150,7 @@ export async function removeObjects(bucket: R2Bucket, jobId: JobId): Promise<voi
 const NO_SUCH_UPLOAD = "(10024)";
 
 /** Calls the bucket. Its errors have R2's error number in their message. */
-async function callBucket<Value>(call: () => Promise<Value>): Promise<Value> {
+export async function callBucket<Value>(call: () => Promise<Value>): Promise<Value> {
   try {
     return await call();
   } catch (error) {

@@ -10,7 +10,8 @@ import { partSizes, SIGNED_MS } from "../upload-limits.ts";
 import { presignPut, type S3Client, sendS3, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-urls.ts";
 
-type Bucket = S3Client & { readonly storage: StorageOf<"s3"> };
+/** A bucket, and the folder of its objects. */
+export type Bucket = S3Client & { readonly storage: StorageOf<"s3"> };
 
 /** A job's storage in an S3-compatible bucket. */
 export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: AllowPrivate): ObjectStore {
@@ -68,7 +69,7 @@ async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | n
 }
 
 /** Begins a multipart upload and returns its id. Throws AppError(storage_*). */
-async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
+export async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
   const url = `${urlOf(bucket, file.objectName)}?uploads=`;
   const init = { method: "POST", headers: objectHeaders(bucket, file) };
   const xml = await sendS3(bucket, url, limitMs === undefined ? init : { ...init, limitMs });
@@ -83,7 +84,7 @@ async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: numbe
  * Completes a multipart upload. An upload that no longer exists counts as completed if the object exists in its full
  * size: the response was lost. Throws AppError(storage_*).
  */
-async function completeMultipart(
+export async function completeMultipart(
   bucket: Bucket,
   { objectName, sizeBytes }: FileToStore,
   uploadId: string,
@@ -107,7 +108,7 @@ async function completeMultipart(
 }
 
 /** Aborts a multipart upload; does nothing if it no longer exists. */
-async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
+export async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
   try {
     await sendS3(bucket, `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`, { method: "DELETE" });
   } catch (error) {

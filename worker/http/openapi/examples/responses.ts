@@ -1,5 +1,7 @@
 // Examples of responses.
+
 import type * as z from "zod";
+import type { UploadSummary } from "#shared/api/uploads.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -125,15 +127,15 @@ const USED = {
   stored_bytes: 5_034_112_004,
 };
 
-/** One example of each response. */
 /** The id of an upload. */
 export const UPLOAD_ID = "h2Ks9dQ0aLwE4nRb7TcX";
 const PART = { number: 1, size: 67_108_864, etag: "9a0364b9e99bb480dd25e1f0284c8555" };
-const UPLOAD = {
-  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" },
+const UPLOAD: UploadSummary = {
+  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" as const },
   ...{ created_at: "2026-11-22T10:00:00.000Z", expires_at: "2026-11-23T10:04:11.000Z" },
-} as const;
+};
 
+/** One example of each response. */
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },

@@ -1,0 +1,131 @@
+// Uploads of source files, and their parts.
+import { and, asc, desc, eq, gt, lte, ne, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { runBatch, runQuery } from "./run-query.ts";
+import { jobs, uploadParts, uploads } from "./schema.ts";
+
+export type UploadRow = typeof uploads.$inferSelect;
+export type PartRow = typeof uploadParts.$inferSelect;
+
+export async function insertUpload(db: D1Database, row: UploadRow): Promise<void> {
+  await runQuery(drizzle(db).insert(uploads).values(row));
+}
+
+/** Those of an account that have not expired, and are not being removed. */
+const usable = (accountId: string, now: number) =>
+  and(eq(uploads.accountId, accountId), gt(uploads.expiresAt, now), ne(uploads.status, "removing"));
+
+/** How many uploads an account has, at most `most`. */
+export function countUploads(db: D1Database, accountId: string, most: number): Promise<number> {
+  const found = drizzle(db)
+    .select({ id: uploads.id })
+    .from(uploads)
+    .where(eq(uploads.accountId, accountId))
+    .limit(most);
+  return runQuery(found).then((rows) => rows.length);
+}
+
+/** An account's upload that has not expired, or null. */
+export async function findUpload(
+  db: D1Database,
+  accountId: string,
+  id: string,
+  now: number,
+): Promise<UploadRow | null> {
+  const mine = and(eq(uploads.id, id), usable(accountId, now));
+  return (await runQuery(drizzle(db).select().from(uploads).where(mine)))[0] ?? null;
+}
+
+/** An account's uploads that have not expired, newest first, after a place. */
+export function listUploads(
+  db: D1Database,
+  accountId: string,
+  { after, limit, now }: { after: { createdAt: number; id: string } | null; limit: number; now: number },
+): Promise<UploadRow[]> {
+  const older = after ? sql`(${uploads.createdAt}, ${uploads.id}) < (${after.createdAt}, ${after.id})` : undefined;
+  const mine = and(usable(accountId, now), older);
+  const order = [desc(uploads.createdAt), desc(uploads.id)];
+  return runQuery(
+    drizzle(db)
+      .select()
+      .from(uploads)
+      .where(mine)
+      .orderBy(...order)
+      .limit(limit),
+  );
+}
+
+/** The stored parts of an upload, by number. */
+export const partsOf = (db: D1Database, uploadId: string): Promise<PartRow[]> =>
+  runQuery(
+    drizzle(db).select().from(uploadParts).where(eq(uploadParts.uploadId, uploadId)).orderBy(asc(uploadParts.number)),
+  );
+
+/** A part does not move the expiry by less than this: that would write three rows more. */
+const EXPIRY_STEP_MS = 10 * 60_000;
+
+/** Records a stored part, and that the upload is in use until `expiresAt`. */
+export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<void> {
+  const { uploadId, sizeBytes, etag } = part;
+  const stored = drizzle(db)
+    .insert(uploadParts)
+    .values(part)
+    .onConflictDoUpdate({ target: [uploadParts.uploadId, uploadParts.number], set: { sizeBytes, etag } });
+  const used = sql`
+    UPDATE ${uploads} SET expires_at = ${expiresAt} WHERE id = ${uploadId} AND expires_at < ${expiresAt - EXPIRY_STEP_MS}`;
+  await runBatch(db, [stored.getSQL(), used]);
+}
+
+/** Completes an upload. A repeated call changes nothing. */
+export async function completeUpload(db: D1Database, id: string, expiresAt: number): Promise<void> {
+  await runQuery(drizzle(db).update(uploads).set({ status: "completed", expiresAt }).where(eq(uploads.id, id)));
+}
+
+/** The newest jobs that an upload remembers. */
+const MAX_JOBS = 500;
+
+/** A job reads a completed upload: it is kept until `expiresAt`, and longer while the job has not ended. */
+export async function holdUpload(
+  db: D1Database,
+  { id, jobId, expiresAt }: { id: string; jobId: string; expiresAt: number },
+): Promise<void> {
+  const others = sql`SELECT key, value FROM json_each(uploads.jobs) WHERE value <> ${jobId} ORDER BY key DESC LIMIT ${MAX_JOBS - 1}`;
+  const list = sql`json_insert((SELECT json_group_array(value) FROM (SELECT value FROM (${others}) ORDER BY key)), '$[#]', ${jobId})`;
+  await runQuery(
+    drizzle(db).run(sql`
+      UPDATE ${uploads} SET jobs = ${list}, expires_at = max(expires_at, ${expiresAt}) WHERE id = ${id}`),
+  );
+}
+
+/** Whether a job that reads the upload has not ended. */
+export async function isHeld(db: D1Database, { jobs: ids }: Pick<UploadRow, "jobs">): Promise<boolean> {
+  const among = sql`${jobs.id} IN (SELECT value FROM json_each(${ids}))`;
+  const unfinished = drizzle(db).select({ id: jobs.id }).from(jobs);
+  return (await runQuery(unfinished.where(and(among, sql`${jobs.completedAt} IS NULL`)).limit(1))).length > 0;
+}
+
+/** Uploads whose time is over, the longest first. */
+export const expiredUploads = (db: D1Database, now: number, limit: number): Promise<UploadRow[]> =>
+  runQuery(
+    drizzle(db).select().from(uploads).where(lte(uploads.expiresAt, now)).orderBy(asc(uploads.expiresAt)).limit(limit),
+  );
+
+type Changes = { readonly expiresAt: number; readonly status?: "removing" };
+
+/** Changes an upload that is not needed, unless it was needed meanwhile; returns whether it did. */
+export async function changeUnused(db: D1Database, unused: UploadRow, changes: Changes): Promise<boolean> {
+  const { id, expiresAt, jobs: known } = unused;
+  const unchanged = and(eq(uploads.id, id), eq(uploads.expiresAt, expiresAt), eq(uploads.jobs, known));
+  return (await runQuery(drizzle(db).update(uploads).set(changes).where(unchanged).run())).meta.changes > 0;
+}
+
+/** Deletes an upload's rows, once nothing else is stored of it. */
+export async function deleteUpload(db: D1Database, id: string): Promise<void> {
+  const client = drizzle(db);
+  await runQuery(
+    client.batch([
+      client.delete(uploadParts).where(eq(uploadParts.uploadId, id)),
+      client.delete(uploads).where(eq(uploads.id, id)),
+    ]),
+  );
+}

@@ -1,0 +1,24 @@
+// Completes a requested input with what only the service knows of it.
+import type { Context } from "hono";
+import { AppError } from "#shared/errors.ts";
+import type { InputSpec, RequestedInput } from "#shared/request/input-section.ts";
+import { findUpload } from "../db/uploads.ts";
+import { settingsOf } from "../settings.ts";
+import { storeNameOf } from "../storage/source-uploads/remove-uploads.ts";
+import type { ClientEnv } from "./auth/auth.ts";
+
+/** Throws AppError(input_not_valid) for an upload that the account does not have, or that is not completed. */
+export async function resolveInput(context: Context<ClientEnv>, requested: RequestedInput): Promise<InputSpec> {
+  if (requested.kind !== "upload") return requested;
+  const { env } = context;
+  const upload = await findUpload(env.DB, context.get("account").id, requested.id, Date.now());
+  if (!upload) {
+    const message = "`input.upload`: the account has no upload with this id, or it was removed";
+    throw new AppError("input_not_valid", message);
+  }
+  if (upload.status !== "completed") {
+    throw new AppError("input_not_valid", "`input.upload`: the upload is not completed");
+  }
+  const origin = settingsOf(env).publicUrl ?? new URL(context.req.url).origin;
+  return { ...requested, name: upload.name, store: storeNameOf(upload), origin };
+}

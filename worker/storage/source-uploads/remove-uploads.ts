@@ -1,0 +1,46 @@
+// How long uploads of source files are kept. Removes those whose time is over, and those that their clients delete.
+import * as z from "zod";
+import { messageOf } from "#shared/log.ts";
+import { changeUnused, deleteUpload, expiredUploads, holdUpload, isHeld, type UploadRow } from "../../db/uploads.ts";
+import { log } from "../../log.ts";
+import type { StorageEnv } from "../open-store.ts";
+import { openUploadStore, UPLOAD_STORES } from "./open-upload-store.ts";
+
+export type UploadsEnv = StorageEnv & { readonly DB: D1Database };
+
+/** How long an upload is kept after its last write, and after the creation of the last job that reads it. */
+export const KEEP_UPLOADS_MS = 24 * 60 * 60_000;
+/** When the sweeper tries again to remove an upload. */
+const RETRY_MS = 10 * 60_000;
+/** A new job reads an upload. */
+export const keepForJob = (db: D1Database, id: string, jobId: string): Promise<void> =>
+  holdUpload(db, { id, jobId, expiresAt: Date.now() + KEEP_UPLOADS_MS });
+
+/** Uploads that one sweep removes. */
+const MAX_REMOVED = 100;
+
+export const storeNameOf = ({ store }: Pick<UploadRow, "store">) => z.enum(UPLOAD_STORES).parse(store);
+
+/**
+ * Removes an upload; false when a job that has not ended reads it. Throws AppError(storage_*): then the sweeper removes
+ * it later.
+ */
+export async function removeUpload(env: UploadsEnv, row: UploadRow, now: number): Promise<boolean> {
+  if (await isHeld(env.DB, row)) return false;
+  if (!(await changeUnused(env.DB, row, { status: "removing", expiresAt: now + RETRY_MS }))) return false;
+  await openUploadStore(storeNameOf(row), env).remove(row);
+  await deleteUpload(env.DB, row.id);
+  return true;
+}
+
+/** Removes the uploads whose time is over; those that a job reads are kept for another day. */
+export async function removeExpiredUploads(env: UploadsEnv, now: number): Promise<void> {
+  for (const row of await expiredUploads(env.DB, now, MAX_REMOVED)) {
+    try {
+      if (await removeUpload(env, row, now)) continue;
+      await changeUnused(env.DB, row, { expiresAt: now + KEEP_UPLOADS_MS });
+    } catch (error) {
+      log.error("upload not removed", { upload: row.id, error: messageOf(error) });
+    }
+  }
+}
