@@ -51,7 +51,7 @@ async function breakNode({ observations, nodes, time, notes }: World): Promise<v
 /** Many jobs at once, in the order of their numbers. */
 async function burst({ scenario, observations, submit, time }: World, accountOf: (number: number) => number) {
   const count = scenario.burst * scenario.nodes;
-  observations.compareAccounts(count / 2);
+  observations.fairness.begin(count / 2);
   const submitted: Promise<void>[] = [];
   for (let number = 0; number < count; number++) {
     submitted.push(submit(accountOf(number)));

@@ -4,6 +4,7 @@ import type { Delivered } from "../simulation/internet.ts";
 import type { NodeObserver } from "../simulation/node.ts";
 import type { VirtualTime } from "../simulation/virtual-time.ts";
 import type { Workload } from "../simulation/work.ts";
+import { FairShares } from "./fair-shares.ts";
 
 export type JobRecord = {
   readonly account: number;
@@ -37,20 +38,14 @@ export class Observations implements NodeObserver {
   badNode: string | null = null;
   ended = 0;
   failedReports = 0;
-  /** Of each account, the time that it received while a burst was worked on; null before half of it is done. */
-  shares: Map<number, number> | null = null;
-  #compared: { left: number; readonly before: ReadonlyMap<number, number> } | null = null;
+  readonly fairness = new FairShares();
 
   constructor(time: VirtualTime) {
     this.#time = time;
   }
 
-  /** From now on, until so many encodes are done, notes how much time each account receives. */
-  compareAccounts(encodes: number): void {
-    this.#compared = { left: encodes, before: new Map(this.encodedMs) };
-  }
-
   submitted(id: string, job: Pick<JobRecord, "account" | "priority" | "workload" | "submittedAt">): void {
+    this.fairness.submitted(job.account, job.workload.encodeMs);
     this.jobs.set(id, {
       ...{ ...job, waitingSince: this.#time.now, waitedMs: 0, fetches: 0, encodes: 0, done: 0 },
       ...{ notified: new Set(), endedAt: null, isCompleted: false },
@@ -68,7 +63,10 @@ export class Observations implements NodeObserver {
     this.assignments.set(nodeId, (this.assignments.get(nodeId) ?? 0) + 1);
     const job = this.jobs.get(jobId);
     if (!job) return;
-    if (kind === "encode") job.encodes += 1;
+    if (kind === "encode") {
+      if (job.encodes === 0) this.fairness.started(job.account, job.workload.encodeMs);
+      job.encodes += 1;
+    }
     if (job.waitingSince !== null) job.waitedMs += this.#time.now - job.waitingSince;
     job.waitingSince = null;
   }
@@ -88,14 +86,7 @@ export class Observations implements NodeObserver {
     else {
       job.done += 1;
       this.encodedMs.set(job.account, (this.encodedMs.get(job.account) ?? 0) + job.workload.encodeMs);
-      this.#compare();
     }
-  }
-
-  #compare(): void {
-    if (!this.#compared || --this.#compared.left !== 0) return;
-    const { before } = this.#compared;
-    this.shares = new Map([...this.encodedMs].map(([account, ms]) => [account, ms - (before.get(account) ?? 0)]));
   }
 
   /** A webhook has arrived. */
