@@ -13,6 +13,13 @@ export type LinkOptions = {
   readonly position?: { readonly latitude: number; readonly longitude: number };
 };
 
+/** The slot that a task gives back with its last report (encoder-node/link/reports.ts). */
+export type SlotReturn = {
+  readonly mayWaitMs: number;
+  freed(): object;
+  acknowledged(): void;
+};
+
 export interface LinkOwner {
   /** The first frame of a connection. */
   hello(): object;
@@ -35,7 +42,7 @@ export class SimulatedLink {
   #session: string | null = null;
   #spreadMs: number | null = null;
   #failures = 0;
-  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
+  readonly #reports = new Map<number, (ack: { isAccepted: boolean | null } | null) => void>();
   #reportId = 0;
   isGone = false;
   /** When the hub last welcomed the node; ms since 1970. */
@@ -79,19 +86,32 @@ export class SimulatedLink {
   }
 
   /** Sends a report on a lease by the socket; resolves with null when there is no answer. */
-  report(report: object): Promise<boolean | null> {
+  report(report: object, slot?: SlotReturn): Promise<boolean | null> {
     if (!this.isConnected || this.#platform.protocol < REPORTING_PROTOCOL) return Promise.resolve(null);
     const id = this.#reportId++;
     return new Promise((resolve) => {
-      this.#reports.set(id, resolve);
-      this.#platform.time.after(ACK_LIMIT_MS, () => this.#acknowledge(id, null));
-      this.send({ type: "report", id, report });
+      this.#reports.set(id, (ack) => {
+        if (ack) slot?.acknowledged();
+        resolve(ack?.isAccepted ?? null);
+      });
+      const { mayWaitMs = 0 } = slot ?? {};
+      const sendDue = (): void => (this.#reports.has(id) ? this.send({ type: "due", id }) : undefined);
+      if (mayWaitMs > 0) this.#platform.time.after(mayWaitMs, sendDue);
+      this.#platform.time.after(ACK_LIMIT_MS, () => {
+        const isLate = this.#acknowledge(id, null);
+        if (slot && isLate) this.#socket?.close();
+      });
+      const wait = mayWaitMs > 0 ? { mayWaitMs } : {};
+      this.send({ type: "report", id, report, ...(slot ? { slots: slot.freed(), ...wait } : {}) });
     });
   }
 
-  #acknowledge(id: number, isAccepted: boolean | null): void {
-    this.#reports.get(id)?.(isAccepted);
+  /** Whether the report still waited for its answer. */
+  #acknowledge(id: number, ack: { isAccepted: boolean | null } | null): boolean {
+    const answer = this.#reports.get(id);
     this.#reports.delete(id);
+    answer?.(ack);
+    return answer !== undefined;
   }
 
   /** The process dies, with or without a closed connection. */
@@ -125,7 +145,7 @@ export class SimulatedLink {
       this.#session = frame.session ?? null;
       this.#spreadMs = frame.reconnectSpreadMs ?? null;
     }
-    if (frame.type === "ack") this.#acknowledge(frame.id, frame.isAccepted);
+    if (frame.type === "ack") this.#acknowledge(frame.id, frame);
     this.#owner.received(frame);
   }
 }

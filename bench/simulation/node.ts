@@ -2,8 +2,8 @@
 import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
-import type { Assignment, SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import { type LinkOptions, type LinkOwner, SimulatedLink } from "./node-link.ts";
+import type { Assignment, SlotCounts } from "#shared/protocol/tasks.ts";
+import { type LinkOptions, type LinkOwner, SimulatedLink, type SlotReturn } from "./node-link.ts";
 import type { Platform } from "./platform.ts";
 import { doTask, type Workload } from "./work.ts";
 
@@ -27,7 +27,12 @@ export interface NodeObserver {
 /** The lease is over, or the node is gone. */
 class Dropped extends Error {}
 
-type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean; busyUntil: number };
+type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean; busyUntil: number } & {
+  readonly startedAt: number;
+  /** Whether its slot was given back, and whether the hub knows. */
+  isFreed: boolean;
+  isReleased: boolean;
+};
 
 /** As encoder-node/task/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
@@ -148,7 +153,10 @@ export class SimulatedNode implements LinkOwner {
   async #work(assignment: Assignment): Promise<void> {
     const { lease, slotClass } = assignment;
     if (this.link.isGone || this.#running.has(lease)) return;
-    const running: Running = { ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true, busyUntil: 0 };
+    const running: Running = {
+      ...{ ...assignment, stage: "transferring", since: 0, sent: 0, isWanted: true, busyUntil: 0 },
+      ...{ startedAt: this.#platform.time.now, isFreed: false, isReleased: false },
+    };
     const { observer, workloadOf } = this.#options;
     const isFirst = this.#running.size === 0;
     this.#running.set(lease, running);
@@ -179,7 +187,7 @@ export class SimulatedNode implements LinkOwner {
     } catch (error) {
       if (!(error instanceof Dropped)) throw error;
     } finally {
-      this.#release(lease, slotClass);
+      this.#release(running);
     }
   }
 
@@ -197,11 +205,30 @@ export class SimulatedNode implements LinkOwner {
     if (oldest !== undefined && this.#sources.size > MAX_SOURCES) this.#sources.delete(oldest);
   }
 
-  #release(lease: LeaseId, slotClass: SlotClass): void {
+  #release(running: Running): void {
     if (this.link.isGone) return;
-    this.#running.delete(lease);
-    this.#used[slotClass] -= 1;
-    this.link.send({ type: "slots", offered: { inspect: 0, encode: 0, [slotClass]: 1 }, released: [lease] });
+    this.#running.delete(running.lease);
+    if (!running.isReleased) this.link.send({ type: "slots", ...this.#free(running) });
+  }
+
+  #free(running: Running): object {
+    const { lease, slotClass, isFreed } = running;
+    if (!isFreed) this.#used[slotClass] -= 1;
+    running.isFreed = true;
+    return { offered: { inspect: 0, encode: 0, [slotClass]: isFreed ? 0 : 1 }, released: [lease] };
+  }
+
+  /** As encoder-node/tasks/held-slot.ts. */
+  #slotWith(running: Running, verb: string): SlotReturn | undefined {
+    if (verb !== "complete" || running.slotClass !== "encode") return undefined;
+    const workedMs = this.#platform.time.now - running.startedAt;
+    return {
+      mayWaitMs: running.kind === "chunk" ? Math.floor(Math.min(1000, 0.01 * workedMs)) : 0,
+      freed: () => this.#free(running),
+      acknowledged: () => {
+        running.isReleased = true;
+      },
+    };
   }
 
   async #sleep(running: Running, ms: number): Promise<void> {
@@ -214,7 +241,7 @@ export class SimulatedNode implements LinkOwner {
   async #post(running: Running, verb: string, body: object): Promise<unknown> {
     if (verb !== "uploads" && verb !== "scratch") {
       const report = { lease: running.lease, verb, body: { token: running.token, ...body } };
-      const isAccepted = await this.link.report(report);
+      const isAccepted = await this.link.report(report, this.#slotWith(running, verb));
       if (isAccepted === false) throw new Dropped();
       if (isAccepted !== null) return {};
     }

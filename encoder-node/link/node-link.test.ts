@@ -227,6 +227,16 @@ it("has a report acknowledged, and gives up when that is not possible", async ()
     say({ type: "ack", id, isAccepted });
     expect(await answer).toBe(isAccepted);
   }
+  const slots = { offered: { inspect: 0, encode: 1 }, released: [report.lease] };
+  const slot = { mayWaitMs: 30, freed: vi.fn(() => slots), acknowledged: vi.fn() };
+  const waiting = link.report(report, slot);
+  await vi.waitFor(() => expect(connections[0]?.received.at(-1)).toContain('"due"'));
+  const sent = JSON.parse(reports().at(-1) ?? "{}");
+  expect(sent).toEqual({ type: "report", id: sent.id, report, slots, mayWaitMs: 30 });
+  expect(JSON.parse(connections[0]?.received.at(-1) ?? "")).toEqual({ type: "due", id: sent.id });
+  say({ type: "ack", id: sent.id, isAccepted: null });
+  expect(await waiting).toBeNull();
+  expect([slot.freed, slot.acknowledged].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
   const lost = link.report(report);
   connections[0]?.socket.terminate();
   expect(await lost).toBeNull();

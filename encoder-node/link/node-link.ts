@@ -18,6 +18,8 @@ import {
 } from "#shared/protocol/frames.ts";
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { SlotReturn } from "./reports.ts";
+import { SocketReports } from "./socket-reports.ts";
 
 export interface LinkHandlers {
   /** The node's current state; called for each connection. */
@@ -40,10 +42,6 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 const NORMAL_CLOSURE = 1000;
 /** "Inconsistent data" (RFC 6455 §7.4.1). */
 const INVALID_FRAME = 1007;
-/** How long a report waits for its `ack` before it is sent by POST. */
-const ACK_LIMIT_MS = 10_000;
-/** Larger reports are sent by POST: the hub handles one message at a time. */
-const MAX_REPORT_CHARS = 256 * 1024;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
 /** While leases run: those of short work survive a lost connection for 10 s only (worker/job/decide/leases.ts). */
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
@@ -80,9 +78,7 @@ export class NodeLink {
   #protocol = PROTOCOL_VERSION;
   /** What the hub of this connection speaks; 0 before its welcome. */
   #hubProtocol = 0;
-  /** The reports that wait for an answer. */
-  readonly #reports = new Map<number, (isAccepted: boolean | null) => void>();
-  #reportId = 0;
+  readonly #reports = new SocketReports((socket, frame) => this.#send(socket, frame));
 
   /** Starts to connect. */
   constructor(options: LinkOptions, handlers: LinkHandlers) {
@@ -100,22 +96,10 @@ export class NodeLink {
    * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
    * time, or the hub or the report is not made for this.
    */
-  report(report: LeaseReport): Promise<boolean | null> {
+  report(report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
     const socket = this.#socket;
-    const id = this.#reportId++;
-    const frame = { type: "report", id, report } as const;
     const isPossible = this.isOpen && this.#hubProtocol >= PROTOCOL_VERSION;
-    if (!socket || !isPossible || JSON.stringify(frame).length > MAX_REPORT_CHARS) return Promise.resolve(null);
-    return new Promise((resolve) => {
-      const end = (isAccepted: boolean | null): void => {
-        clearTimeout(timer);
-        this.#reports.delete(id);
-        resolve(isAccepted);
-      };
-      const timer = setTimeout(end, ACK_LIMIT_MS, null);
-      this.#reports.set(id, end);
-      this.#send(socket, frame);
-    });
+    return socket && isPossible ? this.#reports.send(socket, report, slot) : Promise.resolve(null);
   }
 
   /** Whether the connection is open now. */
@@ -157,7 +141,7 @@ export class NodeLink {
     socket.on("close", (code, reason) => {
       clearInterval(ping);
       if (this.#socket === socket) this.#socket = null;
-      for (const end of [...this.#reports.values()]) end(null);
+      this.#reports.lose();
       if (!this.#isClosed) this.#reconnect(code, reason.toString());
     });
   }
@@ -211,7 +195,7 @@ export class NodeLink {
       this.#session = session === undefined ? null : { text: session, at: Date.now() };
       this.#spreadMs = reconnectSpreadMs;
     }
-    if (frame.type === "ack") this.#reports.get(frame.id)?.(frame.isAccepted);
+    if (frame.type === "ack") this.#reports.acknowledge(frame);
     else dispatch(frame, this.#handlers);
   }
 

@@ -1,6 +1,8 @@
 // The frames of nodes: who joins, what each frame changes, and what happens when a connection ends.
 import { assertNever } from "#shared/errors.ts";
+import { parseLeaseId } from "#shared/ids.ts";
 import {
+  type FreedSlots,
   type NodeFrame,
   type NodeFrameOf,
   PREVIOUS_PROTOCOL_VERSION,
@@ -12,9 +14,10 @@ import { isLeaseToken } from "../crypto/lease-token.ts";
 import { sealingKeysOf } from "../settings.ts";
 import { AbsentNodes } from "./absent-nodes.ts";
 import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission.ts";
+import { HeldReports } from "./held-reports.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Matcher } from "./matcher.ts";
-import { addSlots, encodesOf, type HeldLeases } from "./matching/roster.ts";
+import { addSlots, encodesOf, type HeldLeases } from "./matching/nodes/connected-node.ts";
 import { type Admitted, aboutNode, contradictionOf } from "./node-about.ts";
 import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./node-connections.ts";
 import type { Operator } from "./operator/operator.ts";
@@ -27,6 +30,9 @@ const NORMAL = 1000;
 const NO_SLOTS = { inspect: 0, encode: 0 };
 const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within 15 seconds" };
 export const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
+
+/** A report, with the node that sent it. */
+type NodeReport = Pick<NodeFrameOf<"report">, "id" | "report" | "slots"> & { readonly node: SocketNode };
 
 type Deps = {
   readonly nodes: NodeConnections;
@@ -45,6 +51,7 @@ export class NodeFrames {
   readonly #operator: Operator;
   readonly #sessions: Sessions;
   readonly #absent = new AbsentNodes();
+  readonly #held = new HeldReports<SocketNode, NodeReport>();
   #helloTimer: number | null = null;
 
   constructor(env: Pick<HubEnv, "SEALING_KEYS">, { nodes, jobs, matcher, admission, operator }: Deps) {
@@ -83,21 +90,21 @@ export class NodeFrames {
     node.heardAt = Date.now();
     this.#sessions.renew(node, node.heardAt);
     switch (frame.type) {
-      case "slots": {
-        const released: ReadonlySet<string> = new Set(frame.released);
-        this.#jobs.released(frame.released);
-        if (frame.outcome) this.#matcher.ending(frame.released, frame.outcome);
-        const held = Object.entries(node.leases).filter(([lease]) => !released.has(lease));
-        const leases: HeldLeases = Object.fromEntries(held);
-        const about = frame.disk ? { ...node.about, disk: frame.disk } : node.about;
-        this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, frame.offered), leases, about });
+      case "slots":
+        this.#free(node, frame);
         return this.#matcher.match();
-      }
       case "progress":
         await Promise.all([this.#jobs.progress(node, frame.items), this.#matcher.sweep()]);
         return;
-      case "report":
-        return this.#jobs.report(node, frame);
+      case "report": {
+        const { id, report, slots, mayWaitMs = 0 } = frame;
+        const jobId = parseLeaseId(report.lease)?.job ?? "";
+        return this.#report(
+          this.#held.add(jobId, { node, id, report, ...(slots && { slots }) }, mayWaitMs, node.heardAt),
+        );
+      }
+      case "due":
+        return this.#reportHeld(node, frame.id);
       case "slow": {
         const slotClass = node.leases[frame.lease];
         if (slotClass && this.#matcher.hasWaiting(slotClass, node)) {
@@ -111,6 +118,29 @@ export class NodeFrames {
       default:
         return assertNever(frame);
     }
+  }
+
+  /** A node's slots are free again, and its leases have ended. */
+  #free(node: SocketNode, { offered, released, outcome, disk }: FreedSlots): void {
+    const ended: ReadonlySet<string> = new Set(released);
+    this.#jobs.released(released);
+    if (outcome) this.#matcher.ending(released, outcome);
+    const leases: HeldLeases = Object.fromEntries(Object.entries(node.leases).filter(([lease]) => !ended.has(lease)));
+    const about = disk ? { ...node.about, disk } : node.about;
+    this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
+  }
+
+  /** Passes reports on. What the slots claim that they free goes to the job in the same turn. */
+  async #report(reports: readonly NodeReport[]): Promise<void> {
+    if (reports.length === 0) return;
+    const answered = reports.map((report) => this.#jobs.report(report.node, report));
+    for (const { node, slots } of reports) if (slots) this.#free(node, slots);
+    await Promise.all([...answered, reports.some(({ slots }) => slots) ? this.#matcher.match() : null]);
+  }
+
+  /** The reports of a node must not wait any longer, or one of them. */
+  async #reportHeld(node: SocketNode, id: number | null = null): Promise<void> {
+    await Promise.all(this.#held.jobsOf(node, id).map((jobId) => this.#report(this.#held.take(jobId))));
   }
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
@@ -150,9 +180,10 @@ export class NodeFrames {
    * A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process.
    */
   async #replace(older: SocketNode, session: string): Promise<void> {
+    const reported = this.#reportHeld(older);
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");
-    if (older.session !== session) await this.#jobs.lost(older, true);
+    await Promise.all([reported, older.session === session ? null : this.#jobs.lost(older, true)]);
   }
 
   /** The encodes that nodes which have just lost their connections can run at the same time. */
@@ -170,8 +201,10 @@ export class NodeFrames {
   /** A socket was closed: the jobs of its node hear of it. */
   async lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.remove(socket);
+    // Reports of other nodes may wait for the one that is lost.
+    const reported = node && this.#reportHeld(node);
     if (node && !node.draining) this.#absent.add(node.nodeId, encodesOf(node), Date.now());
     // What waited for this node may go to others.
-    if (node) await Promise.all([this.#jobs.lost(node), this.#matcher.match()]);
+    if (node) await Promise.all([reported, this.#jobs.lost(node), this.#matcher.match()]);
   }
 }

@@ -1,0 +1,68 @@
+// The reports that wait for the hub's answer on one socket after another.
+import WebSocket from "ws";
+import type { NodeFrame } from "#shared/protocol/frames.ts";
+import type { LeaseReport } from "#shared/protocol/reports.ts";
+import type { SlotReturn } from "./reports.ts";
+
+/** How long a report waits for its `ack` before it is sent by POST. */
+const ACK_LIMIT_MS = 10_000;
+/** Larger reports are sent by POST: the hub handles one message at a time. */
+const MAX_REPORT_CHARS = 256 * 1024;
+
+type Ack = { readonly isAccepted: boolean | null };
+
+export class SocketReports {
+  readonly #send: (socket: WebSocket, frame: NodeFrame) => void;
+  /** What to do with the answer; null: none will come. */
+  readonly #waiting = new Map<number, (ack: Ack | null) => void>();
+  #id = 0;
+
+  constructor(send: (socket: WebSocket, frame: NodeFrame) => void) {
+    this.#send = send;
+  }
+
+  /**
+   * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
+   * time, or the report is not made for this.
+   */
+  send(socket: WebSocket, report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
+    const id = this.#id++;
+    const frame = { type: "report", id, report } as const;
+    if (JSON.stringify(frame).length > MAX_REPORT_CHARS) return Promise.resolve(null);
+    const mayWait = slot !== undefined && slot.mayWaitMs > 0 ? { mayWaitMs: slot.mayWaitMs } : null;
+    return new Promise((resolve) => {
+      const due = mayWait && setTimeout(() => this.#sendDue(socket, id), mayWait.mayWaitMs);
+      const timer = setTimeout(() => {
+        this.#answer(id, null);
+        // Whether the hub has the slot is not known: the next hello states which are free.
+        if (slot) socket.terminate();
+      }, ACK_LIMIT_MS);
+      this.#waiting.set(id, (ack) => {
+        clearTimeout(due ?? undefined);
+        clearTimeout(timer);
+        if (ack) slot?.acknowledged();
+        resolve(ack?.isAccepted ?? null);
+      });
+      this.#send(socket, slot ? { ...frame, slots: slot.freed(), ...mayWait } : frame);
+    });
+  }
+
+  acknowledge({ id, isAccepted }: Ack & { readonly id: number }): void {
+    this.#answer(id, { isAccepted });
+  }
+
+  /** The connection is lost: no answer will come. */
+  lose(): void {
+    for (const id of [...this.#waiting.keys()]) this.#answer(id, null);
+  }
+
+  #sendDue(socket: WebSocket, id: number): void {
+    if (socket.readyState === WebSocket.OPEN) this.#send(socket, { type: "due", id });
+  }
+
+  #answer(id: number, ack: Ack | null): void {
+    const answer = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    answer?.(ack);
+  }
+}
