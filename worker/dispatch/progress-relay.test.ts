@@ -10,12 +10,11 @@ const S = 1000;
 
 it("sends on a new stage and a sign of life now and then, and all progress while somebody follows the job", () => {
   const relay = new ProgressRelay();
-  relay.assigned(LEASE, "t", 0);
+  relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
     [1, "transferring", false],
-    // The job hears of a new lease before its offer ends.
-    [26, "transferring", true],
-    [27, "encoding", false],
+    [9, "encoding", false],
+    [26, "transferring", false],
     [40, "encoding", true],
     [55, "encoding", false],
     [40 + ALIVE_EVERY_MS / S - 1, "encoding", false],
@@ -31,4 +30,20 @@ it("sends on a new stage and a sign of life now and then, and all progress while
   expect(relay.take([item("uploading", 0.9)], 300 * S)).toEqual([]);
   // A proof that is not known is the job's to judge.
   expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
+});
+
+it("sends of a chunk only signs of life, unless somebody follows the job", () => {
+  const relay = new ProgressRelay();
+  relay.assigned({ lease: LEASE, token: "t", kind: "chunk" }, 0);
+  const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
+    [15, "encoding", false],
+    [26, "encoding", false],
+    [45, "uploading", false],
+    [ALIVE_EVERY_MS / S, "uploading", true],
+  ];
+  for (const [atS, stage, isSent] of rows) {
+    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+  }
+  relay.watch(JOB, 300 * S);
+  expect(relay.take([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
 });

@@ -2,27 +2,27 @@
 // a sign of life now and then. The hub itself notices lost connections. Pure, except that it remembers.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import type { ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
 
 /** How often nodes report while somebody follows one of their jobs, and otherwise. */
 export const WATCHED_EVERY_MS = 1000;
 export const PROGRESS_EVERY_MS = 15_000;
-/** How often a job hears of a lease at least; a lease lives 10 minutes without. */
+/** How often a job hears of a lease at least; a lease lives 10 minutes without, and a new one is asked for (OFFER_MS). */
 export const ALIVE_EVERY_MS = 120_000;
 /** A new stage is sent with the next report after this long, so that short tasks need no call of their own. */
 const STAGE_AFTER_MS = 10_000;
 
-/**
- * A new lease is confirmed after this long: it ends after a minute without (OFFER_MS), and short tasks are over by
- * then.
- */
-const FIRST_AFTER_MS = 25_000;
-
 type Known = {
-  /** The last report, and the stage and time of the last one that was sent on; a null stage: none since `sentAt`. */
+  /** The last report, and the stage and time of the last one that was sent on. */
   item: ProgressItem;
-  sentStage: TaskStage | null;
+  sentStage: TaskStage;
   sentAt: number;
+  /** Whether clients see the stage of its task. */
+  readonly hasStages: boolean;
 };
+
+/** Of many tasks that work on the same output, none has a stage that clients see unless they follow the job. */
+const WITHOUT_STAGES: ReadonlySet<Assignment["kind"]> = new Set(["chunk", "audio"]);
 
 /** In memory only: what is lost is sent again. */
 export class ProgressRelay {
@@ -45,9 +45,9 @@ export class ProgressRelay {
   }
 
   /** A lease was assigned: its job need not hear of it soon. */
-  assigned(lease: LeaseId, token: string, now: number): void {
+  assigned({ lease, token, kind }: Pick<Assignment, "lease" | "token" | "kind">, now: number): void {
     const item: ProgressItem = { lease, token, stage: "transferring", fraction: 0 };
-    this.#known.set(lease, { item, sentStage: null, sentAt: now });
+    this.#known.set(lease, { item, sentStage: item.stage, sentAt: now, hasStages: !WITHOUT_STAGES.has(kind) });
   }
 
   /** Leases that their node no longer holds. */
@@ -61,15 +61,14 @@ export class ProgressRelay {
     const waitMs = known ? waitAfter(known, item) : 0;
     const isSent =
       !known || known.item.token !== item.token || this.isWatched(item.lease, now) || now >= known.sentAt + waitMs;
-    if (isSent) this.#known.set(item.lease, { item, sentStage: item.stage, sentAt: now });
+    const { hasStages = true } = known ?? {};
+    if (isSent) this.#known.set(item.lease, { item, sentStage: item.stage, sentAt: now, hasStages });
     else known.item = item;
     return isSent;
   }
 }
 
-function waitAfter({ sentStage }: Known, { stage }: ProgressItem): number {
-  if (sentStage === null && stage === "transferring") return FIRST_AFTER_MS;
-  return stage === sentStage ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
-}
+const waitAfter = ({ sentStage, hasStages }: Known, { stage }: ProgressItem): number =>
+  stage === sentStage || !hasStages ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
 
 const jobOf = (lease: string): string => parseLeaseId(lease)?.job ?? "";
