@@ -29,8 +29,7 @@ const STAGES: readonly {
   {
     stage: "with half of the source fetched",
     reached: () => trap(world.proxies.source, () => true, { kind: "hang answer", afterBytes: 50_000 }),
-    // The next process of the node reports what it no longer does.
-    attempts: ["inspect.1", "inspect.2", "encode.1"],
+    attempts: ["inspect.2", "encode.1"],
   },
   {
     stage: "with the source probed",
@@ -41,7 +40,7 @@ const STAGES: readonly {
   {
     stage: "during the encode",
     reached: (id) => world.encoding(id),
-    attempts: ["inspect.1", "encode.1", "encode.2"],
+    attempts: ["inspect.1", "encode.2"],
   },
   {
     stage: "during a PUT",
@@ -79,5 +78,7 @@ it.each(STAGES.filter(({ short }) => isLong || short))("is killed $stage", async
   await holder.kill();
   world.calm();
   await expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["video.mp4"] });
-  expect(attemptsOf(world, id)).toEqual(attempts);
+  // The next process of the node reports that it does not go on, if the first had noted it.
+  const hasWorked = ({ path }: ProxiedRequest): boolean => !path.endsWith("/fail");
+  expect(attemptsOf(world, id, hasWorked)).toEqual(attempts);
 });

@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { JobView } from "../../local/demo/api-client.ts";
 import { SCRATCH_BUCKET } from "../../local/home/constants.ts";
 import { look } from "../look.ts";
+import type { ProxiedRequest } from "./fault-proxy.ts";
 import type { FaultWorld } from "./fault-world.ts";
 
 const Log = z.object({
@@ -109,7 +110,11 @@ export async function forgetTrials(world: FaultWorld): Promise<void> {
 }
 
 /** The attempts of a job, such as `encode.1`, that have sent a report or asked for uploads so far, in order. */
-export function attemptsOf({ proxies }: FaultWorld, id: string): string[] {
-  const leases = proxies.api.requests.map(({ path }) => /\/leases\/([^/]+)\//.exec(path)?.[1] ?? "");
+export function attemptsOf(
+  { proxies }: FaultWorld,
+  id: string,
+  counts: (request: ProxiedRequest) => boolean = () => true,
+): string[] {
+  const leases = proxies.api.requests.filter(counts).map(({ path }) => /\/leases\/([^/]+)\//.exec(path)?.[1] ?? "");
   return [...new Set(leases.filter((lease) => lease.startsWith(`${id}.`)).map((lease) => lease.slice(id.length + 1)))];
 }
