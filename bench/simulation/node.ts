@@ -3,6 +3,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotCounts } from "#shared/protocol/tasks.ts";
+import { ranCommands } from "./commands.ts";
 import { type LinkOptions, type LinkOwner, SimulatedLink, type SlotReturn } from "./node-link.ts";
 import type { Platform } from "./platform.ts";
 import { doTask, type Workload } from "./work.ts";
@@ -182,7 +183,7 @@ export class SimulatedNode implements LinkOwner {
         },
         workload,
       );
-      await this.#post(running, "complete", { result });
+      await this.#post(running, "complete", { result, ...ranCommands(assignment, workload) });
       observer?.reported(assignment, "complete");
     } catch (error) {
       if (!(error instanceof Dropped)) throw error;

@@ -22,25 +22,44 @@ const chunkArgv = (chunk: number): string[] => [
   `chunk-${chunk}.mp4`,
 ];
 
+const allArguments = (log: CommandLog): string[][] =>
+  log.attempts.flatMap(({ runs }) => runs.map((run) => argumentsOf(log, run)));
+
 describe("the commands of a job", () => {
+  it.each([
+    ["aaa", "aa"],
+    ["aa", "aaa"],
+    ["", "x"],
+    ["x", ""],
+    ["trim=start=10,scale", "trim=start=1050,scale"],
+    ["abcabc", "abc"],
+    ["é😀b", "é😁b"],
+  ])("are the same after packing: %j after %j", (one, other) => {
+    const argv = (text: string): string[] => [text, ...Array.from({ length: 9 }, () => "the same")];
+    const log = withCommands(NO_COMMANDS, taskOf(0), [ran(argv(one)), ran(argv(other))]);
+    expect(log.bases).toHaveLength(1);
+    expect(allArguments(log)).toEqual([argv(one), argv(other)]);
+  });
+
   it("are kept with their task, node and time", () => {
     const log = withCommands(NO_COMMANDS, taskOf(3), [
       ran(["-i", "source"]),
       ran(["-x"], { exitCode: 1, stderrTail: "no" }),
     ]);
     expect(CommandLog.parse(JSON.parse(JSON.stringify(log)))).toEqual(log);
-    expect(log.runs).toMatchObject([
-      { task: "chunk-3", attempt: 1, nodeId: "attic", startedAt: SINCE + 40, tookMs: 900, exitCode: 0 },
+    const runs = [
+      { afterMs: 40, tookMs: 900, exitCode: 0 },
       { exitCode: 1, stderrTail: "no" },
-    ]);
-    expect(log.runs.map((run) => argumentsOf(log, run))).toEqual([["-i", "source"], ["-x"]]);
+    ];
+    expect(log.attempts).toMatchObject([{ task: "chunk-3", attempt: 1, nodeId: "attic", since: SINCE, runs }]);
+    expect(allArguments(log)).toEqual([["-i", "source"], ["-x"]]);
   });
 
   it("of 300 chunks are all kept, because they differ in little", () => {
     const chunks = Array.from({ length: 300 }, (_, chunk) => chunk);
     const log = chunks.reduce((kept, chunk) => withCommands(kept, taskOf(chunk), [ran(chunkArgv(chunk))]), NO_COMMANDS);
-    expect([log.runs.length, log.bases.length, log.dropped]).toEqual([300, 1, 0]);
-    expect(log.runs.map((run) => argumentsOf(log, run))).toEqual(chunks.map(chunkArgv));
+    expect([log.attempts.length, log.bases.length, log.dropped]).toEqual([300, 1, 0]);
+    expect(allArguments(log)).toEqual(chunks.map(chunkArgv));
   });
 
   it("are limited: those that succeeded are dropped first, the oldest first", () => {
@@ -51,10 +70,10 @@ describe("the commands of a job", () => {
       NO_COMMANDS,
     );
     expect(JSON.stringify(log).length).toBeLessThanOrEqual(100_000);
-    expect(log.runs.length + log.dropped).toBe(100);
-    expect([log.runs[0]?.task, log.runs.at(-1)?.task]).toEqual(["chunk-5", "chunk-99"]);
-    expect(log.runs.map((run) => argumentsOf(log, run)[0])).toEqual(
-      log.runs.map(({ task }) => `${task.slice(6)} 0 ${"x".repeat(20)}`),
+    expect(log.attempts.length + log.dropped).toBe(100);
+    expect([log.attempts[0]?.task, log.attempts.at(-1)?.task]).toEqual(["chunk-5", "chunk-99"]);
+    expect(allArguments(log).map(([first]) => first)).toEqual(
+      log.attempts.map(({ task }) => `${task.slice(6)} 0 ${"x".repeat(20)}`),
     );
   });
 

@@ -4,90 +4,114 @@ import { hideUrls } from "#shared/network/hide-urls.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskState } from "./task-state.ts";
 
-/**
- * The arguments of a run: those of a base, except at some positions. The commands of a job's chunks differ in little
- * more than times.
- */
-const Arguments = z.object({ base: z.int(), except: z.array(z.tuple([z.int(), z.string()])) });
+/** What replaces the middle of an argument: the argument's position, the characters kept before and after, the text. */
+const Difference = z.tuple([z.int(), z.int(), z.int(), z.string()]);
+type Difference = z.infer<typeof Difference>;
 
 const LoggedRun = z.object({
-  task: z.string(),
-  attempt: z.int(),
-  nodeId: z.string(),
-  argv: Arguments,
-  /** ms since 1970. */
-  startedAt: z.number(),
+  /** Its arguments are those of a base, but for some differences: the commands of chunks differ in little but times. */
+  base: z.int(),
+  except: z.array(Difference),
+  /** From the start of the lease. */
+  afterMs: z.number(),
   tookMs: z.number(),
   exitCode: z.int().nullable(),
   signal: z.string().exactOptional(),
   stderrTail: z.string().exactOptional(),
 });
-type LoggedRun = z.infer<typeof LoggedRun>;
+export type LoggedRun = z.infer<typeof LoggedRun>;
+
+const LoggedAttempt = z.object({
+  task: z.string(),
+  attempt: z.int(),
+  nodeId: z.string(),
+  /** ms since 1970. */
+  since: z.number(),
+  runs: z.array(LoggedRun),
+});
 
 export const CommandLog = z.object({
   bases: z.array(z.array(z.string())),
-  /** By the end of their tasks. */
-  runs: z.array(LoggedRun),
-  /** How many others there were. */
+  /** By their end. */
+  attempts: z.array(LoggedAttempt),
+  /** The number of runs that are not kept. */
   dropped: z.int(),
 });
 export type CommandLog = z.infer<typeof CommandLog>;
 
-export const NO_COMMANDS: CommandLog = { bases: [], runs: [], dropped: 0 };
+export const NO_COMMANDS: CommandLog = { bases: [], attempts: [], dropped: 0 };
 
 /** Characters of a log in JSON. It is stored in an entry with most of the job (persistence/job-store.ts). */
 const MAX_LOG_CHARS = 100_000;
+/** The share of the runs that is dropped at a time. */
+const DROPPED_SHARE = 0.1;
 
 /** Adds the commands that a task's node reported. The task is as it was when they were reported. */
 export function withCommands(log: CommandLog, task: TaskState, reported: readonly CommandReport[]): CommandLog {
   const { id, attempt, lease } = task;
   if (!lease || reported.length === 0) return log;
   let { bases } = log;
-  const runs = [...log.runs];
-  for (const { argv, afterMs, stderrTail, ...run } of reported) {
+  const runs = reported.map(({ argv, stderrTail, ...run }) => {
     const packed = packArguments(bases, argv.map(hideUrls));
     bases = packed.bases;
     const tail = stderrTail === undefined ? {} : { stderrTail: hideUrls(stderrTail) };
-    const at = { task: id, attempt, nodeId: lease.nodeId, startedAt: lease.since + afterMs };
-    runs.push({ ...at, ...run, argv: packed.argv, ...tail });
-  }
-  return bounded({ ...log, bases, runs });
+    return { base: packed.base, except: packed.except, ...run, ...tail };
+  });
+  const own = { task: id, attempt, nodeId: lease.nodeId, since: lease.since, runs };
+  return bounded({ ...log, bases, attempts: [...log.attempts, own] });
 }
 
 /** The arguments of a run in full. */
-export function argumentsOf({ bases }: CommandLog, { argv: { base, except } }: LoggedRun): string[] {
+export function argumentsOf({ bases }: CommandLog, { base, except }: LoggedRun): string[] {
   const argv = [...(bases[base] ?? [])];
-  for (const [at, text] of except) argv[at] = text;
+  for (const [at, before, after, text] of except) {
+    const old = argv[at] ?? "";
+    argv[at] = old.slice(0, before) + text + old.slice(old.length - after);
+  }
   return argv;
 }
 
-type Packed = { readonly bases: string[][]; readonly argv: z.infer<typeof Arguments> };
+type Packed = Pick<LoggedRun, "base" | "except"> & { readonly bases: string[][] };
 
 function packArguments(bases: string[][], argv: string[]): Packed {
   const chars = JSON.stringify(argv).length;
   for (const [base, own] of bases.entries()) {
     if (own.length !== argv.length) continue;
-    const except = argv.flatMap((text, at): [number, string][] => (text === own[at] ? [] : [[at, text]]));
-    if (2 * JSON.stringify(except).length < chars) return { bases, argv: { base, except } };
+    const except = argv.flatMap((text, at) => (text === own[at] ? [] : [differenceOf(own[at] ?? "", text, at)]));
+    if (2 * JSON.stringify(except).length < chars) return { bases, base, except };
   }
-  return { bases: [...bases, argv], argv: { base: bases.length, except: [] } };
+  return { bases: [...bases, argv], base: bases.length, except: [] };
+}
+
+function differenceOf(old: string, text: string, at: number): Difference {
+  const most = Math.min(old.length, text.length);
+  let before = 0;
+  while (before < most && old[before] === text[before]) before += 1;
+  let after = 0;
+  while (after < most - before && old.at(-1 - after) === text.at(-1 - after)) after += 1;
+  return [at, before, after, text.slice(before, text.length - after)];
 }
 
 /** Drops what succeeded first, the oldest first. */
 function bounded(log: CommandLog): CommandLog {
   let next = log;
-  while (next.runs.length > 0 && JSON.stringify(next).length > MAX_LOG_CHARS) {
-    const surplus = Math.ceil(next.runs.length / 10);
-    const order = [...next.runs].sort((a, b) => Number(a.exitCode !== 0) - Number(b.exitCode !== 0));
-    const dropped = new Set(order.slice(0, surplus));
-    const runs = next.runs.filter((run) => !dropped.has(run));
-    next = withUsedBases({ ...next, runs, dropped: next.dropped + surplus });
+  while (next.attempts.length > 0 && JSON.stringify(next).length > MAX_LOG_CHARS) {
+    const runs = next.attempts.flatMap((one) => one.runs);
+    const order = runs.toSorted((a, b) => Number(a.exitCode !== 0) - Number(b.exitCode !== 0));
+    const dropped = new Set(order.slice(0, Math.ceil(runs.length * DROPPED_SHARE)));
+    const attempts = next.attempts
+      .map((one) => ({ ...one, runs: one.runs.filter((run) => !dropped.has(run)) }))
+      .filter((one) => one.runs.length > 0);
+    next = withUsedBases({ ...next, attempts, dropped: next.dropped + dropped.size });
   }
   return next;
 }
 
-function withUsedBases({ bases, runs, dropped }: CommandLog): CommandLog {
-  const used = [...new Set(runs.map(({ argv }) => argv.base))];
-  const renumbered = runs.map((run) => ({ ...run, argv: { ...run.argv, base: used.indexOf(run.argv.base) } }));
-  return { bases: used.map((base) => bases[base] ?? []), runs: renumbered, dropped };
+function withUsedBases({ bases, attempts, dropped }: CommandLog): CommandLog {
+  const used = [...new Set(attempts.flatMap(({ runs }) => runs.map(({ base }) => base)))];
+  const renumbered = attempts.map((one) => ({
+    ...one,
+    runs: one.runs.map((run) => ({ ...run, base: used.indexOf(run.base) })),
+  }));
+  return { bases: used.map((base) => bases[base] ?? []), attempts: renumbered, dropped };
 }

@@ -7,15 +7,17 @@ import type { JobState } from "../state/job-state.ts";
 export function viewCommands({ spec, commands }: JobState): CommandList {
   return {
     job_id: spec.id,
-    commands: commands.runs.map((run) => ({
-      ...{ task: run.task, attempt: run.attempt, node: run.nodeId },
-      argv: argumentsOf(commands, run),
-      started_at: instant(run.startedAt),
-      seconds: run.tookMs / 1000,
-      exit_code: run.exitCode,
-      ...(run.signal === undefined ? {} : { signal: run.signal }),
-      ...(run.stderrTail === undefined ? {} : { stderr_tail: run.stderrTail }),
-    })),
+    commands: commands.attempts.flatMap(({ task, attempt, nodeId, since, runs }) =>
+      runs.map((run) => ({
+        ...{ task, attempt, node: nodeId },
+        argv: argumentsOf(commands, run),
+        started_at: instant(since + run.afterMs),
+        seconds: run.tookMs / 1000,
+        exit_code: run.exitCode,
+        ...(run.signal === undefined ? {} : { signal: run.signal }),
+        ...(run.stderrTail === undefined ? {} : { stderr_tail: run.stderrTail }),
+      })),
+    ),
     commands_dropped: commands.dropped,
   };
 }
