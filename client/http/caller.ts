@@ -7,8 +7,6 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
-
 export type Call = CallOptions & {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly query?: object | undefined;

@@ -44,7 +44,8 @@ export async function* eventsOf(
       for await (const event of parse(response, inTime)) {
         failures = 0;
         if (event.id !== "") id = event.id;
-        yield event;
+        // A message without data only sets where the stream goes on.
+        if (event.data !== undefined) yield { ...event, data: event.data };
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -61,11 +62,13 @@ export async function* eventsOf(
   }
 }
 
-/** The events of one connection; ends with it. */
+type Message = Omit<ServerEvent, "data"> & { readonly data: string | undefined };
+
+/** The messages of one connection; ends with it. */
 async function* parse(
   response: Response,
   inTime: <Value>(result: Promise<Value>) => Promise<Value>,
-): AsyncGenerator<ServerEvent> {
+): AsyncGenerator<Message> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -81,7 +84,7 @@ async function* parse(
       if (line === "") {
         const { event = "message", data, id = "" } = fields;
         fields = {};
-        if (data !== undefined) yield { event, data, id };
+        if (data !== undefined || id !== "") yield { event, data, id };
       } else if (name === "data" && fields.data !== undefined) fields.data += `\n${value}`;
       else if (name !== "") fields[name] = value;
     }

@@ -106,6 +106,8 @@ export async function startClientService(): Promise<{ origin: string; stop: () =
     response.setHeader("access-control-expose-headers", "retry-after, x-request-id");
     if (request.method === "OPTIONS") return void response.writeHead(204).end();
     const { method = "", url = "", headers } = request;
+    // Pages of this origin may use WebCrypto.
+    if (url === "/") return void response.writeHead(200, { "content-type": "text/html" }).end();
     const [, name = "", id = "", path = ""] = /^\/(\w+)\/(\w+)(\/.*)$/.exec(url) ?? [];
     const before = received.get(id) ?? [];
     if (path === "/requests") return json(response, 200, before);
