@@ -146,6 +146,9 @@ async function before(call: Call): Promise<void> {
   print("end", await write("job.completed", 3, NOW, NOW));
 }
 
+/** What lists search in, besides the id of a job. */
+const SEARCH = `\nmedia.example.com/videos/2026/november/interview with a director.mov\n${"customers/4711/video/720p.mp4\n".repeat(8)}`;
+
 async function after(call: Call): Promise<void> {
   const list = (status: string | null, place: unknown = null, text: string | null = null) => {
     const filter = { statuses: status === null ? [] : [status], text, from: null, before: null };
@@ -165,7 +168,7 @@ async function after(call: Call): Promise<void> {
       version: 1,
       createdAt: NOW,
     },
-    ...{ completedAt: null, view: "{}", checkAt: NOW, ...changes },
+    ...{ completedAt: null, view: "{}", checkAt: NOW, search: SEARCH, usage: null, usageCounted: null, ...changes },
   });
   const keyed = (at: number) => ({ accountId: "big", key: `${at}`, bodyDigest: "x", createdAt: NOW });
   print("insert", await repeat(100, (at) => call("upsertJob", row(at, {}))));
@@ -215,6 +218,7 @@ async function main(): Promise<void> {
     await before(call);
     const migratedMs = await migrate(miniflare, "DB", (name) => name >= MIGRATION);
     console.log(`| (migration 0005: ${(migratedMs / 1000).toFixed(1)} s) | | | | | |`);
+    await call("sql", "UPDATE jobs SET search = lower(id) || ?1 WHERE account_id = 'big'", SEARCH);
     await after(call);
     for (const [table, time] of [
       ["jobs", BEFORE],

@@ -10,7 +10,7 @@ export const inputs = (schemas: Schemas): Html =>
     2,
     "inputs",
     "Input",
-    html`<p>An http or https URL, or an object in a bucket. URLs and redirects that lead to private networks are errors, unless the
+    html`<p>An http or https URL, an upload of the account, or an object in a bucket. URLs and redirects that lead to private networks are errors, unless the
 operator allows them.</p>`,
     foldedMembers(schemas, "InputRequest"),
   );
