@@ -21,6 +21,7 @@ const INFORM_BELOW_MS = KEEP_MS / 2;
 /** The number of unfinished jobs that are informed, the newest ones, and how many at a time. */
 const MAX_INFORMED = 1000;
 const CONCURRENT = 20;
+const INFORM_ATTEMPTS = 3;
 
 const NAME = "listening";
 const Listening = z.object({
@@ -39,6 +40,7 @@ export class AccountEvents {
   readonly #streams: EventStreams;
   #listening: Listening | null;
   #ring: EventRing | null = null;
+  #informing: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
@@ -57,8 +59,12 @@ export class AccountEvents {
   open(accountId: string, lastEventId: string | null): ReadableStream<Uint8Array> | null {
     if (this.#streams.isFull) return null;
     this.#prolonged();
-    const { until = 0, informedUntil = 0 } = this.#listening ?? {};
-    if (informedUntil < Date.now() + INFORM_BELOW_MS) this.#ctx.waitUntil(this.#inform(accountId, until));
+    if ((this.#listening?.informedUntil ?? 0) < Date.now() + INFORM_BELOW_MS) {
+      this.#informing ??= this.#inform(accountId).finally(() => {
+        this.#informing = null;
+      });
+      this.#ctx.waitUntil(this.#informing);
+    }
     return this.#streams.open(lastEventId);
   }
 
@@ -105,23 +111,28 @@ export class AccountEvents {
     this.#ctx.storage.kv.put(NAME, listening);
   }
 
-  /** Informs the unfinished jobs that somebody listens. One that cannot be reached learns it with its next delivery. */
-  async #inform(accountId: string, until: number): Promise<void> {
-    if (this.#listening) this.#save({ ...this.#listening, informedUntil: until });
+  /**
+   * Informs the unfinished jobs that somebody listens. One that cannot be reached learns it with its next delivery. If
+   * this fails, the next listener begins it again: each connects again within ten minutes.
+   */
+  async #inform(accountId: string): Promise<void> {
+    const until = this.until;
     try {
       const ids = await newestUnfinished(this.#env.DB, accountId, MAX_INFORMED);
       while (ids.length > 0) await Promise.all(ids.splice(0, CONCURRENT).map((id) => this.#informJob(id, until)));
+      if (this.#listening) this.#save({ ...this.#listening, informedUntil: until });
     } catch (error) {
       log.warn("jobs not informed of a listener", { account: accountId, error: messageOf(error) });
-      if (this.#listening) this.#save({ ...this.#listening, informedUntil: 0 });
     }
   }
 
   async #informJob(id: string, until: number): Promise<void> {
-    try {
-      await withDeadline("listen", jobOf(this.#env, id).listen(until));
-    } catch (error) {
-      log.warn("job not informed of a listener", { job: id, error: messageOf(error) });
+    for (let attempt = 1; attempt <= INFORM_ATTEMPTS; attempt++) {
+      try {
+        return await withDeadline("listen", jobOf(this.#env, id).listen(until));
+      } catch (error) {
+        log.warn("job not informed of a listener", { job: id, attempt, error: messageOf(error) });
+      }
     }
   }
 }

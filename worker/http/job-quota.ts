@@ -28,6 +28,9 @@ export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKe
   throw new AppError("too_many_jobs", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
+/** Whether somebody listens is not known: the job sends its first event, and learns it. */
+const UNKNOWN_LISTENED_MS = 60_000;
+
 /** A client does not wait longer for the object of its account. */
 const ADMIT_LIMIT_MS = 5000;
 
@@ -37,6 +40,6 @@ async function admission(env: ClientEnv["Bindings"], account: string, limit: num
   } catch (error) {
     // The limit protects the service from single clients. Without it, the service still accepts jobs.
     log.warn("Job quota unavailable", { account, error: messageOf(error) });
-    return { isAdmitted: true, listenedUntil: 0 };
+    return { isAdmitted: true, listenedUntil: Date.now() + UNKNOWN_LISTENED_MS };
   }
 }

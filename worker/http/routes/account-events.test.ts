@@ -105,6 +105,7 @@ describe("GET /v2/events", () => {
   it("sends a notification again that is replayed", async () => {
     const id = await newJob();
     await cancel(id);
+    await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.attempts).toBe(1), WAIT);
     const listener = await listen();
     await ask("POST", `/v2/jobs/${id}/notifications/msg_${id}_1/replay`);
     expect((await listener.next()).data).toMatchObject({ id: `msg_${id}_1`, event: "job.aborted" });

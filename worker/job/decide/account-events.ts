@@ -1,9 +1,10 @@
 // The events of a job for the stream of its account. Pure.
 import { instant } from "#shared/api/task-responses.ts";
+import { isTerminalJob } from "#shared/job/job-status.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { Delivery } from "../../notify/delivery.ts";
 import type { AccountEvent } from "../../rpc/account.ts";
-import type { JobState } from "../state/job-state.ts";
+import { type JobState, newJob } from "../state/job-state.ts";
 import type { Listened } from "../state/listened.ts";
 import { jobPercent } from "../views/job-view.ts";
 
@@ -48,7 +49,7 @@ export function dueEvents(state: JobState): { events: AccountEvent[]; listened: 
   const replayedAt = Math.max(listened.replayedAt, ...replayed.map((delivery) => delivery.replayedAt ?? 0));
   return {
     events: [
-      ...(status === listened.status ? [] : [jobEvent(state)]),
+      ...(status === listened.status ? [] : jobEvents(state)),
       ...added.map((delivery) => notificationEvent(state, delivery, delivery.id)),
       ...replayed.map((delivery) => notificationEvent(state, delivery, `${delivery.id} ${delivery.replayedAt}`)),
     ],
@@ -57,6 +58,12 @@ export function dueEvents(state: JobState): { events: AccountEvent[]; listened: 
 }
 
 const statusOf = ({ round, status }: Pick<JobState, "round" | "status">): string => `${round} ${status}`;
+
+/** The job's status, after its creation if that was not sent: it may end before what failed is tried again. */
+function jobEvents(state: JobState): AccountEvent[] {
+  const isUnknown = state.listened.status === null && state.round === 0 && isTerminalJob(state.status);
+  return [...(isUnknown ? [jobEvent(newJob(state.spec))] : []), jobEvent(state)];
+}
 
 function jobEvent(state: JobState): AccountEvent {
   const { spec, status, completedAt, outputs } = state;

@@ -16,7 +16,8 @@ const wanted = env.FAULTS;
 const SPREAD = 5;
 
 watchEverything();
-const parties = { clientKey: (await newAccount()).key, nodeToken: await newNodeToken() };
+const account = await newAccount();
+const parties = { accountId: account.id, clientKey: account.key, nodeToken: await newNodeToken() };
 
 const nameOf = (scenario: Scenario, fault: Fault): string =>
   `${scenario.name}: ${"faultyCall" in fault ? `${fault.faultyCall.call} ${fault.faultyCall.kind}` : `${fault.step} ${fault.kind}`}`;

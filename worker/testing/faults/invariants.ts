@@ -24,7 +24,11 @@ export const lasting = ({ state, view }: Run) => ({ view, events: state.outbox.m
 
 /** Throws when an invariant is violated. */
 export async function checkInvariants(run: Run): Promise<void> {
-  const { state, wire, jobId } = run;
+  const { state, wire, jobId, heard } = run;
+  if (heard) {
+    const statuses = ["job.starting", state.status];
+    expect(heard).toEqual({ statuses, notifications: state.outbox.map(({ id }) => id), hasGap: false });
+  }
   expect(new Set(state.outbox.map(({ id }) => id)).size).toBe(state.outbox.length);
   for (const { id, body, state: delivery } of state.outbox) {
     expect([delivery, ...new Set(wire.taken.filter((taken) => taken.id === id).map((taken) => taken.body))]).toEqual([

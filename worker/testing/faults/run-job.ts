@@ -8,6 +8,7 @@ import type { JobState } from "../../job/state/job-state.ts";
 import { sweep } from "../../sweep.ts";
 import { basic, send } from "../jobs.ts";
 import { loadState } from "../stored-state.ts";
+import { AccountListener, type Heard } from "./account-listener.ts";
 import { Clock } from "./clock.ts";
 import { direct, type FaultyCall, newWire, type Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
@@ -26,10 +27,12 @@ export type Run = {
   /** The job as its client sees it, without what differs between runs. */
   readonly view: unknown;
   readonly isInjected: boolean;
+  /** What a listener to the account's events got; null: nobody listened. */
+  readonly heard: Heard | null;
 };
 
 /** The credentials that all runs share. */
-export type Parties = { readonly clientKey: string; readonly nodeToken: string };
+export type Parties = { readonly accountId: string; readonly clientKey: string; readonly nodeToken: string };
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A job with one fault takes about twenty. */
@@ -70,6 +73,7 @@ class Driver implements World {
   readonly #nodes: ScriptedNode[];
   readonly #steps: string[] = [];
   readonly #counts = new Map<string, number>();
+  readonly #listener: AccountListener | null;
   #isInjected = false;
   #seen: { status: string; version: number } = { status: "", version: 0 };
 
@@ -79,11 +83,13 @@ class Driver implements World {
     this.#stepFault = kind;
     this.nodeToken = parties.nodeToken;
     this.#client = basic(parties.clientKey);
+    this.#listener = scenario.isListened ? new AccountListener(`account:${parties.accountId}:${wire.hub}`) : null;
     this.#nodes = ["a", "b"].map((name) => new ScriptedNode(this, `${name}-${this.#folder}`));
   }
 
   async run(): Promise<Run> {
     for (const node of this.#nodes) await node.connect();
+    await this.#listener?.listen();
     await this.#settle();
     const jobId = await this.#create();
     for (let turn = 0; turn < MAX_TURNS; turn++) {
@@ -229,6 +235,7 @@ class Driver implements World {
       jobId,
       wire,
       state,
+      heard: (await this.#listener?.heard()) ?? null,
       steps: this.#steps,
       isInjected: this.#isInjected || wire.isInjected,
       view: JSON.parse(JSON.stringify(view).replaceAll(jobId, "<job>").replaceAll(this.#folder, "<folder>")),

@@ -15,6 +15,8 @@ export type Scenario = {
   readonly fails?: Partial<Record<Task["kind"], ErrorCode>>;
   /** Whether the client cancels the job while its encode uploads. */
   readonly isCancelled?: boolean;
+  /** Whether somebody listens to the events of the account. */
+  readonly isListened?: boolean;
   /** Its final status. */
   readonly ends: "job.completed" | "job.failed" | "job.aborted";
 };
@@ -45,6 +47,7 @@ const several = (folder: string) => ({ ...video(folder), "jpg:320x": { path: `${
 export const SCENARIOS: readonly Scenario[] = [
   { ...SMALL, name: "video", request: (folder) => request(video(folder)) },
   { ...SMALL, name: "parts", request: (folder) => request(several(folder)), sizeBytes: LARGE_BYTES },
+  { ...SMALL, name: "listened", request: (folder) => request(several(folder)), isListened: true },
   {
     ...SMALL,
     name: "stream",

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { replay } from "../../notify/outbox.ts";
+import { NOW, spec, useSpec } from "../../testing/job-steps.ts";
+import type { JobState } from "../state/job-state.ts";
+import { newJob } from "../state/job-state.ts";
+import { areEventsDue, dueEvents, listenUntil, startListened } from "./account-events.ts";
+import { cancelJob, retryJob } from "./client-moves.ts";
+
+useSpec();
+
+const LATER = NOW + 1000;
+const HOUR_MS = 60 * 60_000;
+const job = (): JobState => newJob({ ...spec, notification: { ...spec.notification, events: true } }, NOW);
+function cancelled(state: JobState): JobState {
+  const next = cancelJob(state, LATER);
+  if (!next) throw new Error("It was not cancelled");
+  return next;
+}
+/** What is sent, and the state after that. */
+function sent(state: JobState): { events: string[]; after: JobState } {
+  const { events, listened } = dueEvents(state);
+  const names = events.map((event) => (event.kind === "job" ? event.data.status : event.data.id.replace(/^.*_/, "")));
+  return { events: areEventsDue(state) ? names : [], after: { ...state, listened } };
+}
+const eventsOf = (state: JobState): string[] => sent(state).events;
+
+describe("the events of a job", () => {
+  it("are its creation, then each change once", () => {
+    const created = sent(startListened(job(), LATER));
+    expect(created.events).toEqual(["job.starting"]);
+    expect(eventsOf(created.after)).toEqual([]);
+    const ended = sent(cancelled(created.after));
+    expect(ended.events).toEqual(["job.aborted", "1"]);
+    const again = retryJob(ended.after, LATER);
+    expect(again && eventsOf(again)).toEqual(["job.starting"]);
+  });
+
+  it("have the creation when the job ended before that could be sent", () => {
+    expect(eventsOf(cancelled(startListened(job(), LATER)))).toEqual(["job.starting", "job.aborted", "1"]);
+  });
+
+  it("are none while nobody listens, and what happened then is not sent later", () => {
+    const ended = cancelled(job());
+    expect(eventsOf(ended)).toEqual([]);
+    expect(eventsOf(listenUntil(ended, LATER, NOW))).toEqual([]);
+    expect(eventsOf(listenUntil(ended, NOW, NOW))).toEqual([]);
+    const listened = listenUntil(job(), LATER, NOW);
+    expect(eventsOf(listened)).toEqual([]);
+    expect(eventsOf(cancelled(listened))).toEqual(["job.aborted", "1"]);
+    // Nobody listened for a while.
+    const lapsed = listenUntil(cancelled(listened), LATER + HOUR_MS, LATER + 1);
+    expect(eventsOf(lapsed)).toEqual([]);
+  });
+
+  it("are not lost when what the job knows is prolonged", () => {
+    const listened = cancelled(listenUntil(job(), LATER, NOW));
+    expect(eventsOf(listenUntil(listened, LATER + HOUR_MS, NOW))).toEqual(["job.aborted", "1"]);
+  });
+
+  it("have the delivery with which the job learned of a listener, if it is the first attempt", () => {
+    const ended = cancelled(job());
+    const [due] = ended.outbox;
+    expect(eventsOf(listenUntil(ended, LATER, NOW, due))).toEqual(["job.starting", "job.aborted", "1"]);
+    expect(eventsOf(listenUntil(ended, LATER, NOW, due && { ...due, attempts: 1 }))).toEqual([]);
+  });
+
+  it("have a notification again, with another key, for each replay", () => {
+    const { after: ended } = sent(cancelled(startListened(job(), LATER)));
+    const after = { ...ended, outbox: ended.outbox.map((delivery) => ({ ...delivery, attempts: 1 })) };
+    const keys: string[] = [];
+    for (const at of [LATER, LATER + HOUR_MS]) {
+      const again = replay(after.outbox, `msg_${spec.id}_1`, at);
+      if (!again || !("replayed" in again)) throw new Error("It was not replayed");
+      const replayed = { ...after, outbox: again.outbox };
+      expect(eventsOf(replayed)).toEqual(["1"]);
+      keys.push(...dueEvents(replayed).events.map(({ key }) => key));
+      expect(eventsOf(sent(replayed).after)).toEqual([]);
+      // A job that learns of a listener by that delivery.
+      const unknown = { ...replayed, listened: job().listened };
+      expect(eventsOf(listenUntil(unknown, at + HOUR_MS, at, again.replayed))).toEqual(["1"]);
+    }
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it("are sent in portions", () => {
+    const ended = cancelled(startListened(job(), LATER));
+    const [delivery] = ended.outbox;
+    if (!delivery) throw new Error("There is no delivery");
+    const outbox = Array.from({ length: 40 }, (_, at) => ({ ...delivery, id: `msg_${at + 1}` }));
+    let state: JobState = { ...ended, outbox };
+    const ids: string[] = [];
+    const sizes: number[] = [];
+    while (areEventsDue(state)) {
+      const { events, after } = sent(state);
+      sizes.push(events.length);
+      ids.push(...events);
+      state = after;
+    }
+    expect(sizes).toEqual([17, 15, 10]);
+    expect(ids.slice(2)).toEqual(outbox.map(({ id }) => id.replace("msg_", "")));
+  });
+});
