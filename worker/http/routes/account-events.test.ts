@@ -180,6 +180,9 @@ describe("GET /v2/events", () => {
     await newJob();
     await listener.next();
     await listener.close();
+    // Only a write shows that the listener has left.
+    await newJob();
+    await vi.waitFor(async () => expect(await entries()).toContain("event:1"), WAIT);
     expect(await entries()).toEqual(expect.arrayContaining(["event:0", "listening"]));
     await runInDurableObject(object, (_, { storage }) => {
       const listening = storage.kv.get<object>("listening");
