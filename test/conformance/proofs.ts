@@ -267,7 +267,7 @@ const ELSEWHERE = new Map<string, Proof>([
   [
     "sealing_key_missing",
     testNamed(
-      "worker/http/routes/admin-rotation.test.ts",
+      "worker/http/routes/operator/admin-rotation.test.ts",
       "can be removed once everything was sealed again; before that an account reports what is missing",
     ),
   ],

@@ -1,14 +1,14 @@
 // GET /metrics: the state of the fleet, and what was used, for Prometheus.
 import { Hono } from "hono";
 import { messageOf } from "#shared/log.ts";
-import type { Env } from "../../bindings.ts";
-import { usageSince } from "../../db/usage.ts";
-import { log } from "../../log.ts";
-import { type AdminEnv, monitorAuth } from "../auth/auth.ts";
-import { allPools, askAvailableHubs } from "../fleet/ask-hubs.ts";
-import { fleetMetrics } from "../fleet/fleet-metrics.ts";
-import { FORMATS, formatFor, type Metric, printMetrics } from "../fleet/metrics-text.ts";
-import { firstDayOfMonth, usageMetrics } from "../fleet/usage-metrics.ts";
+import type { Env } from "../../../bindings.ts";
+import { usageSince } from "../../../db/usage.ts";
+import { log } from "../../../log.ts";
+import { type AdminEnv, monitorAuth } from "../../auth/auth.ts";
+import { allPools, askAvailableHubs } from "../../fleet/ask-hubs.ts";
+import { fleetMetrics } from "../../fleet/fleet-metrics.ts";
+import { FORMATS, formatFor, type Metric, printMetrics } from "../../fleet/metrics-text.ts";
+import { firstDayOfMonth, usageMetrics } from "../../fleet/usage-metrics.ts";
 
 export const metrics = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
   const pools = await allPools(context.env);

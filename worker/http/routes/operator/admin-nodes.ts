@@ -2,12 +2,12 @@
 import { type Context, Hono } from "hono";
 import type { NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import { AppError } from "#shared/errors.ts";
-import type { Env } from "../../bindings.ts";
-import type { NodeDetail } from "../../rpc/hub-reports.ts";
-import type { AdminEnv } from "../auth/auth.ts";
-import { allPools, askHubs, type HubStub } from "../fleet/ask-hubs.ts";
-import { byPoolAndName, viewNode, viewNodeDetails } from "../fleet/node-view.ts";
-import { jsonResponse } from "../responses/json-response.ts";
+import type { Env } from "../../../bindings.ts";
+import type { NodeDetail } from "../../../rpc/hub-reports.ts";
+import type { AdminEnv } from "../../auth/auth.ts";
+import { allPools, askHubs, type HubStub } from "../../fleet/ask-hubs.ts";
+import { byPoolAndName, viewNode, viewNodeDetails } from "../../fleet/node-view.ts";
+import { jsonResponse } from "../../responses/json-response.ts";
 
 export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes", async (context) => {

@@ -2,12 +2,12 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { hubOf } from "../../rpc/hub.ts";
-import { faultyDatabase } from "../../testing/faulty-database.ts";
-import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../testing/jobs.ts";
-import { connect, hello, joined, newJob, settle, useNodes } from "../../testing/nodes.ts";
-import { app } from "../app.ts";
-import { RESPONSES } from "../openapi/components.ts";
+import { hubOf } from "../../../rpc/hub.ts";
+import { faultyDatabase } from "../../../testing/faulty-database.ts";
+import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../../testing/jobs.ts";
+import { connect, hello, joined, newJob, settle, useNodes } from "../../../testing/nodes.ts";
+import { app } from "../../app.ts";
+import { RESPONSES } from "../../openapi/components.ts";
 
 useNodes();
 

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { openJobSecrets, sealJobSecrets } from "../../job/secrets/job-secrets.ts";
-import { signatureHeaders } from "../../notify/signature.ts";
-import { accountOf } from "../../rpc/account.ts";
-import { jobOf } from "../../rpc/job.ts";
-import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../testing/jobs.ts";
-import { app } from "../app.ts";
+import { openJobSecrets, sealJobSecrets } from "../../../job/secrets/job-secrets.ts";
+import { signatureHeaders } from "../../../notify/signature.ts";
+import { accountOf } from "../../../rpc/account.ts";
+import { jobOf } from "../../../rpc/job.ts";
+import { settingsOf } from "../../../settings.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, newSpec, send } from "../../../testing/jobs.ts";
+import { app } from "../../app.ts";
 
 const admin = (path: string, body?: unknown) =>
   send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
@@ -33,7 +33,10 @@ describe("a webhook secret that is rotated", () => {
     });
     const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody({ notification }), headers });
     // The account's object has the old one in its memory.
-    expect((await accountOf(env, id).admitDelivery("a.test")) satisfies object).toEqual({ go: true, signWith: [old] });
+    expect((await accountOf(env, id).admitDelivery("a.test")) satisfies object).toMatchObject({
+      go: true,
+      signWith: [old],
+    });
     const { body: rotated, status } = await admin(`/accounts/${id}/rotate-secret`);
     expect(status).toBe(200);
     expect(rotated).toEqual({
@@ -52,10 +55,13 @@ describe("a webhook secret that is rotated", () => {
     // When the day is over, and however often it is rotated meanwhile, the oldest signs no more.
     const { body: third } = await admin(`/accounts/${id}/rotate-secret`);
     const signWith = [third.webhook_secret, rotated.webhook_secret];
-    expect(await accountOf(env, id).admitDelivery("a.test")).toEqual({ go: true, signWith });
+    expect(await accountOf(env, id).admitDelivery("a.test")).toMatchObject({ go: true, signWith });
     await env.DB.prepare("UPDATE accounts SET previous_until = ? WHERE id = ?").bind(Date.now(), id).run();
     await accountOf(env, id).forgetSecrets();
-    expect(await accountOf(env, id).admitDelivery("a.test")).toEqual({ go: true, signWith: [third.webhook_secret] });
+    expect(await accountOf(env, id).admitDelivery("a.test")).toMatchObject({
+      go: true,
+      signWith: [third.webhook_secret],
+    });
   });
 
   it("requires an existing account", async () => {

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { digestsOf } from "../../crypto/peppers.ts";
-import { nodeTokenOf } from "../../db/credentials.ts";
-import { JobObject } from "../../job/job-object.ts";
-import { settingsOf } from "../../settings.ts";
-import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { digestsOf } from "../../../crypto/peppers.ts";
+import { nodeTokenOf } from "../../../db/credentials.ts";
+import { JobObject } from "../../../job/job-object.ts";
+import { settingsOf } from "../../../settings.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../../testing/jobs.ts";
 
 describe("/v2/admin", () => {
   const admin = (method: string, path: string, body?: unknown) =>

@@ -14,10 +14,10 @@ import type {
 import { AppError } from "#shared/errors.ts";
 import { newApiKey, newNodeToken, randomText } from "#shared/ids.ts";
 import { contractDate } from "#shared/job/job-view.ts";
-import { randomBytes } from "../../crypto/bytes.ts";
-import { digestNew } from "../../crypto/peppers.ts";
-import { seal } from "../../crypto/sealed-secret.ts";
-import { listAccounts } from "../../db/accounts.ts";
+import { randomBytes } from "../../../crypto/bytes.ts";
+import { digestNew } from "../../../crypto/peppers.ts";
+import { seal } from "../../../crypto/sealed-secret.ts";
+import { listAccounts } from "../../../db/accounts.ts";
 import {
   type CredentialView,
   credentialId,
@@ -28,13 +28,13 @@ import {
   listNodeTokens,
   revokeKey,
   revokeNodeToken,
-} from "../../db/credentials.ts";
-import { newWebhookSecret } from "../../notify/signature.ts";
-import { settingsOf } from "../../settings.ts";
-import { type AdminEnv, adminAuth } from "../auth/auth.ts";
-import { readBody } from "../body/read-body.ts";
-import { askHubs } from "../fleet/ask-hubs.ts";
-import { jsonResponse } from "../responses/json-response.ts";
+} from "../../../db/credentials.ts";
+import { newWebhookSecret } from "../../../notify/signature.ts";
+import { settingsOf } from "../../../settings.ts";
+import { type AdminEnv, adminAuth } from "../../auth/auth.ts";
+import { readBody } from "../../body/read-body.ts";
+import { askHubs } from "../../fleet/ask-hubs.ts";
+import { jsonResponse } from "../../responses/json-response.ts";
 import { adminNodes } from "./admin-nodes.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 

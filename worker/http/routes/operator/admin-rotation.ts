@@ -4,19 +4,24 @@ import { LimitsBody, ResealBody } from "#shared/api/operator-requests.ts";
 import type { AccountLimits, Resealed } from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { Env } from "../../bindings.ts";
-import { reseal } from "../../crypto/sealed-secret.ts";
-import { type AccountLimits as AccountLimitsOf, accountsAfter, changeAccount, findAccount } from "../../db/accounts.ts";
-import type { Account } from "../../db/credentials.ts";
-import { jobsAfter } from "../../db/jobs.ts";
-import { log } from "../../log.ts";
-import { withDeadline } from "../../rpc/deadline.ts";
-import { type JobResult, jobOf } from "../../rpc/job.ts";
-import { settingsOf } from "../../settings.ts";
-import type { AdminEnv } from "../auth/auth.ts";
-import { readBody } from "../body/read-body.ts";
-import { jsonResponse } from "../responses/json-response.ts";
-import { rotateWebhookSecret } from "../webhook-secrets.ts";
+import type { Env } from "../../../bindings.ts";
+import { reseal } from "../../../crypto/sealed-secret.ts";
+import {
+  type AccountLimits as AccountLimitsOf,
+  accountsAfter,
+  changeAccount,
+  findAccount,
+} from "../../../db/accounts.ts";
+import type { Account } from "../../../db/credentials.ts";
+import { jobsAfter } from "../../../db/jobs.ts";
+import { log } from "../../../log.ts";
+import { withDeadline } from "../../../rpc/deadline.ts";
+import { type JobResult, jobOf } from "../../../rpc/job.ts";
+import { settingsOf } from "../../../settings.ts";
+import type { AdminEnv } from "../../auth/auth.ts";
+import { readBody } from "../../body/read-body.ts";
+import { jsonResponse } from "../../responses/json-response.ts";
+import { rotateWebhookSecret } from "../../webhook-secrets.ts";
 
 /** Jobs or accounts that one request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
