@@ -68,7 +68,9 @@ type ResponseError = Error & { readonly status: number; readonly code?: unknown;
 /** Whether this is the client's error of a response. Its class is not imported: that would load the client for `--help`. */
 const isResponseError = (error: Error): error is ResponseError => "status" in error && typeof error.status === "number";
 
-function withCode({ message, status, code, requestId }: ResponseError): string {
+function withCode(error: ResponseError): string {
+  const { message, status, code, requestId } = error;
+  if (status === 0) return messageWithCause(error);
   const facts = [
     ...(typeof code === "string" && code !== "" ? [code] : []),
     ...(status >= 500 && typeof requestId === "string" ? [`request ${requestId}`] : []),
@@ -76,9 +78,12 @@ function withCode({ message, status, code, requestId }: ResponseError): string {
   return facts.length > 0 ? `${message} (${facts.join(", ")})` : message;
 }
 
-/** `fetch failed` has its reason in `cause`. */
-function messageWithCause({ message, cause }: Error): string {
-  if (!(cause instanceof Error)) return message;
-  const reason = cause.message || ("code" in cause ? String(cause.code) : "");
-  return reason && !message.includes(reason) ? `${message}: ${reason}` : message;
+/** `fetch failed` has its reason in the innermost `cause`. */
+function messageWithCause(error: Error): string {
+  let innermost = error;
+  for (let depth = 0; depth < MAX_CAUSES && innermost.cause instanceof Error; depth++) innermost = innermost.cause;
+  const reason = innermost.message || ("code" in innermost ? String(innermost.code) : "");
+  return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }
+
+const MAX_CAUSES = 5;

@@ -45,13 +45,23 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
 
 type Writers = { writeOut(text: string): void; writeErr(text: string): void };
 
-/** `copra jobs` means `copra jobs ls`. */
+/** Options whose next argument is their value. */
+const VALUE_FLAGS: ReadonlySet<string> = new Set(
+  [...GLOBAL_OPTIONS, ...COMMANDS.flatMap(({ options = [] }) => options)]
+    .filter(({ flags }) => flags.includes("<"))
+    .flatMap(({ flags }) => flags.split(/[ ,]+/).filter((word) => word.startsWith("-"))),
+);
+
+/** `copra jobs` means `copra jobs ls`: adds the second word of a group that can be listed without arguments. */
 export function withDefaultVerb(argv: readonly string[]): readonly string[] {
-  const [group = "", next = "-"] = argv;
-  const list = COMMANDS.find(({ name }) => name === `${group} ls`);
+  const words = argv.flatMap((word, at) =>
+    word.startsWith("-") || VALUE_FLAGS.has(argv[at - 1] ?? "") ? [] : [{ word, at }],
+  );
+  const [group] = words;
+  const list = COMMANDS.find(({ name }) => name === `${group?.word} ls`);
   const asksForHelp = argv.includes("-h") || argv.includes("--help");
-  if (!list || list.arguments || !next.startsWith("-") || asksForHelp) return argv;
-  return [group, "ls", ...argv.slice(1)];
+  if (!group || words.length > 1 || !list || list.arguments || asksForHelp) return argv;
+  return [...argv.slice(0, group.at + 1), "ls", ...argv.slice(group.at + 1)];
 }
 
 /** Subcommands inherit nothing that is set after they were added. */

@@ -39,7 +39,7 @@ function speedOf(tasks: readonly TaskView[]): string {
   const speed = tasks.reduce((sum, task) => sum + (task.speed ?? 0), 0);
   return [
     fps > 0 ? `${fps >= 100 ? Math.round(fps) : fps.toFixed(1)} fps` : "",
-    speed > 0 ? `${speed.toFixed(1)}x` : "",
+    speed > 0 ? `${speed.toFixed(speed < 1 ? 2 : 1)}x` : "",
   ]
     .filter((fact) => fact !== "")
     .join(" ");

@@ -23,7 +23,9 @@ export const showUsage: Run = async (context, _args, options) => {
   output.data(usage, () =>
     table([
       ["DAY", "JOBS", "AUDIO", "SD", "HD", "UHD", "NODE TIME", "STORED"].map(bold),
-      ...usage.days.map(({ day, ...numbers }) => row(day, numbers)),
+      ...usage.days
+        .filter(({ node_seconds, jobs }) => node_seconds > 0 || countOf(jobs) > 0)
+        .map(({ day, ...numbers }) => row(day, numbers)),
       row("total", usage.total).map(bold),
     ]),
   );
@@ -32,6 +34,7 @@ export const showUsage: Run = async (context, _args, options) => {
 
 function row(day: string, { jobs, output_seconds, node_seconds, stored_bytes }: Day): string[] {
   const { audio, sd, hd, uhd } = output_seconds;
-  const count = Object.values(jobs).reduce((sum, number) => sum + number, 0);
-  return [day, String(count), ...[audio, sd, hd, uhd, node_seconds].map(durationText), bytesText(stored_bytes)];
+  return [day, String(countOf(jobs)), ...[audio, sd, hd, uhd, node_seconds].map(durationText), bytesText(stored_bytes)];
 }
+
+const countOf = (jobs: Day["jobs"]): number => Object.values(jobs).reduce((sum, number) => sum + number, 0);

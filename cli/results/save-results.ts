@@ -59,7 +59,10 @@ async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promi
 function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[]): void {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const sorted = files.toSorted((a, b) => a.path.localeCompare(b.path));
-  output.data({ ...job, files: sorted }, () => sorted.map(({ path }) => relative(".", path) || path).join("\n"));
+  // Of a stream with thousands of segments, people open the playlists.
+  const named = new Set(job.outputs.flatMap(outputUrls));
+  const shown = sorted.filter(({ url }) => named.has(url));
+  output.data({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
   output.words(`${files.length} files, ${bytesText(total)}`);
 }
 

@@ -59,10 +59,10 @@ const flagsOf = (spec: CommandSpec, tree: CommandTree): string =>
 
 /** The lines `words) what it offers;;` that both bash and zsh read. */
 function cases(tree: CommandTree): string {
-  const groups = tree.groups.map(({ name }) => `    "${name}") words="${wordsOf(verbsOf(name, tree))}" ;;`);
+  const groups = tree.groups.map(({ name }) => `    "${name}") offers="${wordsOf(verbsOf(name, tree))}" ;;`);
   const commands = tree.commands.map((spec) => {
     const values = (spec.arguments ?? []).map(valueKind).join(" ");
-    return `    "${spec.name}") words="${values}"; flags="${flagsOf(spec, tree)}" ;;`;
+    return `    "${spec.name}") offers="${values}"; flags="${flagsOf(spec, tree)}" ;;`;
   });
   return [...groups, ...commands].join("\n");
 }
@@ -72,7 +72,7 @@ const valueCases = (tree: CommandTree): string =>
     .map((option) => `    ${names(option.flags).join("|")}) values="${valueKind(option) || "@none"}" ;;`)
     .join("\n");
 
-/** Finds the command in `typed`, the words before the cursor, and sets `words`, `flags` and `values`. */
+/** Finds the command in `typed`, the words before the cursor, and sets `offers`, `flags` and `values`. */
 const finder = (tree: CommandTree): string => `
   command="" first=""
   for word in "\${typed[@]}"; do
@@ -81,26 +81,26 @@ const finder = (tree: CommandTree): string => `
     else case " ${tree.groups.map(({ name }) => name).join(" ")} " in *" $first "*) command="$first $word" ;; esac; break
     fi
   done
-  words="" flags="--help --version" values=""
+  offers="" flags="--help --version" values=""
   case "$previous" in
 ${valueCases(tree)}
   esac
   case "$command" in
-    "") words="${wordsOf(firstWords(tree))}" ;;
+    "") offers="${wordsOf(firstWords(tree))}" ;;
 ${cases(tree)}
   esac
-  case "$current" in -*) words="$flags" ;; esac
-  [ -n "$values" ] && words="$values"`;
+  case "$current" in -*) offers="$flags" ;; esac
+  [ -n "$values" ] && offers="$values"`;
 
 const bashScript = (tree: CommandTree): string => `# bash completion for copra: eval "$(copra completion bash)"
 _copra() {
-  local current previous typed command first word words flags values
+  local current previous typed command first word offers flags values
   current="\${COMP_WORDS[COMP_CWORD]}"
   previous="\${COMP_WORDS[COMP_CWORD-1]}"
   typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
 ${finder(tree)}
   COMPREPLY=()
-  for word in $words; do
+  for word in $offers; do
     case "$word" in
       @files) COMPREPLY+=($(compgen -f -- "$current")) ;;
       @folders) COMPREPLY+=($(compgen -d -- "$current")) ;;
@@ -116,14 +116,13 @@ const zshScript = (tree: CommandTree): string => `#compdef copra
 # zsh completion for copra: eval "$(copra completion zsh)", or as _copra in a folder of $fpath.
 _copra() {
   setopt localoptions shwordsplit ksharrays
-  local current previous command first word flags values words_line
+  local current previous command first word flags values offers
   local -a typed offered
   typed=("\${words[@]:1:$((CURRENT-2))}")
   current="\${words[$((CURRENT-1))]}"
   previous="\${words[$((CURRENT-2))]}"
-  local words
 ${finder(tree)}
-  for word in $words; do
+  for word in $offers; do
     case "$word" in
       @files) _files ;;
       @folders) _files -/ ;;

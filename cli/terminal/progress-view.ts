@@ -1,8 +1,8 @@
 // Shows the progress of a job: bars that are redrawn on a terminal, lines elsewhere.
-import { type Colors, statusColor } from "../terminal/colors.ts";
-import type { TextStream } from "../terminal/output.ts";
-import { shortened, table } from "../terminal/table.ts";
-import { durationText } from "../terminal/values.ts";
+import { type Colors, statusColor } from "./colors.ts";
+import type { TextStream } from "./output.ts";
+import { shortened, table } from "./table.ts";
+import { durationText } from "./values.ts";
 
 /** What is shown of one output, or of an upload. */
 export type Line = {
@@ -27,6 +27,7 @@ const BAR_CHARS = 24;
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
 const LINE_STEP = 0.1;
+const STEP_MS = 2000;
 
 /** Estimates when something ends, from its progress over the last minute. */
 export class Eta {
@@ -70,11 +71,10 @@ export class ProgressView {
     const states = [snapshot.state, ...snapshot.lines.map(({ name, state }) => `${name} ${state}`)].join();
     const isNew = states !== this.#lastStates;
     const passed = now - this.#lastAt;
+    const gained = snapshot.progress - this.#lastProgress;
     const enough = this.#out.isTTY
       ? passed >= REDRAW_MS
-      : passed >= LINE_MS && snapshot.progress - this.#lastProgress > 0
-        ? true
-        : snapshot.progress - this.#lastProgress >= LINE_STEP;
+      : (passed >= LINE_MS && gained > 0) || (passed >= STEP_MS && gained >= LINE_STEP);
     this.#pending = snapshot;
     if (!isNew && !enough) return;
     this.#lastAt = now;

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseJobRequest } from "#shared/request/job-request.ts";
+import { buildJob, newFolder, withInput } from "./job-request.ts";
+import { outputsOf } from "./output-request.ts";
+import { assumedSource } from "./probe.ts";
+import { nameOf, sourceOf } from "./source.ts";
+import { readyFiles } from "./watch.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "copra-encode-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("--to", () => {
+  it.each<[string[], object]>([
+    [["mp4:720p"], { "mp4:720p": { path: "v-720p.mp4" } }],
+    [["mp4"], { mp4: { path: "v.mp4" } }],
+    [
+      ["webm:vp9_1080p:128k:quality=4"],
+      { "webm:vp9_1080p:128k:quality=4": { path: "v-vp9-1080p-128k-quality-4.webm" } },
+    ],
+    [["mp4:x:64k"], { "mp4:x:64k": { path: "v-64k.mp4" } }],
+    [["jpg:320x:number=5"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
+    [["jpg:320x"], { "jpg:320x": { path: "v-320x.jpg" } }],
+    [["gif:320x:number=5"], { "gif:320x": { number: 5, path: "v-320x.gif" } }],
+    [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
+    [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],
+    [["mpegts"], { mpegts: { path: "v.ts" } }],
+    [
+      ["hls", "mp4", "dash"],
+      { mp4: { path: "v.mp4" }, httpstream: { hls: { path: "v-hls" }, dash: { path: "v-dash" } } },
+    ],
+    [["cmaf"], { httpstream: { dash: { path: "v-cmaf", hlsfmp4: true } } }],
+    [["thumbnails"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
+  ])("%j", (formats, outputs) => expect(outputsOf(formats, "v")).toEqual(outputs));
+
+  it("names a parameter without a value", () => {
+    expect(() => outputsOf(["jpg:320x:number="], "v")).toThrow("--to jpg:320x:number=: `number=` is not a parameter");
+  });
+
+  it.each([
+    "mp4:720p",
+    "hls",
+    "dash",
+    "cmaf",
+    "thumbnails",
+    "sprite",
+    "webm:vp9_720p",
+    "mp3",
+    "gif:320x:number=9,interval=1",
+  ])("makes a request of %s that the service accepts", (format) => {
+    const accepted = parseJobRequest(request({ to: [format] }), "none");
+    if (format.startsWith("gif")) expect(accepted.ok).toBe(false);
+    else expect(accepted).toMatchObject({ ok: true });
+  });
+});
+
+const LOCAL = {
+  api: "http://127.0.0.1:8787/v2",
+  apiKey: "k",
+  adminToken: "a",
+  s3: {
+    endpoint: "http://127.0.0.1:9000",
+    region: "us-east-1",
+    bucket: "copra",
+    accessKeyId: "id",
+    secretAccessKey: "secret",
+  },
+};
+const job = (options: object, local: typeof LOCAL | null = null) =>
+  buildJob({ options: { ...options }, name: "video", local, folder: "run/" });
+const request = (options: object) => withInput(job(options), { url: "https://example.com/a.mov" });
+
+describe("a job", () => {
+  it("is stored in a new folder of the local system's bucket, or at the service", () => {
+    const local = job({ to: ["mp4"] }, LOCAL);
+    expect(local).toMatchObject({ prefix: "run/", sections: { outputs: { mp4: { path: "run/video.mp4" } } } });
+    expect(local.sections.storage).toMatchObject({ service: "s3other", bucket: "copra", force_path_style: true });
+    expect(job({ to: ["mp4"] })).toMatchObject({ prefix: "", sections: { storage: { service: "coconut" } } });
+    expect(newFolder(0, () => 0.5)).toBe("copra-19700101T000000-i000/");
+  });
+
+  it("takes sections of files, which options change", () => {
+    const [file, storage] = ["job.json", "storage.json"].map((name) => join(folder, name));
+    writeFileSync(file ?? "", JSON.stringify({ outputs: { mp3: { path: "a.mp3" } }, settings: { priority: 3 } }));
+    writeFileSync(storage ?? "", JSON.stringify({ service: "s3", bucket: "mine" }));
+    const { sections, prefix } = job(
+      { file, storage, to: ["mp4"], ultrafast: true, notify: "https://example.com/hook" },
+      LOCAL,
+    );
+    expect([prefix, sections]).toEqual([
+      "",
+      {
+        storage: { service: "s3", bucket: "mine" },
+        outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
+        notification: { type: "http", url: "https://example.com/hook" },
+        settings: { priority: 3, ultrafast: true },
+      },
+    ]);
+  });
+
+  it.each<[string, string | null, RegExp]>([
+    ["missing.json", null, /cannot be read: ENOENT/],
+    ["broken.json", "{", /broken\.json is not JSON/],
+    ["list.json", "[]", /list\.json must be a job/],
+    ["empty.json", "{}", /Name the outputs with --to/],
+  ])("names what is wrong with %s", (name, content, message) => {
+    if (content !== null) writeFileSync(join(folder, name), content);
+    expect(() => job({ file: join(folder, name) })).toThrow(message);
+  });
+});
+
+it("understands sources", () => {
+  writeFileSync(join(folder, "my video.mov"), "x");
+  writeFileSync(join(folder, "empty.mov"), "");
+  expect(sourceOf(join(folder, "my video.mov"), {})).toMatchObject({ kind: "file", size: 1 });
+  expect(sourceOf("https://example.com/a.mov", {})).toEqual({
+    kind: "remote",
+    input: { url: "https://example.com/a.mov" },
+  });
+  const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-west-1" };
+  const credentials = { access_key_id: "id", secret_access_key: "secret" };
+  expect(sourceOf("s3://bucket/in/a.mov", keys)).toEqual({
+    kind: "remote",
+    input: { service: "s3", bucket: "bucket", key: "in/a.mov", region: "eu-west-1", credentials },
+  });
+  expect(() => sourceOf("s3://bucket/a.mov", {})).toThrow("AWS_ACCESS_KEY_ID");
+  expect(() => sourceOf("s3://bucket", keys)).toThrow("must be s3://bucket/key");
+  expect(() => sourceOf(join(folder, "empty.mov"), {})).toThrow("is empty");
+});
+
+it.each([
+  ["/tmp/my video.final.mov", "my-video.final"],
+  ["https://example.com/a/b%20c.mp4?token=x", "b-c"],
+  ["s3://bucket/in/a.mov", "a"],
+  ["../..", "output"],
+  ["Überraschung.mkv", "Überraschung"],
+])("names outputs of %s after it: %s", (source, name) => expect(nameOf(source)).toBe(name));
+
+it("plans with what ffprobe finds", () => {
+  const video = { codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
+  const rotated = { ...video, side_data_list: [{ rotation: -90 }] };
+  expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual({
+    ...{ width: 1920, height: 1080, fps: 29.97, duration: 12.5, rotation: 90, audio: false },
+  });
+  expect(assumedSource({ streams: [{ codec_type: "audio" }], format: {} })).toEqual({ audio: true });
+});
+
+it("encodes files of a watched folder that are complete, new and not hidden", () => {
+  const file = (name: string, version = "1") => ({ name, version });
+  const now = [file("new"), file("grows", "2"), file("done"), file("changed", "2"), file(".hidden"), file("a.part")];
+  const before = [file("new"), file("grows", "1"), file("done"), file("changed", "2"), file(".hidden"), file("a.part")];
+  expect(readyFiles(now, before, { done: "1", changed: "1" }).map(({ name }) => name)).toEqual(["new", "changed"]);
+});

@@ -1,0 +1,222 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { COMMANDS } from "./table/commands.ts";
+import { type FakeService, failure, startFakeService } from "./testing/fake-service.ts";
+import { bareEnvironment, runCli, startCli } from "./testing/run-cli.ts";
+
+const JOB = {
+  id: "3clA7G2GY8bXR5",
+  created_at: "2026-11-21 05:23:27 +0000",
+  completed_at: "2026-11-21 05:23:33 +0000",
+  status: "job.completed",
+  progress: "100%",
+  input: { status: "input.transferred" },
+  outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.encoded", url: "https://example.com/a.mp4" }],
+};
+const FAILED = {
+  ...JOB,
+  status: "job.failed",
+  outputs: [
+    { ...JOB.outputs[0], url: undefined, status: "video.failed", error: "No space", error_code: "node_failed" },
+  ],
+};
+const RUNNING = { ...JOB, status: "job.starting", progress: "40%", completed_at: null };
+const stream = (events: readonly [string, unknown][]) => (_: unknown, response: import("node:http").ServerResponse) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const [name, data] of events) response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+};
+
+let folder: string;
+let service: FakeService;
+let env: Record<string, string>;
+/** Where nobody listens. */
+let closedUrl: string;
+
+beforeAll(async () => {
+  const closed = await startFakeService({});
+  closedUrl = closed.url;
+  await closed.close();
+  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
+  service = await startFakeService({
+    "GET /v2/jobs": { json: { jobs: Array.from({ length: 2000 }, () => JOB), next_cursor: null } },
+    "POST /v2/jobs": { status: 201, json: RUNNING },
+    "GET /v2/jobs/done": { json: JOB },
+    "GET /v2/jobs/done/events": stream([
+      ["job", RUNNING],
+      ["end", JOB],
+    ]),
+    "GET /v2/jobs/failed": { json: FAILED },
+    "GET /v2/jobs/failed/events": stream([["end", FAILED]]),
+    "GET /v2/jobs/running": { json: RUNNING },
+    "GET /v2/jobs/running/events": stream([["job", RUNNING]]),
+    [`GET /v2/jobs/${JOB.id}`]: { json: RUNNING },
+    [`GET /v2/jobs/${JOB.id}/events`]: stream([["job", RUNNING]]),
+    [`DELETE /v2/jobs/${JOB.id}`]: { json: { ...RUNNING, status: "job.aborted" } },
+    "GET /v2/jobs/denied": failure(401, "authentication_failed"),
+    "GET /v2/jobs/forbidden": failure(403, "upload_not_allowed"),
+    "GET /v2/jobs/conflict": failure(409, "job_state_conflict"),
+    "GET /v2/jobs/broken": failure(500, "internal_error"),
+    "POST /v2/jobs/cancel": { json: { jobs: [{ id: "a", status: "job.aborted" }], has_more: false } },
+  });
+  env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
+});
+afterAll(async () => {
+  await service?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("exit codes", () => {
+  it.each<[number, string, RegExp]>([
+    [0, "jobs show done", /^$/],
+    [0, "--help", /^$/],
+    [0, "jobs follow done", /Job 3clA7G2GY8bXR5 is completed/],
+    [1, "jobs follow failed", /mp4: No space/],
+    [2, "", /Usage: copra/],
+    [2, "jobs shwo done", /Did you mean show\?/],
+    [2, "jobs show", /missing required argument 'id'/],
+    [2, "jobs ls --status done", /--status must be one or more of starting, completed, failed, aborted, not "done"/],
+    [2, "jobs follow done --timeout soon", /--timeout must be a time such as 90s/],
+    [2, "jobs show conflict", /The reason \(job_state_conflict\)/],
+    [2, "jobs cancel", /either the ids of jobs, or a filter/],
+    [2, "jobs cancel --status starting", /needs --yes/],
+    [2, "encode missing.mov --to mp4", /missing\.mov is not a file/],
+    [2, "encode https://example.com/a.mov", /Name the outputs with --to/],
+    [2, "accounts", /the environment has no admin token/],
+    [3, "jobs show denied", /The reason \(authentication_failed\)/],
+    [3, "jobs show forbidden", /The reason \(upload_not_allowed\)/],
+    [4, "jobs show unknown", /The account has no job with this id \(job_not_found\)/],
+    [5, "jobs show broken", /The reason \(internal_error/],
+    [
+      5,
+      "--url CLOSED --key k-test jobs show done",
+      /No response from http.*: connect ECONNREFUSED/,
+    ],
+    [6, "jobs follow running --timeout 500ms", /copra jobs follow running\n.*did not end within 0\.5 s/s],
+  ])("%d: copra %s", async (code, line, stderr) => {
+    const words = line.split(" ").map((word) => (word === "CLOSED" ? closedUrl : word));
+    const ended = await runCli(line === "" ? [] : words, env);
+    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(stderr) });
+  });
+
+  it("2: without a service", async () => {
+    const ended = await runCli(["jobs"], bareEnvironment(folder));
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^There is no service to talk to/),
+    });
+  });
+
+  it.each([
+    ["the job goes on", [], /^The job goes on\. To see it again: copra jobs follow 3clA7G2GY8bXR5$/m, 0],
+    [
+      "the job is canceled if that was asked for",
+      ["--cancel-on-interrupt"],
+      /^The job 3clA7G2GY8bXR5 is canceled$/m,
+      1,
+    ],
+  ])("130: after Ctrl-C %s", async (_, options, stderr, cancellations) => {
+    const before = service.requests.filter(({ method }) => method === "DELETE").length;
+    const child = startCli(["encode", "https://example.com/a.mov", "--to", "mp4", ...options], env);
+    let words = "";
+    child.stderr.on("data", (chunk) => {
+      words += chunk;
+      if (words.includes("40%") && !child.killed) child.kill("SIGINT");
+    });
+    await once(child, "close");
+    expect([child.exitCode, words]).toEqual([130, expect.stringMatching(stderr)]);
+    expect(service.requests.filter(({ method }) => method === "DELETE").length - before).toBe(cancellations);
+  });
+});
+
+describe("output", () => {
+  it("has data on standard output, and words on standard error", async () => {
+    const ended = await runCli(["jobs", "follow", "done"], env);
+    expect(ended.stdout).toBe("https://example.com/a.mp4\n");
+    expect(ended.stderr).toContain("completed");
+  });
+
+  it("is one JSON document with --json, and a line for each event of a followed job", async () => {
+    expect(JSON.parse((await runCli(["jobs", "show", "done", "--json"], env)).stdout)).toEqual(JOB);
+    const lines = (await runCli(["jobs", "follow", "done", "--json"], env)).stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { event: "job", data: RUNNING },
+      { event: "end", data: JOB },
+    ]);
+  });
+
+  it("has colors only where they are wanted", async () => {
+    const code = "\u001b";
+    const colored = await runCli(["jobs", "show", "done"], { ...env, FORCE_COLOR: "1" });
+    expect(colored.stdout).toContain(code);
+    for (const changes of [{}, { FORCE_COLOR: "1", NO_COLOR: "1" }, { FORCE_COLOR: "1", TERM: "dumb" }]) {
+      expect((await runCli(["jobs", "show", "done"], { ...env, ...changes })).stdout).not.toContain(code);
+    }
+  });
+
+  it("may be closed by its reader", async () => {
+    const child = startCli(["jobs", "--all"], env);
+    child.stdout.once("data", () => child.stdout.destroy());
+    let words = "";
+    child.stderr.on("data", (chunk) => {
+      words += chunk;
+    });
+    await once(child, "close");
+    expect([child.exitCode, words]).toEqual([0, ""]);
+  });
+
+  it("contains no control characters of the service", async () => {
+    const evil = { ...FAILED, outputs: [{ ...FAILED.outputs[0], error: "a\u001b]0;title\u0007b" }] };
+    const other = await startFakeService({ "GET /v2/jobs/x": { json: evil } });
+    const { stdout } = await runCli(["jobs", "show", "x"], { ...env, COPRA_URL: other.url });
+    await other.close();
+    expect(stdout).toContain("a�]0;title�b");
+  });
+});
+
+it("lists jobs for a group without a second word, also after options", async () => {
+  const url = ["--url", service.url, "--key", "k-test"];
+  for (const args of [
+    ["jobs", "--limit", "1"],
+    [...url, "jobs", "--limit", "1"],
+    ["jobs", "ls", ...url, "-n", "1"],
+  ]) {
+    expect((await runCli(args, env)).stdout.split("\n")).toHaveLength(3);
+  }
+});
+
+it("changes the jobs that a filter selects", async () => {
+  const ended = await runCli(["jobs", "cancel", "--status", "starting", "-q", "inbox", "--yes", "--json"], env);
+  expect(JSON.parse(ended.stdout)).toEqual({ jobs: [{ id: "a", status: "job.aborted" }] });
+  const [sent] = service.requests.filter(({ path }) => path === "/v2/jobs/cancel").slice(-1);
+  expect(JSON.parse(sent?.body ?? "")).toEqual({ filter: { status: "job.starting", q: "inbox" }, limit: 100 });
+});
+
+it("sends the job of a file, from standard input, too", async () => {
+  const job = {
+    input: { url: "https://example.com/a.mov" },
+    storage: { service: "coconut" },
+    outputs: { mp4: { path: "a.mp4" } },
+  };
+  writeFileSync(join(folder, "job.json"), JSON.stringify(job));
+  for (const [file, input] of [
+    [join(folder, "job.json"), ""],
+    ["-", JSON.stringify(job)],
+  ] as const) {
+    const ended = await runCli(["encode", "-f", file, "--no-wait"], env, input);
+    expect(ended).toMatchObject({ code: 0, stdout: `${JOB.id}\n` });
+    const [sent] = service.requests.filter(({ method }) => method === "POST").slice(-1);
+    expect(JSON.parse(sent?.body ?? "")).toEqual({ ...job, notification: { type: "none" } });
+  }
+});
+
+it("describes every command", async () => {
+  for (const { name, options = [], summary } of COMMANDS) {
+    expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].*[^.]$/)]);
+    for (const { flags, description } of options)
+      expect([name, flags, description]).toEqual([name, flags, expect.stringMatching(/.{8}/)]);
+  }
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { downloadAll } from "./download.ts";
+import { referencesOf } from "./playlists.ts";
+import { localPath, storageBase } from "./result-paths.ts";
+
+describe("the files of a stream", () => {
+  const at = "https://s.example.com/b/v/";
+
+  it("are those that HLS playlists name, except keys", () => {
+    const master = `#EXTM3U
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="x/audio.m3u8"
+#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=1,URI="x/240p-keyframes.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=1
+x/240p.m3u8
+`;
+    const media = `#EXTM3U\r\n#EXT-X-KEY:METHOD=AES-128,URI="https://keys.example.com/k"\r\n#EXT-X-MAP:URI="240p/init.mp4"\r\n#EXTINF:6,\r\n240p/00001.m4s\r\n#EXT-X-BYTERANGE:9@0\r\n240p/00001.m4s\r\n`;
+    expect(referencesOf(`${at}master.m3u8`, master)).toEqual([
+      `${at}x/audio.m3u8`,
+      `${at}x/240p-keyframes.m3u8`,
+      `${at}x/240p.m3u8`,
+    ]);
+    expect(referencesOf(`${at}x/240p.m3u8?token=1`, media)).toEqual([`${at}x/240p/init.mp4`, `${at}x/240p/00001.m4s`]);
+  });
+
+  it("are those of DASH templates, shared and own ones, subtitles and thumbnails", () => {
+    const template = (timeline: string) =>
+      `<SegmentTemplate timescale="1" startNumber="1" initialization="x/$RepresentationID$/init.mp4" media="x/$RepresentationID$/$Number%05d$.m4s"><SegmentTimeline>${timeline}</SegmentTimeline></SegmentTemplate>`;
+    const mpd = `<MPD><Period>
+<AdaptationSet contentType="video">${template('<S t="0" d="6" r="1"/><S d="3"/>')}<Representation id="240p" codecs="a"/><Representation id="a&amp;b"/></AdaptationSet>
+<AdaptationSet contentType="audio"><Representation id="audio">${template('<S t="0" d="6"/>')}</Representation></AdaptationSet>
+<AdaptationSet contentType="text"><Representation id="s"><BaseURL>x/subtitles-1.vtt</BaseURL></Representation></AdaptationSet>
+<AdaptationSet contentType="image"><SegmentTemplate startNumber="1" endNumber="2" media="x/thumbnails/$Number%05d$.jpg"/><Representation id="thumbnails"><EssentialProperty value="1x1"/></Representation></AdaptationSet>
+</Period></MPD>`;
+    const video = (id: string) =>
+      ["init.mp4", "00001.m4s", "00002.m4s", "00003.m4s"].map((name) => `${at}x/${id}/${name}`);
+    expect(referencesOf(`${at}master.mpd`, mpd)).toEqual([
+      ...video("240p"),
+      ...video("a&b"),
+      `${at}x/audio/init.mp4`,
+      `${at}x/audio/00001.m4s`,
+      `${at}x/subtitles-1.vtt`,
+      `${at}x/thumbnails/00001.jpg`,
+      `${at}x/thumbnails/00002.jpg`,
+    ]);
+  });
+
+  it("are the sprite sheets of a WebVTT file", () => {
+    const vtt =
+      "WEBVTT\n\n00:00.000 --> 00:05.000\nx/t/00001.jpg#xywh=0,0,160,90\n\n00:05.000 --> 00:10.000\nx/t/00001.jpg#xywh=160,0,160,90\n";
+    expect(referencesOf(`${at}master.vtt`, vtt)).toEqual([`${at}x/t/00001.jpg`]);
+  });
+});
+
+describe("the path of a result", () => {
+  const base = "https://s.example.com/bucket/";
+  it.each<[string[], string[], string | null]>([
+    [["a/b.mp4"], [`${base}a/b.mp4`], base],
+    [["b.mp4"], [`${base}b.mp4?signature=1`], base],
+    [["/a/t-%02d.jpg"], [`${base}a/t-01.jpg`], base],
+    [["v/hls/", "v/dash/"], [`${base}v/dash/master.mpd`], base],
+    [["other/b.mp4"], [`${base}a/b.mp4`], null],
+  ])("is relative to the storage's folder: %j, %j", (paths, urls, expected) => {
+    expect(storageBase([{ paths, urls }])).toBe(expected);
+  });
+
+  it.each<[string, string | null, string, string]>([
+    [`${base}run/a/b%20c.mp4`, base, "run/", "a/b c.mp4"],
+    [`${base}a/b.mp4?signature=1`, base, "", "a/b.mp4"],
+    [`${base}a/b.mp4`, null, "", "b.mp4"],
+    [`${base}%2e%2e%2f%2e%2e%2fetc/passwd`, base, "", "__/__/etc/passwd"],
+    [`${base}..%5c..%5cboot.ini`, base, "", "__/__/boot.ini"],
+    [`${base}a/C%3a%2ab`, base, "", "a/C__b"],
+    [`${base}`, base, "", "output"],
+  ])("%s below %s never leaves the folder", (url, from, prefix, path) => {
+    expect(localPath(url, from, prefix)).toBe(path);
+  });
+});
+
+describe("downloadAll", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "copra-results-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const base = "https://s.example.com/b/";
+  const store: Record<string, string> = {
+    [`${base}v/master.m3u8`]: "#EXTM3U\nx/240p.m3u8\nhttps://elsewhere.example.com/other.m3u8\n",
+    [`${base}v/x/240p.m3u8`]: "#EXTINF:6,\n240p/1.ts\n240p/2.ts\n",
+    [`${base}v/x/240p/1.ts`]: "one",
+    [`${base}v/x/240p/2.ts`]: "two",
+  };
+  const options = { urls: [`${base}v/master.m3u8`], optional: [`${base}v/master.vtt`], base, prefix: "v/" };
+
+  it("saves a stream with all its files, retries, and reads nothing elsewhere", async () => {
+    const asked: string[] = [];
+    const fetcher = async (url: string): Promise<Response> => {
+      asked.push(url);
+      if (url.endsWith("1.ts") && asked.filter((one) => one === url).length === 1) throw new TypeError("fetch failed");
+      const text = store[url];
+      return text === undefined ? new Response("", { status: 404 }) : new Response(text);
+    };
+    const files = await downloadAll({ ...options, folder, fetcher, signal: AbortSignal.timeout(10_000) });
+    expect(files.map(({ path, bytes }) => [path.slice(folder.length + 1), bytes]).toSorted()).toEqual([
+      ["master.m3u8", 61],
+      ["x/240p.m3u8", 31],
+      ["x/240p/1.ts", 3],
+      ["x/240p/2.ts", 3],
+    ]);
+    expect(readFileSync(join(folder, "x/240p/2.ts"), "utf8")).toBe("two");
+    expect(asked.filter((url) => !url.startsWith(base))).toEqual([]);
+  });
+
+  it("reports a file that is not there", async () => {
+    const fetcher = async (): Promise<Response> => new Response("", { status: 403 });
+    const saved = downloadAll({ ...options, folder, fetcher, signal: AbortSignal.timeout(10_000) });
+    await expect(saved).rejects.toThrow("/b/v/master.m3u8 cannot be downloaded: HTTP 403");
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { colors, statusColor } from "./colors.ts";
+import { Eta, ProgressView, type Snapshot } from "./progress-view.ts";
+import { quoted } from "./shell.ts";
+import { printable, shortened, table } from "./table.ts";
+import { agoText, bytesText, durationText, parseDuration, parseTime } from "./values.ts";
+
+const NOW = Date.parse("2026-11-22T10:00:00Z");
+
+it.each<[number, string]>([
+  [0, "0 B"],
+  [999, "999 B"],
+  [1000, "1.00 kB"],
+  [999_600, "1.00 MB"],
+  [5_368_709_120, "5.37 GB"],
+])("writes %d bytes as %s", (bytes, text) => expect(bytesText(bytes)).toBe(text));
+
+it.each<[number, string]>([
+  [0.4, "0s"],
+  [59.4, "59s"],
+  [65, "1m 05s"],
+  [7380, "2h 03m"],
+  [277_200, "3d 05h"],
+])("writes %d seconds as %s", (seconds, text) => expect(durationText(seconds)).toBe(text));
+
+it.each<[string, number | null]>([
+  ["90", 90],
+  ["90s", 90],
+  ["500ms", 0.5],
+  ["1.5h", 5400],
+  ["2d", 172_800],
+  ["soon", null],
+  ["-5s", null],
+])("reads the duration %s", (text, seconds) => expect(parseDuration(text)).toBe(seconds));
+
+it.each<[string, string | null]>([
+  ["2h", "2026-11-22T08:00:00.000Z"],
+  ["2026-11-21", "2026-11-21T00:00:00.000Z"],
+  ["2026-11-21T10:30:00+01:00", "2026-11-21T09:30:00.000Z"],
+  ["yesterday", null],
+  ["2026-13-01", null],
+])("reads the time %s", (text, expected) => {
+  const at = parseTime(text, NOW);
+  expect(at === null ? null : new Date(at).toISOString()).toBe(expected);
+});
+
+it("reads both kinds of dates of the API", () => {
+  expect(agoText("2026-11-22 09:59:00 +0000", NOW)).toBe("1m 00s ago");
+  expect(agoText("2026-11-22T09:59:00.000Z", NOW)).toBe("1m 00s ago");
+});
+
+it("aligns columns by what is visible", () => {
+  const { red } = colors(true);
+  expect(
+    table([
+      ["a", red("bb"), "c"],
+      ["long", "b", "d"],
+    ]),
+  ).toBe(`a     ${red("bb")}  c\nlong  b   d`);
+  expect(shortened("abcdef", 4)).toBe("abc…");
+  expect(printable("a\u001b[2Jb\u009bc\nd")).toBe("a�[2Jb�c\nd");
+});
+
+it("does not rely on colors alone", () => {
+  expect(statusColor("job.failed", colors(false))).toBe("job.failed");
+});
+
+it.each([
+  ["plain-1.mp4", "plain-1.mp4"],
+  ["a b", "'a b'"],
+  ["it's", "'it'\\''s'"],
+  ["$(rm)", "'$(rm)'"],
+  ["", "''"],
+])("quotes %s for a shell", (argument, expected) => expect(quoted(argument)).toBe(expected));
+
+describe("ProgressView", () => {
+  const snapshot = (progress: number, state = "starting"): Snapshot => ({
+    progress,
+    state,
+    lines: [{ name: "mp4:720p", progress, state: "encoding", detail: "48 fps" }],
+  });
+
+  function view(isTTY: boolean) {
+    const written: string[] = [];
+    let now = 0;
+    const out = { isTTY, columns: 80, write: (text: string) => written.push(text) };
+    const shown = new ProgressView({ out, colors: colors(false), now: () => now, hidden: false });
+    return {
+      written,
+      shown,
+      wait: (ms: number): void => {
+        now += ms;
+      },
+    };
+  }
+
+  it("writes lines for new states and large steps where there is no terminal", () => {
+    const { written, shown, wait } = view(false);
+    for (const step of [0, 0.01, 0.05, 0.2, 0.21, 0.4]) {
+      shown.show(snapshot(step));
+      wait(2500);
+    }
+    shown.show(snapshot(1, "completed"));
+    expect(written.map((line) => line.split(" · ").slice(0, 2).join(" "))).toEqual([
+      "0% starting",
+      "20% starting",
+      "40% starting",
+      "100% completed",
+    ]);
+    expect(written.join("")).not.toContain("\u001b");
+  });
+
+  it("redraws bars on a terminal, and leaves the last ones", () => {
+    const { written, shown, wait } = view(true);
+    shown.show(snapshot(0.25));
+    wait(50);
+    shown.show(snapshot(0.3));
+    expect(written).toHaveLength(1);
+    wait(100);
+    shown.show(snapshot(0.5));
+    shown.end();
+    expect(written[0]).toContain("██████░░░░░░░░░░░░░░░░░░   25%  encoding  48 fps");
+    expect(written[1]?.startsWith("\u001b[2A\r\u001b[2K")).toBe(true);
+    for (const line of written.join("").split("\n")) expect(line.replaceAll("\r", "").length).toBeLessThan(90);
+  });
+
+  it("estimates the end from the recent speed", () => {
+    const eta = new Eta();
+    expect([0, 1000, 2000, 10_000].map((at) => eta.update(at / 20_000, at))).toEqual([null, null, 18, 10]);
+    expect(eta.update(0.1, 11_000)).toBeNull();
+  });
+});

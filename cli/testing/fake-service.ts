@@ -1,0 +1,51 @@
+// A service that gives prepared answers, for what a real one does not do when a test wants it.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export type Request = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+};
+/** A body to answer with, or a function that answers by itself. */
+export type Answer =
+  | { readonly status?: number; readonly json: unknown }
+  | ((request: Request, response: ServerResponse) => void);
+
+export type FakeService = {
+  readonly url: string;
+  readonly requests: readonly Request[];
+  close(): Promise<void>;
+};
+
+/** Answers `GET /v2/jobs` with the entry of this name, without the query; 404 when there is none. */
+export async function startFakeService(answers: Readonly<Record<string, Answer>>, port = 0): Promise<FakeService> {
+  const requests: Request[] = [];
+  const server = createServer(async (incoming, response) => {
+    const { method = "GET", url = "/", headers } = incoming;
+    const request = { method, path: url, headers, body: await text(incoming).catch(() => "") };
+    requests.push(request);
+    const answer = answers[`${method} ${new URL(url, "http://service").pathname}`] ?? NOT_FOUND;
+    if (typeof answer === "function") return answer(request, response);
+    const { status = 200, json } = answer;
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export const failure = (status: number, code: string, message = "The reason"): Answer => ({
+  status,
+  json: { message, error_code: code, status: "error" },
+});
+const NOT_FOUND = failure(404, "job_not_found", "The account has no job with this id");

@@ -1,0 +1,29 @@
+// Runs the command line as people do: in a process of its own.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+export const MAIN = join(import.meta.dirname, "..", "main.ts");
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+/** The environment of a command that knows no service, with its files in `folder`. */
+export const bareEnvironment = (folder: string): Record<string, string> => ({
+  PATH: process.env.PATH ?? "",
+  HOME: folder,
+  COPRA_HOME: join(folder, "no-local-system"),
+  XDG_CONFIG_HOME: join(folder, "config"),
+  XDG_STATE_HOME: join(folder, "state"),
+});
+
+export const startCli = (args: readonly string[], env: Record<string, string>): ChildProcessWithoutNullStreams =>
+  spawn(process.execPath, [MAIN, ...args], { env });
+
+/** Runs a command until it ends. */
+export async function runCli(args: readonly string[], env: Record<string, string>, input = ""): Promise<Ended> {
+  const child = startCli(args, env);
+  child.stdin.on("error", () => undefined).end(input);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: child.exitCode, stdout, stderr };
+}
