@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
+import { CommandList } from "#shared/api/command-responses.ts";
+import { TaskList } from "#shared/api/task-responses.ts";
 import { UltrafastView } from "#shared/job/job-view.ts";
 import { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
@@ -76,6 +78,18 @@ const percentOf = async (id: string): Promise<number> =>
     () => 0,
   );
 
+const tasksOf = async (id: string): Promise<TaskList> =>
+  TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
+
+/** The process of a node that encodes a chunk. Nodes are named `local-1` and so on. */
+async function pidOfEncodingNode(id: string): Promise<number> {
+  const { tasks } = await tasksOf(id);
+  const encoding = tasks.find(({ kind, status }) => kind === "chunk" && status === "running");
+  const pid = stack.pids().nodes[Number(encoding?.node?.split("-")[1]) - 1];
+  if (pid === undefined) throw new Error(`No node encodes a chunk: ${JSON.stringify(tasks)}`);
+  return pid;
+}
+
 const outputs = (path: string): object => ({
   "mp4:320x180:96k": { path: `${path}/video.mp4` },
   "webm:vp9_x90:x": { path: `${path}/silent.webm` },
@@ -96,7 +110,7 @@ it("a video in chunks equals the video in one piece, although a node and the con
 
   const { id } = await stack.submit({ input, outputs: outputs("chunked"), settings: { ultrafast: true } });
   await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(15);
-  process.kill(stack.pids().nodes[1] ?? 0, "SIGKILL");
+  process.kill(await pidOfEncodingNode(id), "SIGKILL");
   await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(35);
   process.kill(stack.pids().controlPlane, "SIGKILL");
   const job = await stack.waitForJob(id, 180_000);
@@ -115,9 +129,32 @@ it("a video in chunks equals the video in one piece, although a node and the con
   expect(ultrafast).toMatchObject({ frames_planned: SECONDS * RATE, frames_joined: SECONDS * RATE });
   expect(ultrafast.largest_error_us).toBeLessThan(100);
   expect(new Set(ultrafast.chunks.map(({ node }) => node)).size).toBeGreaterThan(1);
+  await expectFacts(id, ultrafast.chunks.length);
   await expect.poll(scratchObjects, { timeout: 30_000 }).toEqual([]);
 });
 
+/** The tasks show all chunks and what became of the killed node's work, and the commands show what ran for them. */
+async function expectFacts(id: string, chunkCount: number): Promise<void> {
+  const { tasks, attempts } = await tasksOf(id);
+  expect(tasks.filter(({ status }) => status !== "completed")).toEqual([]);
+  const chunks = tasks.filter(({ kind }) => kind === "chunk");
+  expect(chunks.map(({ chunk }) => chunk?.number)).toEqual(Array.from({ length: chunkCount }, (_, at) => at + 1));
+  expect(chunks.at(-1)?.chunk?.to_seconds).toBeCloseTo(SECONDS, 1);
+  for (const { fps, speed, node } of chunks)
+    expect([fps, speed, node]).toEqual([POSITIVE, POSITIVE, expect.any(String)]);
+  expect(attempts.map(({ outcome }) => outcome)).toContain("lost");
+
+  const { commands, commands_dropped } = CommandList.parse((await stack.request("GET", `/jobs/${id}/commands`)).body);
+  const ran = new Set(commands.map(({ task }) => task));
+  expect([...ran]).toEqual(expect.arrayContaining(chunks.map((task) => task.id)));
+  expect(commands_dropped).toBe(0);
+  for (const { argv, exit_code } of commands) {
+    expect(exit_code).toBe(0);
+    expect(argv.join(" ")).not.toMatch(/https?:|\/(?:tmp|home|root|work|var)\//);
+  }
+}
+
+const POSITIVE = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);
 const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/video.mp4`;
 
 it("a video of less than a minute is encoded in one piece, and the job reports why", async () => {
