@@ -17,7 +17,8 @@ const isOperators = (path: string): boolean => path.includes("/admin/") || /^(\/
 const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
 
 describe("access", () => {
-  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "mp4:240p", lease: "AAAAAAAAAAAAAA.encode.1" };
+  const lease = "AAAAAAAAAAAAAA.encode.1";
+  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "mp4:240p", lease, number: "1" };
   const paths = ROUTES.filter(({ audience }) => audience !== "anyone").map((route): [string, string] => [
     route.method,
     fill(route, values),
@@ -58,7 +59,8 @@ describe("access", () => {
 describe("all responses", () => {
   const authorized = (path: string) =>
     isOperators(path) ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
-  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1", path: "a.mp4" };
+  const lease = "AAAAAAAAAAAAAA.encode.1";
+  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease, path: "a.mp4", number: "1" };
   it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
     "%s %s keeps its type, and JSON is kept by no cache",
     async (method, path) => {

@@ -8,7 +8,8 @@ import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../test
 import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 
-const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: "AAAAAAAAAAAAAA.encode.1" };
+const LEASE = "AAAAAAAAAAAAAA.encode.1";
+const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: LEASE, number: "1" };
 const UNKNOWN = "0123456789012345678901234567890123456789abc";
 
 /** The real database, and what was asked of it. */
