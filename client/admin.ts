@@ -80,8 +80,8 @@ export class CopraAdmin {
   }
 
   /** Metrics in the text format of Prometheus. */
-  async metrics(options?: CallOptions): Promise<string> {
-    return (await this.#caller.send("/metrics", options)).text();
+  metrics(options?: CallOptions): Promise<string> {
+    return this.#caller.send("/metrics", options, (response) => response.text());
   }
 
   #get<Body>(path: string, options?: CallOptions): Promise<Body> {

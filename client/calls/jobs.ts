@@ -101,7 +101,7 @@ export class Jobs {
     return this.#caller.json(pathOf(id), options);
   }
 
-  /** All jobs that the filter selects, newest first; pages are read as they are needed. */
+  /** All jobs that the filter selects, newest first. Pages of `limit` jobs are read as they are needed. */
   async *list(filter: JobFilter & { readonly limit?: number } = {}, options?: CallOptions): AsyncGenerator<Job> {
     let cursor: string | null | undefined;
     do {

@@ -3,7 +3,7 @@ import type { Caller, CallOptions } from "../http/caller.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
 /** The bytes of one part. */
-export type PartBody = Blob | Uint8Array<ArrayBuffer>;
+export type PartBody = Blob | Uint8Array;
 
 /** What can be read anywhere, such as a `Blob` or `File`, or a file of which `slice` reads a range. */
 export type SlicedSource = {
@@ -34,7 +34,7 @@ export class Uploads {
   }
 
   create(file: { readonly name: string; readonly size: number }, options?: CallOptions): Promise<Upload> {
-    return this.#caller.json("/v2/uploads", { ...options, method: "POST", json: file });
+    return this.#caller.json("/v2/uploads", { ...options, method: "POST", json: file, repeatable: true });
   }
 
   get(id: string, options?: CallOptions): Promise<Upload> {
@@ -84,6 +84,8 @@ export class Uploads {
       onProgress?.(upload, sent);
     };
     report(0);
+    const stop = new AbortController();
+    const partSignal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     const sendParts = async (): Promise<void> => {
       for (let number = next++; (number - 1) * upload.part_size < size; number = next++) {
         const start = (number - 1) * upload.part_size;
@@ -92,13 +94,18 @@ export class Uploads {
         // A stream is also read where nothing is to be sent.
         if (isStream || !isStored) {
           const body = await slices.slice(start, end);
-          if (!isStored) await this.part(upload.id, number, body, { signal });
+          if (!isStored) await this.part(upload.id, number, body, { signal: partSignal });
         }
         report(end - start);
       }
     };
-    const concurrency = isStream ? 1 : (options.concurrency ?? 4);
-    await Promise.all(Array.from({ length: concurrency }, sendParts));
+    try {
+      const concurrency = isStream ? 1 : (options.concurrency ?? 4);
+      await Promise.all(Array.from({ length: concurrency }, sendParts));
+    } finally {
+      // After a failure, the other parts are not sent in vain.
+      stop.abort();
+    }
     return this.complete(upload.id, { signal });
   }
 }

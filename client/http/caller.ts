@@ -13,7 +13,7 @@ export type Call = CallOptions & {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is, instead of JSON. */
-  readonly body?: Blob | Uint8Array<ArrayBuffer> | undefined;
+  readonly body?: Blob | Uint8Array | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may be repeated when nobody knows whether it was carried out; POST may not by default. */
   readonly repeatable?: boolean;
@@ -44,31 +44,28 @@ export class Caller {
     this.#retries = retries;
   }
 
-  /** The body of the response. Throws CopraError. */
-  async json<Body>(path: string, call: Call = {}): Promise<Body> {
-    const response = await this.send(path, call);
-    try {
-      return (await response.json()) as Body;
-    } catch (error) {
-      throw new CopraError(0, "response_not_valid", "The response is not complete", response.headers, error);
-    }
+  /** The body of the response. Repeats what may be repeated. Throws CopraError, or the signal's reason. */
+  json<Body>(path: string, call?: Call): Promise<Body> {
+    return this.send(path, call, (response) => response.json());
   }
 
-  /** The response, whose status is 2xx. Repeats what may be repeated. Throws CopraError, or the signal's reason. */
-  async send(path: string, call: Call = {}): Promise<Response> {
+  /** The same with what `read` makes of the response, whose status is 2xx. */
+  async send<Value>(path: string, call: Call = {}, read: (response: Response) => Promise<Value>): Promise<Value> {
     const { repeatable = call.method !== "POST", retries = this.#retries, signal } = call;
     for (let attempt = 0; ; attempt++) {
-      const response = await this.#attempt(path, call);
-      if (response instanceof Response && response.ok) return response;
-      const error = response instanceof Response ? await CopraError.from(response) : response;
-      // With 429 nothing was carried out.
-      const mayRepeat = error.retryable && (repeatable || error.status === 429);
-      if (!mayRepeat || attempt >= retries) throw error;
-      await pause(delayMs(attempt, error.retryAfterSeconds), signal);
+      try {
+        return await this.#attempt(path, call, read);
+      } catch (error) {
+        signal?.throwIfAborted();
+        // With 429 nothing was carried out.
+        const mayRepeat = error instanceof CopraError && error.retryable && (repeatable || error.status === 429);
+        if (!mayRepeat || attempt >= retries) throw error;
+        await pause(delayMs(attempt, error.retryAfterSeconds), signal);
+      }
     }
   }
 
-  async #attempt(path: string, call: Call): Promise<Response | CopraError> {
+  async #attempt<Value>(path: string, call: Call, read: (response: Response) => Promise<Value>): Promise<Value> {
     const { method = "GET", query, json, body, signal, timeoutSeconds = RESPONSE_LIMIT_S } = call;
     const limit = timeoutSeconds > 0 ? AbortSignal.timeout(timeoutSeconds * 1000) : undefined;
     const signals = [signal, limit].filter((one) => one !== undefined);
@@ -81,14 +78,17 @@ export class Caller {
       },
       ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(body === undefined ? {} : { body }),
+      // Shared memory, which the type allows, is refused by `fetch` itself.
+      ...(body === undefined ? {} : { body: body as Blob }),
     };
     try {
-      return await this.#fetch(`${this.base}${path}${searchOf(query)}`, init);
+      const response = await this.#fetch(`${this.base}${path}${searchOf(query)}`, init);
+      if (!response.ok) throw await CopraError.from(response);
+      return await read(response);
     } catch (error) {
-      signal?.throwIfAborted();
+      if (error instanceof CopraError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      return new CopraError(0, "network_error", `No response from ${this.base}: ${reason}`, undefined, error);
+      throw new CopraError(0, "network_error", `No response from ${this.base}: ${reason}`, undefined, error);
     }
   }
 }

@@ -121,6 +121,29 @@ const requests: readonly Case[] = [
   ],
 ];
 
+const bodies: readonly Case[] = [
+  [
+    "a response that is lost while it is read is requested again",
+    async (origin) => {
+      const { copra, requests } = scenario(origin, "halved");
+      equal((await copra.jobs.get("job")).id, "job");
+      equal((await requests()).length, 2);
+    },
+  ],
+  [
+    "an upload whose parts are refused ends at once, and leaves the rest alone",
+    async (origin) => {
+      const { copra, requests } = scenario(origin, "refused");
+      const error = await ofCopraError(copra.uploads.send(new Blob([CONTENT]), { name: "a", concurrency: 1 }));
+      equal([error.status, error.code], [409, "upload_state_conflict"]);
+      equal(
+        (await requests()).map(({ method }) => method),
+        ["POST", "PUT"],
+      );
+    },
+  ],
+];
+
 const streams: readonly Case[] = [
   [
     "a job is followed to its end over connections that are lost",
@@ -277,4 +300,4 @@ const webhooks: readonly Case[] = [
   ],
 ];
 
-export const CASES: readonly Case[] = [...requests, ...streams, ...uploads, ...webhooks];
+export const CASES: readonly Case[] = [...requests, ...bodies, ...streams, ...uploads, ...webhooks];

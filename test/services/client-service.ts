@@ -50,6 +50,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   invalid: (response) => failure(response, 400, "input_url_not_valid", { "x-request-id": "r-1" }),
   proxy: (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>"),
+  halved: (response, _, number) => {
+    if (number > 1) return json(response, 200, job("0%"));
+    response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+    response.write('{"id":"jo', () => setTimeout(() => response.destroy(), 20));
+  },
+  refused: (response, { method }) =>
+    method === "PUT" ? failure(response, 409, "upload_state_conflict") : json(response, 201, UPLOAD),
   busy: (response, _, number) =>
     number === 1
       ? failure(response, 429, "rate_limited", { "retry-after": "0" })
