@@ -1,8 +1,12 @@
 // The table of a run, and what must hold in each.
 import { billOf, objectRequests } from "../simulation/meter.ts";
-import { PRIORITIES } from "./scenario.ts";
+import type { JobRecord } from "./observations.ts";
+import { type Fault, PRIORITIES } from "./scenario.ts";
 import { jainIndex, quantile, seconds } from "./statistics.ts";
 import type { World } from "./world.ts";
+
+/** The longest usual wait of a job for nodes. */
+const USUAL_MS = 1000;
 
 export type FleetReport = {
   readonly rows: readonly (readonly [name: string, value: string])[];
@@ -31,6 +35,7 @@ export function reportOf(world: World): FleetReport {
     ["encodes that were repeated", String(again)],
     ["fetches per job", fetches.toFixed(3)],
     ...waits.map(([name, value]): [string, string] => [name, value]),
+    ...recovery(jobs, notes.get("fault at"), scenario.fault),
     ["fairness between accounts (Jain)", jain.toFixed(3)],
     ...costs(world, jobs.length),
     ...[...notes]
@@ -73,6 +78,14 @@ export function reportOf(world: World): FleetReport {
     require(again === 0, `${again} leases were lost`);
   }
   return { rows, violations };
+}
+
+/** For how long after the fault jobs were submitted that waited for longer than usual. */
+function recovery(jobs: readonly JobRecord[], faultAt: number | undefined, fault: Fault): [string, string][] {
+  if (faultAt === undefined || fault === "none") return [];
+  const late = jobs.filter(({ submittedAt, waitedMs }) => submittedAt >= faultAt && waitedMs >= USUAL_MS);
+  const last = late.reduce((latest, { submittedAt }) => Math.max(latest, submittedAt), faultAt);
+  return [["jobs wait less than a second again after", seconds(last - faultAt)]];
 }
 
 /** What the run would have cost on Cloudflare. */

@@ -1,8 +1,7 @@
 // The connection of a simulated node: it reconnects as a real one does (encoder-node/link/node-link.ts).
 import { backoffMs } from "#shared/backoff.ts";
 import type { HubFrame } from "#shared/protocol/frames.ts";
-import type { Platform } from "./platform.ts";
-import type { ClientSocket } from "./sockets.ts";
+import type { NodeHost, NodeSocket } from "./node-host.ts";
 
 export type LinkOptions = {
   readonly nodeId: string;
@@ -35,10 +34,10 @@ const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
 const MAX_SPREAD_BUSY_MS = 8000;
 
 export class SimulatedLink {
-  readonly #platform: Platform;
+  readonly #platform: NodeHost;
   readonly #options: LinkOptions;
   readonly #owner: LinkOwner;
-  #socket: ClientSocket | null = null;
+  #socket: NodeSocket | null = null;
   #session: string | null = null;
   #spreadMs: number | null = null;
   #failures = 0;
@@ -49,7 +48,7 @@ export class SimulatedLink {
   welcomedAt: number | null = null;
   connects = 0;
 
-  constructor(platform: Platform, options: LinkOptions, owner: LinkOwner) {
+  constructor(platform: NodeHost, options: LinkOptions, owner: LinkOwner) {
     this.#platform = platform;
     this.#options = options;
     this.#owner = owner;

@@ -4,8 +4,8 @@ import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotCounts } from "#shared/protocol/tasks.ts";
 import { ranCommands } from "./commands.ts";
+import type { NodeHost } from "./node-host.ts";
 import { type LinkOptions, type LinkOwner, SimulatedLink, type SlotReturn } from "./node-link.ts";
-import type { Platform } from "./platform.ts";
 import { doTask, type Workload } from "./work.ts";
 
 export type NodeOptions = LinkOptions & {
@@ -42,7 +42,7 @@ const RETRY_MS = 1000;
 const MAX_SOURCES = 20;
 
 export class SimulatedNode implements LinkOwner {
-  readonly #platform: Platform;
+  readonly #platform: NodeHost;
   readonly #options: NodeOptions;
   readonly #session = crypto.randomUUID();
   readonly #running = new Map<LeaseId, Running>();
@@ -52,7 +52,7 @@ export class SimulatedNode implements LinkOwner {
   #progressEveryMs = 1000;
   #ticking = 0;
 
-  constructor(platform: Platform, options: NodeOptions) {
+  constructor(platform: NodeHost, options: NodeOptions) {
     this.#platform = platform;
     this.#options = options;
     this.link = new SimulatedLink(platform, options, this);

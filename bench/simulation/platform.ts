@@ -7,6 +7,7 @@ import { Database } from "./database.ts";
 import { type Instance, type ObjectClass, SimulatedObject } from "./durable-object.ts";
 import { Internet } from "./internet.ts";
 import { Meter } from "./meter.ts";
+import type { NodeHost, Origin } from "./node-host.ts";
 import { ClientSocket, type ServerSocket } from "./sockets.ts";
 import { installCrypto } from "./synchronous-crypto.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -34,11 +35,9 @@ type Handler = {
   fetch(request: Request, env: unknown, context: unknown): Promise<Response>;
   scheduled(controller: unknown, env: unknown, context: unknown): Promise<void>;
 };
-/** Where a node connects from: one way in ms, and degrees. */
-export type Origin = { readonly latencyMs: number; readonly position?: object | undefined };
 type Upgrade = { readonly status: number; readonly webSocket: ClientSocket };
 
-export class Platform {
+export class Platform implements NodeHost {
   readonly time: VirtualTime;
   readonly meter = new Meter();
   readonly sweepMeter = new Meter();

@@ -7,7 +7,7 @@ import { Platform } from "./platform.ts";
 /** A client repeats a request after about five seconds. */
 const RETRY_MS = 5000;
 const MAX_ATTEMPTS = 100;
-const ADMIN_TOKEN = "simulated-admin-token-of-32-characters";
+export const ADMIN_TOKEN = "simulated-admin-token-of-32-characters";
 const SEALING_KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 /** 2026-11-01. */
 const START = 1_793_491_200_000;

@@ -1,5 +1,6 @@
 // WebSockets between simulated nodes and the hub's object, with the platform's hibernation: the object's end keeps an
 // attachment, and pings are answered without waking it.
+import type { NodeHandlers, NodeSocket } from "./node-host.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** The object's side of a socket. */
@@ -8,22 +9,17 @@ export interface SocketHost {
   closed(socket: ServerSocket, code: number, reason: string): void;
 }
 
-export type ClientHandlers = {
-  readonly message: (data: string) => void;
-  readonly close: (code: number, reason: string) => void;
-};
-
 /** "Abnormal closure" (RFC 6455 §7.4.1): the connection ended without a close frame. */
 const ABNORMAL = 1006;
 /** As encoder-node/link/node-link.ts. */
 const PING_EVERY_MS = 15_000;
 
 /** The node's end. */
-export class ClientSocket {
+export class ClientSocket implements NodeSocket {
   readonly #time: VirtualTime;
   /** One way. */
   latencyMs = 30;
-  #handlers: ClientHandlers | null = null;
+  #handlers: NodeHandlers | null = null;
   #sentUntil = 0;
   #receivedUntil = 0;
   readonly server: ServerSocket;
@@ -43,7 +39,7 @@ export class ClientSocket {
     return new Date(this.#openedAt + sinceMs - (sinceMs % PING_EVERY_MS));
   }
 
-  listen(handlers: ClientHandlers): void {
+  listen(handlers: NodeHandlers): void {
     this.#handlers = handlers;
   }
 
