@@ -64,37 +64,47 @@ export const partsOf = (db: D1Database, uploadId: string): Promise<PartRow[]> =>
 /** A part does not move the expiry by less than this: that would write three rows more. */
 const EXPIRY_STEP_MS = 10 * 60_000;
 
-/** Records a stored part, and that the upload is in use until `expiresAt`. */
-export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<void> {
-  const { uploadId, sizeBytes, etag } = part;
-  const stored = drizzle(db)
-    .insert(uploadParts)
-    .values(part)
-    .onConflictDoUpdate({ target: [uploadParts.uploadId, uploadParts.number], set: { sizeBytes, etag } });
+/**
+ * Records a stored part, and that the upload is in use until `expiresAt`. Returns false when the upload was completed or
+ * removed meanwhile: then nothing is recorded.
+ */
+export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<boolean> {
+  const { uploadId, number, sizeBytes, etag } = part;
+  const open = sql`SELECT 1 FROM ${uploads} WHERE id = ${uploadId} AND status = 'open'`;
+  const stored = sql`
+    INSERT INTO ${uploadParts} (upload_id, number, size_bytes, etag)
+    SELECT ${uploadId}, ${number}, ${sizeBytes}, ${etag} WHERE EXISTS (${open})
+    ON CONFLICT (upload_id, number) DO UPDATE SET size_bytes = excluded.size_bytes, etag = excluded.etag`;
   const used = sql`
-    UPDATE ${uploads} SET expires_at = ${expiresAt} WHERE id = ${uploadId} AND expires_at < ${expiresAt - EXPIRY_STEP_MS}`;
-  await runBatch(db, [stored.getSQL(), used]);
+    UPDATE ${uploads} SET expires_at = ${expiresAt}
+    WHERE id = ${uploadId} AND status = 'open' AND expires_at < ${expiresAt - EXPIRY_STEP_MS}`;
+  const [inserted] = await runBatch(db, [stored, used]);
+  return (inserted?.meta.changes ?? 0) > 0;
 }
 
 /** Completes an upload. A repeated call changes nothing. */
 export async function completeUpload(db: D1Database, id: string, expiresAt: number): Promise<void> {
-  await runQuery(drizzle(db).update(uploads).set({ status: "completed", expiresAt }).where(eq(uploads.id, id)));
+  const open = and(eq(uploads.id, id), eq(uploads.status, "open"));
+  await runQuery(drizzle(db).update(uploads).set({ status: "completed", expiresAt }).where(open));
 }
 
 /** The newest jobs that an upload remembers. */
 const MAX_JOBS = 500;
 
-/** A job reads a completed upload: it is kept until `expiresAt`, and longer while the job has not ended. */
+/**
+ * A job reads a completed upload: it is kept until `expiresAt`, and longer while the job has not ended. Returns false
+ * when the upload was removed.
+ */
 export async function holdUpload(
   db: D1Database,
   { id, jobId, expiresAt }: { id: string; jobId: string; expiresAt: number },
-): Promise<void> {
+): Promise<boolean> {
   const others = sql`SELECT key, value FROM json_each(uploads.jobs) WHERE value <> ${jobId} ORDER BY key DESC LIMIT ${MAX_JOBS - 1}`;
   const list = sql`json_insert((SELECT json_group_array(value) FROM (SELECT value FROM (${others}) ORDER BY key)), '$[#]', ${jobId})`;
-  await runQuery(
-    drizzle(db).run(sql`
-      UPDATE ${uploads} SET jobs = ${list}, expires_at = max(expires_at, ${expiresAt}) WHERE id = ${id}`),
-  );
+  const held = sql`
+    UPDATE ${uploads} SET jobs = ${list}, expires_at = max(expires_at, ${expiresAt})
+    WHERE id = ${id} AND status = 'completed'`;
+  return (await runQuery(drizzle(db).run(held))).meta.changes > 0;
 }
 
 /** Whether a job that reads the upload has not ended. */

@@ -6,7 +6,8 @@ import { InputSpec } from "#shared/request/input-section.ts";
 import { findUpload } from "../../db/uploads.ts";
 import worker from "../../index.ts";
 import { settingsOf } from "../../settings.ts";
-import { openUploadStore } from "../../storage/source-uploads/open-upload-store.ts";
+import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
+import { signUploadGet } from "../../storage/source-uploads/upload-url.ts";
 import { sourceUrl } from "../../storage/source-url.ts";
 import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
 
@@ -159,6 +160,36 @@ describe("an upload", () => {
     expect(await (await env.STORAGE?.get(`uploads/${id}`))?.text()).toBe("aaaa");
   });
 
+  it("stores nothing of a large part that does not match its digest", async () => {
+    const id = await begin([A, "bb"]);
+    const headers = { "content-md5": await base64("MD5", A) };
+    expect((await put(id, 1, X, headers)).body.error_code).toBe("upload_part_not_valid");
+    expect((await ask(`/${id}`)).body.parts).toEqual([]);
+    expect((await put(id, 1, A, headers)).status).toBe(200);
+  });
+
+  it("takes no part that arrives after its end", async () => {
+    const id = await begin([A, "bb"]);
+    const { readable, writable } = new FixedLengthStream(2);
+    const writer = writable.getWriter();
+    const late = put(id, 2, readable);
+    await writer.write(new TextEncoder().encode("b"));
+    expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
+    await writer.write(new TextEncoder().encode("b"));
+    await writer.close();
+    expect(await late).toMatchObject({ status: 409, body: { error_code: "upload_state_conflict" } });
+    const parts = env.DB.prepare("SELECT * FROM upload_parts WHERE upload_id = ?").bind(id);
+    expect((await parts.all()).results).toEqual([]);
+  });
+
+  it("needs a storage of the service", () => {
+    const { STORAGE: _, ...withScratch } = env;
+    expect([storeForNew(env), storeForNew(withScratch)]).toEqual(["bucket", "scratch"]);
+    const names = Object.entries(withScratch).filter(([name]) => !name.startsWith("SCRATCH_"));
+    const without = Object.fromEntries(names) as typeof withScratch;
+    expect(() => storeForNew(without)).toThrow(/takes no uploads: its operator must bind/);
+  });
+
   it("has full parts of 64 MiB", async () => {
     const { body } = await ask("", { method: "POST", body: { name: "a", size: PART_BYTES + 1 } });
     const megabyte = new Uint8Array(2 ** 20).fill(7);
@@ -264,6 +295,10 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
     const unsigned = await read(url.replace(/[?].*/, ""));
     expect(unsigned.status).toBe(403);
     await unsigned.body?.cancel();
+    if (store === "bucket") {
+      const expired = await signUploadGet(id, Date.now() - 1, settingsOf(env).sealingKeys);
+      expect((await read(`https://copra.test${expired}`)).status).toBe(403);
+    }
     const changed = await read(url.replace(id, "A".repeat(20)));
     expect(changed.status).toBe(403);
     await changed.body?.cancel();

@@ -45,7 +45,10 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
     const part = partAt(context.req.param("number"), upload);
     const store = openUploadStore(storeNameOf(upload), context.env);
     const etag = await storePart(store, upload, part, context.req.raw);
-    await recordPart(context.env.DB, { uploadId: upload.id, ...part, etag }, Date.now() + KEEP_UPLOADS_MS);
+    const stored = { uploadId: upload.id, ...part, etag };
+    if (!(await recordPart(context.env.DB, stored, Date.now() + KEEP_UPLOADS_MS))) {
+      throw new AppError("upload_state_conflict", "The upload was completed or removed meanwhile");
+    }
     return jsonResponse(context, { number: part.number, size: part.sizeBytes, etag });
   })
   .post("/:id/complete", complete)

@@ -1,5 +1,6 @@
 // How long uploads of source files are kept. Removes those whose time is over, and those that their clients delete.
 import * as z from "zod";
+import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { changeUnused, deleteUpload, expiredUploads, holdUpload, isHeld, type UploadRow } from "../../db/uploads.ts";
 import { log } from "../../log.ts";
@@ -12,9 +13,11 @@ export type UploadsEnv = StorageEnv & { readonly DB: D1Database };
 export const KEEP_UPLOADS_MS = 24 * 60 * 60_000;
 /** When the sweeper tries again to remove an upload. */
 const RETRY_MS = 10 * 60_000;
-/** A new job reads an upload. */
-export const keepForJob = (db: D1Database, id: string, jobId: string): Promise<void> =>
-  holdUpload(db, { id, jobId, expiresAt: Date.now() + KEEP_UPLOADS_MS });
+/** A new job reads an upload. Throws AppError(input_not_valid) when it was removed meanwhile. */
+export async function keepForJob(db: D1Database, id: string, jobId: string): Promise<void> {
+  if (await holdUpload(db, { id, jobId, expiresAt: Date.now() + KEEP_UPLOADS_MS })) return;
+  throw new AppError("input_not_valid", "`input.upload`: the upload was removed");
+}
 
 /** Uploads that one sweep removes. */
 const MAX_REMOVED = 100;
@@ -26,7 +29,8 @@ export const storeNameOf = ({ store }: Pick<UploadRow, "store">) => z.enum(UPLOA
  * it later.
  */
 export async function removeUpload(env: UploadsEnv, row: UploadRow, now: number): Promise<boolean> {
-  if (await isHeld(env.DB, row)) return false;
+  // A job that is restarted later cannot hold what is partly removed.
+  if (row.status !== "removing" && (await isHeld(env.DB, row))) return false;
   if (!(await changeUnused(env.DB, row, { status: "removing", expiresAt: now + RETRY_MS }))) return false;
   await openUploadStore(storeNameOf(row), env).remove(row);
   await deleteUpload(env.DB, row.id);
