@@ -28,15 +28,15 @@ type Option =
   | `${"2pass" | "frag" | "metadata"}${"" | "=0" | "=1"}`;
 
 /** Names with a hyphen may have `_` instead, which otherwise separates tokens. */
-type Hyphenated<Text extends string> = Text extends `${infer Before}${"prores_ks"}${infer After}`
-  ? `${Before}prores-ks${After}`
-  : Text extends `${infer Before}pcm_${infer After}`
-    ? `${Before}pcm-${After}`
-    : Text extends `${infer Before}amr_nb${infer After}`
-      ? `${Before}amr-nb${After}`
-      : Text extends `${infer Before}pix_fmt${infer After}`
-        ? `${Before}pix-fmt${After}`
-        : Text;
+type Hyphenated<
+  Text extends string,
+  Names = ["prores_ks", "pcm_s16le", "pcm_u8", "pcm_alaw", "amr_nb", "pix_fmt"],
+> = Names extends [infer Name extends string, ...infer Others] ? Hyphenated<WithHyphen<Text, Name>, Others> : Text;
+type WithHyphen<Text extends string, Name extends string> = Text extends `${infer Before}${Name}${infer After}`
+  ? Name extends `${infer One}_${infer Other}`
+    ? `${Before}${One}-${Other}${After}`
+    : Text
+  : Text;
 
 /** Whether all tokens of a segment are of the kind. `x264` and `x265` are encoders, not heights. */
 type AllAre<
@@ -57,13 +57,17 @@ type IsToken<Text extends string, Token> = Text extends ""
       : false;
 
 type Segments<Text extends string> = Text extends `${infer First}:${infer Rest}` ? [First, ...Segments<Rest>] : [Text];
+/** Options are separated by either. */
+type Commas<Text extends string> = Text extends `${infer First}_${infer Rest}` ? `${First},${Commas<Rest>}` : Text;
+/** Segments that are left empty mean nothing. */
+type Trimmed<Text extends string> = Text extends `${infer Rest}:` ? Trimmed<Rest> : Text;
 type IsVideo<Text> = Text extends string ? AllAre<Hyphenated<Text>, VideoToken, "_"> : true;
 type IsAudio<Text> = Text extends string ? AllAre<Hyphenated<Text>, AudioToken, "_"> : true;
-type IsOptions<Text> = Text extends string ? AllAre<Hyphenated<Text>, Option, ","> : true;
-type IsSize<Text> = Text extends string ? IsToken<Text, Size> : true;
+type IsOptions<Text> = Text extends string ? AllAre<Commas<Hyphenated<Text>>, Option, ","> : true;
+type IsSize<Text> = Text extends string ? AllAre<Text, Size, "_"> : true;
 
 /** The kind of a format; `never` if it is not valid. Formats are case-insensitive. */
-export type FormatKind<Key extends string> = KindOf<Segments<Lowercase<Key>>>;
+export type FormatKind<Key extends string> = KindOf<Segments<Trimmed<Lowercase<Key>>>>;
 type KindOf<Parts extends string[]> = Parts["length"] extends 1 | 2 | 3 | 4
   ? Parts[0] extends "httpstream"
     ? OnlyIf<Parts["length"] extends 1 ? true : false, "httpstream">

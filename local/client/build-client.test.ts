@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseFormat } from "#shared/format/parse-format.ts";
+import { formatTexts } from "#shared/testing/arbitrary-format.ts";
 import { buildClient, bundled, CLIENT } from "./build-client.ts";
 
 const run = promisify(execFile);
@@ -52,23 +55,27 @@ it("runs as it is published", async () => {
   expect(stdout.trim()).toBe("object,object,function,boolean");
 });
 
+/** The messages of the compiler for a file of a project that uses the package. */
+async function compiled(name: string, source: string): Promise<{ stdout: string; stderr: string }> {
+  await writeFile(join(project, name), source);
+  const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.asynciterable"];
+  const tsc = join(CLIENT, "../node_modules/typescript/bin/tsc");
+  const checked = run(execPath, [tsc, "--noEmit", "--strict", "--module", "nodenext", ...lib, name], { cwd: project });
+  return checked.catch(({ stdout, stderr }) => ({ stdout, stderr }));
+}
+
 it("gives strict consumers the same types", async () => {
   const source = await readFile(join(CLIENT, "requests.test.ts"), "utf8");
-  const start = source.indexOf("const input =");
-  const end = source.indexOf("\nit(");
-  const types = 'import type { Copra } from "@copra/client";\nimport { CopraAdmin } from "@copra/client/admin";\n';
-  await writeFile(join(project, "consumer.ts"), `${types}${source.slice(start, end)}\nexport { CopraAdmin };\n`);
-  const options = [
-    "--noEmit",
-    "--strict",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2022",
-    "--lib",
-    "es2022,dom,dom.asynciterable",
-  ];
-  const tsc = join(CLIENT, "../node_modules/typescript/bin/tsc");
-  const checked = run(execPath, [tsc, ...options, "consumer.ts"], { cwd: project });
-  await expect(checked.catch(({ stdout }) => stdout)).resolves.toEqual({ stdout: "", stderr: "" });
+  const calls = source.slice(source.indexOf("const input ="), source.indexOf("\nit("));
+  const types = 'import type { Copra } from "@copra/client";\nexport { CopraAdmin } from "@copra/client/admin";\n';
+  expect(await compiled("consumer.ts", `${types}${calls}`)).toEqual({ stdout: "", stderr: "" });
+});
+
+it("has types that accept all formats that the service accepts", async () => {
+  const texts = fc.sample(formatTexts, { seed: 1, numRuns: 4000 }).filter((text) => parseFormat(text).ok);
+  const formats = [...new Set(texts)];
+  expect(formats.length).toBeGreaterThan(200);
+  const uses = formats.map((format, at) => `export const f${at}: ParamsOf<${JSON.stringify(format)}> = { path: "a" };`);
+  const source = ['import type { ParamsOf } from "@copra/client";', ...uses].join("\n");
+  expect(await compiled("formats.ts", source)).toEqual({ stdout: "", stderr: "" });
 });
