@@ -7,10 +7,10 @@ import { chunkArguments, chunkFile, NULL_OUTPUT, streamAudioArguments } from "./
 import type { ChunkVideo, VideoSpan } from "./chunks/chunk-video.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { Branch } from "./command/filter-graph.ts";
+import { gridSeconds } from "./command/keyframe-grid.ts";
 import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
-import { gridSeconds } from "./encoders/keyframe-grid.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { expectedFrameCount } from "./filters/frame-timing.ts";
 import { decisiveFailure } from "./output-plan.ts";

@@ -1,10 +1,10 @@
 // Decides whether a video is encoded in hardware, and writes the options of hardware encoders.
 import type { TrackContainer } from "../../format/containers.ts";
 import { HARDWARE_NAMES, type Hardware, type HardwareName } from "../../protocol/capabilities.ts";
+import { gridArguments } from "../command/keyframe-grid.ts";
 import type { Size } from "../source/frame-size.ts";
 import { capArguments, defaultBitrateKbps, meanArguments } from "./bitrates.ts";
 import { HARDWARE_CODECS, type HardwareCodec, hardwareEncoder } from "./hardware.ts";
-import { gridArguments } from "./keyframe-grid.ts";
 import { hardwareQuality } from "./quality-steps.ts";
 import {
   type EncodedVideo,

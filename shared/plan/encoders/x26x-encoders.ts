@@ -1,6 +1,7 @@
 // The options of x264 and x265.
+
+import { gridArguments } from "../command/keyframe-grid.ts";
 import { CHUNK_BUFFER_FILL, capArguments, meanArguments } from "./bitrates.ts";
-import { gridArguments } from "./keyframe-grid.ts";
 import { levelText } from "./levels.ts";
 import {
   isContinuation,
