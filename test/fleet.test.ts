@@ -21,6 +21,18 @@ describe("a simulated fleet of 200 nodes", () => {
     expect(report).not.toContain("VIOLATION");
   });
 
+  it("fetches sources once with three hubs, too", async () => {
+    const report = await bench("bench/fleet.ts", "--hubs", "3", "--accounts", "3", ...size);
+    expect(report).toContain("lost, failed, done twice                 0, 0, 0");
+    expect(report).not.toContain("VIOLATION");
+  });
+
+  it("gives work to nodes within a second at a load of 80 %, and serves accounts evenly in a burst", async () => {
+    const matching = ["bench/matching.ts", "--nodes", "200", "--hours", "1", "--accounts", "10"];
+    expect(await bench(...matching, "--jobs", "3000")).not.toContain("VIOLATION");
+    expect(await bench(...matching, "--jobs", "500", "--burst", "2000")).not.toContain("VIOLATION");
+  });
+
   it("gives the same result with the same seed", async () => {
     const small = ["--nodes", "20", "--jobs", "40", "--hours", "0.05", "--seed", "7"];
     const reports = [await bench("bench/fleet.ts", ...small), await bench("bench/fleet.ts", ...small)];

@@ -2,6 +2,7 @@
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { seededRandom } from "../simulation/synchronous-crypto.ts";
 import { VirtualTime } from "../simulation/virtual-time.ts";
+import { FairShares } from "./fair-shares.ts";
 import { drawPriority, drawWorkload, HOUR_MS, regionOf, type Scenario } from "./scenario.ts";
 import { jainIndex } from "./statistics.ts";
 
@@ -38,6 +39,8 @@ type Job = {
 const CLAIM_MS = 20;
 /** How long work waits for the node that has its source (worker/job/effects/advertise-effect.ts). */
 const PREFER_MS = 2000;
+/** How often it advertises again at least (worker/job/effects/job-effects.ts). */
+const READVERTISE_MS = 60 * 60_000;
 const CAPABILITIES = { encoders: ["libx264"], muxers: ["mp4"], filters: ["scale"], hardware: null };
 
 export class MatchingRun {
@@ -48,6 +51,8 @@ export class MatchingRun {
   readonly #jobs = new Map<string, Job>();
   readonly #waits = new Map<number, number[]>();
   readonly #received: number[];
+  readonly #fairness = new FairShares();
+  #arrived = 0;
   #submitted = 0;
   #steps = 0;
   #fetches = 0;
@@ -73,12 +78,19 @@ export class MatchingRun {
 
   /** Runs until all jobs are done. */
   finish() {
-    for (let number = 0; number < this.#scenario.nodes; number++) this.#addNode(number);
+    const { nodes, hours, burst, accounts } = this.#scenario;
+    for (let number = 0; number < nodes; number++) this.#addNode(number);
     this.#submitNext();
+    if (burst > 0) this.#time.after(0.4 * hours * HOUR_MS, () => this.#burst(burst, accounts));
     this.#time.runSync(Number.POSITIVE_INFINITY);
     return {
       done: { once: this.#once, twice: this.#twice },
-      ...{ waits: this.#waits, steps: this.#steps, fetches: this.#fetches, jain: jainIndex(this.#received) },
+      ...{
+        waits: this.#waits,
+        steps: this.#steps,
+        fetches: this.#fetches,
+        jain: jainIndex(this.#fairness.shares ?? this.#received),
+      },
     };
   }
 
@@ -94,20 +106,37 @@ export class MatchingRun {
 
   #submitNext(): void {
     const { jobs, hours, accounts } = this.#scenario;
-    if (this.#submitted >= jobs) return;
+    if (this.#arrived++ >= jobs) return;
+    this.#submit(Math.floor(accounts * this.#random()));
+    this.#time.after((-Math.log(1 - this.#random()) * hours * HOUR_MS) / jobs, () => this.#submitNext());
+  }
+
+  #submit(account: number): void {
     const { encodeMs, fetchMs } = drawWorkload(this.#scenario, this.#random);
     const { now } = this.#time;
     const job: Job = {
       ...{ id: `J${String(this.#submitted++).padStart(13, "0")}`, encodeMs, fetchMs, since: now },
-      ...{ account: Math.floor(accounts * this.#random()), priority: drawPriority(this.#random) },
+      ...{ account, priority: drawPriority(this.#random) },
       ...{ phase: "inspect", waitingSince: now, waitedMs: 0, source: null },
     };
     this.#jobs.set(job.id, job);
+    this.#fairness.submitted(account, encodeMs);
     this.#advertise(job, "inspect");
-    this.#time.after((-Math.log(1 - this.#random()) * hours * HOUR_MS) / jobs, () => this.#submitNext());
   }
 
-  #advertise({ id: jobId, account, priority, since, source }: Job, slotClass: SlotClass): void {
+  /** Many jobs of all accounts within a minute. */
+  #burst(count: number, accounts: number): void {
+    this.#fairness.begin(count / 2);
+    for (let number = 0; number < count; number++) {
+      this.#time.after((60_000 * number) / count, () => this.#submit(number % accounts));
+    }
+  }
+
+  #advertise(job: Job, slotClass: SlotClass): void {
+    const { id: jobId, account, priority, since, source } = job;
+    this.#time.after(READVERTISE_MS, () => {
+      if (job.phase === slotClass) this.#advertise(job, slotClass);
+    });
     const prefer = { prefer: source, preferUntil: source === null ? 0 : this.#time.now + PREFER_MS };
     const offer = {
       ...{ jobId, accountId: `a${account}`, slotClass, count: 1, since, ...prefer, avoid: [], avoidUntil: 0 },
@@ -136,6 +165,7 @@ export class MatchingRun {
     const lease = `${jobId}.${slotClass}.1`;
     job.phase = "claimed";
     job.waitedMs += this.#time.now - job.waitingSince;
+    if (slotClass === "encode") this.#fairness.started(job.account, job.encodeMs);
     this.#step({ kind: "claimed", match, claimed: [{ lease, slotClass }] });
     const hasSource = job.source === match.node.nodeId;
     if (!hasSource) this.#fetches += 1;
