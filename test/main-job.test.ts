@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobView } from "../local/demo/api-client.ts";
 import { isSigned } from "../local/demo/webhook-signature.ts";
+import { Usage } from "../shared/api/account-responses.ts";
 import { look, lookAtFile } from "./look.ts";
 import { type ClipName, makeClip, makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
@@ -164,6 +165,21 @@ describe("a video of 29.97 frames per second with audio", () => {
       metadata: true,
       data: { type: "job", id: job.id, status: "job.completed", progress: "100%", completed_at: job.completed_at },
     });
+  });
+
+  it("is in the usage of its account", async () => {
+    const usage = async () => Usage.parse((await stack.request("GET", "/usage")).body).total;
+    await expect.poll(async () => (await usage()).jobs).toEqual({ completed: 1, failed: 0, cancelled: 0 });
+    const { output_seconds: seconds, node_seconds, stored_bytes } = await usage();
+    const { durationMs } = await lookAtFile(join(folder, "ntsc.mp4"));
+    // 240 lines, and one second of 180; 720 lines.
+    expect(seconds).toMatchObject({ audio: 0, uhd: 0 });
+    expect(seconds.sd).toBeCloseTo((durationMs ?? 0) / 1000 + 1, 0);
+    expect(seconds.hd).toBeCloseTo((durationMs ?? 0) / 1000, 0);
+    expect(node_seconds).toBeGreaterThan(0.1);
+    const urls = job.outputs.flatMap(({ url, urls = [] }) => [...(url ? [url] : []), ...urls.map(String)]);
+    const sizes = await Promise.all(urls.map(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength));
+    expect(stored_bytes).toBe(sizes.reduce((sum, bytes) => sum + bytes, 0));
   });
 });
 
