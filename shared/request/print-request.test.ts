@@ -63,11 +63,11 @@ describe("a printed request", () => {
           expect(meaningOf(printed(one))).toEqual(publicOf(meaningOf(one)));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
-  const sections: [name: string, section: "storage" | "outputs" | "settings", given: object, wanted?: object][] = [
+  const sections: [name: string, section: "storage" | "outputs" | "notification" | "settings", given: object][] = [
     ["Amazon S3", "storage", { service: "s3", bucket: "v.x", region: "us-east-1", path: "/a", secure: false }],
     ["Google", "storage", { service: "gcs", bucket: "v", acl: "project-private", expires: "2026-01-01" }],
     ["Spaces", "storage", { service: "dospaces", bucket: "v", endpoint: "https://fra1.digitaloceanspaces.com" }],
@@ -89,6 +89,7 @@ describe("a printed request", () => {
     ["fractions of seconds", "outputs", { "mp4:240p": { path: "a.mp4", offset: 0.3, duration: 4.35 } }],
     ["no images but one", "outputs", { "jpg:1x": { path: "a.jpg", transpose: 0, vflip: true, fit: "crop" } }],
     ["HLS of version 3", "outputs", { httpstream: { path: "a", hls: { path: "b", version: 3 } } }],
+    ["no notification", "notification", { type: "none" }],
     [
       "hops",
       "settings",

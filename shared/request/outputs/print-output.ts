@@ -2,6 +2,7 @@
 
 import { assertNever } from "../../errors.ts";
 import { printFormat } from "../../format/print-format.ts";
+import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
 
@@ -65,7 +66,7 @@ function printSelection(selection: FrameSelection): Params {
 const printFilters = ({ fit, transpose, vflip, hflip, watermark }: VideoOutput | ImageOutput): Params => ({
   ...(fit === "pad" ? {} : { fit }),
   ...given({ transpose, vflip, hflip }),
-  ...(watermark ? { watermark } : {}),
+  ...(watermark ? { watermark: withoutSecrets(watermark) } : {}),
 });
 
 const printStream = (spec: HttpStreamOutput): Params => ({
@@ -75,8 +76,14 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...(spec.playlistName === DEFAULT_NAME ? {} : { playlist_name: spec.playlistName }),
   segment_duration: seconds(spec.segmentDurationMs),
   ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
-  ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles } : {}),
+  ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
   ...given({ thumbnails: spec.thumbnails }),
+});
+
+/** Jobs are stored with URLs without secrets (worker/job/secrets/extra-urls.ts), and only those may be printed. */
+const withoutSecrets = <Linked extends { url: string }>(linked: Linked): Linked => ({
+  ...linked,
+  url: publicUrl(linked.url),
 });
 
 /** Without what is null or false. */
