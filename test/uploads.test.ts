@@ -56,7 +56,14 @@ it("a source is uploaded in parts, resumed after an interruption, encoded, and r
   expect(result.frames).toBe((await lookAtFile(clip)).frames);
   const metadata = await stack.request("GET", `/metadata/jobs/${job.id}/input`);
   expect(metadata.body).toMatchObject({ metadata: { input: { format: { filename: `upload://${id}/ntsc.mp4` } } } });
-  expect(JSON.stringify(metadata.body)).not.toContain("signature");
+  const request = await stack.request("GET", `/jobs/${job.id}/request`);
+  expect(request.body).toMatchObject({ request: { input: { upload: id } } });
+  const commands = await stack.request("GET", `/jobs/${job.id}/commands`);
+  expect(commands.status).toBe(200);
+  const tasks = await stack.request("GET", `/jobs/${job.id}/tasks`);
+  // The signature of the URL from which the node read it.
+  expect(JSON.stringify([metadata, request, commands, tasks].map(({ body }) => body))).not.toContain("signature");
+  expect(stack.log("node-1")).not.toContain("signature=");
 
   // The job's row may still be that of an unfinished job.
   await expect.poll(async () => (await stack.request("DELETE", `/uploads/${id}`)).status).toBe(200);
