@@ -28,6 +28,7 @@ export interface LinkOwner {
 
 /** How long a report waits for its `ack`, and the first protocol with such reports. */
 const ACK_LIMIT_MS = 10_000;
+const SLOT_LIMIT_MS = 60_000;
 const REPORTING_PROTOCOL = 3;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
@@ -43,6 +44,7 @@ export class SimulatedLink {
   #failures = 0;
   readonly #reports = new Map<number, (ack: { isAccepted: boolean | null } | null) => void>();
   #reportId = 0;
+  #takesSlots = false;
   isGone = false;
   /** When the hub last welcomed the node; ms since 1970. */
   welcomedAt: number | null = null;
@@ -85,7 +87,8 @@ export class SimulatedLink {
   }
 
   /** Sends a report on a lease by the socket; resolves with null when there is no answer. */
-  report(report: object, slot?: SlotReturn): Promise<boolean | null> {
+  report(report: object, freed?: SlotReturn): Promise<boolean | null> {
+    const slot = this.#takesSlots ? freed : undefined;
     if (!this.isConnected || this.#platform.protocol < REPORTING_PROTOCOL) return Promise.resolve(null);
     const id = this.#reportId++;
     return new Promise((resolve) => {
@@ -96,21 +99,16 @@ export class SimulatedLink {
       const { mayWaitMs = 0 } = slot ?? {};
       const sendDue = (): void => (this.#reports.has(id) ? this.send({ type: "due", id }) : undefined);
       if (mayWaitMs > 0) this.#platform.time.after(mayWaitMs, sendDue);
-      this.#platform.time.after(ACK_LIMIT_MS, () => {
-        const isLate = this.#acknowledge(id, null);
-        if (slot && isLate) this.#socket?.close();
-      });
+      this.#platform.time.after(ACK_LIMIT_MS, () => (slot ? resolve(null) : this.#acknowledge(id, null)));
+      if (slot) this.#platform.time.after(SLOT_LIMIT_MS, () => this.#reports.has(id) && this.#socket?.close());
       const wait = mayWaitMs > 0 ? { mayWaitMs } : {};
       this.send({ type: "report", id, report, ...(slot ? { slots: slot.freed(), ...wait } : {}) });
     });
   }
 
-  /** Whether the report still waited for its answer. */
-  #acknowledge(id: number, ack: { isAccepted: boolean | null } | null): boolean {
-    const answer = this.#reports.get(id);
+  #acknowledge(id: number, ack: { isAccepted: boolean | null } | null): void {
+    this.#reports.get(id)?.(ack);
     this.#reports.delete(id);
-    answer?.(ack);
-    return answer !== undefined;
   }
 
   /** The process dies, with or without a closed connection. */
@@ -138,6 +136,7 @@ export class SimulatedLink {
     const frame = JSON.parse(data) as HubFrame;
     if (frame.type === "welcome") {
       this.welcomedAt = this.#platform.time.now;
+      this.#takesSlots = frame.slotsInReports ?? false;
       this.#failures = 0;
     }
     if (frame.type === "welcome" || frame.type === "session") {

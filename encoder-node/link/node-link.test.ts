@@ -229,6 +229,15 @@ it("has a report acknowledged, and gives up when that is not possible", async ()
   }
   const slots = { offered: { inspect: 0, encode: 1 }, released: [report.lease] };
   const slot = { mayWaitMs: 30, freed: vi.fn(() => slots), acknowledged: vi.fn() };
+  // Hubs of the previous release do not take slots.
+  const without = link.report(report, slot);
+  await vi.waitFor(() => expect(reports()).toHaveLength(3));
+  const { id: third, ...plain } = JSON.parse(reports().at(-1) ?? "{}");
+  expect(plain).toEqual({ type: "report", report });
+  say({ type: "ack", id: third, isAccepted: true });
+  expect([await without, slot.freed.mock.calls.length]).toEqual([true, 0]);
+  say({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 1000, slotsInReports: true });
+  await new Promise((resolve) => setTimeout(resolve, 200));
   const waiting = link.report(report, slot);
   await vi.waitFor(() => expect(connections[0]?.received.at(-1)).toContain('"due"'));
   const sent = JSON.parse(reports().at(-1) ?? "{}");

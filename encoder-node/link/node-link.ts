@@ -78,6 +78,8 @@ export class NodeLink {
   #protocol = PROTOCOL_VERSION;
   /** What the hub of this connection speaks; 0 before its welcome. */
   #hubProtocol = 0;
+  /** Whether it takes slots with reports. */
+  #takesSlots = false;
   readonly #reports = new SocketReports((socket, frame) => this.#send(socket, frame));
 
   /** Starts to connect. */
@@ -99,7 +101,8 @@ export class NodeLink {
   report(report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
     const socket = this.#socket;
     const isPossible = this.isOpen && this.#hubProtocol >= PROTOCOL_VERSION;
-    return socket && isPossible ? this.#reports.send(socket, report, slot) : Promise.resolve(null);
+    if (!socket || !isPossible) return Promise.resolve(null);
+    return this.#reports.send(socket, report, this.#takesSlots ? slot : undefined);
   }
 
   /** Whether the connection is open now. */
@@ -188,6 +191,7 @@ export class NodeLink {
     if (frame.type === "welcome") {
       this.#failures = 0;
       this.#hubProtocol = frame.protocol;
+      this.#takesSlots = frame.slotsInReports ?? false;
       log.info("Connected to the control plane");
     }
     if (frame.type === "welcome" || frame.type === "session") {

@@ -6,6 +6,8 @@ import type { SlotReturn } from "./reports.ts";
 
 /** How long a report waits for its `ack` before it is sent by POST. */
 const ACK_LIMIT_MS = 10_000;
+/** After so long without an `ack` it is not known whether the hub has the slot of a report. */
+const SLOT_LIMIT_MS = 60_000;
 /** Larger reports are sent by POST: the hub handles one message at a time. */
 const MAX_REPORT_CHARS = 256 * 1024;
 
@@ -32,14 +34,12 @@ export class SocketReports {
     const mayWait = slot !== undefined && slot.mayWaitMs > 0 ? { mayWaitMs: slot.mayWaitMs } : null;
     return new Promise((resolve) => {
       const due = mayWait && setTimeout(() => this.#sendDue(socket, id), mayWait.mayWaitMs);
-      const timer = setTimeout(() => {
-        this.#answer(id, null);
-        // Whether the hub has the slot is not known: the next hello states which are free.
-        if (slot) socket.terminate();
-      }, ACK_LIMIT_MS);
+      const timers = [setTimeout(() => (slot ? resolve(null) : this.#answer(id, null)), ACK_LIMIT_MS)];
+      // The next hello states which slots are free.
+      if (slot) timers.push(setTimeout(() => socket.terminate(), SLOT_LIMIT_MS));
       this.#waiting.set(id, (ack) => {
+        for (const timer of timers) clearTimeout(timer);
         clearTimeout(due ?? undefined);
-        clearTimeout(timer);
         if (ack) slot?.acknowledged();
         resolve(ack?.isAccepted ?? null);
       });

@@ -148,13 +148,18 @@ export const HubFrame = z.discriminatedUnion("type", [
     session: Session.exactOptional(),
     /** A lost connection is replaced after a random time up to this. */
     reconnectSpreadMs: ReconnectSpreadMs.exactOptional(),
+    /** Whether the hub takes `slots` with a report: the first hubs of protocol 3 did not. */
+    slotsInReports: z.boolean().exactOptional(),
   }),
   /** A newer proof, before the last one expires; and the spread for a hub that has more nodes now. */
   z.object({ type: z.literal("session"), session: Session, reconnectSpreadMs: ReconnectSpreadMs }),
   /** From now on, how often to send progress. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
-  /** The job has stored a report, or not because its lease is over; null: neither is known, send it by POST. */
+  /**
+   * The job has stored a report, or not because its lease is over; null, for reports with slots: neither is known, send
+   * it by POST.
+   */
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),

@@ -149,13 +149,16 @@ describe("the hub", () => {
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
     const failure = { code: "input_not_media", message: "Not media" };
-    const report = (id: number, by: string) =>
-      node.say({ type: "report", id, report: { lease, verb: "fail", body: { token: by, failure } } });
+    const report = (id: number, by: string, more: object = {}) =>
+      node.say({ type: "report", id, report: { lease, verb: "fail", body: { token: by, failure } }, ...more });
     const turn = vi.spyOn(JobObject.prototype, "turn");
     const lost = new Error("Network connection lost.");
     turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
-    report(1, token);
+    report(0, token);
     await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2), SOON);
+    turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
+    // Nodes that send slots understand that their report is to be sent by POST, the others hear nothing.
+    report(1, token, { slots: { offered: { inspect: 0, encode: 0 }, released: [] } });
     expect(await node.next("ack")).toMatchObject({ id: 1, isAccepted: null });
     report(2, token);
     report(3, "stale");

@@ -61,15 +61,17 @@ export class JobCalls {
   }
 
   /**
-   * A node's report. When it is not known whether the job has stored it, the node sends it by POST.
+   * A node's report. When it is not known whether the job has stored it, the node sends it by POST: nodes that send
+   * slots with it understand that answer, the others get none.
    */
-  async report(node: SocketNode, { id, report }: Pick<NodeFrameOf<"report">, "id" | "report">): Promise<void> {
+  async report(node: SocketNode, frame: Pick<NodeFrameOf<"report">, "id" | "report" | "slots">): Promise<void> {
+    const { id, report, slots } = frame;
     const { lease, body } = report;
     const jobId = parseLeaseId(lease)?.job;
     const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
     const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
     const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
-    this.#nodes.send(node, { type: "ack", id, isAccepted });
+    if (isAccepted !== null || slots) this.#nodes.send(node, { type: "ack", id, isAccepted });
   }
 
   /** A node has connected and still works on these leases. Their jobs' accounts become known. */

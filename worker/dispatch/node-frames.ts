@@ -170,6 +170,7 @@ export class NodeFrames {
       type: "welcome",
       protocol: hello.protocol,
       progressEveryMs: PROGRESS_EVERY_MS,
+      slotsInReports: true,
       ...this.#sessions.first(node, now),
     });
     this.#operator.welcomed(node);
