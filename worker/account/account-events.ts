@@ -8,6 +8,7 @@ import { log } from "../log.ts";
 import type { AccountEvent } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { jobOf } from "../rpc/job.ts";
+import { settingsOf } from "../settings.ts";
 import { EventRing } from "./event-ring.ts";
 import { EventStreams } from "./event-streams.ts";
 
@@ -79,6 +80,10 @@ export class AccountEvents {
   /** Removes all events when nobody has listened for 24 hours. */
   async ring(): Promise<void> {
     if (this.until > 0) return this.#ctx.storage.setAlarm(this.until);
+    this.#forgetAll();
+  }
+
+  #forgetAll(): void {
     this.#listening = null;
     this.#ring = null;
     this.#ctx.storage.kv.delete(NAME);
@@ -89,13 +94,11 @@ export class AccountEvents {
   #prolonged(): EventRing {
     const now = Date.now();
     if (this.until < now + KEEP_MS - PROLONG_EVERY_MS) {
-      const isNew = this.until === 0;
-      if (isNew) {
-        EventRing.clear(this.#ctx.storage.kv);
-        this.#ring = null;
-      }
-      const before = this.#listening && !isNew ? this.#listening : { startsAfter: now, informedUntil: 0 };
-      this.#save({ ...before, until: now + KEEP_MS });
+      if (this.until === 0) this.#forgetAll();
+      // Events have the bodies of notifications, which are kept no longer than that.
+      this.#events().forget(now - settingsOf(this.#env).retentionMs);
+      const informedUntil = this.#listening?.informedUntil ?? 0;
+      this.#save({ until: now + KEEP_MS, startsAfter: this.#events().floor, informedUntil });
       void this.#ctx.storage.setAlarm(now + KEEP_MS);
     }
     return this.#events();

@@ -53,6 +53,19 @@ describe("the newest events of an account", () => {
     });
   });
 
+  it("are forgotten after a time, which is a gap", async () => {
+    await withStorage((kv) => {
+      const ring = new EventRing(kv, START);
+      ring.add([event("a"), event("b"), event("c")], 2000);
+      ring.forget(2002);
+      expect([ring.floor, idsAfter(ring, 0), [...kv.list()].length]).toEqual([2001, [2002], 1]);
+      ring.forget(9000);
+      expect([ring.floor, ring.last, idsAfter(ring, 0)]).toEqual([2002, 2002, []]);
+      ring.add([event("a")], 2000);
+      expect(idsAfter(ring, 0)).toEqual([2003]);
+    });
+  });
+
   it("do not fail because of one that cannot be read", async () => {
     await withStorage((kv) => {
       new EventRing(kv, START).add([event("a"), event("b")], 2000);

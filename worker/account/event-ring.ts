@@ -26,7 +26,7 @@ type Place = { readonly id: number; readonly after: number; readonly key: string
 
 export class EventRing {
   readonly #kv: SyncKvStorage;
-  readonly #startsAfter: number;
+  #startsAfter: number;
   readonly #keys = new Set<string>();
   /** By increasing id. */
   #places: Place[] = [];
@@ -71,6 +71,17 @@ export class EventRing {
       }
       this.#kv.put(PREFIX + slot, added);
       this.#add({ ...placeOf(added), slot });
+    }
+  }
+
+  /** Removes the events of before a time (ms since 1970). */
+  forget(before: number): void {
+    const old = this.#places.filter(({ id }) => id < before);
+    this.#startsAfter = old.at(-1)?.id ?? this.#startsAfter;
+    this.#places = this.#places.slice(old.length);
+    for (const { key, slot } of old) {
+      this.#keys.delete(key);
+      this.#kv.delete(PREFIX + slot);
     }
   }
 

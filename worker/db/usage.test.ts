@@ -1,9 +1,19 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { measuredDatabase } from "../testing/measured-database.ts";
+import { measuredDatabase, planOf } from "../testing/measured-database.ts";
 import { deleteExpired } from "./expired-rows.ts";
 import { endLostJob, findJob, type JobRow, scheduleChecks, upsertJob } from "./jobs.ts";
-import { DAY_MS, dayOf, type JobUsage, sumUsage, usageByDay, usageSince, usageText } from "./usage.ts";
+import {
+  addUsage,
+  DAY_MS,
+  dayOf,
+  type JobUsage,
+  sumUsage,
+  usageByDay,
+  usageQueries,
+  usageSince,
+  usageText,
+} from "./usage.ts";
 
 beforeEach(() => env.DB.batch(["jobs", "usage_days"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
 
@@ -113,5 +123,14 @@ describe("the usage of an account", () => {
     expect([work.calls, work.rowsWritten]).toEqual([1, 0]);
     // The days of the list, and one row with its entry of the index.
     expect(work.rowsRead).toBeLessThan(366 + 10);
+    const [counted, uncounted] = usageQueries("acc", { from: TODAY - 365, to: TODAY, now: NOW });
+    expect(await planOf(counted)).toContain("SEARCH one USING PRIMARY KEY (day=? AND account_id=?)");
+    const search = "SEARCH jobs USING INDEX jobs_by_status (account_id=? AND status=? AND created_at>?)";
+    expect((await planOf(uncounted)).filter((step) => /jobs|TEMP B-TREE FOR ORDER/.test(step))).toEqual([
+      search,
+      search,
+      search,
+    ]);
+    expect(await planOf(addUsage(["A"]))).toContain("SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)");
   });
 });

@@ -84,25 +84,24 @@ export const countedUsage = sql.raw("CASE WHEN completed_at IS NULL THEN usage_c
  */
 const UNCOUNTED_MS = 8 * DAY_MS;
 /** How many jobs of each status are read for that, the newest ones. */
-const MAX_UNCOUNTED = 50_000;
+const MAX_UNCOUNTED = 5000;
 
 const asFields = sql.raw(FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(", "));
 
-/** What an account has used from one day to another, both included; days without usage are left out. */
-export async function usageByDay(
-  db: D1Database,
-  accountId: string,
-  { from, to, now }: { readonly from: number; readonly to: number; readonly now: number },
-): Promise<DayUsage[]> {
+/** From one day to another, both included. */
+type Period = { readonly from: number; readonly to: number; readonly now: number };
+
+/** The statements for the usage that was added, and for that which was not, in one account's period. */
+export function usageQueries(accountId: string, { from, to, now }: Period): [SQL, SQL] {
   const ended = JOB_STATUSES.filter(isTerminalJob).map(
     (status) => sql`
       SELECT * FROM (
-        SELECT * FROM ${jobs}
+        SELECT completed_at, usage, usage_counted FROM ${jobs}
         WHERE account_id = ${accountId} AND status = ${status} AND created_at >= ${now - UNCOUNTED_MS}
         ORDER BY created_at DESC LIMIT ${MAX_UNCOUNTED})`,
   );
   const days = sql`(SELECT ${from} + value AS day FROM json_each(${dayList(to - from + 1)}))`;
-  const [counted, uncounted] = await runBatch(db, [
+  return [
     sql`
       SELECT days.day AS day, ${asFields} FROM ${days} AS days CROSS JOIN ${usageDays} AS one
       ON one.day = days.day AND one.account_id = ${accountId}`,
@@ -112,7 +111,12 @@ export async function usageByDay(
         FROM (${sql.join(ended, sql` UNION ALL `)})
         WHERE ${isUncounted} AND completed_at >= ${from * DAY_MS} AND completed_at < ${(to + 1) * DAY_MS}
         GROUP BY 1)`,
-  ]);
+  ];
+}
+
+/** What an account has used; days without usage are left out. */
+export async function usageByDay(db: D1Database, accountId: string, period: Period): Promise<DayUsage[]> {
+  const [counted, uncounted] = await runBatch(db, usageQueries(accountId, period));
   return sumByDay([...DayUsages.parse(counted?.results), ...DayUsages.parse(uncounted?.results)]);
 }
 
