@@ -9,7 +9,7 @@ import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { CommandList } from "#shared/api/command-responses.ts";
-import { TaskList } from "#shared/api/task-responses.ts";
+import { TaskChanges, TaskList } from "#shared/api/task-responses.ts";
 import { UltrafastView } from "#shared/job/job-view.ts";
 import { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
@@ -19,6 +19,7 @@ import { makeClip, makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
+const POSITIVE = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);
 const SECONDS = 80;
 const RATE = 12;
 
@@ -81,6 +82,21 @@ const percentOf = async (id: string): Promise<number> =>
 const tasksOf = async (id: string): Promise<TaskList> =>
   TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
 
+/** How many frames per second nodes encode: follows a job until its control plane dies. */
+async function followRates(id: string, rates: number[]): Promise<void> {
+  const headers = { authorization: `Basic ${btoa(`${stack.apiKey}:`)}` };
+  const { body } = await fetch(`${stack.api}/jobs/${id}/events`, { headers });
+  let text = "";
+  for await (const part of body ?? []) {
+    text += new TextDecoder().decode(part);
+    for (const [, data = ""] of text.matchAll(/^event: tasks\nid: \d+\ndata: (.*)\n/gm)) {
+      const running = TaskChanges.parse(JSON.parse(data)).tasks.filter(({ status }) => status === "running");
+      rates.push(...running.flatMap(({ fps }) => fps ?? []));
+    }
+    text = text.slice(text.lastIndexOf("\n\n") + 1);
+  }
+}
+
 /** The process of a node that encodes a chunk. Nodes are named `local-1` and so on. */
 async function pidOfEncodingNode(id: string): Promise<number> {
   const { tasks } = await tasksOf(id);
@@ -109,10 +125,14 @@ it("a video in chunks equals the video in one piece, although a node and the con
   expect((await stack.waitForJob(whole.id)).status).toBe("job.completed");
 
   const { id } = await stack.submit({ input, outputs: outputs("chunked"), settings: { ultrafast: true } });
+  const rates: number[] = [];
+  const followed = followRates(id, rates).catch(() => undefined);
   await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(15);
+  await expect.poll(() => rates, { timeout: 60_000 }).toContainEqual(POSITIVE);
   process.kill(await pidOfEncodingNode(id), "SIGKILL");
   await expect.poll(() => percentOf(id), { timeout: 60_000 }).toBeGreaterThan(35);
   process.kill(stack.pids().controlPlane, "SIGKILL");
+  await followed;
   const job = await stack.waitForJob(id, 180_000);
   expect([job.status, ...job.outputs.map(({ status }) => status)]).toEqual([
     ...["job.completed", "video.encoded", "video.encoded", "image.created", "httpstream.packaged"],
@@ -154,7 +174,6 @@ async function expectFacts(id: string, chunkCount: number): Promise<void> {
   }
 }
 
-const POSITIVE = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);
 const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/video.mp4`;
 
 it("a video of less than a minute is encoded in one piece, and the job reports why", async () => {
