@@ -1,9 +1,9 @@
 // @copra/client: a typed client for Node, Bun, Deno, Workers and browsers, without dependencies.
 export type { AssumedSource, JobFilter, JobSelection, JobStatus } from "./calls/jobs.ts";
 export { JobFailed } from "./calls/jobs.ts";
-export type { PartBody, SendOptions, SlicedSource } from "./calls/uploads.ts";
+export type { SendOptions, SlicedSource } from "./calls/uploads.ts";
 export { Copra, type CopraOptions, type EventOptions } from "./copra.ts";
-export type { CallOptions, Fetch } from "./http/caller.ts";
+export type { Bytes, CallOptions, Fetch, SizedStream } from "./http/caller.ts";
 export { type ClientErrorCode, CopraError } from "./http/copra-error.ts";
 export type * from "./types/api.ts";
 export type * from "./types/facts.ts";

@@ -1,14 +1,11 @@
 // Uploads of local files, in parts that can be sent again.
-import type { Caller, CallOptions } from "../http/caller.ts";
+import { type Bytes, type Caller, type CallOptions, isSizedStream } from "../http/caller.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
-/** The bytes of one part. */
-export type PartBody = Blob | Uint8Array;
-
-/** What can be read anywhere, such as a `Blob` or `File`, or a file of which `slice` reads a range. */
+/** What can be read anywhere: a `Blob` or `File`, what `fileSource` of `@copra/client/node` returns, or your own. */
 export type SlicedSource = {
   readonly size: number;
-  slice(start: number, end: number): PartBody | Promise<PartBody>;
+  slice(start: number, end: number): Bytes | Promise<Bytes>;
 };
 
 export type SendOptions = CallOptions & {
@@ -20,7 +17,7 @@ export type SendOptions = CallOptions & {
   readonly size?: number | undefined;
   /** Parts that are sent at a time; 4 by default, and 1 for streams, of which a part at a time is in memory. */
   readonly concurrency?: number | undefined;
-  /** Called with the new upload, and after each part. */
+  /** Called with the new upload, and after each part; files of `@copra/client/node` also report while a part is sent. */
   readonly onProgress?: ((upload: Upload, sentBytes: number) => void) | undefined;
 };
 
@@ -53,7 +50,7 @@ export class Uploads {
   }
 
   /** Sends one part, from 1; sending it again replaces it. */
-  part(id: string, number: number, body: PartBody, options?: CallOptions): Promise<UploadPart> {
+  part(id: string, number: number, body: Bytes, options?: CallOptions): Promise<UploadPart> {
     const call = { ...options, method: "PUT", body, timeoutSeconds: 0 } as const;
     return this.#caller.json(pathOf(id, `/parts/${number}`), call);
   }
@@ -77,13 +74,16 @@ export class Uploads {
     if (upload.size !== size) throw new RangeError(`The upload is for ${upload.size} bytes, and the file has ${size}`);
     const slices = isStream ? inOrder(source) : source;
     const stored = new Map(upload.parts.map((part) => [part.number, part.size]));
-    let sent = 0;
+    const sent = new Map<number, number>();
     let next = 1;
-    const report = (bytes: number): void => {
-      sent += bytes;
-      onProgress?.(upload, sent);
+    const report = (number: number, bytes: number): void => {
+      sent.set(number, bytes);
+      onProgress?.(
+        upload,
+        [...sent.values()].reduce((sum, one) => sum + one, 0),
+      );
     };
-    report(0);
+    report(0, 0);
     const stop = new AbortController();
     const partSignal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     const sendParts = async (): Promise<void> => {
@@ -93,10 +93,10 @@ export class Uploads {
         const isStored = stored.get(number) === end - start;
         // A stream is also read where nothing is to be sent.
         if (isStream || !isStored) {
-          const body = await slices.slice(start, end);
+          const body = counted(await slices.slice(start, end), (bytes) => report(number, bytes));
           if (!isStored) await this.part(upload.id, number, body, { signal: partSignal });
         }
-        report(end - start);
+        report(number, end - start);
       }
     };
     try {
@@ -108,6 +108,25 @@ export class Uploads {
     }
     return this.complete(upload.id, { signal });
   }
+}
+
+/** The same bytes, which report how many of them were read. */
+function counted(body: Bytes, report: (bytes: number) => void): Bytes {
+  if (!isSizedStream(body)) return body;
+  const { size } = body;
+  const stream = (): ReadableStream<Uint8Array> => {
+    let bytes = 0;
+    return body.stream().pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.length;
+          report(bytes);
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+  };
+  return { size, stream };
 }
 
 /** Slices of a stream, which are read one after another. */

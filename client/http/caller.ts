@@ -7,13 +7,18 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** Bytes that are read when they are sent. Only for Node, whose `fetch` sends the length of a stream. */
+export type SizedStream = { readonly size: number; stream(): ReadableStream<Uint8Array> };
+/** The body of a request; it is read again when the request is repeated. */
+export type Bytes = Blob | Uint8Array | SizedStream;
+
 export type Call = CallOptions & {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is, instead of JSON. */
-  readonly body?: Blob | Uint8Array | undefined;
+  readonly body?: Bytes | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may be repeated when nobody knows whether it was carried out; POST may not by default. */
   readonly repeatable?: boolean;
@@ -69,17 +74,19 @@ export class Caller {
     const { method = "GET", query, json, body, signal, timeoutSeconds = RESPONSE_LIMIT_S } = call;
     const limit = timeoutSeconds > 0 ? AbortSignal.timeout(timeoutSeconds * 1000) : undefined;
     const signals = [signal, limit].filter((one) => one !== undefined);
+    const isStream = body !== undefined && isSizedStream(body);
     const init: RequestInit = {
       method,
       headers: {
         ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
         ...(json === undefined ? {} : { "content-type": "application/json" }),
+        ...(isStream ? { "content-length": String(body.size) } : {}),
         ...call.headers,
       },
       ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      // Shared memory, which the type allows, is refused by `fetch` itself.
-      ...(body === undefined ? {} : { body: body as Blob }),
+      ...(body === undefined ? {} : { body: isStream ? body.stream() : (body as Blob | Uint8Array<ArrayBuffer>) }),
+      ...(isStream ? { duplex: "half" } : {}),
     };
     try {
       const response = await this.#fetch(`${this.base}${path}${searchOf(query)}`, init);
@@ -92,6 +99,8 @@ export class Caller {
     }
   }
 }
+
+export const isSizedStream = (body: Bytes): body is SizedStream => "stream" in body && !(body instanceof Blob);
 
 function searchOf(query: object | undefined): string {
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== "");

@@ -41,7 +41,7 @@ it("imports nothing from outside of the package", async () => {
     [...text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(([, name]) => name),
   );
   expect(imported.length).toBeGreaterThan(0);
-  expect(imported.filter((name) => !/^\.\.?\/.*\.js$/.test(name ?? ""))).toEqual([]);
+  expect(imported.filter((name) => !/^(\.\.?\/.*\.js|node:\w+(\/\w+)?)$/.test(name ?? ""))).toEqual([]);
 });
 
 it("runs as it is published", async () => {

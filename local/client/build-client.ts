@@ -10,7 +10,7 @@ import { build } from "esbuild";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const CLIENT = join(ROOT, "client");
 /** The entries of the package (`exports` in client/package.json). */
-const ENTRIES = ["index", "admin", "webhook"];
+const ENTRIES = ["index", "admin", "node", "webhook"];
 
 /** Builds the package into a folder, which is replaced. */
 export async function buildClient(folder: string): Promise<void> {
@@ -25,6 +25,7 @@ export async function buildClient(folder: string): Promise<void> {
     format: "esm",
     platform: "neutral",
     target: "es2022",
+    external: ["node:*"],
     chunkNames: "[name]-[hash]",
     logLevel: "error",
   });
