@@ -104,6 +104,8 @@ describe("unknown paths and methods", () => {
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA/retry", "POST"],
     ["POST", "/v2/metadata/jobs/AAAAAAAAAAAAAA", "GET, HEAD"],
     ["DELETE", "/v2/metadata/jobs/AAAAAAAAAAAAAA/mp4:240p", "GET, HEAD"],
+    ["POST", "/v2/usage", "GET, HEAD"],
+    ["DELETE", "/v2/events", "GET, HEAD"],
     ["POST", "/v2/health", "GET, HEAD"],
     ["POST", "/docs", "GET, HEAD"],
     ["DELETE", "/storage/AAAAAAAAAAAAAA/a/b.mp4", "GET, HEAD, PUT"],
