@@ -15,7 +15,6 @@ export const MAX_UPLOAD_BYTES = MAX_PARTS * PART_BYTES;
 const SIZE_RULE = `must be the size of the file in bytes: a whole number from 1 to ${MAX_UPLOAD_BYTES}`;
 
 export const UPLOAD_STATUSES = ["open", "completed"] as const;
-export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 
 export const UploadBody = strictObject({
   name: text(255, ": the name of the file").describe("The name of the file, for people"),

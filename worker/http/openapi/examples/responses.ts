@@ -1,12 +1,12 @@
 // Examples of responses.
 
 import type * as z from "zod";
-import type { UploadSummary } from "#shared/api/uploads.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RESPONSES } from "../components.ts";
 import { factExamples } from "./job-facts.ts";
+import { listResponses } from "./list-responses.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
@@ -127,34 +127,12 @@ const USED = {
   stored_bytes: 5_034_112_004,
 };
 
-/** The id of an upload. */
-export const UPLOAD_ID = "h2Ks9dQ0aLwE4nRb7TcX";
-const PART = { number: 1, size: 67_108_864, etag: "9a0364b9e99bb480dd25e1f0284c8555" };
-const UPLOAD: UploadSummary = {
-  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" as const },
-  ...{ created_at: "2026-11-22T10:00:00.000Z", expires_at: "2026-11-23T10:04:11.000Z" },
-};
-
 /** One example of each response. */
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
-  JobCounts: {
-    counts: { "job.starting": 12, "job.completed": 10_000, "job.failed": 3, "job.aborted": 0 },
-    capped: true,
-  },
-  BulkResult: {
-    jobs: [
-      { id: JOB_ID, status: "job.aborted" },
-      { id: "Zf81kmQpsR02bc", error: { error_code: "job_state_conflict", message: "The job has already ended" } },
-    ],
-    has_more: false,
-    next_cursor: null,
-  },
+  ...listResponses(JOB_ID),
   ...factExamples(JOB_ID),
-  Upload: { ...UPLOAD, parts: [PART] },
-  UploadList: { uploads: [UPLOAD], next_cursor: null },
-  UploadPart: PART,
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },

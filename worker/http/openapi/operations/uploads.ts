@@ -1,7 +1,8 @@
 // /v2/uploads: files of clients that jobs read as their sources.
 import * as z from "zod";
 import { UploadListParameters } from "../../query/upload-query.ts";
-import { RESPONSE_EXAMPLES, UPLOAD_ID } from "../examples/responses.ts";
+import { UPLOAD_ID } from "../examples/list-responses.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
 
 const ID = pathParameter("id", "The id of the upload", UPLOAD_ID);

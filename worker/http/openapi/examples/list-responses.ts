@@ -1,0 +1,37 @@
+// Examples of responses about lists of jobs, and about uploads.
+import type { BulkResult, JobCounts } from "#shared/api/job-lists.ts";
+import type { Upload, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
+
+/** The id of an upload. */
+export const UPLOAD_ID = "h2Ks9dQ0aLwE4nRb7TcX";
+const PART = { number: 1, size: 67_108_864, etag: "9a0364b9e99bb480dd25e1f0284c8555" };
+const UPLOAD: UploadSummary = {
+  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" as const },
+  ...{ created_at: "2026-11-22T10:00:00.000Z", expires_at: "2026-11-23T10:04:11.000Z" },
+};
+
+type ListResponses = {
+  readonly JobCounts: JobCounts;
+  readonly BulkResult: BulkResult;
+  readonly Upload: Upload;
+  readonly UploadList: UploadList;
+  readonly UploadPart: UploadPart;
+};
+
+export const listResponses = (jobId: string): ListResponses => ({
+  JobCounts: {
+    counts: { "job.starting": 12, "job.completed": 10_000, "job.failed": 3, "job.aborted": 0 },
+    capped: true,
+  },
+  BulkResult: {
+    jobs: [
+      { id: jobId, status: "job.aborted" },
+      { id: "Zf81kmQpsR02bc", error: { error_code: "job_state_conflict", message: "The job has already ended" } },
+    ],
+    has_more: false,
+    next_cursor: null,
+  },
+  Upload: { ...UPLOAD, parts: [PART] },
+  UploadList: { uploads: [UPLOAD], next_cursor: null },
+  UploadPart: PART,
+});
