@@ -73,16 +73,22 @@ async function start(folder: string): Promise<Miniflare> {
   return new Miniflare(convertV4MiniflareOptions(options));
 }
 
-/** Runs the migrations whose names `wanted` accepts, each in a transaction. */
-async function migrate(miniflare: Miniflare, binding: string, wanted: (name: string) => boolean): Promise<number> {
+/** Runs the migrations whose names `wanted` accepts, each in a transaction, and returns how long each took. */
+async function migrate(
+  miniflare: Miniflare,
+  binding: string,
+  wanted: (name: string) => boolean,
+): Promise<{ name: string; ms: number }[]> {
   const database = await miniflare.getD1Database(binding);
-  const startedAt = performance.now();
+  const done: { name: string; ms: number }[] = [];
   for (const name of (await readdir(join(ROOT, "migrations"))).filter((file) => file.endsWith(".sql")).toSorted()) {
     if (!wanted(name)) continue;
     const statements = unstable_splitSqlQuery(await readFile(join(ROOT, "migrations", name), "utf8"));
+    const startedAt = performance.now();
     await database.batch(statements.map((statement) => database.prepare(statement)));
+    done.push({ name, ms: performance.now() - startedAt });
   }
-  return performance.now() - startedAt;
+  return done;
 }
 
 /**
@@ -216,8 +222,9 @@ async function main(): Promise<void> {
       `${rows} jobs and keys\n\n| | round trips | rows read | rows written | ms | most ms |\n| --- | --- | --- | --- | --- | --- |`,
     );
     await before(call);
-    const migratedMs = await migrate(miniflare, "DB", (name) => name >= MIGRATION);
-    console.log(`| (migration 0005: ${(migratedMs / 1000).toFixed(1)} s) | | | | | |`);
+    const migrated = await migrate(miniflare, "DB", (name) => name >= MIGRATION);
+    const times = migrated.map(({ name, ms }) => `${name.slice(0, 4)}: ${(ms / 1000).toFixed(1)} s`);
+    console.log(`| (migrations ${times.join(", ")}) | | | | | |`);
     await call("sql", "UPDATE jobs SET search = lower(id) || ?1 WHERE account_id = 'big'", SEARCH);
     await after(call);
     for (const [table, time] of [

@@ -50,6 +50,15 @@ const WRITTEN: Record<string, readonly string[]> = {
   "0005_bounded_index.sql": [],
   "0006_search_and_uploads.sql": [],
   "0007_usage.sql": [],
+  "0008_keys_half.sql": [
+    `INSERT INTO idempotency_keys VALUES ('acc', 'odd', 'digest', 'AAAAAAAAAAAAA2', 301)`,
+    `INSERT INTO idempotency_keys VALUES ('acc', 'again', 'digest', 'AAAAAAAAAAAAA2', 302)`,
+  ],
+  // A key that has come between the two, and one that a new request got after it was copied.
+  "0009_keys_without_rowid.sql": [
+    `INSERT INTO idempotency_keys VALUES ('acc', 'recent', 'digest', 'AAAAAAAAAAAAA2', ${2 * Math.ceil(Date.now() / 2)})`,
+    `UPDATE idempotency_keys SET job_id = 'AAAAAAAAAAAAA3', created_at = ${Date.now()} WHERE key = 'again'`,
+  ],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
@@ -156,8 +165,17 @@ it("still runs what the previous version does", async () => {
     "insert into node_tokens (digest, name, created_at, revoked_at, id, pepper) values ('f', 'x', 1, null, null, null)",
   ];
   await env.DB.batch(statements.map((statement) => env.DB.prepare(statement)));
-  const keys = await env.DB.prepare("SELECT key FROM idempotency_keys").all();
-  expect(keys.results).toEqual([{ key: "order" }, { key: "two" }]);
+  const keys = await env.DB.prepare("SELECT key, job_id AS id FROM idempotency_keys").all<{
+    key: string;
+    id: string;
+  }>();
+  expect(keys.results.map(({ key, id }) => [key, id.at(-1)])).toEqual([
+    ["again", "3"],
+    ["odd", "2"],
+    ["order", "1"],
+    ["recent", "2"],
+    ["two", undefined],
+  ]);
 });
 
 it("has rows from before each migration", () => {

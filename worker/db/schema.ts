@@ -51,7 +51,7 @@ export const nodeTokens = sqliteTable("node_tokens", {
 });
 
 /**
- * Idempotency keys of requests: a repeated request does not start a second job. WITHOUT ROWID (migration 0005), so that
+ * Idempotency keys of requests: a repeated request does not start a second job. WITHOUT ROWID (migration 0009), so that
  * a key is one row and not three; expired keys are found by reading the table in portions (expired-rows.ts).
  */
 export const idempotencyKeys = sqliteTable(
