@@ -58,4 +58,14 @@ describe("what a job costs on Cloudflare, in dollars per million", () => {
     const { total } = JSON.parse(await bench("bench/cost.ts", "--only", kind, "--json")) as { total: number };
     expect(total).toBeLessThanOrEqual(most);
   });
+
+  it("is the same in a small and in a large fleet", async () => {
+    const costIn = async (nodes: number, jobs: number, hours: number): Promise<number> => {
+      const size = ["--nodes", nodes, "--jobs", jobs, "--hours", hours, "--load", 0.5].map(String);
+      return Number(/\$ per million jobs +([\d.]+)/.exec(await bench("bench/fleet.ts", ...size))?.[1]);
+    };
+    const [small, large] = [await costIn(10, 100, 0.25), await costIn(200, 200, 0.025)];
+    expect(large / small).toBeGreaterThan(0.95);
+    expect(large / small).toBeLessThan(1.05);
+  });
 });
