@@ -10,6 +10,7 @@ import type { JobView } from "../../local/demo/api-client.ts";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
 import { loadSecrets } from "../../local/home/secrets.ts";
 import { type Child, startChild } from "../../local/processes/child.ts";
+import { basicAuth } from "../../local/stack/access.ts";
 import { nodePlan } from "../../local/stack/process-plans.ts";
 import { makeClip, makeLongClip } from "../media.ts";
 import { type FormReceiver, startFormReceiver } from "../services/form-receiver.ts";
@@ -34,6 +35,7 @@ let receiver: FormReceiver;
 let webhooks: WebhookReceiver;
 let jobs: JobView[];
 let operators: Secrets;
+let events: EventReader;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-secrets-"));
@@ -69,9 +71,12 @@ beforeAll(async () => {
     () => {},
     () => {},
   );
+  // The service stores events while somebody listens.
+  events = await listenToAccount();
   jobs = await runJobs();
 }, 300_000);
 afterAll(async () => {
+  events?.stop();
   for (const name of LIMITED_VARIABLES) delete process.env[name];
   await node?.stop(0);
   await stack?.stop();
@@ -93,6 +98,21 @@ async function runJobs(): Promise<JobView[]> {
     asked.map(async ([name, { job }]) => ({ name, id: (await stack.submit({ name, ...job })).id })),
   );
   return Promise.all(begun.map(({ id }) => stack.waitForJob(id, 240_000)));
+}
+
+type EventReader = { readonly text: () => string; readonly stop: () => void };
+
+/** Reads the stream of the account's events. */
+async function listenToAccount(): Promise<EventReader> {
+  const abort = new AbortController();
+  const headers = { authorization: basicAuth(stack.apiKey) };
+  const { body } = await fetch(`${stack.api}/events`, { headers, signal: abort.signal });
+  const chunks: string[] = [];
+  const read = async (): Promise<void> => {
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) chunks.push(chunk);
+  };
+  read().catch(() => undefined);
+  return { text: () => chunks.join(""), stop: () => abort.abort() };
 }
 
 const ofClients = (): Secrets => ({ ...FOR_NODES, ...HIDDEN_FROM_NODES, ...REDIRECTED });
@@ -196,6 +216,13 @@ it("the commands of a job and its request are shown without secrets, folders and
   ).toBeNull();
 });
 
+it("the events of the account have the ends of all jobs, and no secret", async () => {
+  const ended = (): string[] => events.text().match(/^data: {"id":"\w+","status":"job\.(?!starting)/gm) ?? [];
+  await expect.poll(() => ended().length).toBe(jobs.length);
+  expect(events.text().match(/^event: notification$/gm)?.length).toBeGreaterThanOrEqual(jobs.length);
+  expect(tracesIn("events", events.text(), all())).toEqual([]);
+});
+
 it("no answer holds a secret, whatever is asked", async () => {
   const answers: [string, unknown][] = [];
   const ask = async (method: string, path: string, body?: unknown): Promise<void> => {
@@ -212,6 +239,7 @@ it("no answer holds a secret, whatever is asked", async () => {
     await ask("DELETE", `/jobs/${id}`);
   }
   await ask("GET", "/jobs?limit=100");
+  await ask("GET", "/usage");
   await ask("GET", "/health");
   for (const { job } of Object.values(requests())) {
     await ask("POST", "/jobs?dry_run=true", {
