@@ -34,6 +34,7 @@ export class SimulatedObject implements SocketHost {
   readonly #options: ObjectOptions;
   readonly #storage: ObjectStorage;
   readonly #sockets = new Set<ServerSocket>();
+  readonly #tagged = new Map<string, Set<ServerSocket>>();
   #instance: Instance | null = null;
   #alarm: Timer | null = null;
   #underWay = 0;
@@ -88,6 +89,7 @@ export class SimulatedObject implements SocketHost {
 
   closed(socket: ServerSocket, code: number, reason: string): void {
     this.#sockets.delete(socket);
+    for (const tag of socket.tags) this.#tagged.get(tag)?.delete(socket);
     void this.#quietly((instance) => instance.webSocketClose?.(socket, code, reason, true));
   }
 
@@ -101,6 +103,7 @@ export class SimulatedObject implements SocketHost {
     if (!dropsSockets) return;
     for (const socket of this.#sockets) socket.drop();
     this.#sockets.clear();
+    this.#tagged.clear();
   }
 
   async #quietly(event: (instance: Instance) => unknown): Promise<void> {
@@ -169,8 +172,9 @@ export class SimulatedObject implements SocketHost {
         socket.tags = tags;
         socket.host = this;
         this.#sockets.add(socket);
+        for (const tag of tags) this.#tagged.set(tag, (this.#tagged.get(tag) ?? new Set()).add(socket));
       },
-      getWebSockets: (tag?: string) => [...this.#sockets].filter(({ tags }) => tag === undefined || tags.includes(tag)),
+      getWebSockets: (tag?: string) => [...(tag === undefined ? this.#sockets : (this.#tagged.get(tag) ?? []))],
       getTags: ({ tags }: ServerSocket) => [...tags],
       setWebSocketAutoResponse: () => undefined,
       getWebSocketAutoResponseTimestamp: ({ client }: ServerSocket) => client.pongAt,
