@@ -23,8 +23,8 @@ export type VerifyOptions = {
 };
 
 /**
- * The event of a webhook that was signed with one of the secrets (`whsec_…`). Its header `webhook-id` is the same in all
- * attempts, and identifies duplicates. Throws WebhookError.
+ * The event of a webhook that was signed with one of the secrets (`whsec_…`). Its header `webhook-id` is the same in
+ * all attempts, and identifies duplicates. Throws WebhookError.
  */
 export async function verifyWebhook(
   request: WebhookRequest,

@@ -32,8 +32,8 @@ export type JobFilter = {
 };
 
 /**
- * Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects, newest first;
- * `cursor` is the `next_cursor` of the previous result.
+ * Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects, newest
+ * first; `cursor` is the `next_cursor` of the previous result.
  */
 export type JobSelection =
   | { readonly ids: readonly string[] }
@@ -76,8 +76,8 @@ export class Jobs {
   }
 
   /**
-   * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random one. Throws CopraError, whose
-   * `field` is the field that is not valid.
+   * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random one. Throws CopraError,
+   * whose `field` is the field that is not valid.
    */
   create<const Key extends string>(
     request: JobRequest<Key>,

@@ -17,7 +17,9 @@ export type SendOptions = CallOptions & {
   readonly size?: number | undefined;
   /** Parts that are sent at a time; 4 by default, and 1 for streams, of which a part at a time is in memory. */
   readonly concurrency?: number | undefined;
-  /** Called with the new upload, and after each part; files of `@copra/client/node` also report while a part is sent. */
+  /**
+   * Called with the new upload, and after each part; files of `@copra/client/node` also report while a part is sent.
+   */
   readonly onProgress?: ((upload: Upload, sentBytes: number) => void) | undefined;
 };
 

@@ -152,7 +152,10 @@ export type ErrorCode =
 
 /** Settings of the job */
 export type Settings = {
-  /** Whether to split inputs longer than a minute into chunks that several nodes encode at the same time */
+  /**
+   * Whether to split inputs longer than a minute into chunks that several nodes encode at the same
+   * time
+   */
   ultrafast?: boolean | undefined;
   /** The pool of nodes that does the work */
   queue?: string | undefined;
@@ -162,7 +165,10 @@ export type Settings = {
   require?: readonly string[] | undefined;
   /** The job fails if its work waits for a node for this many seconds; a day by default */
   start_within_s?: number | undefined;
-  /** The job fails if it has not ended this many seconds after its first task started; no limit by default */
+  /**
+   * The job fails if it has not ended this many seconds after its first task started; no limit by
+   * default
+   */
   max_run_s?: number | undefined;
   /** Changes for work that has waited for a node, by ascending `after_s` */
   hop?:
@@ -634,13 +640,19 @@ export type StorageCoconut = {
   path?: string | undefined;
 };
 
-/** An upload URL: each file is sent in a POST to the URL followed by the path of the output, in the field `encoded_video` */
+/**
+ * An upload URL: each file is sent in a POST to the URL followed by the path of the output, in the
+ * field `encoded_video`
+ */
 export type StorageUrl = {
   /** http or https; a user and password in the URL are encrypted on arrival and sent in a Basic header */
   url: string;
 };
 
-/** A file with video and audio, or with one of them. Parameters that change the video require encoding it */
+/**
+ * A file with video and audio, or with one of them. Parameters that change the video require encoding
+ * it
+ */
 export type VideoParams = {
   /** The path of the file in the storage */
   path: string;
@@ -656,7 +668,10 @@ export type VideoParams = {
   duration?: number | undefined;
   /** How to fit video of another aspect ratio into the output size: pad (default) or crop */
   fit?: "pad" | "crop" | undefined;
-  /** Rotation by 90°: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and flipped */
+  /**
+   * Rotation by 90°: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and
+   * flipped
+   */
   transpose?: number | undefined;
   /** Flip vertically */
   vflip?: boolean | undefined;
@@ -675,9 +690,15 @@ export type VideoParams = {
   deinterlace?: boolean | undefined;
 };
 
-/** Images from the video. At most one of `number`, `offsets` and `interval` is allowed. Animated formats have `scene`, and none of `number`, `offsets`, `interval`, `sprite` and `vtt` */
+/**
+ * Images from the video. At most one of `number`, `offsets` and `interval` is allowed. Animated
+ * formats have `scene`, and none of `number`, `offsets`, `interval`, `sprite` and `vtt`
+ */
 export type ImageParams = {
-  /** The path of the file in the storage, with a counter such as `%02d` if there may be more than one file */
+  /**
+   * The path of the file in the storage, with a counter such as `%02d` if there may be more than one
+   * file
+   */
   path: string;
   /** Identifies the output in responses, unique in the job; the format by default */
   key?: string | undefined;
@@ -722,7 +743,10 @@ export type ImageParams = {
   blur?: number | undefined;
   /** How to fit video of another aspect ratio into the output size: pad (default) or crop */
   fit?: "pad" | "crop" | undefined;
-  /** Rotation by 90°: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and flipped */
+  /**
+   * Rotation by 90°: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3 clockwise and
+   * flipped
+   */
   transpose?: number | undefined;
   /** Flip vertically */
   vflip?: boolean | undefined;
@@ -754,7 +778,10 @@ export type HttpStreamParams = {
         path: string;
         /** The same as `playlist_name` of the stream */
         playlist_name?: string | undefined;
-        /** 3: each MPEG-TS segment of a variant contains both its video and its audio, for players of that version */
+        /**
+         * 3: each MPEG-TS segment of a variant contains both its video and its audio, for players of that
+         * version
+         */
         version?: number | undefined;
       }
     | undefined;
@@ -769,16 +796,26 @@ export type HttpStreamParams = {
         playlist_name?: string | undefined;
       }
     | undefined;
-  /** The formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio. HLS contains hevc variants only if there are no h264 variants. By default, 64k audio and video from 240p to 2160p, up to the size of the input */
+  /**
+   * The formats of the renditions: mp4 with h264, hevc or novideo, and aac or noaudio. HLS contains
+   * hevc variants only if there are no h264 variants. By default, 64k audio and video from 240p to
+   * 2160p, up to the size of the input
+   */
   variants?: readonly string[] | undefined;
   /** The file name of the master playlist and the manifest, without extension; master by default */
   playlist_name?: string | undefined;
-  /** 2 to 10 seconds; segments start with keyframes, so they may be longer by up to one keyframe interval */
+  /**
+   * 2 to 10 seconds; segments start with keyframes, so they may be longer by up to one keyframe
+   * interval
+   */
   segment_duration?: number | undefined;
   /** Encrypt the MPEG-TS segments of `hls` with AES-128; segments of `dash` are not encrypted */
   encryption?:
     | {
-        /** The AES-128 key in hexadecimal; by default the service creates one, which the metadata of the output contains */
+        /**
+         * The AES-128 key in hexadecimal; by default the service creates one, which the metadata of the
+         * output contains
+         */
         key?: string | undefined;
         /** The URL from which players load the 16 bytes of the key, absolute or relative to the playlist */
         key_uri: string;
@@ -796,14 +833,23 @@ export type HttpStreamParams = {
         default?: boolean | undefined;
       }[]
     | undefined;
-  /** Create sprite sheets of thumbnails for the seek bar of players, and a WebVTT file that locates each thumbnail */
+  /**
+   * Create sprite sheets of thumbnails for the seek bar of players, and a WebVTT file that locates
+   * each thumbnail
+   */
   thumbnails?: boolean | undefined;
 };
 
 export type FormatHash = {
-  /** 240p, 360p, 480p, 540p, 576p, 720p, 1080p, 1440p, 2160p or <width>x<height> in pixels, where 0 or no number means automatic */
+  /**
+   * 240p, 360p, 480p, 540p, 576p, 720p, 1080p, 1440p, 2160p or <width>x<height> in pixels, where 0 or
+   * no number means automatic
+   */
   resolution?: string | undefined;
-  /** h264, hevc, vp8, vp9, av1, theora, mpeg4, mpeg2video, mjpeg, prores, prores-ks, dnxhd, flv, h263, wmv2, copy, novideo */
+  /**
+   * h264, hevc, vp8, vp9, av1, theora, mpeg4, mpeg2video, mjpeg, prores, prores-ks, dnxhd, flv, h263,
+   * wmv2, copy, novideo
+   */
   video_codec?: string | undefined;
   /** kbit/s, 10 to 199999: 1500k or 1500 */
   video_bitrate?: number | string | undefined;
@@ -847,7 +893,10 @@ export type NotificationHttp = {
         [name: string]: string | number | boolean;
       }
     | undefined;
-  /** Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too */
+  /**
+   * Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted,
+   * too
+   */
   events?: boolean | undefined;
   /** Whether payloads include metadata */
   metadata?: boolean | undefined;
@@ -873,7 +922,10 @@ export type NotificationSns = {
         [name: string]: string | number | boolean;
       }
     | undefined;
-  /** Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too */
+  /**
+   * Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted,
+   * too
+   */
   events?: boolean | undefined;
   /** Whether payloads include metadata */
   metadata?: boolean | undefined;
@@ -882,7 +934,10 @@ export type NotificationSns = {
 export type NotificationNone = {
   /** Notify nobody: for clients that follow the job, or the events of their account */
   type: "none";
-  /** Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too */
+  /**
+   * Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted,
+   * too
+   */
   events?: boolean | undefined;
   /** Whether payloads include metadata */
   metadata?: boolean | undefined;
@@ -937,7 +992,10 @@ export type NotificationTest = {
 
 /** Where to send it; without a body to the URL of the job */
 export type Replay = {
-  /** Send it once to this URL, and not to that of the job; the schedule of the notification stays the same */
+  /**
+   * Send it once to this URL, and not to that of the job; the schedule of the notification stays the
+   * same
+   */
   url?: string | undefined;
 };
 
@@ -963,7 +1021,10 @@ export type Limits = {
   max_unfinished_jobs?: number | null | undefined;
   /** Maximum tasks of the account that run on nodes at a time; null: no limit */
   max_running?: number | null | undefined;
-  /** The share of the account in the nodes while others wait: twice the weight gets twice the encoding time */
+  /**
+   * The share of the account in the nodes while others wait: twice the weight gets twice the encoding
+   * time
+   */
   weight?: number | undefined;
 };
 
@@ -987,7 +1048,10 @@ export type Job = {
   input: Input;
   /** The outputs in the order of the request */
   outputs: Output[];
-  /** The result of `settings.ultrafast`; absent without this setting and before the inspection of the input */
+  /**
+   * The result of `settings.ultrafast`; absent without this setting and before the inspection of the
+   * input
+   */
   ultrafast?:
     | {
         /** Number of chunks; 0 if the input is encoded in one piece */
@@ -1014,7 +1078,10 @@ export type JobCounts = {
   counts: {
     [name: string]: number;
   };
-  /** Whether there are more: only the newest 10,000 of each status are counted, with `q` the newest 2,000 */
+  /**
+   * Whether there are more: only the newest 10,000 of each status are counted, with `q` the newest
+   * 2,000
+   */
   capped: boolean;
 };
 
@@ -1164,7 +1231,10 @@ export type RequestView = {
     };
     [name: string]: unknown;
   };
-  /** The fields that are missing because they are secret, or lack a secret part: of URLs, user and query */
+  /**
+   * The fields that are missing because they are secret, or lack a secret part: of URLs, user and
+   * query
+   */
   left_out: string[];
 };
 
@@ -1467,7 +1537,11 @@ export type NodeList = {
 export type NodeDetails = {
   /** The name of the node */
   id: string;
-  /** `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected */
+  /**
+   * `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are
+   * done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`:
+   * cordoned, and not connected
+   */
   state: "ready" | "cordoned" | "draining" | "quarantined" | "offline";
   pool: string;
   /** The labels of its token and its own */
@@ -1720,7 +1794,10 @@ export type Command = {
   task: string;
   attempt: number;
   node: string;
-  /** The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no user, password and query. Arguments that are too long to be kept end in `…` */
+  /**
+   * The arguments of ffmpeg. Files have names without folders, the input is `source`, and URLs have no
+   * user, password and query. Arguments that are too long to be kept end in `…`
+   */
   argv: string[];
   started_at: string;
   seconds: number;
@@ -1797,7 +1874,11 @@ export type UsageTotal = {
 export type Node = {
   /** The name of the node */
   id: string;
-  /** `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected */
+  /**
+   * `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are
+   * done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`:
+   * cordoned, and not connected
+   */
   state: "ready" | "cordoned" | "draining" | "quarantined" | "offline";
   pool: string;
   /** The labels of its token and its own */
@@ -1888,9 +1969,15 @@ export type Output = {
   progress?: string | undefined;
   /** The URL of a finished video */
   url?: string | undefined;
-  /** The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream */
+  /**
+   * The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP
+   * stream
+   */
   urls?: string[] | PlaylistUrl[] | undefined;
-  /** ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without encoding */
+  /**
+   * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
+   * encoding
+   */
   encoder?: string | undefined;
   /** Anything unusual about the encoding, in one sentence */
   note?: string | undefined;
@@ -1966,7 +2053,10 @@ export type StreamMetadata = {
         [name: string]: unknown;
       }[]
     | undefined;
-  /** Read by the node from the packets of a used stream of the input, in seconds on the file's clock; not from ffprobe */
+  /**
+   * Read by the node from the packets of a used stream of the input, in seconds on the file's clock;
+   * not from ffprobe
+   */
   packets?:
     | {
         /** Start of the first visible packet, which may be before the start of the timeline */
@@ -2076,9 +2166,15 @@ export type OutputPayload = {
     progress: string;
     /** The URL of a finished video */
     url?: string | undefined;
-    /** The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream */
+    /**
+     * The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP
+     * stream
+     */
     urls?: string[] | PlaylistUrl[] | undefined;
-    /** ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without encoding */
+    /**
+     * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
+     * encoding
+     */
     encoder?: string | undefined;
     /** Anything unusual about the encoding, in one sentence */
     note?: string | undefined;
@@ -2146,9 +2242,15 @@ export type JobPayload = {
         | "httpstream.aborted";
       /** The URL of a finished video */
       url?: string | undefined;
-      /** The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream */
+      /**
+       * The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an
+       * HTTP stream
+       */
       urls?: string[] | PlaylistUrl[] | undefined;
-      /** ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without encoding */
+      /**
+       * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
+       * encoding
+       */
       encoder?: string | undefined;
       /** Anything unusual about the encoding, in one sentence */
       note?: string | undefined;
@@ -2158,7 +2260,10 @@ export type JobPayload = {
       error_code?: string | undefined;
       metadata?: MediaMetadata | HttpStreamMetadata | undefined;
     }[];
-    /** The result of `settings.ultrafast`; absent without this setting and before the inspection of the input */
+    /**
+     * The result of `settings.ultrafast`; absent without this setting and before the inspection of the
+     * input
+     */
     ultrafast?:
       | {
           /** Number of chunks; 0 if the input is encoded in one piece */
@@ -2167,7 +2272,10 @@ export type JobPayload = {
           reason?: string | undefined;
         }
       | undefined;
-    /** What the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1` */
+    /**
+     * What the job waits for, if no node of the last ten minutes has it, such as `a node with
+     * libsvtav1`
+     */
     waiting_for?: string | undefined;
     type: "job";
   };

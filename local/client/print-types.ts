@@ -113,6 +113,17 @@ function objectType(schema: Schema, context: Context, indent: string): string {
   return `{\n${members.join("")}${index}${indent}}`;
 }
 
+/** Comments end at column 120, also where the formatter indents them further. */
+const COMMENT_COLUMNS = 100;
+
 function comment(description: string | undefined, indent: string): string {
-  return description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "*\\/")} */\n`;
+  if (description === undefined) return "";
+  const lines: string[] = [];
+  for (const word of description.replaceAll("*/", "*\\/").split(" ")) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length === 0 || longer.length > COMMENT_COLUMNS - indent.length) lines.push(word);
+    else lines.splice(-1, 1, longer);
+  }
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`), `${indent} */\n`].join("\n");
 }
