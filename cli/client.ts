@@ -11,21 +11,14 @@ export type Client = { readonly target: Target; readonly copra: Copra };
 /** Short: somebody waits for the command. */
 const RETRIES = 2;
 
-export type ClientOptions = {
-  /** Called with the number of bytes of bodies, as they are sent. */
-  readonly onSent?: (bytes: number) => void;
-  readonly retries?: number;
-};
-
 /** The client of the account. Throws a usage error without an API key. */
-export async function clientOf(context: Context, { onSent, retries = RETRIES }: ClientOptions = {}): Promise<Client> {
+export async function clientOf(context: Context, retries = RETRIES): Promise<Client> {
   const target = await targetOf(context);
   if (target.key === null) {
     throw usageError(`${target.source} has no API key: give --key or COPRA_API_KEY, or run copra login`);
   }
   const { url, key } = target;
-  const counting = onSent && ((address: string, init?: RequestInit) => fetch(address, counted(init, onSent)));
-  return { target, copra: new Copra({ url, key, retries, fetch: counting }) };
+  return { target, copra: new Copra({ url, key, retries }) };
 }
 
 /** The client of the operator. Throws a usage error without an admin token. */
@@ -37,21 +30,4 @@ export async function adminOf(context: Context): Promise<CopraAdmin> {
     );
   }
   return new CopraAdmin({ url, token, retries: RETRIES });
-}
-
-/** A request whose body is sent as a stream, so that its progress is visible. */
-function counted(init: RequestInit | undefined, onSent: (bytes: number) => void): RequestInit | undefined {
-  if (!(init?.body instanceof Blob)) return init;
-  const { size } = init.body;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      onSent(chunk.byteLength);
-      controller.enqueue(chunk);
-    },
-  });
-  const headers = new Headers(init.headers);
-  // Storages need the length; without it a stream is sent in chunks.
-  headers.set("content-length", String(size));
-  const body = init.body.stream().pipeThrough(counter);
-  return Object.assign({}, init, { headers, body, duplex: "half" });
 }

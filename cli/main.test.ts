@@ -89,11 +89,7 @@ describe("exit codes", () => {
     [3, "jobs show forbidden", /The reason \(upload_not_allowed\)/],
     [4, "jobs show unknown", /The account has no job with this id \(job_not_found\)/],
     [5, "jobs show broken", /The reason \(internal_error/],
-    [
-      5,
-      "--url CLOSED --key k-test jobs show done",
-      /No response from http.*: connect ECONNREFUSED/,
-    ],
+    [5, "--url CLOSED --key k-test jobs show done", /No response from http.*: connect ECONNREFUSED/],
     [6, "jobs follow running --timeout 500ms", /copra jobs follow running\n.*did not end within 0\.5 s/s],
   ])("%d: copra %s", async (code, line, stderr) => {
     const words = line.split(" ").map((word) => (word === "CLOSED" ? closedUrl : word));

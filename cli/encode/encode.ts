@@ -39,8 +39,8 @@ const CANCEL_LIMIT_MS = 10_000;
 async function encodeOne(context: Context, given: string | undefined, options: Options): Promise<number> {
   const { env, now, signal } = context;
   const source = given === undefined ? null : sourceOf(given, env);
-  const upload = uploadView(context, source);
-  const { copra, target } = await clientOf(context, { retries: RETRIES, onSent: upload.onSent });
+  const upload = uploadView(context);
+  const { copra, target } = await clientOf(context, RETRIES);
   const name = given === undefined ? "output" : nameOf(given);
   const built = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
   const input = source === null ? built.sections.input : await inputOf(context, source, { copra, target, upload });
@@ -94,7 +94,7 @@ async function inputOf(context: Context, source: Source, { copra, target, upload
   if (source.kind === "remote") return source.input;
   const { env, now, signal, output } = context;
   try {
-    const id = await uploadFile(source, { copra, target, env, signal, now, onStart: upload.onStart });
+    const id = await uploadFile(source, { copra, target, env, signal, now, ...upload });
     upload.end();
     return { upload: id };
   } catch (error) {
@@ -108,45 +108,35 @@ async function inputOf(context: Context, source: Source, { copra, target, upload
 }
 
 type UploadView = {
-  readonly onSent: (bytes: number) => void;
+  readonly onProgress: (bytes: number) => void;
   readonly onStart: (upload: { readonly size: number }, storedBytes: number) => void;
   end(): void;
 };
 
 /** Shows the progress of an upload. */
-function uploadView({ output, now }: Context, source: Source | null): UploadView {
+function uploadView({ output, now }: Context): UploadView {
   const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
-  let stored = 0;
-  let sent = 0;
-  let startedAt = now();
-  const show = (size: number): void => {
-    const seconds = (now() - startedAt) / 1000;
-    const done = Math.min(size, stored + sent);
-    const rate = seconds > 1 ? `${bytesText(sent / seconds)}/s` : "";
-    const progress = size === 0 ? 0 : done / size;
-    view.show({
-      progress,
-      state: "upload",
-      lines: [],
-      detail: `${bytesText(done)} of ${bytesText(size)} ${rate}`.trim(),
-    });
+  const start = { size: 0, stored: 0, at: now() };
+  let done = 0;
+  const show = (bytes: number): void => {
+    done = bytes;
+    const seconds = (now() - start.at) / 1000;
+    const rate = seconds > 1 ? `${bytesText(Math.max(0, done - start.stored) / seconds)}/s` : "";
+    const detail = `${bytesText(done)} of ${bytesText(start.size)} ${rate}`.trim();
+    view.show({ progress: done / start.size, state: "upload", lines: [], detail });
   };
   return {
-    onStart: ({ size }, storedBytes) => {
-      stored = storedBytes;
-      startedAt = now();
-      if (storedBytes === size) output.words("The file was uploaded before");
-      else if (storedBytes > 0)
-        output.words(`Continues the upload after ${bytesText(storedBytes)} of ${bytesText(size)}`);
-      show(size);
+    onStart: ({ size }, stored) => {
+      Object.assign(start, { size, stored, at: now() });
+      if (stored === size) output.words("The file was uploaded before");
+      else if (stored > 0) output.words(`Continues the upload after ${bytesText(stored)} of ${bytesText(size)}`);
+      show(stored);
     },
-    onSent: (bytes) => {
-      sent += bytes;
-      if (source?.kind === "file") show(source.size);
-    },
+    onProgress: show,
     end: () => {
       view.end();
-      if (sent > 0) output.words(`Uploaded ${bytesText(sent)} in ${durationText((now() - startedAt) / 1000)}`);
+      const sent = done - start.stored;
+      if (sent > 0) output.words(`Uploaded ${bytesText(sent)} in ${durationText((now() - start.at) / 1000)}`);
     },
   };
 }

@@ -1,9 +1,9 @@
 // Uploads a local file to the service, and continues what an earlier run did not finish.
 import { createHash } from "node:crypto";
-import { openAsBlob } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
 import type { Copra, Upload } from "../../client/index.ts";
+import { fileSource } from "../../client/node.ts";
 import { type Env, folderOf } from "../target/folders.ts";
 import { readJsonFile, removeJsonFile, writeJsonFile } from "../target/private-json.ts";
 import type { Target } from "../target/target.ts";
@@ -24,11 +24,13 @@ export type UploadOptions = {
   readonly now: () => number;
   /** Called with how much is stored already when it starts. */
   readonly onStart: (upload: Upload, storedBytes: number) => void;
+  /** Called with the number of bytes that are stored or sent. */
+  readonly onProgress: (bytes: number) => void;
 };
 
 /** The id of the upload of this file. What an earlier run sent of the same, unchanged file is not sent again. */
 export async function uploadFile(source: FileSource, options: UploadOptions): Promise<string> {
-  const { copra, signal, onStart } = options;
+  const { copra, signal, onStart, onProgress } = options;
   const { path, size, mtimeMs } = source;
   const file = stateFile(source, options);
   const earlier = await findEarlier(source, file, options);
@@ -43,7 +45,10 @@ export async function uploadFile(source: FileSource, options: UploadOptions): Pr
     upload.parts.reduce((sum, part) => sum + part.size, 0),
   );
   // One part at a time: an interrupted run then sends less than one part again.
-  const done = await copra.uploads.send(await openAsBlob(path), { id: upload.id, signal, concurrency: 1 });
+  const done = await copra.uploads.send(await fileSource(path), {
+    ...{ id: upload.id, signal, concurrency: 1 },
+    onProgress: (_, bytes) => onProgress(bytes),
+  });
   return done.id;
 }
 
