@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
+import { TaskList } from "#shared/api/task-responses.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
 import { findJob } from "../db/jobs.ts";
@@ -114,6 +115,11 @@ describe("a job", () => {
         outputs: [{ status: "video.encoded", url: "http://127.0.0.1:9/bucket/out/a%20b.mp4" }],
       },
     });
+    const fact = await stubOf(spec).fact("tasks");
+    expect(fact.ok && TaskList.parse(JSON.parse(fact.value)).attempts).toMatchObject([
+      { task: "inspect", attempt: 1, outcome: "completed" },
+      { task: "encode", attempt: 1, outcome: "completed" },
+    ]);
     expect((await stateOf(spec))?.outbox.map(({ event }) => event)).toEqual(["job.completed"]);
     expect(await findJob(env.DB, spec.accountId, spec.id)).toMatchObject({ status: "job.completed" });
   });

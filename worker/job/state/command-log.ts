@@ -8,17 +8,18 @@ import type { TaskState } from "./task-state.ts";
 const Difference = z.tuple([z.int(), z.int(), z.int(), z.string()]);
 type Difference = z.infer<typeof Difference>;
 
-const LoggedRun = z.object({
-  /** Its arguments are those of a base, but for some differences: the commands of chunks differ in little but times. */
-  base: z.int(),
-  except: z.array(Difference),
-  /** From the start of the lease. */
-  afterMs: z.number(),
-  tookMs: z.number(),
+/** How a run failed. */
+const Failure = z.object({
   exitCode: z.int().nullable(),
   signal: z.string().exactOptional(),
   stderrTail: z.string().exactOptional(),
 });
+
+/**
+ * The base that has its arguments, but for some differences, because the commands of chunks differ in little but times;
+ * when it started, in ms after its lease; how long it ran, in ms; and its failure, or null.
+ */
+const LoggedRun = z.tuple([z.int(), z.array(Difference), z.number(), z.number(), Failure.nullable()]);
 export type LoggedRun = z.infer<typeof LoggedRun>;
 
 const LoggedAttempt = z.object({
@@ -41,28 +42,30 @@ export type CommandLog = z.infer<typeof CommandLog>;
 
 export const NO_COMMANDS: CommandLog = { bases: [], attempts: [], dropped: 0 };
 
-/** Characters of a log in JSON. It is stored in an entry with most of the job (persistence/job-store.ts). */
-const MAX_LOG_CHARS = 100_000;
+/**
+ * Characters of a log in JSON: about 300 chunks. Each save writes it, with most of the job (persistence/job-store.ts).
+ */
+const MAX_LOG_CHARS = 68_000;
 /** The share of the runs that is dropped at a time. */
-const DROPPED_SHARE = 0.1;
+const DROPPED_SHARE = 0.05;
 
 /** Adds the commands that a task's node reported. The task is as it was when they were reported. */
 export function withCommands(log: CommandLog, task: TaskState, reported: readonly CommandReport[]): CommandLog {
   const { id, attempt, lease } = task;
   if (!lease || reported.length === 0) return log;
   let { bases } = log;
-  const runs = reported.map(({ argv, stderrTail, ...run }) => {
+  const runs = reported.map(({ argv, afterMs, tookMs, stderrTail, ...end }): LoggedRun => {
     const packed = packArguments(bases, argv.map(hideUrls));
     bases = packed.bases;
     const tail = stderrTail === undefined ? {} : { stderrTail: hideUrls(stderrTail) };
-    return { base: packed.base, except: packed.except, ...run, ...tail };
+    return [packed.base, packed.except, afterMs, tookMs, end.exitCode === 0 ? null : { ...end, ...tail }];
   });
   const own = { task: id, attempt, nodeId: lease.nodeId, since: lease.since, runs };
   return bounded({ ...log, bases, attempts: [...log.attempts, own] });
 }
 
 /** The arguments of a run in full. */
-export function argumentsOf({ bases }: CommandLog, { base, except }: LoggedRun): string[] {
+export function argumentsOf({ bases }: CommandLog, [base, except]: LoggedRun): string[] {
   const argv = [...(bases[base] ?? [])];
   for (const [at, before, after, text] of except) {
     const old = argv[at] ?? "";
@@ -71,7 +74,7 @@ export function argumentsOf({ bases }: CommandLog, { base, except }: LoggedRun):
   return argv;
 }
 
-type Packed = Pick<LoggedRun, "base" | "except"> & { readonly bases: string[][] };
+type Packed = { readonly bases: string[][]; readonly base: number; readonly except: Difference[] };
 
 function packArguments(bases: string[][], argv: string[]): Packed {
   const chars = JSON.stringify(argv).length;
@@ -92,12 +95,14 @@ function differenceOf(old: string, text: string, at: number): Difference {
   return [at, before, after, text.slice(before, text.length - after)];
 }
 
+const failed = ([, , , , failure]: LoggedRun): boolean => failure !== null;
+
 /** Drops what succeeded first, the oldest first. */
 function bounded(log: CommandLog): CommandLog {
   let next = log;
   while (next.attempts.length > 0 && JSON.stringify(next).length > MAX_LOG_CHARS) {
     const runs = next.attempts.flatMap((one) => one.runs);
-    const order = runs.toSorted((a, b) => Number(a.exitCode !== 0) - Number(b.exitCode !== 0));
+    const order = runs.toSorted((a, b) => Number(failed(a)) - Number(failed(b)));
     const dropped = new Set(order.slice(0, Math.ceil(runs.length * DROPPED_SHARE)));
     const attempts = next.attempts
       .map((one) => ({ ...one, runs: one.runs.filter((run) => !dropped.has(run)) }))
@@ -108,10 +113,10 @@ function bounded(log: CommandLog): CommandLog {
 }
 
 function withUsedBases({ bases, attempts, dropped }: CommandLog): CommandLog {
-  const used = [...new Set(attempts.flatMap(({ runs }) => runs.map(({ base }) => base)))];
+  const used = [...new Set(attempts.flatMap(({ runs }) => runs.map(([base]) => base)))];
   const renumbered = attempts.map((one) => ({
     ...one,
-    runs: one.runs.map((run) => ({ ...run, base: used.indexOf(run.base) })),
+    runs: one.runs.map(([base, ...rest]): LoggedRun => [used.indexOf(base), ...rest]),
   }));
   return { bases: used.map((base) => bases[base] ?? []), attempts: renumbered, dropped };
 }
