@@ -120,10 +120,17 @@ describe("the hub", () => {
     await settle();
     advertise.mockRestore();
     vi.setSystemTime(Date.now() + OFFER_MS);
-    for (const { id } of [held, lost, away]) {
+    const ring = async ({ id }: JobSpec) => {
       await evictDurableObject(jobOf(env, id));
       await runDurableObjectAlarm(jobOf(env, id));
-    }
+    };
+    const asked = vi.spyOn(NodeHub.prototype, "holders").mockRejectedValueOnce(new Error("Network connection lost."));
+    await ring(lost);
+    expect((await leasesLeft([lost]))[0]).toBeGreaterThan(LONG_MS);
+    // It asks again.
+    vi.setSystemTime(Date.now() + 5000);
+    for (const spec of [held, lost, away]) await ring(spec);
+    expect(asked).toHaveBeenCalledTimes(4);
     const [isHeld, , isAway] = await leasesLeft([held, lost, away]);
     expect(isHeld).toBeGreaterThan(LONG_MS);
     expect(isAway).toBeLessThanOrEqual(LONG_MS);

@@ -7,7 +7,7 @@ import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { log } from "../log.ts";
 import { type Advertised, type Capacity, type LentTicket, type SentOffer, TicketOffer } from "../rpc/hub.ts";
 import type { TaskReport } from "../rpc/hub-reports.ts";
-import type { CloseReason } from "./admission.ts";
+import type { CloseReason } from "./admission/admission.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Match } from "./matching/choose.ts";
 import type { Demand } from "./matching/demand.ts";

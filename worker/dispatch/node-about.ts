@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { DEFAULT_POOL, labelsOf } from "#shared/placement.ts";
 import { NodeDisk, type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
-import { type CloseReason, POLICY_VIOLATION } from "./admission.ts";
+import { type CloseReason, POLICY_VIOLATION } from "./admission/admission.ts";
 
 /** What the Worker has checked before it passes a node's socket to the hub. */
 export const Admitted = z.object({

@@ -13,7 +13,7 @@ import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { sealingKeysOf } from "../settings.ts";
 import { AbsentNodes } from "./absent-nodes.ts";
-import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission.ts";
+import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission/admission.ts";
 import { HeldReports } from "./held-reports.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Matcher } from "./matcher.ts";

@@ -27,7 +27,7 @@ import {
   REVOKED,
   TOO_MANY_FAILURES,
   TOO_MANY_SOCKETS,
-} from "./admission.ts";
+} from "./admission/admission.ts";
 import { JobCalls } from "./job-calls.ts";
 import { Matcher } from "./matcher.ts";
 import { encodesOf } from "./matching/nodes/connected-node.ts";

@@ -2,10 +2,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import { holdersOf } from "../job/effects/hub-calls.ts";
 import { PROBE } from "../testing/jobs.ts";
 import { hello, joined, newJob, useNodes } from "../testing/nodes.ts";
 import { loadState } from "../testing/stored-state.ts";
-import { type HubRpc, hubOf, type SentOffer, TOKEN_HEADER } from "./hub.ts";
+import { FIRST_HUB, type HubBinding, type HubRpc, hubOf, type SentOffer, TOKEN_HEADER } from "./hub.ts";
 import { jobOf } from "./job.ts";
 import { previousTurn } from "./previous-turn.ts";
 import { EMPTY_TURN } from "./turn.ts";
@@ -51,6 +52,13 @@ it("a turn with a job of the previous release is the calls that it knows", async
     want: [],
   });
   expect(second).toMatchObject({ accountId, cancel: [], assigned: [] });
+});
+
+it("leases at a hub of the previous release last, because it does not report which ones its nodes have", async () => {
+  const holders = () => Promise.reject(new TypeError('The RPC receiver does not implement the method "holders".'));
+  const binding = { HUB: { getByName: () => ({ holders }) } } as unknown as HubBinding;
+  const asked = [{ lease: "" as never, nodeId: "a", session: "s-a" }];
+  expect(await holdersOf(binding, FIRST_HUB, asked)).toEqual(["held"]);
 });
 
 it("a Worker and jobs of the previous release connect nodes and advertise tasks", async () => {
