@@ -50,7 +50,7 @@ export const listJobs: Run = async (context, _args, options) => {
   const { copra } = await clientOf(context);
   const jobs: Job[] = [];
   let hasMore = false;
-  for await (const job of copra.jobs.list({ ...filter, limit: Math.min(PAGE, limit) }, { signal })) {
+  for await (const job of copra.jobs.list({ ...filter, limit: Math.min(PAGE, limit + 1) }, { signal })) {
     if (jobs.length === limit) {
       hasMore = true;
       break;

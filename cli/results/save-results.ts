@@ -62,7 +62,7 @@ function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[])
   // Of a stream with thousands of segments, people open the playlists.
   const named = new Set(job.outputs.flatMap(outputUrls));
   const shown = sorted.filter(({ url }) => named.has(url));
-  output.data({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
+  output.line({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
   output.words(`${files.length} files, ${bytesText(total)}`);
 }
 

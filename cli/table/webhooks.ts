@@ -26,7 +26,7 @@ export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: "webhooks replay",
     summary: "Send notifications of a job again",
-    arguments: [JOB, { name: "[id]", description: "One notification; all that ended by default" }],
+    arguments: [JOB, { name: "[id]", description: "One notification; all by default" }],
     options: [{ flags: "--to <url>", description: "Another URL than the job's" }],
     load: async () => (await import("../webhooks/log.ts")).replay,
   },

@@ -31,7 +31,7 @@ export const replay: Run = async (context, [job = "", id], options) => {
   const { output, signal } = context;
   const url = textOption(options, "to");
   const { copra } = await clientOf(context);
-  const ids = id === undefined ? await endedIds(await copra.jobs.notifications(job, { signal }), job) : [id];
+  const ids = id === undefined ? idsOf(await copra.jobs.notifications(job, { signal }), job) : [id];
   const notifications: Delivery[] = [];
   for (const one of ids) {
     notifications.push(await copra.notifications.replay(job, one, { signal, ...(url === undefined ? {} : { url }) }));
@@ -40,7 +40,7 @@ export const replay: Run = async (context, [job = "", id], options) => {
   return EXIT.done;
 };
 
-function endedIds(notifications: readonly Delivery[], job: string): readonly string[] {
+function idsOf(notifications: readonly Delivery[], job: string): readonly string[] {
   if (notifications.length === 0) throw new CommandError(EXIT.notFound, `The job ${job} has no notifications yet`);
   return notifications.map(({ id }) => id);
 }
