@@ -1,7 +1,5 @@
-import { expect, inject, it } from "vitest";
+import { inject, it } from "vitest";
 import { CASES } from "./testing/cases.ts";
 
-it.each(CASES)("%s", async (_, run) => {
-  await run(inject("clientService"));
-  expect.assertions(0);
-});
+// Together, because they mostly wait.
+it.concurrent.each(CASES)("%s", (_, run) => run(inject("clientService")));

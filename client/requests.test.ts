@@ -1,6 +1,7 @@
 // What the types of requests accept and refuse: the compiler checks this file (`npm run check`).
 import { expect, it } from "vitest";
 import type { Copra } from "./copra.ts";
+import type { NotificationPayload } from "./types/facts.ts";
 import type { JobRequest } from "./types/job-request.ts";
 
 const input = { url: "https://example.com/video.mp4" };
@@ -94,6 +95,14 @@ export const refused = (copra: Copra) => [
   // @ts-expect-error no such status
   copra.jobs.list({ status: "job.done" }),
 ];
+
+/** The events of webhooks and of streams have the type of their data. */
+export function keyOf(event: NotificationPayload): string {
+  if (event.event === "output.completed" || event.event === "output.failed") return event.data.key;
+  // @ts-expect-error only outputs have a key
+  if (event.event === "input.failed") return event.data.key;
+  return event.event === "job.completed" ? event.data.id : event.job_id;
+}
 
 it("types of requests accept 20 valid and refuse 20 invalid ones", () => {
   const request: JobRequest = { ...rest, outputs: many };

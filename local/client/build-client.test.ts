@@ -67,7 +67,8 @@ async function compiled(name: string, source: string): Promise<{ stdout: string;
 it("gives strict consumers the same types", async () => {
   const source = await readFile(join(CLIENT, "requests.test.ts"), "utf8");
   const calls = source.slice(source.indexOf("const input ="), source.indexOf("\nit("));
-  const types = 'import type { Copra } from "@copra/client";\nexport { CopraAdmin } from "@copra/client/admin";\n';
+  const types =
+    'import type { Copra, NotificationPayload } from "@copra/client";\nexport { CopraAdmin } from "@copra/client/admin";\n';
   expect(await compiled("consumer.ts", `${types}${calls}`)).toEqual({ stdout: "", stderr: "" });
 });
 
