@@ -14,6 +14,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Usage } from "#shared/api/account-responses.ts";
@@ -25,6 +26,8 @@ import { TaskList } from "#shared/api/task-responses.ts";
 import { UploadSummary } from "#shared/api/uploads.ts";
 import { JobView } from "#shared/job/job-view.ts";
 import { bareEnvironment, runCli, startCli } from "../cli/testing/run-cli.ts";
+import { verifyWebhook } from "../client/index.ts";
+import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { makeClip, makeLongClip } from "./media.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
@@ -212,6 +215,46 @@ it("logs in only with a key that is valid, from standard input", async () => {
   expect(await runCli(["jobs"], own)).toMatchObject({ code: 0 });
   expect(await runCli(["logout"], own)).toMatchObject({ code: 0 });
   expect(await runCli(["jobs"], own)).toMatchObject({ code: 2 });
+});
+
+it("forwards the webhooks of all jobs once and signed, although the control plane is killed meanwhile", async () => {
+  const { stdout } = await runCli(["webhooks", "listen", "--print-secret"], env);
+  const received: string[] = [];
+  const receiver = await serveLoopback(async (request, response) => {
+    const body = await text(request);
+    const headers = request.headers;
+    const event = await verifyWebhook({ headers, body }, stdout.trim());
+    received.push(`${event.event} ${event.job_id}`);
+    response.end();
+  });
+  const child = startCli(["webhooks", "listen", "--forward-to", receiver.origin], env);
+  /** A job that ends at once: its only event that nobody else waits for. */
+  const abortJob = async (): Promise<string> => {
+    const notification = { type: "none", events: true };
+    const outputs = { mp4: { path: "never.mp4" } };
+    const { id } = await stack.submit({ input: { url: "http://127.0.0.1:9/video.mp4" }, outputs, notification });
+    await stack.request("DELETE", `/jobs/${id}`);
+    return `job.aborted ${id}`;
+  };
+  await expect
+    .poll(async () => received.includes(await abortJob()) || received.length > 0, { interval: 500 })
+    .toBe(true);
+  const before = received.length;
+  const expected: string[] = [];
+  for (let count = 0; count < 5; count++) expected.push(await abortJob());
+  process.kill(stack.pids().controlPlane, "SIGKILL");
+  for (let count = 0; count < 5; ) {
+    const event = await abortJob().catch(() => null);
+    if (event === null) continue;
+    expected.push(event);
+    count += 1;
+  }
+  const ours = (): string[] => received.slice(before).filter((event) => expected.includes(event));
+  await expect.poll(() => ours().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(expected.length);
+  child.kill("SIGINT");
+  await once(child, "close");
+  await receiver.close();
+  expect([child.exitCode, ours().toSorted()]).toEqual([0, expected.toSorted()]);
 });
 
 /** Passes connections on, and counts the bytes that clients send. */
