@@ -18,50 +18,7 @@ import type {
 } from "../types/api.ts";
 import type { JobStreamEvent } from "../types/facts.ts";
 import type { JobRequest } from "../types/job-request.ts";
-
-export type JobStatus = Job["status"];
-
-/** Which jobs. */
-export type JobFilter = {
-  readonly status?: JobStatus | readonly JobStatus[] | undefined;
-  /** Text in the id, the host and path of the input, or the path of an output. */
-  readonly q?: string | undefined;
-  /** ISO 8601, or `YYYY-MM-DD`. */
-  readonly created_after?: string | undefined;
-  readonly created_before?: string | undefined;
-};
-
-/**
- * Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects, newest
- * first; `cursor` is the `next_cursor` of the previous result.
- */
-export type JobSelection =
-  | { readonly ids: readonly string[] }
-  | { readonly filter: JobFilter; readonly limit?: number | undefined; readonly cursor?: string | null | undefined };
-
-/** The source that a plan assumes; by default 60 s of 1920 × 1080 with audio. */
-export type AssumedSource = {
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
-  readonly fps?: number | undefined;
-  readonly duration?: number | undefined;
-  readonly rotation?: 0 | 90 | 180 | 270 | undefined;
-  readonly audio?: boolean | undefined;
-};
-
-/** A job that ended without success. */
-export class JobFailed extends Error {
-  override readonly name = "JobFailed";
-  readonly job: Job;
-
-  constructor(job: Job) {
-    const errors = [job.input.error, ...job.outputs.map(({ error, key }) => error && `${key}: ${error}`)].filter(
-      Boolean,
-    );
-    super([`The job ${job.id} has the status ${job.status}`, ...errors].join("; "));
-    this.job = job;
-  }
-}
+import { type AssumedSource, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
 
 /** How often a job is read that has as many followers as the service allows. */
 const POLL_MS = 5000;

@@ -1,0 +1,66 @@
+// Streams of events over bad connections.
+import { Copra, JobFailed } from "../index.ts";
+import { type Case, collected, equal, scenario } from "./scenario.ts";
+
+export const STREAM_CASES: readonly Case[] = [
+  [
+    "a job is followed to its end over connections that are lost",
+    async (origin) => {
+      const { copra } = scenario(origin, "follow");
+      const seen = await collected(copra.jobs.follow("job"));
+      equal(
+        seen.map(({ progress }) => progress),
+        ["0%", "50%", "50%", "100%"],
+      );
+      equal((await copra.jobs.wait("job")).status, "job.completed");
+    },
+  ],
+  [
+    "a job with too many followers is polled",
+    async (origin) => {
+      const { url } = scenario(origin, "crowded");
+      const copra = new Copra({ url, key: "k", retries: 0 });
+      equal(
+        (await collected(copra.jobs.events("job"))).map(({ event }) => event),
+        ["job", "end"],
+      );
+    },
+  ],
+  [
+    "waiting for a job that fails throws its errors",
+    async (origin) => {
+      const { copra } = scenario(origin, "failing");
+      const error = await copra.jobs.wait("job").catch((reason: unknown) => reason);
+      if (!(error instanceof JobFailed)) throw new Error(`Not a JobFailed: ${error}`);
+      equal(error.message, "The job job has the status job.failed; mp4: No space");
+    },
+  ],
+  [
+    "events of the account arrive once and in order, also over lost connections",
+    async (origin) => {
+      const { copra, requests } = scenario(origin, "events");
+      const events = await collected(copra.events({ lastEventId: "2" }), 6);
+      equal(
+        events.map(({ id }) => id),
+        ["3", "4", "5", "6", "7", "8"],
+      );
+      equal(
+        (await requests()).map(({ headers }) => headers["last-event-id"]),
+        ["2", "4", "6"],
+      );
+    },
+  ],
+  [
+    "a connection without a sign of life is replaced",
+    async (origin) => {
+      const { copra, requests } = scenario(origin, "silent");
+      const reconnects: unknown[] = [];
+      const options = { silenceSeconds: 0.2, onReconnect: (error: unknown) => reconnects.push(error) };
+      equal(
+        (await collected(copra.events(options), 1)).map(({ event }) => event),
+        ["gap"],
+      );
+      equal([(await requests()).length, reconnects.length], [2, 1]);
+    },
+  ],
+];
