@@ -39,10 +39,6 @@ export const Usage = z
   .describe("What an account has used");
 export type Usage = z.infer<typeof Usage>;
 
-/** The kinds of events of an account's stream, which are the names of its server-sent events. */
-export const ACCOUNT_EVENT_KINDS = ["job", "notification", "gap"] as const;
-export type AccountEventKind = (typeof ACCOUNT_EVENT_KINDS)[number];
-
 export const JobEvent = z
   .object({
     id: JobView.shape.id,

@@ -3,7 +3,7 @@ import type { EventRing } from "./event-ring.ts";
 import { type Listener, newListener, nextWrite } from "./event-text.ts";
 
 /** Streams that may be open at a time. */
-export const MAX_LISTENERS = 20;
+const MAX_LISTENERS = 20;
 const ENCODER = new TextEncoder();
 
 export class EventStreams {

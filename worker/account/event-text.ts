@@ -9,7 +9,9 @@ const LIFE_MS = 10 * 60_000;
 const MAX_EVENTS = 50;
 const MAX_CHARS = 256_000;
 
-/** What a listener was sent: all events up to an id. Times in ms since 1970; `writtenAt` is null before the first write. */
+/**
+ * What a listener was sent: all events up to an id. Times in ms since 1970; `writtenAt` is null before the first write.
+ */
 export type Listener = {
   readonly id: number;
   readonly openedAt: number;

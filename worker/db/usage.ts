@@ -1,6 +1,6 @@
-// The usage of accounts by day. The row of an ended job carries what the job has used; the sweeper adds it to the day of
-// its end in the same transaction in which it schedules the job's next check, so that this costs no row of the job. The
-// row then holds what was added, so that a repeated or later write adds only what is new.
+// The usage of accounts by day. The row of an ended job carries what the job has used; the sweeper adds it to the day
+// of its end in the same transaction in which it schedules the job's next check, so that this costs no row of the job.
+// The row then holds what was added, so that a repeated or later write adds only what is new.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";

@@ -74,8 +74,8 @@ function firstRow(spec: JobSpec): JobRow {
 }
 
 /**
- * Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row. Until
- * `listenedUntil` (ms since 1970) somebody listens to the events of its account.
+ * Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row.
+ * Until `listenedUntil` (ms since 1970) somebody listens to the events of its account.
  */
 export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec, listenedUntil: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {

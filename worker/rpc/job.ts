@@ -57,8 +57,8 @@ export type JobFact = "tasks" | "commands" | "request";
 
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   /**
-   * Starts the job; a repeated call changes nothing. Until `listenedUntil` (ms since 1970) somebody listens to the events
-   * of its account.
+   * Starts the job; a repeated call changes nothing. Until `listenedUntil` (ms since 1970) somebody listens to the
+   * events of its account.
    */
   create(spec: JobSpec, listenedUntil?: number): Promise<void>;
   /** Somebody listens to the events of its account until then. */

@@ -36,7 +36,7 @@ function lengthsOf({ probe, packages }: OutputState): Length[] {
   return tracks.map((track) => ({ tier: tierOf(track), ms: lengthMs(track, listed) }));
 }
 
-/** The sides of the largest frames of a tier, in pixels: 1280×720 is the smallest frame of `hd`, 1920×1080 its largest. */
+/** By the sides of the frame, whichever way it is turned; 1920×1080 is the largest of `hd`. */
 function tierOf(track: ProbedStream): Tier {
   if (!isMotionVideo(track)) return "audio";
   const { width = 0, height = 0 } = track;
