@@ -69,12 +69,12 @@ export class Matcher {
 
   /** The tasks that have left their nodes. */
   tasks(): TaskReport[] {
-    return this.#matching.times.report();
+    return this.#matching.tasks.report();
   }
 
   /** How the tasks of these leases ended, which their node then releases. */
   ending(leases: readonly string[], outcome: TaskOutcome): void {
-    this.#matching.ending(leases, outcome);
+    this.#matching.tasks.ending(leases, outcome);
   }
 
   /** A node gets no more work, or gets work again, from the next match on. */

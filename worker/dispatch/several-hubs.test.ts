@@ -77,12 +77,11 @@ it("a hub with free slots borrows what waits at another", async () => {
   const nodeOf = (hub: string) => names.find((name) => hubOfNode(name) === hub) ?? "";
   for (const hub of hubNames(env, "default")) await joinedAs(nodeOf(hub), { inspect: 0, encode: 0 });
   const spec = await newJob();
-  const [first = "", second = "", third = ""] = hubsFor(env, "default", spec.id);
+  const [, second = "", third = ""] = hubsFor(env, "default", spec.id);
   await vi.waitFor(async () => expect((await hubOf(env, second).stats()).tickets).toBe(1));
   expect((await hubOf(env, third).stats()).tickets).toBe(0);
   const idle = await joinedAs(names.find((name) => hubOfNode(name) === third && name !== nodeOf(third)) ?? "");
   expect((await idle.next("assign")).assignment.jobId).toBe(spec.id);
-  expect((await hubOf(env, first).stats()).tickets + (await hubOf(env, third).stats()).tickets).toBe(1);
 });
 
 it("a source is split by the encodes of all hubs of its pool", async () => {

@@ -58,12 +58,12 @@ it("times a task until its node releases it, also over a new connection of the n
   matching.roster.remove(before);
   matching.roster.add({ ...before });
   matching.step({ kind: "look" }, NOW + 60_000);
-  expect(matching.times.report()).toMatchObject([{ kind: "chunk", timed: 0, outcomes: { done: 0, lost: 0 } }]);
+  expect(matching.tasks.report()).toMatchObject([{ kind: "chunk", timed: 0, outcomes: { done: 0, lost: 0 } }]);
   const [after] = matching.roster.values();
-  matching.ending([lease], "done");
+  matching.tasks.ending([lease], "done");
   if (after) matching.roster.change(after, { leases: {} });
   matching.step({ kind: "look" }, NOW + 90_000);
-  const [chunks] = matching.times.report();
+  const [chunks] = matching.tasks.report();
   expect(chunks).toMatchObject({ kind: "chunk", outcomes: { done: 1, lost: 0 }, retries: 1, timed: 1, sumSeconds: 90 });
   expect(chunks?.within).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
   expect(matching.roster.holder(lease)).toBeNull();
@@ -73,7 +73,7 @@ it("counts the task of a node that is gone as lost", () => {
   const { matching } = matched();
   for (const gone of [...matching.roster.values()]) matching.roster.remove(gone);
   matching.step({ kind: "look" }, NOW + 1000);
-  expect(matching.times.report()).toMatchObject([{ kind: "chunk", outcomes: { done: 0, lost: 1 }, timed: 0 }]);
+  expect(matching.tasks.report()).toMatchObject([{ kind: "chunk", outcomes: { done: 0, lost: 1 }, timed: 0 }]);
 });
 
 it("gives a cordoned node nothing, and all its slots later", () => {

@@ -1,23 +1,21 @@
 // Matches the jobs' tickets with the free slots of nodes: (state, event, now) → matches, writes, and when to look
 // again. Sockets, storage, calls and alarms are the hub's; so is adding, changing and removing nodes of the roster.
-import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { Capacity, LentTicket, TicketOffer } from "../../rpc/hub.ts";
 import { Charges } from "./charges.ts";
 import { Chooser, type Match } from "./choose.ts";
 import { type Demand, demandOf } from "./demand.ts";
+import { EndedTasks } from "./ended-tasks.ts";
 import { capacityOf, hasLendable, lend } from "./lending.ts";
 import { type ConnectedNode, holding } from "./nodes/connected-node.ts";
 import type { StoredKind } from "./nodes/kinds.ts";
 import { NodeLimits } from "./nodes/node-limits.ts";
 import type { Roster } from "./nodes/roster.ts";
-import type { Running } from "./nodes/running-leases.ts";
 import { SourceHolds } from "./nodes/source-holds.ts";
 import { missingOf } from "./ranks.ts";
 import { DEFAULT_CONFIG, type MatchingConfig } from "./shares.ts";
 import { type Claimed, type MatchingEvent, STORED_PREFIXES, type Step, type Write } from "./steps.ts";
-import { TaskTimes } from "./task-times.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import { fingerprint, type Ticket, ticketKey } from "./waiting/tickets.ts";
 import { Waiting } from "./waiting/waiting.ts";
@@ -30,9 +28,7 @@ const SWEEP_EVERY_MS = 15_000;
 export class Matching<Node extends ConnectedNode> {
   readonly roster: Roster<Node>;
   readonly limits: NodeLimits;
-  readonly times = new TaskTimes();
-  /** How tasks have ended whose nodes are about to release them. */
-  readonly #outcomes = new Map<string, TaskOutcome>();
+  readonly tasks: EndedTasks;
   readonly #accounts = new Accounts();
   readonly #waiting: Waiting<Node>;
   readonly #chooser: Chooser<Node>;
@@ -47,6 +43,7 @@ export class Matching<Node extends ConnectedNode> {
     this.limits = new NodeLimits(roster);
     this.#waiting = new Waiting(roster, this.#accounts);
     this.#charges = new Charges(this.#accounts);
+    this.tasks = new EndedTasks({ roster, charges: this.#charges, limits: this.limits });
     this.#chooser = new Chooser(roster, this.#waiting, config);
   }
 
@@ -82,11 +79,6 @@ export class Matching<Node extends ConnectedNode> {
   demand(now: number, counts: (pool: string, jobId: string) => boolean = () => true): Demand[] {
     const { meanS } = this.#accounts;
     return demandOf({ roster: this.roster, tickets: this.#waiting.values(), meanS }, now, counts);
-  }
-
-  /** How the tasks of these leases ended, which their node then releases from the roster. */
-  ending(leases: readonly string[], outcome: TaskOutcome): void {
-    for (const lease of leases) if (this.roster.holder(lease)) this.#outcomes.set(lease, outcome);
   }
 
   /** The slots that no ticket could use in the last step, except reserved ones. */
@@ -145,7 +137,7 @@ export class Matching<Node extends ConnectedNode> {
     const unused = slots - leases.length;
     this.roster.reserve(node, slotClass, accountId, -slots);
     this.#charges.claimed(match, leases, this.roster.get(node.nodeId) === node, now);
-    for (const lease of leases) this.times.started(lease);
+    this.tasks.started(leases);
     this.#waiting.accountChanged(this.#accounts.get(accountId));
     const free = node.draining ? node.free : { ...node.free, [slotClass]: node.free[slotClass] + unused };
     this.roster.change(node, { ...holding(node, claimed ?? [], ticket), free });
@@ -179,22 +171,12 @@ export class Matching<Node extends ConnectedNode> {
     for (;;) {
       const { nodes, accounts, ended } = this.roster.takeChanges();
       if (nodes.size + accounts.size + ended.length === 0) return;
-      for (const running of ended) this.#ended(running, now);
+      for (const running of ended) {
+        if (this.tasks.ended(running, now)) this.#waiting.accountChanged(this.#accounts.get(running.accountId));
+      }
       for (const nodeId of nodes) this.#waiting.nodeChanged(nodeId, now);
       for (const accountId of accounts) this.#waiting.accountChanged(this.#accounts.get(accountId));
     }
-  }
-
-  #ended(running: Running, now: number): void {
-    const { lease, jobId, accountId, nodeId } = running;
-    // The node has a new connection, and still works on it.
-    if (this.roster.holder(lease)) return;
-    const seconds = this.#charges.ended(running, now);
-    if (seconds !== null) this.#waiting.accountChanged(this.#accounts.get(accountId));
-    const end = this.roster.get(nodeId) === null ? "lost" : (this.#outcomes.get(lease) ?? "released");
-    this.#outcomes.delete(lease);
-    this.times.ended(lease, seconds, end);
-    this.limits.ended(nodeId, jobId, now);
   }
 
   /** Removes what is old. */

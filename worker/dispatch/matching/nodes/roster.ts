@@ -1,17 +1,14 @@
 // The connected nodes by what they have, with indexes to find one without looking at all of them.
-import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
+import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import type { ConnectedNode } from "./connected-node.ts";
-import { freeSlots } from "./held-slots.ts";
 import { Kinds } from "./kinds.ts";
 import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
+import { type Limit, SlotRules } from "./slot-rules.ts";
 
 /** What has changed since the last look. */
 export type RosterChanges = { readonly nodes: Set<string>; readonly accounts: Set<string>; readonly ended: Running[] };
 const noChanges = (): RosterChanges => ({ nodes: new Set(), accounts: new Set(), ended: [] });
-
-/** How many more tasks a node may get, whatever it offers; absent: no limit. */
-type Limit = 0 | 1;
 
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly kinds = new Kinds<Node>();
@@ -19,11 +16,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly #running = new RunningLeases<Node>();
   /** The number of tasks of each account on all nodes, and of claims on their way. */
   readonly #tasks = new Map<string, number>();
-  /** Claims on their way to each node. */
-  readonly #claims = new Map<string, Record<SlotClass, number>>();
-  readonly #limits = new Map<string, Limit>();
-  /** Inspections for which no encode slot is held any more. */
-  readonly #late = new Set<string>();
+  readonly #slots = new SlotRules();
   #changes = noChanges();
 
   /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
@@ -50,10 +43,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   reserve({ nodeId, profile }: Node, slotClass: SlotClass, accountId: string, count: number): void {
     const node = this.get(nodeId);
     if (node) this.#unindex(node);
-    const claims = { ...(this.#claims.get(nodeId) ?? { inspect: 0, encode: 0 }) };
-    claims[slotClass] += count;
-    if (claims.inspect + claims.encode === 0) this.#claims.delete(nodeId);
-    else this.#claims.set(nodeId, claims);
+    this.#slots.claim(nodeId, slotClass, count);
     if (node) this.#index(node);
     this.kinds.pool(profile.pool).slots[slotClass] += count;
     this.#addTasks(accountId, count);
@@ -71,7 +61,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   /** The node of an id, if it accepts work. */
   accepter(nodeId: string): Node | null {
     const node = this.get(nodeId);
-    return node && this.#accepts(node) ? node : null;
+    return node && this.#slots.accepts(node) ? node : null;
   }
 
   /** The node that holds a lease. */
@@ -88,32 +78,21 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   /** The number of free slots of a class that a node may get any work for. */
   freeOf(node: Node, slotClass: SlotClass): number {
-    return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
+    return this.#slots.freeOf(node, slotClass);
   }
 
   /** The same for work whose source the node has: also those that it holds for such work. */
   freeForSources(node: Node, slotClass: SlotClass): number {
-    if (!this.#accepts(node)) return 0;
-    const limit = this.#limits.get(node.nodeId);
-    if (limit === undefined) return node.free[slotClass];
-    const isBusy = Object.keys(node.leases).length > 0 || this.#claims.has(node.nodeId);
-    return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
+    return this.#slots.freeForSources(node, slotClass);
   }
 
   /** No encode slot is held for an inspection any more. */
   endHold(lease: string): void {
     const node = this.holder(lease);
-    if (!node || this.#late.has(lease)) return;
+    if (!node || !this.#slots.isHeldFor(lease)) return;
     this.#unindex(node);
-    this.#late.add(lease);
+    this.#slots.endHold(lease);
     this.#index(node);
-  }
-
-  #unheld(node: Node): SlotCounts {
-    const leases = Object.entries(node.leases);
-    const held = leases.filter(([lease, slotClass]) => slotClass === "inspect" && !this.#late.has(lease));
-    const claims = this.#claims.get(node.nodeId);
-    return freeSlots(node, held.length + (claims?.inspect ?? 0), claims);
   }
 
   /** The caller removes an older node of the same id first. */
@@ -147,17 +126,16 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   /** Limits how many tasks a node gets at a time; null: no limit. */
   limit(nodeId: string, limit: Limit | null): void {
-    if ((this.#limits.get(nodeId) ?? null) === limit) return;
+    if (this.#slots.limitOf(nodeId) === limit) return;
     const node = this.get(nodeId);
     if (node) this.#unindex(node);
-    if (limit === null) this.#limits.delete(nodeId);
-    else this.#limits.set(nodeId, limit);
+    this.#slots.limit(nodeId, limit);
     if (node) this.#index(node);
   }
 
   /** The nodes with a limit. */
   limited(): Iterable<string> {
-    return this.#limits.keys();
+    return this.#slots.limited();
   }
 
   /** What has changed since the last call. */
@@ -170,10 +148,6 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   /** The leases of all nodes. */
   running(): Iterable<Running> {
     return this.#running.values();
-  }
-
-  #accepts(node: Node): boolean {
-    return !node.draining && this.#limits.get(node.nodeId) !== 0;
   }
 
   #index(node: Node): void {
@@ -191,7 +165,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   #count(node: Node, sign: 1 | -1): void {
     const pool = this.kinds.pool(node.profile.pool);
-    const accepts = this.#accepts(node);
+    const accepts = this.#slots.accepts(node);
     for (const [lease, slotClass] of Object.entries(node.leases)) {
       const accountId = accountOf(node, lease);
       if (sign > 0) this.#addTasks(accountId, 1);
@@ -212,7 +186,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   #end(node: Node, leases: readonly string[]): void {
     const ended = this.#running.end(node, leases);
-    for (const { lease } of ended) this.#late.delete(lease);
+    for (const { lease } of ended) this.#slots.forget(lease);
     this.#changes.ended.push(...ended);
   }
 

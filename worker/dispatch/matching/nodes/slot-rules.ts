@@ -1,0 +1,75 @@
+// How many slots of a node may get work: those that it offers, less what is limited, or held for sources.
+import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
+import type { ConnectedNode } from "./connected-node.ts";
+import { freeSlots } from "./held-slots.ts";
+
+/** How many more tasks a node may get, whatever it offers; absent: no limit. */
+export type Limit = 0 | 1;
+
+export class SlotRules {
+  /** Claims on their way to each node. */
+  readonly #claims = new Map<string, SlotCounts>();
+  readonly #limits = new Map<string, Limit>();
+  /** Inspections for which no encode slot is held any more. */
+  readonly #late = new Set<string>();
+
+  accepts({ nodeId, draining }: ConnectedNode): boolean {
+    return !draining && this.#limits.get(nodeId) !== 0;
+  }
+
+  /** The number of free slots of a class that a node may get any work for. */
+  freeOf(node: ConnectedNode, slotClass: SlotClass): number {
+    return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
+  }
+
+  /** The same for work whose source the node has: also those that it holds for such work. */
+  freeForSources(node: ConnectedNode, slotClass: SlotClass): number {
+    if (!this.accepts(node)) return 0;
+    const limit = this.#limits.get(node.nodeId);
+    if (limit === undefined) return node.free[slotClass];
+    const isBusy = Object.keys(node.leases).length > 0 || this.#claims.has(node.nodeId);
+    return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
+  }
+
+  /** Jobs are asked for so many more tasks for a node, or fewer. */
+  claim(nodeId: string, slotClass: SlotClass, count: number): void {
+    const claims = { ...(this.#claims.get(nodeId) ?? { inspect: 0, encode: 0 }) };
+    claims[slotClass] += count;
+    if (claims.inspect + claims.encode === 0) this.#claims.delete(nodeId);
+    else this.#claims.set(nodeId, claims);
+  }
+
+  limitOf(nodeId: string): Limit | null {
+    return this.#limits.get(nodeId) ?? null;
+  }
+
+  limit(nodeId: string, limit: Limit | null): void {
+    if (limit === null) this.#limits.delete(nodeId);
+    else this.#limits.set(nodeId, limit);
+  }
+
+  limited(): Iterable<string> {
+    return this.#limits.keys();
+  }
+
+  /** Whether an encode slot is held for an inspection. */
+  isHeldFor(lease: string): boolean {
+    return !this.#late.has(lease);
+  }
+
+  endHold(lease: string): void {
+    this.#late.add(lease);
+  }
+
+  /** An inspection has ended. */
+  forget(lease: string): void {
+    this.#late.delete(lease);
+  }
+
+  #unheld(node: ConnectedNode): SlotCounts {
+    const leases = Object.entries(node.leases);
+    const held = leases.filter(([lease, slotClass]) => slotClass === "inspect" && this.isHeldFor(lease));
+    const claims = this.#claims.get(node.nodeId);
+    return freeSlots(node, held.length + (claims?.inspect ?? 0), claims);
+  }
+}
