@@ -1,6 +1,6 @@
-// Reports that wait for others of the same job: each turn that brings results is a row, whatever their number. They wait
-// for a frame of their node and not for a timer, which would keep the hub from hibernating. In memory only: a report
-// that is lost with the hub is sent again by POST.
+// Reports that wait for others of the same job: each turn that brings results is a row, whatever their number. They
+// wait for a frame of their node and not for a timer, which would keep the hub from hibernating. In memory only: a
+// report that is lost with the hub is sent again by POST.
 
 export type HeldReport<Node> = { readonly node: Node; readonly id: number };
 

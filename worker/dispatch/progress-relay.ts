@@ -7,7 +7,9 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 /** How often nodes report while somebody follows one of their jobs, and otherwise. */
 export const WATCHED_EVERY_MS = 1000;
 export const PROGRESS_EVERY_MS = 15_000;
-/** How often a job hears of a lease at least; a lease lives 10 minutes without, and a new one is asked for (OFFER_MS). */
+/**
+ * How often a job hears of a lease at least; a lease lives 10 minutes without, and a new one is asked for (OFFER_MS).
+ */
 export const ALIVE_EVERY_MS = 120_000;
 /** A new stage is sent with the next report after this long, so that short tasks need no call of their own. */
 const STAGE_AFTER_MS = 10_000;
