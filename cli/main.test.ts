@@ -166,10 +166,18 @@ describe("output", () => {
 
   it("contains no control characters of the service", async () => {
     const evil = { ...FAILED, outputs: [{ ...FAILED.outputs[0], error: "a\u001b]0;title\u0007b" }] };
-    const other = await startFakeService({ "GET /v2/jobs/x": { json: evil } });
-    const { stdout } = await runCli(["jobs", "show", "x"], { ...env, COPRA_URL: other.url });
+    const other = await startFakeService({
+      "GET /v2/jobs/x": { json: evil },
+      "GET /v2/jobs/x/events": stream([["end", { ...evil, outputs: [{ ...evil.outputs[0], key: "k\u001b[2J" }] }]]),
+      "GET /v2/jobs/y": failure(400, "query_not_valid", "a\u001b]0;title\u0007b"),
+    });
+    const run = (...args: string[]) => runCli(args, { ...env, COPRA_URL: other.url });
+    const shown = await Promise.all([run("jobs", "show", "x"), run("jobs", "follow", "x"), run("jobs", "show", "y")]);
     await other.close();
-    expect(stdout).toContain("a�]0;title�b");
+    for (const { stdout, stderr } of shown) {
+      expect(stdout + stderr).toContain("a�]0;title�b");
+      for (const control of ["\u001b", "\u0007"]) expect(stdout + stderr).not.toContain(control);
+    }
   });
 });
 

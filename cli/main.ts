@@ -3,6 +3,7 @@ import { VERSION } from "#shared/version.ts";
 import { EXIT, endOf, Interrupted } from "./exit.ts";
 import { parseCommandLine, withDefaultVerb } from "./program.ts";
 import { Output } from "./terminal/output.ts";
+import { printable } from "./terminal/table.ts";
 
 /** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
 const SAME_REQUEST_MS = 500;
@@ -30,7 +31,7 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     // A request that Ctrl-C or a time limit broke off throws the reason, or an error around it.
     const { exitCode, message } = endOf(stop.aborted ? stop.reason : error);
-    if (exitCode !== EXIT.interrupted) output.warn(output.wordColors.red(message));
+    if (exitCode !== EXIT.interrupted) output.warn(output.wordColors.red(printable(message)));
     return exitCode;
   }
 }

@@ -1,16 +1,8 @@
-// Follows a job to its end, and reports that.
+// Follows a job to its end.
 import type { Copra, Job, TaskView } from "../../client/index.ts";
 import type { Context } from "../context.ts";
-import { EXIT, Interrupted, TimedOut } from "../exit.ts";
 import { ProgressView } from "../terminal/progress-view.ts";
 import { snapshotOf } from "./snapshot.ts";
-
-/** After Ctrl-C or a time limit: how to look at the job again. */
-export function hintToFollow({ output }: Context, id: string, error: unknown): void {
-  if (error instanceof Interrupted || error instanceof TimedOut) {
-    output.warn(`The job goes on. To see it again: copra jobs follow ${id}`);
-  }
-}
 
 /** The job at its end. With `--json`, `followJob` also writes a line for each change. */
 export async function followToEnd(
@@ -36,31 +28,3 @@ export async function followToEnd(
   }
   return job;
 }
-
-/** Writes the URLs of a job's outputs, or why it failed; returns the exit code. */
-export function reportEnd({ output }: Context, job: Job): number {
-  if (!output.json) for (const url of urlsOf(job)) output.line(url, () => url);
-  return reportFailures({ output }, job);
-}
-
-/** Words about the end of a job; returns the exit code. */
-export function reportFailures({ output }: Pick<Context, "output">, job: Job): number {
-  const { red, green } = output.wordColors;
-  const failures = [
-    ...(job.input.error ? [`input: ${job.input.error}`] : []),
-    ...(job.input.error ? [] : job.outputs.flatMap(({ key, error }) => (error ? [`${key}: ${error}`] : []))),
-  ];
-  for (const failure of failures) output.warn(red(failure));
-  const completed = job.status === "job.completed";
-  if (!completed && failures.length === 0) output.warn(red(`The job ${job.id} has the status ${job.status}`));
-  if (completed) output.words(green(`Job ${job.id} is completed`));
-  return completed ? EXIT.done : EXIT.failed;
-}
-
-/** All URLs of a job's outputs. */
-export const urlsOf = (job: Job): string[] => job.outputs.flatMap(outputUrls);
-
-export const outputUrls = ({ url, urls = [] }: Job["outputs"][number]): string[] => [
-  ...(url === undefined ? [] : [url]),
-  ...urls.map((entry) => (typeof entry === "string" ? entry : entry.url)),
-];

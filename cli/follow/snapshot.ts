@@ -1,6 +1,7 @@
 // What the progress view shows of a job.
 import type { Job, TaskView } from "../../client/index.ts";
 import type { Line, Snapshot } from "../terminal/progress-view.ts";
+import { printable } from "../terminal/table.ts";
 
 /** What the progress view shows of a job. */
 export function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
@@ -8,12 +9,15 @@ export function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
   return {
     progress: fraction(job.progress) ?? 0,
     state: job.input.status === "input.transferred" ? stateOf(job.status) : stateOf(job.input.status),
-    detail: [job.waiting_for === undefined ? "" : `waits for ${job.waiting_for}`, ...taskFacts(tasks, running)]
+    detail: [
+      job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,
+      ...taskFacts(tasks, running),
+    ]
       .filter((fact) => fact !== "")
       .join(" · "),
     lines: job.outputs.map(
       ({ key, status, progress }): Line => ({
-        name: key,
+        name: printable(key),
         progress: /(encoded|created|packaged)$/.test(status) ? 1 : fraction(progress),
         state: stateOf(status),
         detail: speedOf(running.filter(({ outputs }) => outputs.includes(key))),

@@ -2,7 +2,8 @@
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { durationOption, textOption, withTimeout } from "../context.ts";
-import { followToEnd, hintToFollow, reportEnd } from "../follow/follow-job.ts";
+import { followToEnd } from "../follow/follow-job.ts";
+import { hintToFollow, reportEnd } from "../follow/report.ts";
 import { saveResults } from "../results/save-results.ts";
 
 export const followJob: Run = async (context, [id = ""], options) => {

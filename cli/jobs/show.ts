@@ -5,7 +5,7 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { outputUrls } from "../follow/follow-job.ts";
+import { outputUrls } from "../follow/report.ts";
 import type { Colors } from "../terminal/colors.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable, table } from "../terminal/table.ts";

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import type { Copra, Job } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
-import { outputUrls, reportFailures } from "../follow/follow-job.ts";
+import { outputUrls, reportFailures } from "../follow/report.ts";
 import type { Target } from "../target/target.ts";
 import { bytesText } from "../terminal/values.ts";
 import { downloadAll, type SavedFile } from "./download.ts";
