@@ -8,7 +8,7 @@ import { settingsOf } from "../settings.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
 import { purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { rewriteState } from "../testing/stored-state.ts";
-import { CHECK_AFTER_MS, pendingEffects } from "./effects/job-effects.ts";
+import { CHECK_AFTER_MS, nextCheckAt, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
 import type { JobState } from "./state/job-state.ts";
 
@@ -58,7 +58,7 @@ describe("a job that has ended", () => {
     expect(purgeAt({ ...cleared, version: 2 })).toBeUndefined();
   });
 
-  it("is checked after it should have been purged", async () => {
+  it("is checked within an hour, for its usage, and then after it should have been purged", async () => {
     const spec = await newSpec();
     const now = 1000;
     let state: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
@@ -68,7 +68,8 @@ describe("a job that has ended", () => {
     const deps = { env, state: () => state, apply, note: apply, now: () => now, purge: async () => {} };
     await runEffect({ kind: "index" }, deps);
     const row = await findJob(env.DB, spec.accountId, spec.id);
-    expect([row?.status, row?.checkAt]).toEqual(["job.completed", now + 7 * DAY_MS + CHECK_AFTER_MS]);
+    expect([row?.status, row?.checkAt]).toEqual(["job.completed", now + 6 * CHECK_AFTER_MS]);
+    expect(nextCheckAt(state, now, 7 * DAY_MS)).toBe(now + 7 * DAY_MS + CHECK_AFTER_MS);
   });
 });
 

@@ -1,6 +1,6 @@
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { dayOf } from "../../db/usage.ts";
 import worker from "../../index.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
@@ -9,10 +9,11 @@ import { firstDayOfMonth } from "../fleet/usage-metrics.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
-beforeAll(async () => {
+beforeEach(async () => {
   account = await newAccount();
+  await env.DB.prepare("DELETE FROM usage_days").run();
 });
-beforeEach(() => env.DB.prepare("DELETE FROM usage_days").run());
+const HOUR_MS = 60 * 60_000;
 
 const ask = (method: string, path: string, body?: unknown) => send(path, { method, body, headers: basic(account.key) });
 const ends = async (query = "") => (await ask("GET", `/v2/usage${query}`)).body.total.jobs;
@@ -47,6 +48,20 @@ describe("GET /v2/usage", () => {
     const stranger = await newAccount();
     const { body: other } = await send("/v2/usage", { headers: basic(stranger.key) });
     expect(other.total.jobs).toEqual({ completed: 0, failed: 0, cancelled: 0 });
+  });
+
+  it("is added up within an hour of the end, also of a job that notifies nobody", async () => {
+    const { body: job } = await ask("POST", "/v2/jobs", jobBody({ notification: { type: "none" } }));
+    await ask("DELETE", `/v2/jobs/${job.id}`);
+    await vi.waitFor(async () => expect((await ends()).cancelled).toBe(1));
+    const row = await env.DB.prepare("SELECT check_at FROM jobs WHERE id = ?").bind(job.id).first("check_at");
+    expect(row).toBeLessThan(Date.now() + HOUR_MS);
+    await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(job.id).run();
+    await sweep();
+    const { results } = await env.DB.prepare("SELECT aborted FROM usage_days WHERE account_id = ?")
+      .bind(account.id)
+      .all();
+    expect(results).toEqual([{ aborted: 1 }]);
   });
 
   it.each([

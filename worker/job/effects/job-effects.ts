@@ -136,6 +136,14 @@ export function nextAlarmAt(
 /** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
   Math.ceil(Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now)) + checkAfterMs(now - state.spec.createdAt);
+/**
+ * The same when the job's row is written: one that has ended is checked within an hour, because the check adds up what
+ * it has used (db/usage.ts).
+ */
+export function rowCheckAt(state: JobState, now: number, retentionMs: number): number {
+  const at = nextCheckAt(state, now, retentionMs);
+  return isTerminalJob(state.status) ? Math.min(at, now + MAX_CHECK_AFTER_MS) : at;
+}
 /** Longer than any alarm is late. */
 export const CHECK_AFTER_MS = 10 * 60_000;
 const MAX_CHECK_AFTER_MS = 60 * 60_000;

@@ -22,7 +22,7 @@ import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
 import { emitEvents } from "./emit-effect.ts";
 import { revokeLeases } from "./hub-calls.ts";
-import { completionName, indexed, mayAbortAgain, nextCheckAt, revoked, uploadAborted } from "./job-effects.ts";
+import { completionName, indexed, mayAbortAgain, revoked, rowCheckAt, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
 
@@ -87,7 +87,7 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     completedAt: state.completedAt,
     view: JSON.stringify(viewJob(state)),
     // Computed for the state after this effect, on which the purge depends.
-    checkAt: nextCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
+    checkAt: rowCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
     search: searchText(state.spec),
     usage: isTerminalJob(state.status) ? usageText(usageOf(state, deps.now())) : null,
   });
