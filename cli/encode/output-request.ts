@@ -30,8 +30,8 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
 };
 
 /**
- * The outputs for the values of `--to`, with paths that begin with `base`: `video-720p.mp4`, `video-hls/`. Throws a usage
- * error for a parameter without a value; the service checks the rest.
+ * The outputs for the values of `--to`, with paths that begin with `base`: `video-720p.mp4`, `video-hls/`. Throws a
+ * usage error for a parameter without a value; the service checks the rest.
  */
 export function outputsOf(formats: readonly string[], base: string): Record<string, unknown> {
   const streams = formats.filter(isStream);

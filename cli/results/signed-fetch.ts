@@ -10,8 +10,8 @@ const Signable = z.object({
 });
 
 /**
- * Requests without a signature first, and with one if the storage demands it and the keys are known: from the request, or
- * of the local system.
+ * Requests without a signature first, and with one if the storage demands it and the keys are known: from the request,
+ * or of the local system.
  */
 export async function signingFetcher(storage: object, { local }: Target): Promise<Fetcher> {
   const own = Signable.safeParse(storage);

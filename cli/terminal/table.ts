@@ -6,7 +6,9 @@ const COLOR = new RegExp(`${ESCAPE}\\[\\d+m`, "g");
 /** The width of a text on the screen, without its color codes. */
 export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")].length;
 
-/** Rows in columns with two spaces between them; columns are as wide as their widest cell, and the last is not padded. */
+/**
+ * Rows in columns with two spaces between them; columns are as wide as their widest cell, and the last is not padded.
+ */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -10,7 +10,9 @@ import { type FakeService, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli, startCli } from "../testing/run-cli.ts";
 import { examplePayload } from "./trigger.ts";
 
-/** An account's ring of events: a stream gets those after `Last-Event-ID`, and those that are added while it is open. */
+/**
+ * An account's ring of events: a stream gets those after `Last-Event-ID`, and those that are added while it is open.
+ */
 class Ring {
   readonly #events: { id: number; text: string }[] = [];
   readonly #streams = new Set<ServerResponse>();

@@ -57,7 +57,9 @@ const printOptions = ({ acl, storageClass, cacheControl, expires }: ObjectOption
 /** Any pair: the parsers do not look at fields without valid credentials. */
 const CREDENTIALS = { access_key_id: "id", secret_access_key: "secret" };
 
-/** The service of a bucket, and where the bucket is: of all services that could mean it, the one with the fewest fields. */
+/**
+ * The service of a bucket, and where the bucket is: of all services that could mean it, the one with the fewest fields.
+ */
 function printBucket(bucket: S3Bucket, options: Section): Section {
   const candidates = candidatesFor(bucket);
   return candidates.find((candidate) => means(candidate, options, bucket)) ?? candidates.at(-1) ?? {};

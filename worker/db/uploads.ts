@@ -65,8 +65,8 @@ export const partsOf = (db: D1Database, uploadId: string): Promise<PartRow[]> =>
 const EXPIRY_STEP_MS = 10 * 60_000;
 
 /**
- * Records a stored part, and that the upload is in use until `expiresAt`. Returns false when the upload was completed or
- * removed meanwhile: then nothing is recorded.
+ * Records a stored part, and that the upload is in use until `expiresAt`. Returns false when the upload was completed
+ * or removed meanwhile: then nothing is recorded.
  */
 export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<boolean> {
   const { uploadId, number, sizeBytes, etag } = part;

@@ -1,4 +1,5 @@
-// The tasks that leave their nodes: what their accounts have used, how they ended, and whether their nodes are to blame.
+// The tasks that leave their nodes: what their accounts have used, how they ended, and whether their nodes are to
+// blame.
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { TaskReport } from "../../rpc/hub-reports.ts";
 import type { Charges } from "./charges.ts";

@@ -1,4 +1,5 @@
-// Lends tickets to another hub of the pool whose nodes have free slots, in the order in which they would be served here.
+// Lends tickets to another hub of the pool whose nodes have free slots, in the order in which they would be served
+// here.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Capacity } from "../../rpc/hub.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";

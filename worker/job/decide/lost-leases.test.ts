@@ -43,13 +43,7 @@ describe("leases", () => {
     expect(confirmationDueAt(state)).toBe(at);
     expect(leasesToConfirm(state, at - 16_000).size).toBe(0);
     expect([...leasesToConfirm(state, at)]).toEqual([[FIRST_HUB, [{ lease, nodeId: "node-a", session: "s-node-a" }]]]);
-    const rows: [
-      LeaseHolding,
-      phase: string,
-      losses: number,
-      leftMs: number,
-      askedAfterMs: number | null,
-    ][] = [
+    const rows: [LeaseHolding, phase: string, losses: number, leftMs: number, askedAfterMs: number | null][] = [
       ["held", "leased", 0, LEASE_MS, null],
       ["not-held", "pending", 1, 0, null],
       ["not-connected", "leased", 0, 150_000, 15_000],

@@ -1,5 +1,5 @@
-// How leases are lost: their node's connection ended, the node never got them, or nobody has heard of them for too long.
-// Pure: (state, input, now) → next state.
+// How leases are lost: their node's connection ended, the node never got them, or nobody has heard of them for too
+// long. Pure: (state, input, now) → next state.
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS, type LeaseProof } from "#shared/protocol/leases.ts";
 import { FIRST_HUB, type LeaseHolder, type LeaseHolding } from "../../rpc/hub.ts";
@@ -37,8 +37,8 @@ export function loseSession(state: JobState, { session, hasEnded }: LostSession,
 }
 
 /**
- * Leases that soon must be confirmed are confirmed together: a job with many chunks asks seldom. A claim whose answer was
- * lost has been repeated by then.
+ * Leases that soon must be confirmed are confirmed together: a job with many chunks asks seldom. A claim whose answer
+ * was lost has been repeated by then.
  */
 const TOGETHER_MS = 15_000;
 /**

@@ -13,7 +13,10 @@ export async function capacityOf(env: HubBinding, pool: string): Promise<number>
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** What a hub knows of leases of its nodes. A hub of the previous release does not say: then they last until they expire. */
+/**
+ * What a hub knows of leases of its nodes. A hub of the previous release does not say: then they last until they
+ * expire.
+ */
 export async function holdersOf(env: HubBinding, hub: string, leases: LeaseHolder[]): Promise<readonly LeaseHolding[]> {
   try {
     return await withDeadline("holders", hubOf(env, hub).holders(leases));
