@@ -42,7 +42,8 @@ it("reports progress up to the end of a successful encode", async () => {
   const command = encode("-frames:v", "100", "-c:v", "libx264", "-preset", "ultrafast", "-f", "null", "-");
   const result = await runCommand({ ...command, onProgress: (progress) => seen.push(progress), expectedFrames: 100 });
   expect(result).toEqual({ ok: true });
-  expect(seen.at(-1)).toEqual({ frame: 100, outTimeMs: expect.any(Number), ended: true });
+  const rate = { fps: expect.any(Number), speed: expect.any(Number) };
+  expect(seen.at(-1)).toEqual({ frame: 100, outTimeMs: expect.any(Number), ended: true, ...rate });
   expect(seen.map(({ frame }) => frame)).toEqual(seen.map(({ frame }) => frame).toSorted((a, b) => a - b));
 });
 
