@@ -155,7 +155,7 @@ export class NodeFrames {
       contradictionOf(admitted, hello) ??
       this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
     if (rejection) return this.disconnect(socket, rejection);
-    const replaced = older && this.#replace(older, session);
+    const replaced = older && this.#replace(older, hello);
     const valid = running.filter((proof) => isLeaseToken(proof, sealingKeysOf(this.#env)));
     const leases: HeldLeases = Object.fromEntries(valid.map(({ lease, slotClass }) => [lease, slotClass]));
     const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);
@@ -179,12 +179,18 @@ export class NodeFrames {
 
   /**
    * A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process.
+   * Leases that the same process does not name were assigned in vain: their frames were lost with the older socket.
    */
-  async #replace(older: SocketNode, session: string): Promise<void> {
+  async #replace(older: SocketNode, { session, running }: NodeFrameOf<"hello">): Promise<void> {
     const reported = this.#reportHeld(older);
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");
-    await Promise.all([reported, older.session === session ? null : this.#jobs.lost(older, true)]);
+    const known: ReadonlySet<string> = new Set(running.map(({ lease }) => lease));
+    const leases: HeldLeases =
+      older.session === session
+        ? Object.fromEntries(Object.entries(older.leases).filter(([lease]) => !known.has(lease)))
+        : older.leases;
+    await Promise.all([reported, this.#jobs.lost({ ...older, leases }, older.session !== session)]);
   }
 
   /** The encodes that nodes which have just lost their connections can run at the same time. */

@@ -146,6 +146,20 @@ describe("the hub", () => {
     expect((await back.next("cancel")).lease).toBe(lease);
   });
 
+  it("shortens the leases that a node does not name when it replaces its own connection", async () => {
+    await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const expiresIn = () =>
+      runInDurableObject(
+        jobOf(env, spec.id),
+        (_, { storage }) => (loadState(storage)?.tasks[0]?.lease?.expiresAt ?? 0) - Date.now(),
+      );
+    await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
+    // The frame was lost with the socket that the hub takes for open.
+    await joined("a", { inspect: 0, encode: 0 });
+    await vi.waitFor(async () => expect(await expiresIn()).toBeLessThan(11_000));
+  });
+
   it("removes the slots of a node that drains or whose process was replaced", async () => {
     const old = await joined("a", { inspect: 1, encode: 1 }, "old");
     const fresh = await joined("a", { inspect: 0, encode: 0 }, "new");
