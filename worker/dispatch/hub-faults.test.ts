@@ -177,6 +177,23 @@ describe("the hub", () => {
     expect(await jobOf(env, spec.id).view()).toMatchObject({ ok: true, value: { status: "job.failed" } });
   });
 
+  it("takes a lease for held while a report on it is on its way, though its slot is free", async () => {
+    const node = await joined("a", ONE_INSPECT);
+    await newJob();
+    const { lease, token } = (await node.next("assign")).assignment;
+    const answered = Promise.withResolvers<never>();
+    const turn = vi.spyOn(JobObject.prototype, "turn").mockReturnValue(answered.promise);
+    const body = { token, failure: { code: "input_not_media", message: "Not media" } };
+    const slots = { offered: { inspect: 0, encode: 0 }, released: [lease] };
+    node.say({ type: "report", id: 0, report: { lease, verb: "fail", body }, slots });
+    await vi.waitFor(() => expect(turn).toHaveBeenCalled(), SOON);
+    const holder = { lease, nodeId: "a", session: "s-a" };
+    expect(await hubOf(env).holders([holder])).toEqual(["held"]);
+    answered.reject(new Error("Network connection lost."));
+    expect(await node.next("ack")).toMatchObject({ isAccepted: null });
+    expect(await hubOf(env).holders([holder])).toEqual(["not-held"]);
+  });
+
   it("gets a ticket again from a job that died while it advertised", async () => {
     const spec = await newSpec();
     const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockRejectedValue(new Error("Network connection lost."));

@@ -30,6 +30,7 @@ export class JobCalls {
   readonly #relay = new ProgressRelay();
   /** How often nodes report, as far as this is known. */
   readonly #pace = new WeakMap<SocketNode, number>();
+  readonly #reporting = new Set<LeaseId>();
   readonly #lost = new Map<string, { readonly session: string; readonly jobs: ReadonlySet<string> }>();
 
   /** `hub` is the name of the hub, which leases remember. */
@@ -69,9 +70,16 @@ export class JobCalls {
     const { lease, body } = report;
     const jobId = parseLeaseId(lease)?.job;
     const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
+    this.#reporting.add(lease);
     const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
+    this.#reporting.delete(lease);
     const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
     if (isAccepted !== null || slots) this.#nodes.send(node, { type: "ack", id, isAccepted });
+  }
+
+  /** Whether a report on a lease is on its way to the job. */
+  isReporting(lease: LeaseId): boolean {
+    return this.#reporting.has(lease);
   }
 
   /** A node has connected and still works on these leases. Their jobs' accounts become known. */

@@ -104,7 +104,8 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   }
 
   async holders(leases: LeaseHolder[]): Promise<LeaseHolding[]> {
-    return leases.map((lease) => this.#nodes.roster.holding(lease));
+    // A report gives the slot back before its job has it.
+    return leases.map((one) => (this.#jobs.isReporting(one.lease) ? "held" : this.#nodes.roster.holding(one)));
   }
 
   async overflows(hub: string): Promise<void> {
