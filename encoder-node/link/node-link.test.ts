@@ -245,7 +245,11 @@ it("has a report acknowledged, and gives up when that is not possible", async ()
   expect(JSON.parse(connections[0]?.received.at(-1) ?? "")).toEqual({ type: "due", id: sent.id });
   say({ type: "ack", id: sent.id, isAccepted: null });
   expect(await waiting).toBeNull();
-  expect([slot.freed, slot.acknowledged].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  expect([slot.freed, slot.acknowledged].map(({ mock }) => mock.calls.length)).toEqual([1, 0]);
+  const accepted = link.report(report, slot);
+  say({ type: "ack", id: sent.id + 1, isAccepted: true });
+  expect(await accepted).toBe(true);
+  expect(slot.acknowledged).toHaveBeenCalledOnce();
   const lost = link.report(report);
   connections[0]?.socket.terminate();
   expect(await lost).toBeNull();

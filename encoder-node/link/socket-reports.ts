@@ -40,7 +40,8 @@ export class SocketReports {
       this.#waiting.set(id, (ack) => {
         for (const timer of timers) clearTimeout(timer);
         clearTimeout(due ?? undefined);
-        if (ack) slot?.acknowledged();
+        // Only what the job has answered ends the lease at the hub, too: otherwise the node still holds it.
+        if (ack && ack.isAccepted !== null) slot?.acknowledged();
         resolve(ack?.isAccepted ?? null);
       });
       this.#send(socket, slot ? { ...frame, slots: slot.freed(), ...mayWait } : frame);
