@@ -212,6 +212,8 @@ export class LeaseRequests implements LeaseRpc {
     log.debug("lease report", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
     if (verdict === "current" && task) save(take(state, task.id));
+    // The report may have been noted in a turn that failed: now it must become durable, because its node drops it.
+    else if (verdict === "repeat") save(before);
     return ok(null);
   }
 
