@@ -104,7 +104,7 @@ export class JobMemory {
     const now = Date.now();
     const ms = this.#state ? endedLeaseMs(this.#state.tasks, changed.tasks, now) : 0;
     const next = endOthers(this.#state, changed, now);
-    return ms > 0 ? { ...next, used: { ...next.used, nodeMs: next.used.nodeMs + ms } } : next;
+    return ms === 0 ? next : { ...next, used: { ...next.used, nodeMs: Math.max(0, next.used.nodeMs + ms) } };
   }
 
   /** Whether reports on leases must be written to disk: an output's status changed, or a lease there expires soon. */

@@ -14,13 +14,20 @@ export type Used = z.infer<typeof Used>;
 
 export const NOTHING_USED: Used = { nodeMs: 0, failed: 0, aborted: 0, lastedMs: 0 };
 
-/** The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. */
+/**
+ * The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. Negative for a lease that had
+ * expired and is valid again, because its node has returned: it is counted when it ends.
+ */
 export function endedLeaseMs(before: readonly TaskState[], after: readonly TaskState[], now: number): number {
-  if (before === after || !before.some(({ phase }) => phase === "leased")) return 0;
+  if (before === after) return 0;
   const running = new Set(after.flatMap((task) => (task.phase === "leased" ? [attemptOf(task)] : [])));
-  return before
-    .filter((task) => task.phase === "leased" && !running.has(attemptOf(task)))
-    .reduce((sum, { lease }) => sum + (lease ? Math.max(0, Math.min(now, lease.expiresAt) - lease.since) : 0), 0);
+  return before.reduce((sum, task) => {
+    const isRunning = running.has(attemptOf(task));
+    if (!task.lease || (task.phase === "leased") === isRunning) return sum;
+    const { since, expiresAt } = task.lease;
+    const lastedMs = Math.max(0, Math.min(now, expiresAt) - since);
+    return isRunning ? sum - lastedMs : sum + lastedMs;
+  }, 0);
 }
 
 const attemptOf = ({ id, attempt }: TaskState): string => `${id} ${attempt}`;

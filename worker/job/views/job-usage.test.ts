@@ -78,3 +78,16 @@ it("counts the time of each lease when it ends, however it ends", () => {
   expect(endedLeaseMs(before.tasks, lost, since + 10 ** 9)).toBe(10 * 60_000);
   expect(claim(checkedJob(before.spec), "t1").state.used.nodeMs).toBe(0);
 });
+
+it("counts the time of a lease once when it expires and its node returns", () => {
+  const before = encoding();
+  const since = before.tasks.find(({ phase }) => phase === "leased")?.lease?.since ?? 0;
+  const expired = before.tasks.map((task) => (task.phase === "leased" ? { ...task, phase: "pending" as const } : task));
+  const [lostAt, endedAt] = [since + 700, since + 5000];
+  const changes = [
+    [before.tasks, expired, lostAt],
+    [expired, before.tasks, lostAt],
+    [before.tasks, [], endedAt],
+  ] as const;
+  expect(changes.reduce((sum, [from, to, at]) => sum + endedLeaseMs(from, to, at), 0)).toBe(5000);
+});
