@@ -149,6 +149,8 @@ describe("the attempts of a job", () => {
     const back = recordProgress(lost, item, NOW + 1000 + LEASE_MS + 1).state;
     expect(viewTasks(back).attempts.some(({ task }) => task === "chunk-0")).toBe(false);
     expect(taskOf(back, "chunk-0")).toMatchObject({ status: "running", attempt: 1 });
+    const done = completeTask(back, "chunk-0", goodChunk(), NOW + LEASE_MS + 2000);
+    expect(viewTasks(done).attempts.filter(({ task }) => task === "chunk-0")).toMatchObject([{ outcome: "completed" }]);
   });
 
   it("are limited in number and length, and the earliest are dropped", () => {

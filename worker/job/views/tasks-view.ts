@@ -115,7 +115,10 @@ const keysOf = ({ spec }: JobState, outputs: readonly number[]): string[] =>
 /** Attempts that run again, because their node reported after all, have not ended. */
 function viewAttempts(state: JobState): Pick<TaskList, "attempts" | "attempts_dropped"> {
   const running = new Set(state.tasks.flatMap((task) => (task.phase === "leased" ? [attemptKey(task.id, task)] : [])));
-  const ended = [...state.attempts.ended, ...chunkAttempts(state)]
+  const completed = chunkAttempts(state);
+  // A chunk may complete after its lease was given up as lost.
+  const known = new Set(completed.map((one) => attemptKey(one.task, one)));
+  const ended = [...state.attempts.ended.filter((one) => !known.has(attemptKey(one.task, one))), ...completed]
     .filter((one) => !running.has(attemptKey(one.task, one)))
     .sort((a, b) => a.endedAt - b.endedAt);
   const surplus = Math.max(0, ended.length - MAX_ATTEMPTS);
