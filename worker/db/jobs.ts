@@ -104,7 +104,7 @@ export async function scheduleChecks(
 /**
  * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
  * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
- * a new job, because the idempotency key of a lost job is free (idempotency.ts).
+ * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was added up stays as it is.
  */
 export async function endLostJob(
   db: D1Database,
@@ -114,7 +114,7 @@ export async function endLostJob(
   const unchanged = and(eq(jobs.id, lost.id), eq(jobs.version, lost.version), eq(jobs.checkAt, lost.checkAt ?? 0));
   const ended = drizzle(db)
     .update(jobs)
-    .set({ ...end, view: packView(end.view), usage: LOST_USAGE, checkAt: null })
+    .set({ ...end, view: packView(end.view), usage: sql`coalesce(${jobs.usageCounted}, ${LOST_USAGE})`, checkAt: null })
     .where(unchanged);
   await runBatch(db, [
     ended.getSQL(),

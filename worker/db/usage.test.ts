@@ -100,6 +100,16 @@ describe("the usage of an account", () => {
     expect(results).toEqual([{ day: TODAY, failed: 1 }]);
   });
 
+  it("keeps what a job has used that ended, was retried and is lost", async () => {
+    await stored(row("A", COMPLETED));
+    await check(2, row("A", COMPLETED));
+    const retried = row("A", null, { version: 3 });
+    await stored(retried);
+    await endLostJob(env.DB, { ...retried, checkAt: 1 }, { status: "job.failed", completedAt: NOW, view: "{}" });
+    expect((await findJob(env.DB, "acc", retried.id))?.status).toBe("job.failed");
+    expect(await used()).toEqual(today(COMPLETED));
+  });
+
   it("costs one row for all jobs of a day, and none once they are added", async () => {
     const rows = Array.from({ length: 50 }, (_, at) => row(`A${10 + at}`, COMPLETED, { checkAt: null }));
     await stored(...rows);
