@@ -2,6 +2,7 @@
 import { mkdtempSync, openAsBlob, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   type AccountEvent,
@@ -71,6 +72,9 @@ it("uploads a file, encodes it, follows it, verifies its webhooks and reads all 
   const verified: NotificationPayload["event"][] = [];
   for (const { headers, raw } of webhooks.received) {
     verified.push((await verifyWebhook({ headers, body: raw }, stack.webhookSecret)).event);
+    expect(new Webhook(stack.webhookSecret).verify(raw, headers as Record<string, string>)).toMatchObject({
+      job_id: job.id,
+    });
     await expect(verifyWebhook({ headers, body: `${raw} ` }, stack.webhookSecret)).rejects.toThrow("not valid");
   }
   expect(verified.toSorted()).toEqual(["input.transferred", "job.completed", "output.completed", "output.completed"]);
