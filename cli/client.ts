@@ -15,7 +15,9 @@ const RETRIES = 2;
 export async function clientOf(context: Context, retries = RETRIES): Promise<Client> {
   const target = await targetOf(context);
   if (target.key === null) {
-    throw usageError(`${target.source} has no API key: give --key or COPRA_API_KEY, or run copra login`);
+    throw usageError(
+      `${target.source} has no API key: give --key, or COPRA_API_KEY with the same COPRA_URL, or run copra login`,
+    );
   }
   const { url, key } = target;
   return { target, copra: new Copra({ url, key, retries }) };
@@ -26,7 +28,8 @@ export async function adminOf(context: Context): Promise<CopraAdmin> {
   const { url, adminToken: token, source } = await targetOf(context);
   if (token === null) {
     throw usageError(
-      `${source} has no admin token: give --admin-token or COPRA_ADMIN_TOKEN, or run copra login --admin`,
+      `${source} has no admin token: give --admin-token, or COPRA_ADMIN_TOKEN with the same COPRA_URL, or run ` +
+        "copra login --admin",
     );
   }
   return new CopraAdmin({ url, token, retries: RETRIES });

@@ -12,7 +12,7 @@ import {
   withProfile,
   writeConfig,
 } from "../target/config-file.ts";
-import { serviceUrl } from "../target/target.ts";
+import { environmentCredentials, serviceUrl } from "../target/target.ts";
 import { askSecret } from "../terminal/prompt.ts";
 import { table } from "../terminal/table.ts";
 
@@ -24,8 +24,9 @@ export const login: Run = async (context, [given], options) => {
   if (!url) throw usageError("Name the service: copra login https://encode.example.com");
   const service = serviceUrl(url);
   const name = textOption(globals, "profile") ?? DEFAULT_PROFILE;
-  const key = textOption(globals, "key") ?? env.COPRA_API_KEY ?? (await askSecret(input, "API key: ", signal));
-  const givenToken = textOption(globals, "adminToken") ?? env.COPRA_ADMIN_TOKEN;
+  const found = environmentCredentials(url, env);
+  const key = textOption(globals, "key") ?? found.key ?? (await askSecret(input, "API key: ", signal));
+  const givenToken = textOption(globals, "adminToken") ?? found.adminToken;
   const asked = options.admin === true ? await askSecret(input, "Admin token: ", signal) : "";
   const token = givenToken ?? asked;
   if (key === "" && token === "") throw usageError("There is no API key: type it, or give it by standard input");

@@ -53,9 +53,24 @@ export function serviceUrl(text: string): string {
   return whole.replace(/\/+$/, "").replace(/\/v2$/, "");
 }
 
+export type Credentials = { readonly key: string | undefined; readonly adminToken: string | undefined };
+
+/**
+ * The credentials of the environment for a service: none if COPRA_URL names another one, so that no key goes to a
+ * service that it is not for. Without COPRA_URL, they are for the service that the command line names.
+ */
+export function environmentCredentials(url: string, env: Env): Credentials {
+  const own = variable(env.COPRA_URL);
+  if (own !== undefined && normalized(own) !== normalized(url)) return { key: undefined, adminToken: undefined };
+  return { key: variable(env.COPRA_API_KEY), adminToken: variable(env.COPRA_ADMIN_TOKEN) };
+}
+
+const variable = (text: string | undefined): string | undefined => text?.trim() || undefined;
+const normalized = (url: string): string => new URL(serviceUrl(url)).href;
+
 /**
  * The target of a command. Options and environment variables come first, then the profile, then the running local
- * system. URL and credentials come from the same place, so that no key goes to a service that it is not for.
+ * system. Credentials of the environment, of profiles and of the local system go only to the service they are for.
  */
 export function findTarget(options: TargetOptions, env: Env): Target {
   return explicitTarget(options, env) ?? profileTarget(options, env) ?? localTarget(env) ?? fail(env);
@@ -64,20 +79,25 @@ export function findTarget(options: TargetOptions, env: Env): Target {
 function explicitTarget(options: TargetOptions, env: Env): Target | null {
   const fromOptions = options.url !== undefined || options.key !== undefined || options.adminToken !== undefined;
   // A named profile is more specific than variables of the environment.
-  if (options.profile !== undefined && !fromOptions) return null;
-  const url = options.url ?? (env.COPRA_URL?.trim() || undefined);
-  const key = options.key ?? (env.COPRA_API_KEY?.trim() || undefined);
-  const adminToken = options.adminToken ?? (env.COPRA_ADMIN_TOKEN?.trim() || undefined);
-  if (url === undefined && key === undefined && adminToken === undefined) return null;
+  if (options.profile !== undefined && options.url === undefined) return null;
+  const url = options.url ?? variable(env.COPRA_URL);
   if (url === undefined) {
+    if (!fromOptions && !variable(env.COPRA_API_KEY) && !variable(env.COPRA_ADMIN_TOKEN)) return null;
     throw usageError("There is a key or token, but no URL: give --url or COPRA_URL, too");
   }
-  const source = fromOptions ? "the options" : "the environment";
-  return { url: serviceUrl(url), key: key ?? null, adminToken: adminToken ?? null, source, local: null };
+  const found = environmentCredentials(url, env);
+  const { key = found.key ?? null, adminToken = found.adminToken ?? null } = options;
+  return {
+    url: serviceUrl(url),
+    key,
+    adminToken,
+    source: fromOptions ? "the options" : "the environment",
+    local: null,
+  };
 }
 
-function profileTarget({ profile: named }: TargetOptions, env: Env): Target | null {
-  const wanted = named ?? (env.COPRA_PROFILE?.trim() || undefined);
+function profileTarget(options: TargetOptions, env: Env): Target | null {
+  const wanted = options.profile ?? variable(env.COPRA_PROFILE);
   const config = readConfig(env);
   const name = wanted ?? config.current;
   if (name === null) return null;
@@ -86,7 +106,8 @@ function profileTarget({ profile: named }: TargetOptions, env: Env): Target | nu
     if (wanted === undefined) return null;
     throw usageError(`There is no profile "${name}"${knownProfiles(config)}`);
   }
-  const { url, key = null, admin_token: adminToken = null } = found;
+  const { key = found.key ?? null, adminToken = found.admin_token ?? null } = options;
+  const { url } = found;
   return { url: serviceUrl(url), key, adminToken, source: `profile "${name}"`, local: null };
 }
 
