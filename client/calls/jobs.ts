@@ -172,7 +172,9 @@ export class Jobs {
             cursor: jobs.cursor ?? undefined,
           }
         : jobs;
-    return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable: true });
+    // A filter may select other jobs the next time.
+    const repeatable = "ids" in jobs;
+    return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable });
   }
 }
 

@@ -33,7 +33,7 @@ export class Uploads {
   }
 
   create(file: { readonly name: string; readonly size: number }, options?: CallOptions): Promise<Upload> {
-    return this.#caller.json("/v2/uploads", { ...options, method: "POST", json: file, repeatable: true });
+    return this.#caller.json("/v2/uploads", { ...options, method: "POST", json: file });
   }
 
   get(id: string, options?: CallOptions): Promise<Upload> {

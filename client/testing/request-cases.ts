@@ -49,6 +49,21 @@ export const REQUEST_CASES: readonly Case[] = [
     },
   ],
   [
+    "changes of the jobs of a filter, and new uploads, are not repeated when they may have been carried out",
+    async (origin) => {
+      for (const [call, expected] of [
+        [(copra: Copra) => copra.jobs.cancelMany({ filter: { q: "a" } }), 2],
+        [(copra: Copra) => copra.jobs.retryMany({ filter: { q: "a" } }), 2],
+        [(copra: Copra) => copra.uploads.create({ name: "a", size: 1 }), 2],
+        [(copra: Copra) => copra.jobs.cancelMany({ ids: ["job"] }), 3],
+      ] as const) {
+        const { url, requests } = scenario(origin, "busy");
+        equal((await ofCopraError(call(new Copra({ url, key: "k", retries: 2 })))).status, 500);
+        equal((await requests()).length, expected);
+      }
+    },
+  ],
+  [
     "an aborted request rejects with the reason, while it waits for the next try, too",
     async (origin) => {
       const { copra } = scenario(origin, "down");
