@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FakeService, startFakeService } from "../testing/fake-service.ts";
+import { bareEnvironment, runCli } from "../testing/run-cli.ts";
+
+let folder: string;
+let service: FakeService;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
+  service = await startFakeService({ "GET /v2/jobs": { json: { jobs: [], next_cursor: null } } });
+});
+afterAll(async () => {
+  await service?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("copra login", () => {
+  const keysOf = async (args: readonly string[], variables: Record<string, string>, input = "") => {
+    const before = service.requests.length;
+    const own = { ...bareEnvironment(join(folder, "login")), ...variables };
+    expect(await runCli(["login", service.url, ...args], own, input)).toMatchObject({ code: 0 });
+    return service.requests.slice(before).map(({ headers }) => headers.authorization);
+  };
+  const basic = (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`;
+  const elsewhere = { COPRA_URL: "https://elsewhere.example.com", COPRA_API_KEY: "k-env", COPRA_ADMIN_TOKEN: "a-env" };
+
+  it.each<[string, string[], Record<string, string>, string, string]>([
+    ["asks for a key that the environment has for another service", [], elsewhere, "k-asked\n", "k-asked"],
+    ["uses the option", ["--key", "k-option"], elsewhere, "", "k-option"],
+    ["uses the environment's key for no service in particular", [], { COPRA_API_KEY: "k-env" }, "", "k-env"],
+  ])("%s", async (_, args, variables, input, key) => {
+    expect(await keysOf(args, variables, input)).toEqual([basic(key)]);
+  });
+});
