@@ -53,15 +53,15 @@ async function byIds(change: (jobs: JobSelection) => Promise<BulkResult>, ids: r
   return jobs;
 }
 
-/** Batch after batch, until no job is left that has not been tried. */
+/** Batch after batch, each job once; a batch without jobs is not the end. */
 async function byFilter(change: (jobs: JobSelection) => Promise<BulkResult>, filter: JobFilter): Promise<Changed[]> {
-  const jobs = new Map<string, Changed>();
-  for (;;) {
-    const before = jobs.size;
-    const { jobs: changed, has_more: hasMore } = await change({ filter, limit: BATCH });
-    for (const job of changed) jobs.set(job.id, job);
-    if (!hasMore || jobs.size === before) return [...jobs.values()];
+  const jobs: Changed[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const batch: BulkResult = await change({ filter, limit: BATCH, cursor });
+    jobs.push(...batch.jobs);
+    cursor = batch.next_cursor ?? null;
   }
+  return jobs;
 }
 
 const codeOf = (errorCode: string): number =>
