@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { CommandError, EXIT } from "../exit.ts";
 import { hasReferences, referencesOf } from "./playlists.ts";
-import { localPath } from "./result-paths.ts";
+import { localPath, withoutQuery } from "./result-paths.ts";
 
 /** Gets a stored object; rejects when there is no connection. */
 export type Fetcher = (url: string, signal: AbortSignal) => Promise<Response>;
@@ -16,7 +16,7 @@ export type Download = {
   readonly urls: readonly string[];
   readonly optional: readonly string[];
   readonly folder: string;
-  /** URL of the folder in the storage to which local paths are relative. */
+  /** URL of the folder in the storage to which local paths are relative; null: files are named like the URLs' ends. */
   readonly base: string | null;
   /** Beginning of the objects' names that local files do not have. */
   readonly prefix: string;
@@ -36,31 +36,25 @@ const FIRST_PAUSE_MS = 500;
 export async function downloadAll({ urls, optional, ...options }: Download): Promise<SavedFile[]> {
   const { base, folder, prefix, signal, fetcher, onFile } = options;
   const saved: SavedFile[] = [];
-  const seen = new Set<string>();
-  const waiting: string[] = [];
-  const add = (more: readonly string[]): void => {
-    for (const url of more) {
-      // What is elsewhere is not an output of this job.
-      const isOurs = base === null || url.startsWith(base) || urls.includes(url);
-      if (!isOurs || seen.has(url)) continue;
-      seen.add(url);
-      waiting.push(url);
-    }
-  };
+  const origins = new Set(urls.map((url) => new URL(url).origin));
+  // What is elsewhere is not an output of this job.
+  const isOurs = (url: string): boolean => (base === null ? origins.has(new URL(url).origin) : url.startsWith(base));
+  const pathOf = (url: string): string => join(folder, localPath(url, base, prefix));
+  const paths = uniquePaths(pathOf);
+  const waiting = paths.add([...urls, ...optional]);
   const failed = new AbortController();
   const all = AbortSignal.any([signal, failed.signal]);
   const work = async (): Promise<void> => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-      const path = join(folder, localPath(url, base, prefix));
+      const path = pathOf(url);
       const text = await save(url, path, { fetcher, signal: all, isOptional: optional.includes(url) });
       if (text === null) continue;
-      add(text.references);
+      waiting.push(...paths.add(text.references.filter(isOurs)));
       const file = { path, url, bytes: text.bytes };
       saved.push(file);
       onFile?.(file, saved.length);
     }
   };
-  add([...urls, ...optional]);
   // Playlists name further files, which workers that have run out of work would miss.
   while (waiting.length > 0) {
     await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, work)).catch((error: unknown) => {
@@ -69,6 +63,26 @@ export async function downloadAll({ urls, optional, ...options }: Download): Pro
     });
   }
   return saved;
+}
+
+/**
+ * The local files so far. `add` returns the URLs that are new, and throws if two files would overwrite each other. URLs
+ * that differ in their queries alone are the same object, such as with and without a signature.
+ */
+function uniquePaths(pathOf: (url: string) => string): { add(urls: readonly string[]): string[] } {
+  const urlByPath = new Map<string, string>();
+  const isNew = (url: string): boolean => {
+    const path = pathOf(url);
+    const plain = withoutQuery(url);
+    const other = urlByPath.get(path);
+    if (other === undefined) urlByPath.set(path, plain);
+    else if (other !== plain) {
+      const [a, b] = [new URL(other).pathname, new URL(plain).pathname];
+      throw new CommandError(EXIT.service, `${a} and ${b} would be saved as the same file: ${path}`);
+    }
+    return other === undefined;
+  };
+  return { add: (urls) => urls.filter(isNew) };
 }
 
 type SaveOptions = { readonly fetcher: Fetcher; readonly signal: AbortSignal; readonly isOptional: boolean };

@@ -23,6 +23,25 @@ export function storageBase(outputs: readonly StoredOutput[]): string | null {
   return null;
 }
 
+/**
+ * The URL of the deepest folder that has all files, with a slash at its end: what local paths are relative to when the
+ * request is not known. Null if the files are not all on one host.
+ */
+export function commonFolder(urls: readonly string[]): string | null {
+  const [first = null, ...folders] = urls.map((url) => new URL(".", withoutQuery(url)).href);
+  let common = first;
+  for (const folder of folders) {
+    while (common !== null && !folder.startsWith(common)) common = parentOf(common);
+  }
+  return common;
+}
+
+/** Null for the root of a host. */
+function parentOf(folder: string): string | null {
+  const parent = new URL("..", folder).href;
+  return parent === folder ? null : parent;
+}
+
 /** The folder of a path of a request, without a slash at its beginning and with one at its end; empty for none. */
 function folderPart(path: string): string {
   const clean = path.replace(/^\/+/, "");
@@ -45,7 +64,7 @@ export function localPath(url: string, base: string | null, prefix: string): str
   return parts.length > 0 ? parts.join("/") : "output";
 }
 
-function withoutQuery(url: string): string {
+export function withoutQuery(url: string): string {
   const parsed = new URL(url);
   parsed.search = "";
   parsed.hash = "";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { downloadAll } from "./download.ts";
 import { referencesOf } from "./playlists.ts";
-import { localPath, storageBase } from "./result-paths.ts";
+import { commonFolder, localPath, storageBase } from "./result-paths.ts";
 
 describe("the files of a stream", () => {
   const at = "https://s.example.com/b/v/";
@@ -66,6 +66,16 @@ describe("the path of a result", () => {
     expect(storageBase([{ paths, urls }])).toBe(expected);
   });
 
+  it.each<[string[], string | null]>([
+    [[`${base}v/hls/master.m3u8?signature=1`, `${base}v/hls.mp4`], `${base}v/`],
+    [[`${base}v/240/a.m3u8`, `${base}v/240p/a.m3u8`], `${base}v/`],
+    [[`${base}a.mp4`], base],
+    [[`${base}a.mp4`, "https://other.example.com/bucket/b.mp4"], null],
+    [[], null],
+  ])("is relative to the folder that the URLs have in common, if the request is not known: %j", (urls, expected) => {
+    expect(commonFolder(urls)).toBe(expected);
+  });
+
   it.each<[string, string | null, string, string]>([
     [`${base}run/a/b%20c.mp4`, base, "run/", "a/b c.mp4"],
     [`${base}a/b.mp4?signature=1`, base, "", "a/b.mp4"],
@@ -112,6 +122,33 @@ describe("downloadAll", () => {
     ]);
     expect(readFileSync(join(folder, "x/240p/2.ts"), "utf8")).toBe("two");
     expect(asked.filter((url) => !url.startsWith(base))).toEqual([]);
+  });
+
+  it("refuses two files with the same path, before one of them is saved", async () => {
+    const asked: string[] = [];
+    const fetcher = async (url: string): Promise<Response> => {
+      asked.push(url);
+      return new Response("");
+    };
+    const urls = [`${base}240p/a.mp4`, `${base}480p/a.mp4`];
+    const signal = AbortSignal.timeout(10_000);
+    const saved = downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base: null, prefix: "" });
+    await expect(saved).rejects.toThrow(/\/b\/240p\/a\.mp4 and \/b\/480p\/a\.mp4 .* the same file: .*a\.mp4$/);
+    expect(asked).toEqual([]);
+  });
+
+  it("reads nothing from other hosts without a folder of the storage, and a file of a signed URL once", async () => {
+    const texts: Record<string, string> = {
+      [`${base}m.m3u8`]: `#EXTM3U\nsigned.m3u8\nsame.ts\nhttps://elsewhere.example.com/other.ts\n`,
+      [`${base}signed.m3u8?signature=1`]: "#EXTM3U\n",
+      [`${base}same.ts`]: "same",
+    };
+    const fetcher = async (url: string): Promise<Response> =>
+      url in texts ? new Response(texts[url]) : new Response("", { status: 404 });
+    const urls = [`${base}m.m3u8`, `${base}signed.m3u8?signature=1`];
+    const signal = AbortSignal.timeout(10_000);
+    const files = await downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base: null, prefix: "" });
+    expect(files.map(({ url }) => url).toSorted()).toEqual(Object.keys(texts).toSorted());
   });
 
   it("reports a file that is not there", async () => {

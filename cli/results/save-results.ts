@@ -7,7 +7,7 @@ import { outputUrls, reportFailures } from "../follow/report.ts";
 import type { Target } from "../target/target.ts";
 import { bytesText } from "../terminal/values.ts";
 import { downloadAll, type SavedFile } from "./download.ts";
-import { type StoredOutput, storageBase } from "./result-paths.ts";
+import { commonFolder, type StoredOutput, storageBase } from "./result-paths.ts";
 import { signingFetcher } from "./signed-fetch.ts";
 
 export type Results = {
@@ -27,11 +27,12 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
   const { job, folder, prefix, signal } = results;
   const request = results.request ?? (await readRequest(copra, job.id, signal));
   const stored = storedOutputs(job, request?.outputs ?? {});
+  const urls = stored.flatMap((output) => output.urls);
   let last = 0;
   const files = await downloadAll({
-    urls: stored.flatMap(({ urls }) => urls),
+    urls,
     optional: thumbnailFiles(job, request?.outputs ?? {}),
-    base: storageBase(stored),
+    base: storageBase(stored) ?? commonFolder(urls),
     ...{ folder, prefix, signal },
     fetcher: await signingFetcher(request?.storage ?? {}, results.target),
     onFile: (_file, count) => {
@@ -44,7 +45,7 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
   return job.status === "job.completed" ? EXIT.done : reportFailures(context, job);
 }
 
-/** The request as the service shows it. Old services and old jobs have none; then names come from the URLs alone. */
+/** The request as the service shows it. Old services and old jobs have none; then paths come from the URLs alone. */
 async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promise<Results["request"] | null> {
   try {
     const { request } = await copra.jobs.request(id, { signal });
