@@ -120,15 +120,17 @@ async function saveOnce(
       return isOptional && response.status === 404 ? null : `HTTP ${response.status}`;
     }
     await mkdir(dirname(path), { recursive: true });
-    const file = createWriteStream(draft);
     const text = hasReferences(url) ? await response.text() : null;
+    // Its errors have no listener before the pipeline.
+    const file = createWriteStream(draft);
     if (text === null)
       await pipeline(Readable.fromWeb(response.body as import("node:stream/web").ReadableStream), file);
     else await pipeline(Readable.from([text]), file);
     await rename(draft, path);
     return { bytes: file.bytesWritten, references: text === null ? [] : referencesOf(url, text) };
   } catch (error) {
-    await rm(draft, { force: true });
+    // What cannot be removed was not written; the first error is the reason.
+    await rm(draft, { force: true }).catch(() => undefined);
     const { message, cause } = error instanceof Error ? error : new Error(String(error));
     return cause instanceof Error ? cause.message : message;
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -149,6 +149,25 @@ describe("downloadAll", () => {
     const signal = AbortSignal.timeout(10_000);
     const files = await downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base: null, prefix: "" });
     expect(files.map(({ url }) => url).toSorted()).toEqual(Object.keys(texts).toSorted());
+  });
+
+  it.each(["unwritable.m3u8", "unwritable.ts"])("reports that %s cannot be written", async (name) => {
+    mkdirSync(join(folder, `${name}.part`));
+    /** The text comes later than the error of the file. */
+    const fetcher = async (): Promise<Response> => {
+      const body = new ReadableStream({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          controller.enqueue(new TextEncoder().encode("#EXTM3U\n"));
+          controller.close();
+        },
+      });
+      return new Response(body);
+    };
+    const signal = AbortSignal.timeout(10_000);
+    const urls = [`${base}${name}`];
+    const saved = downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base, prefix: "" });
+    await expect(saved).rejects.toThrow(`/b/${name} cannot be downloaded: EISDIR`);
   });
 
   it("reports a file that is not there", async () => {
