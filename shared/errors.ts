@@ -51,6 +51,7 @@ export const ERRORS = {
   object_not_found: response(404),
   route_not_found: response(404),
   method_not_allowed: response(405),
+  account_state_conflict: response(409),
   job_state_conflict: response(409),
   upload_state_conflict: response(409),
   idempotency_key_reused: response(409),

@@ -1,6 +1,7 @@
 // Accounts: their names, the secrets that sign their notifications, and their limits.
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { AppError } from "#shared/errors.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import type { Account } from "./credentials.ts";
 import { runQuery } from "./run-query.ts";
@@ -25,12 +26,21 @@ export async function findAccount(db: D1Database, id: string): Promise<Account |
 export const accountsAfter = (db: D1Database, id: string, limit: number): Promise<Account[]> =>
   runQuery(drizzle(db).select().from(accounts).where(gt(accounts.id, id)).orderBy(asc(accounts.id)).limit(limit));
 
-export async function changeAccount(
-  db: D1Database,
-  id: string,
-  changes: Partial<Omit<Account, "id" | "name" | "createdAt">>,
-): Promise<void> {
+export async function changeAccount(db: D1Database, id: string, changes: Partial<AccountLimits>): Promise<void> {
   await runQuery(drizzle(db).update(accounts).set(changes).where(eq(accounts.id, id)));
+}
+
+type Secrets = Pick<Account, "sealedWebhookSecret" | "sealedPreviousSecret" | "previousUntil">;
+
+/**
+ * Replaces the secrets of an account, whose row was read before. Throws AppError(account_state_conflict) when another
+ * request replaced them meanwhile.
+ */
+export async function replaceSecrets(db: D1Database, read: Account, secrets: Partial<Secrets>): Promise<void> {
+  const unchanged = and(eq(accounts.id, read.id), eq(accounts.sealedWebhookSecret, read.sealedWebhookSecret));
+  const { meta } = await runQuery(drizzle(db).update(accounts).set(secrets).where(unchanged).run());
+  if (meta.changes > 0) return;
+  throw new AppError("account_state_conflict", "The webhook secret of the account was replaced meanwhile: try again");
 }
 
 const UNFINISHED: JobStatus = "job.starting";

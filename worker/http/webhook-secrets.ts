@@ -5,7 +5,7 @@ import { messageOf } from "#shared/log.ts";
 import type { Env } from "../bindings.ts";
 import { randomBytes } from "../crypto/bytes.ts";
 import { seal, unseal } from "../crypto/sealed-secret.ts";
-import { changeAccount } from "../db/accounts.ts";
+import { replaceSecrets } from "../db/accounts.ts";
 import type { Account } from "../db/credentials.ts";
 import { log } from "../log.ts";
 import { newWebhookSecret } from "../notify/signature.ts";
@@ -18,11 +18,14 @@ const OVERLAP_MS = 24 * 60 * 60_000;
 
 const sealedFor = ({ id }: Account): string => `account:${id}`;
 
-/** Replaces the secret of an account; the one before signs, too, for a day. */
+/**
+ * Replaces the secret of an account; the one before signs, too, for a day. Throws AppError(account_state_conflict) when
+ * another request replaced it since the account was read: both cannot be the newest.
+ */
 export async function rotateWebhookSecret(env: Env, account: Account): Promise<RotatedSecret> {
   const webhookSecret = newWebhookSecret(randomBytes(32));
   const previousUntil = Date.now() + OVERLAP_MS;
-  await changeAccount(env.DB, account.id, {
+  await replaceSecrets(env.DB, account, {
     sealedWebhookSecret: await seal(webhookSecret, sealedFor(account), settingsOf(env).sealingKeys),
     sealedPreviousSecret: account.sealedWebhookSecret,
     previousUntil,

@@ -41,6 +41,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   route_not_found: "There is no resource at this URL.",
   method_not_allowed: "The resource does not support this method.",
   job_state_conflict: "The current status of the job does not allow this operation.",
+  account_state_conflict: "Another request changed the account at the same time.",
   upload_state_conflict: "The current status of the upload does not allow this operation.",
   idempotency_key_reused: "The `Idempotency-Key` was used with another body within the last 24 hours.",
   lease_superseded: "The lease of the node is no longer valid.",

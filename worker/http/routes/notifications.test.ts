@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { verifyWebhook } from "../../../client/webhook.ts";
+import { findAccount } from "../../db/accounts.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
+import { rotateWebhookSecret } from "../webhook-secrets.ts";
 
 type Account = Awaited<ReturnType<typeof newAccount>>;
 
@@ -148,6 +150,16 @@ describe("POST /v2/account/webhook-secret", () => {
     if (!request) throw new Error("Nothing was sent");
     for (const secret of signWith) expect(await verifyWebhook(request, secret)).toHaveProperty("event");
   });
+});
+
+it("a webhook secret that two requests replace at the same time signs, or is not returned", async () => {
+  const owner = await newAccount();
+  const read = await findAccount(env.DB, owner.id);
+  if (!read) throw new Error("There is no account");
+  const { webhook_secret: first } = await rotateWebhookSecret(env, read);
+  await expect(rotateWebhookSecret(env, read)).rejects.toMatchObject({ code: "account_state_conflict" });
+  const signWith = [first, owner.webhookSecret];
+  expect(await accountOf(env, owner.id).admitDelivery("a.test")).toMatchObject({ go: true, signWith });
 });
 
 it.each(["/v2/notifications/test", "/v2/account/webhook-secret"])("POST %s requires an API key", async (path) => {

@@ -64,7 +64,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
       "they have signatures with the last two secrets.",
     parameters: [ACCOUNT],
     responses: [success(200, "The new secret", "RotatedSecret")],
-    codes: ["account_not_found"],
+    codes: ["account_not_found", "account_state_conflict"],
   },
   {
     ...admin,

@@ -96,6 +96,6 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
         content: { json: "RotatedSecret", example: RESPONSE_EXAMPLES.RotatedSecret },
       },
     ],
-    codes: [],
+    codes: ["account_state_conflict"],
   },
 ];

@@ -11,6 +11,7 @@ import {
   accountsAfter,
   changeAccount,
   findAccount,
+  replaceSecrets,
 } from "../../../db/accounts.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { jobsAfter } from "../../../db/jobs.ts";
@@ -74,7 +75,7 @@ async function resealAccounts(env: Env, after: string): Promise<Resealed> {
     const current = await reseal(sealedWebhookSecret, sealedFor(account), sealingKeys);
     const previous = sealedPreviousSecret && (await reseal(sealedPreviousSecret, sealedFor(account), sealingKeys));
     if (current === sealedWebhookSecret && previous === sealedPreviousSecret) return false;
-    await changeAccount(env.DB, account.id, { sealedWebhookSecret: current, sealedPreviousSecret: previous });
+    await replaceSecrets(env.DB, account, { sealedWebhookSecret: current, sealedPreviousSecret: previous });
     return true;
   });
   const last = page.length === PAGE ? page.at(-1) : undefined;
