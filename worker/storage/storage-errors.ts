@@ -43,6 +43,13 @@ export class UploadGone extends AppError {
   }
 }
 
+/** The storage does not have a part of the multipart upload, or another version of it. */
+export class PartLost extends AppError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("storage_unreachable", message, options);
+  }
+}
+
 /** The codes of S3 and Azure for an upload that does not exist. */
 const GONE: ReadonlySet<string | null> = new Set(["NoSuchUpload", "InvalidBlockList"]);
 
@@ -52,4 +59,6 @@ export const isUploadGone = (error: unknown): boolean =>
 
 /** Whether an upload can never be completed: it does not exist, or the storage has lost a part of it. */
 export const isUploadLost = (error: unknown): boolean =>
-  isUploadGone(error) || (error instanceof StorageRejection && error.serviceCode === "InvalidPart");
+  isUploadGone(error) ||
+  error instanceof PartLost ||
+  (error instanceof StorageRejection && error.serviceCode === "InvalidPart");

@@ -7,7 +7,7 @@ import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { StorageOf } from "#shared/request/storage/storage-spec.ts";
 import type { SealingKeys } from "../../crypto/sealed-secret.ts";
 import type { FileToStore, ObjectStore, UploadHolder } from "../object-store.ts";
-import { UploadGone } from "../storage-errors.ts";
+import { PartLost, UploadGone } from "../storage-errors.ts";
 import { partSizes, SIGNED_MS } from "../upload-limits.ts";
 import { type BuiltinObject, hasRoomFor, keyOf, pathnameOf, prefixOf } from "./builtin-objects.ts";
 import { type SignedPut, signPut } from "./builtin-signature.ts";
@@ -148,6 +148,8 @@ export async function removeObjects(bucket: R2Bucket, jobId: JobId): Promise<voi
 
 /** R2's error number for an upload that does not exist (R2 error codes: NoSuchUpload). */
 const NO_SUCH_UPLOAD = "(10024)";
+/** That for a part that does not exist, or has another ETag (R2 error codes: InvalidPart). */
+const INVALID_PART = "(10025)";
 
 /** Calls the bucket. Its errors have R2's error number in their message. */
 export async function callBucket<Value>(call: () => Promise<Value>): Promise<Value> {
@@ -156,6 +158,7 @@ export async function callBucket<Value>(call: () => Promise<Value>): Promise<Val
   } catch (error) {
     const message = messageOf(error);
     if (message.includes(NO_SUCH_UPLOAD)) throw new UploadGone("The upload no longer exists", { cause: error });
+    if (message.includes(INVALID_PART)) throw new PartLost("A part of the upload is lost", { cause: error });
     const failure = `The service's own storage cannot be reached: ${message}`;
     throw new AppError("storage_unreachable", failure, { cause: error });
   }
