@@ -107,11 +107,19 @@ export async function holdUpload(
   return (await runQuery(drizzle(db).run(held))).meta.changes > 0;
 }
 
-/** Whether a job that reads the upload has not ended. */
-export async function isHeld(db: D1Database, { jobs: ids }: Pick<UploadRow, "jobs">): Promise<boolean> {
-  const among = sql`${jobs.id} IN (SELECT value FROM json_each(${ids}))`;
-  const unfinished = drizzle(db).select({ id: jobs.id }).from(jobs);
-  return (await runQuery(unfinished.where(and(among, sql`${jobs.completedAt} IS NULL`)).limit(1))).length > 0;
+/**
+ * Whether a job that reads the upload has not ended. With `countUnknown`, jobs without a row count, too: they are being
+ * created.
+ */
+export async function isHeld(
+  db: D1Database,
+  { jobs: ids }: Pick<UploadRow, "jobs">,
+  countUnknown: boolean,
+): Promise<boolean> {
+  const unfinished = sql`
+    SELECT 1 AS held FROM json_each(${ids}) AS holder LEFT JOIN ${jobs} AS job ON job.id = holder.value
+    WHERE CASE WHEN job.id IS NULL THEN ${countUnknown ? 1 : 0} ELSE job.completed_at IS NULL END LIMIT 1`;
+  return (await runQuery(drizzle(db).all(unfinished))).length > 0;
 }
 
 /** Uploads whose time is over, the longest first. */

@@ -7,6 +7,7 @@ import { findUpload } from "../../db/uploads.ts";
 import worker from "../../index.ts";
 import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
+import { keepForJob } from "../../storage/source-uploads/remove-uploads.ts";
 import { signUploadGet } from "../../storage/source-uploads/upload-url.ts";
 import { sourceUrl } from "../../storage/source-url.ts";
 import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
@@ -115,6 +116,16 @@ describe("an upload", () => {
     const id = await uploaded([A, "bb"]);
     await env.DB.prepare("UPDATE uploads SET status = 'open' WHERE id = ?").bind(id).run();
     expect((await ask(`/${id}/complete`, { method: "POST" })).body.status).toBe("completed");
+  });
+
+  it("cannot be completed when the storage has another version of a part", async () => {
+    const id = await begin(["aaaa"]);
+    await put(id, 1, "aaaa");
+    await env.DB.prepare("UPDATE upload_parts SET etag = 'lost' WHERE upload_id = ?").bind(id).run();
+    expect(await ask(`/${id}/complete`, { method: "POST" })).toMatchObject({
+      status: 409,
+      body: { error_code: "upload_state_conflict", message: expect.stringContaining("lost a part") },
+    });
   });
 
   it("stores no part of another length", async () => {
@@ -347,6 +358,14 @@ describe("a job whose input is an upload", () => {
     await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
     await expect.poll(async () => (await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
     expect(await findUpload(env.DB, account.id, id, Date.now())).toBeNull();
+  });
+
+  it("keeps its source while it is being created", async () => {
+    const id = await uploaded(["aaaa"]);
+    await keepForJob(env.DB, id, "AAAAAAAAAAAAAA");
+    expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(409);
+    await env.DB.prepare("UPDATE uploads SET expires_at = expires_at - 600000 WHERE id = ?").bind(id).run();
+    expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
   });
 
   it("remembers its newest jobs", async () => {

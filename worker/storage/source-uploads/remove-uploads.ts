@@ -11,6 +11,8 @@ export type UploadsEnv = StorageEnv & { readonly DB: D1Database };
 
 /** How long an upload is kept after its last write, and after the creation of the last job that reads it. */
 export const KEEP_UPLOADS_MS = 24 * 60 * 60_000;
+/** A job holds its upload before its own row is stored: a job without a row counts for this long. */
+const CREATION_MS = 10 * 60_000;
 /** When the sweeper tries again to remove an upload. */
 const RETRY_MS = 10 * 60_000;
 /** A new job reads an upload. Throws AppError(input_not_valid) when it was removed meanwhile. */
@@ -30,7 +32,8 @@ export const storeNameOf = ({ store }: Pick<UploadRow, "store">) => z.enum(UPLOA
  */
 export async function removeUpload(env: UploadsEnv, row: UploadRow, now: number): Promise<boolean> {
   // A job that is restarted later cannot hold what is partly removed.
-  if (row.status !== "removing" && (await isHeld(env.DB, row))) return false;
+  const isRecent = row.expiresAt > now + KEEP_UPLOADS_MS - CREATION_MS;
+  if (row.status !== "removing" && (await isHeld(env.DB, row, isRecent))) return false;
   if (!(await changeUnused(env.DB, row, { status: "removing", expiresAt: now + RETRY_MS }))) return false;
   await openUploadStore(storeNameOf(row), env).remove(row);
   await deleteUpload(env.DB, row.id);
