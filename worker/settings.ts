@@ -56,6 +56,8 @@ const Variables = z.object({
   LIST_DAYS: z.coerce.number().min(1).max(3650).default(30),
   /** Unfinished jobs that an account may have, unless it has a limit of its own. */
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
+  /** Bytes of all uploads that an account may have. */
+  MAX_UPLOADED_BYTES: z.coerce.number().int().min(1).default(1e12),
   /** The share of a pool's encode slots that is kept for work of a priority of 10 and more. */
   RESERVED_SHARE: ReservedShare,
   /** Backblaze's API, to look up buckets. */
@@ -110,6 +112,8 @@ export type Settings = {
   /** How long the row of an ended job is kept. */
   listMs: number;
   maxUnfinishedJobs: number;
+  /** Of all uploads of an account together. */
+  maxUploadedBytes: number;
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
   snsEndpoint: string | null;
@@ -132,6 +136,7 @@ export function settingsOf(variables: SettingsVariables): Settings {
     retentionMs: data.RETENTION_DAYS * DAY_MS,
     listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,
     maxUnfinishedJobs: data.MAX_UNFINISHED_JOBS,
+    maxUploadedBytes: data.MAX_UPLOADED_BYTES,
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,
     scratch: scratchSettings(data),

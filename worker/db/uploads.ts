@@ -7,23 +7,32 @@ import { jobs, uploadParts, uploads } from "./schema.ts";
 export type UploadRow = typeof uploads.$inferSelect;
 export type PartRow = typeof uploadParts.$inferSelect;
 
-export async function insertUpload(db: D1Database, row: UploadRow): Promise<void> {
-  await runQuery(drizzle(db).insert(uploads).values(row));
+/** How many uploads an account has, and their sizes together. */
+export type Uploaded = { readonly count: number; readonly bytes: number };
+
+/** All that are not removed yet: their limited number is also that of the rows that are read. */
+const uploadedBy = (accountId: string) =>
+  sql`SELECT count(*) AS count, coalesce(sum(size_bytes), 0) AS bytes FROM ${uploads} WHERE account_id = ${accountId}`;
+
+export const countUploads = (db: D1Database, accountId: string): Promise<Uploaded> =>
+  runQuery(drizzle(db).get<Uploaded>(uploadedBy(accountId)));
+
+/** Stores a new upload within the limits of its account; returns false, and stores nothing, beyond them. */
+export async function insertUpload(db: D1Database, row: UploadRow, limits: Uploaded): Promise<boolean> {
+  const { id, accountId, name, sizeBytes, partBytes, status, store, multipartId, createdAt, expiresAt } = row;
+  const inserted = sql`
+    INSERT INTO ${uploads}
+      (id, account_id, name, size_bytes, part_bytes, status, store, multipart_id, created_at, expires_at, jobs)
+    SELECT ${id}, ${accountId}, ${name}, ${sizeBytes}, ${partBytes}, ${status}, ${store}, ${multipartId}, ${createdAt},
+      ${expiresAt}, ${row.jobs}
+    FROM (${uploadedBy(accountId)}) AS uploaded
+    WHERE uploaded.count < ${limits.count} AND uploaded.bytes + ${sizeBytes} <= ${limits.bytes}`;
+  return (await runQuery(drizzle(db).run(inserted))).meta.changes > 0;
 }
 
 /** Those of an account that have not expired, and are not being removed. */
 const usable = (accountId: string, now: number) =>
   and(eq(uploads.accountId, accountId), gt(uploads.expiresAt, now), ne(uploads.status, "removing"));
-
-/** How many uploads an account has, at most `most`. */
-export function countUploads(db: D1Database, accountId: string, most: number): Promise<number> {
-  const found = drizzle(db)
-    .select({ id: uploads.id })
-    .from(uploads)
-    .where(eq(uploads.accountId, accountId))
-    .limit(most);
-  return runQuery(found).then((rows) => rows.length);
-}
 
 /** An account's upload that has not expired, or null. */
 export async function findUpload(

@@ -53,7 +53,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   too_many_jobs:
     "The account has reached its limit of unfinished jobs; `Retry-After` is the number of seconds to wait.",
   too_many_uploads:
-    "The account has reached its limit of uploads; delete some, or wait until they are removed. `Retry-After` is in seconds.",
+    "The account has reached its limit of uploads, or of their bytes; delete some, or wait until they are removed. `Retry-After` is in seconds.",
   internal_error: "An internal error occurred.",
   service_unavailable:
     "The service, or a service that it depends on, is unavailable; `Retry-After` is the number of seconds to wait.",

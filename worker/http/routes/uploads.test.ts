@@ -3,7 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { MAX_UPLOAD_BYTES, PART_BYTES } from "#shared/api/uploads.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
-import { findUpload } from "../../db/uploads.ts";
+import { findUpload, insertUpload } from "../../db/uploads.ts";
 import worker from "../../index.ts";
 import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
@@ -286,6 +286,23 @@ describe("an upload", () => {
     const { status, body, headers } = await ask("", { method: "POST", body: { name: "a", size: 1 }, key: mine.key });
     expect([status, body.error_code, headers.get("retry-after")]).toEqual([429, "too_many_uploads", "10"]);
   });
+});
+
+it("all uploads of an account have at most 1 TB, also when they begin at the same time", async () => {
+  const mine = await newAccount();
+  const body = { name: "a", size: 400e9 };
+  const sent = await Promise.all(Array.from({ length: 4 }, () => ask("", { method: "POST", body, key: mine.key })));
+  expect(sent.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
+  expect(sent.find(({ status }) => status === 429)?.body).toMatchObject({
+    error_code: "too_many_uploads",
+    message: expect.stringContaining("of 1000000000000 bytes together"),
+  });
+  const row = await findUpload(env.DB, mine.id, sent.find(({ status }) => status === 201)?.body.id, Date.now());
+  if (!row) throw new Error("There is no upload");
+  const next = { ...row, id: "n".repeat(20), sizeBytes: 200e9 };
+  expect(await insertUpload(env.DB, { ...next, sizeBytes: 200e9 + 1 }, { count: 1000, bytes: 1e12 })).toBe(false);
+  expect(await insertUpload(env.DB, next, { count: 2, bytes: 1e12 })).toBe(false);
+  expect(await insertUpload(env.DB, next, { count: 3, bytes: 1e12 })).toBe(true);
 });
 
 describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) => {

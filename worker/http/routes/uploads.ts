@@ -11,8 +11,10 @@ import {
   listUploads,
   partsOf,
   recordPart,
+  type Uploaded,
   type UploadRow,
 } from "../../db/uploads.ts";
+import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { KEEP_UPLOADS_MS, removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
 import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
@@ -67,9 +69,9 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   const accountId = context.get("account").id;
   const { name, size } = await readBody(context.req, UploadBody, "request_not_valid");
   const store = storeForNew(env);
-  if ((await countUploads(env.DB, accountId, MAX_UPLOADS)) >= MAX_UPLOADS) {
-    throw new AppError("too_many_uploads", `The account has ${MAX_UPLOADS} uploads: delete some`);
-  }
+  const limits: Uploaded = { count: MAX_UPLOADS, bytes: settingsOf(env).maxUploadedBytes };
+  const uploaded = await countUploads(env.DB, accountId);
+  if (uploaded.count >= limits.count || uploaded.bytes + size > limits.bytes) throw beyond(limits);
   const id = newUploadId(randomBytes);
   const multipartId = await openUploadStore(store, env)
     .begin(id)
@@ -81,9 +83,18 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     ...{ id, accountId, name, sizeBytes: size, partBytes: PART_BYTES, status: "open", store, multipartId },
     ...{ createdAt, expiresAt: createdAt + KEEP_UPLOADS_MS, jobs: "[]" },
   };
-  await insertUpload(env.DB, row);
+  if (!(await insertUpload(env.DB, row, limits))) {
+    await openUploadStore(store, env).remove(row);
+    throw beyond(limits);
+  }
   return jsonResponse(context, { ...viewSummary(row), parts: [] } satisfies Upload, 201);
 }
+
+const beyond = ({ count, bytes }: Uploaded): AppError =>
+  new AppError(
+    "too_many_uploads",
+    `The account may have ${count} uploads, of ${bytes} bytes together: delete some, or wait until they are removed`,
+  );
 
 async function complete(context: Context<ClientEnv, "/:id/complete">): Promise<Response> {
   const { env } = context;
