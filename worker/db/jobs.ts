@@ -104,7 +104,8 @@ export async function scheduleChecks(
 /**
  * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
  * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
- * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was added up stays as it is.
+ * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was added up stays as it
+ * is.
  */
 export async function endLostJob(
   db: D1Database,

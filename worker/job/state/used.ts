@@ -15,8 +15,8 @@ export type Used = z.infer<typeof Used>;
 export const NOTHING_USED: Used = { nodeMs: 0, failed: 0, aborted: 0, lastedMs: 0 };
 
 /**
- * The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. Negative for a lease that had
- * expired and is valid again, because its node has returned: it is counted when it ends.
+ * The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. Negative for a lease that
+ * had expired and is valid again, because its node has returned: it is counted when it ends.
  */
 export function endedLeaseMs(before: readonly TaskState[], after: readonly TaskState[], now: number): number {
   if (before === after) return 0;
