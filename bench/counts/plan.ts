@@ -1,6 +1,8 @@
 // What a run does, from a seed alone: which accounts submit jobs, when, how long their tasks take, and how they go.
+
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
+import { randomOf } from "#shared/testing/random.ts";
 import type { Workload } from "../simulation/work.ts";
 
 /** The source is no media, the first encode fails, or nothing goes wrong. */
@@ -40,17 +42,6 @@ export function planOf({ nodes, jobs, accounts, seed, everyMs }: PlanSize): Plan
     };
   });
   return { nodes, accounts, jobs: planned };
-}
-
-/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** The name of a job's source, by which nodes recognize the job. */

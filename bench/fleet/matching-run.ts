@@ -1,6 +1,7 @@
 // A run of the hub's matching alone: jobs advertise, the matching decides, nodes take the time that the work takes.
+
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
-import { seededRandom } from "../simulation/synchronous-crypto.ts";
+import { randomOf } from "#shared/testing/random.ts";
 import { VirtualTime } from "../simulation/virtual-time.ts";
 import { FairShares } from "./fair-shares.ts";
 import { drawPriority, drawWorkload, HOUR_MS, regionOf, type Scenario } from "./scenario.ts";
@@ -63,7 +64,7 @@ export class MatchingRun {
   constructor(scenario: Scenario, matching: Matching) {
     this.#scenario = scenario;
     this.#matching = matching;
-    this.#random = seededRandom(scenario.seed);
+    this.#random = randomOf(scenario.seed);
     this.#received = new Array<number>(scenario.accounts).fill(0);
   }
 

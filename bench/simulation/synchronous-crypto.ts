@@ -1,6 +1,8 @@
 // Web Crypto without threads: results are there after a microtask, so that virtual time need not wait for them; and
 // random bytes from a seed, so that a run can be repeated.
+
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual as isSame } from "node:crypto";
+import { randomOf } from "#shared/testing/random.ts";
 
 type Bytes = ArrayBuffer | Uint8Array;
 type Key = { readonly raw: Buffer; readonly hash: string };
@@ -40,20 +42,9 @@ const operations = {
   timingSafeEqual: (one: Bytes, other: Bytes) => one.byteLength === other.byteLength && isSame(view(one), view(other)),
 };
 
-/** Numbers from 0 up to 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Replaces the cryptography and the randomness of this process. Returns the source of randomness. */
 export function installCrypto(seed: number): () => number {
-  const random = seededRandom(seed);
+  const random = randomOf(seed);
   for (const [name, value] of Object.entries(operations)) {
     Object.defineProperty(crypto.subtle, name, { value, configurable: true });
   }

@@ -1,7 +1,9 @@
 // Sources are fetched once: a fleet in virtual time, with the real matching.
+
 import { describe, expect, it, test } from "vitest";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import { randomOf } from "#shared/testing/random.ts";
 import { TicketOffer } from "../../../rpc/hub.ts";
 import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
@@ -24,17 +26,6 @@ type Fleet = {
   /** The share of jobs whose call arrives after the free slot of their node. */
   readonly late: number;
 };
-
-/** A number from 0 to 1, the same in each run (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** The sources that were fetched per job that was encoded, and how long jobs waited, in ms. */
 function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {

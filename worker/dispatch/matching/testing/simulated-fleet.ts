@@ -1,4 +1,5 @@
 // For tests of the matching: nodes and jobs in virtual time, driven by seeded random numbers.
+
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { type SentOffer, TicketOffer } from "../../../rpc/hub.ts";
@@ -8,17 +9,6 @@ import { addSlots, type ConnectedNode } from "../nodes/connected-node.ts";
 import { Roster } from "../nodes/roster.ts";
 import type { MatchingConfig } from "../shares.ts";
 import type { MatchingEvent } from "../steps.ts";
-
-/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export const PROFILE: Profile = {
   ...{ pool: "default", region: null, labels: [], spot: false },
