@@ -1,4 +1,5 @@
 // copra webhooks.
+import { NOTIFICATION_EVENTS } from "#shared/job/notification.ts";
 import type { ArgumentSpec, CommandSpec } from "../command-spec.ts";
 
 const JOB: ArgumentSpec = { name: "<job>", description: "The job's id" };
@@ -37,15 +38,7 @@ export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
       {
         name: "<event>",
         description: "The event",
-        choices: [
-          "input.transferred",
-          "input.failed",
-          "output.completed",
-          "output.failed",
-          "job.completed",
-          "job.failed",
-          "job.aborted",
-        ],
+        choices: NOTIFICATION_EVENTS,
       },
     ],
     options: [{ flags: "--forward-to <url>", description: FORWARD }],
