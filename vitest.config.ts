@@ -116,7 +116,7 @@ export default defineConfig({
           ...COMMON,
           ...SHARED_PROCESS,
           setupFiles: ["./test/patience.ts"],
-          include: ["{shared,encoder-node,local,client,cli}/**/*.test.ts", "test/reporter/*.test.ts"],
+          include: ["{shared,encoder-node,local,client,cli,dashboard}/**/*.test.ts", "test/reporter/*.test.ts"],
           exclude: ["**/*.ffmpeg.test.ts"],
           globalSetup: ["./test/services/client-service.ts"],
           maxWorkers: FAST_WORKERS,

@@ -21,8 +21,11 @@ import type {
 export type AdminOptions = {
   /** The service, such as `https://copra.example.com`. */
   readonly url: string;
-  /** The admin token; for `autoscale` and `metrics` METRICS_TOKEN is enough. */
-  readonly token: string;
+  /**
+   * The admin token; for `autoscale` and `metrics` METRICS_TOKEN is enough. None if the session of a browser is the
+   * credential.
+   */
+  readonly token?: string | undefined;
   readonly fetch?: Fetch | undefined;
   readonly retries?: number | undefined;
 };
@@ -34,7 +37,7 @@ export class CopraAdmin {
   readonly #caller: Caller;
 
   constructor({ url, token, fetch, retries }: AdminOptions) {
-    this.#caller = new Caller(url, `Bearer ${token}`, fetch, retries);
+    this.#caller = new Caller(url, token === undefined ? undefined : `Bearer ${token}`, fetch, retries);
   }
 
   readonly accounts = {

@@ -10,8 +10,8 @@ import type { AccountEvent } from "./types/facts.ts";
 export type CopraOptions = {
   /** The service, such as `https://copra.example.com`. */
   readonly url: string;
-  /** The API key of the account. */
-  readonly key: string;
+  /** The API key of the account; none if the session of a browser is the credential. */
+  readonly key?: string | undefined;
   /** Instead of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** How often a failed request is repeated; 4 by default. */
@@ -35,7 +35,7 @@ export class Copra {
   readonly #caller: Caller;
 
   constructor({ url, key, fetch, retries }: CopraOptions) {
-    this.#caller = new Caller(url, `Basic ${btoa(`${key}:`)}`, fetch, retries);
+    this.#caller = new Caller(url, key === undefined ? undefined : `Basic ${btoa(`${key}:`)}`, fetch, retries);
     this.jobs = new Jobs(this.#caller);
     this.uploads = new Uploads(this.#caller);
     this.notifications = new Notifications(this.#caller);

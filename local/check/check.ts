@@ -84,7 +84,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   lines: {
     run: (isChecked) =>
       finds(
-        listFiles(/\.ts$/)
+        listFiles(/\.tsx?$/)
           .filter(isChecked)
           .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
       ),

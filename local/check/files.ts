@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 
 /** Paths of tracked and new files from the repository's root, without ignored and deleted ones. */
-export const listFiles = (pattern = /\.(ts|mjs|md)$/): string[] =>
+export const listFiles = (pattern = /\.(tsx?|mjs|md)$/): string[] =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], {
     cwd: ROOT,
     encoding: "utf8",

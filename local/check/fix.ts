@@ -8,7 +8,7 @@ import { listFiles } from "./files.ts";
 import { wrapComments } from "./long-comments.ts";
 
 const paths = process.argv.slice(2);
-for (const file of listFiles(/\.ts$/).filter(
+for (const file of listFiles(/\.tsx?$/).filter(
   (name) => paths.length === 0 || paths.some((path) => name.startsWith(path)),
 )) {
   const path = join(ROOT, file);

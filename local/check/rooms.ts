@@ -6,7 +6,7 @@ const MOST_FILES = 15;
 
 /** Whether a file is part of what runs in production, and not a test or support for tests. */
 export const isProduction = (file: string): boolean =>
-  file.endsWith(".ts") && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);
+  /\.tsx?$/.test(file) && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);
 
 /** The folders that directly contain more than 15 production files, the largest first. */
 export function largeRooms(files: readonly string[]): { folder: string; files: number }[] {

@@ -1,0 +1,3 @@
+export default function JobPage({ id }: { readonly id: string }) {
+  return <h1>Job {id}</h1>;
+}

@@ -1,0 +1,3 @@
+export default function NewJobPage() {
+  return <h1>New job</h1>;
+}

@@ -1,0 +1,3 @@
+export default function NodesPage() {
+  return <h1>Nodes</h1>;
+}

@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+import { href, navigate, path } from "../core/location.ts";
+
+/** A link to a page of the dashboard: followed without a request, unless it is opened elsewhere. */
+export function Link({
+  to,
+  children,
+  ...rest
+}: {
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+}) {
+  return (
+    <a
+      {...rest}
+      href={href(to)}
+      aria-current={path.value === to ? "page" : undefined}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+        event.preventDefault();
+        navigate(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
