@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { completeBody } from "../../shared/testing/arbitrary-body.ts";
+import { KEPT, masked, unmasked, withoutSecrets } from "./secrets.ts";
+import { hashOfRequest, stateOfHash } from "./state.ts";
+
+const SECRETS = ["AKID", "secret", "c2VjcmV0", "user", "password", "signature", "token", "00112233"];
+const jsonObject = fc.dictionary(
+  fc.string().filter((name) => name !== "__proto__"),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+it("keeps requests in addresses, without their secrets", () => {
+  fc.assert(
+    fc.property(completeBody, (body) => {
+      const hash = hashOfRequest(body);
+      for (const secret of SECRETS) expect(hash).not.toContain(`${secret}'`);
+      expect(hash).not.toMatch(/hunter|AKID|password|signature/);
+      expect(new URL(`https://copra.example.com/dashboard/new${hash}`).hash).toBe(hash);
+      expect(stateOfHash(hash)).toEqual({ request: withoutSecrets(body), source: {} });
+    }),
+  );
+});
+
+it("keeps any JSON without URLs and credentials", () => {
+  fc.assert(
+    fc.property(jsonObject, (value) => {
+      const state = stateOfHash(hashOfRequest({ outputs: value }));
+      expect(state?.request).toEqual(JSON.parse(JSON.stringify(withoutSecrets({ outputs: value }))));
+    }),
+  );
+});
+
+it("is about as long as the JSON", () => {
+  const request = { input: { url: "https://example.com/a.mp4" }, outputs: { "mp4:720p": { path: "a.mp4" } } };
+  expect(hashOfRequest(request)).toBe(
+    "#request=('input':('url':'https://example.com/a.mp4'),'outputs':('mp4:720p':('path':'a.mp4')))",
+  );
+});
+
+it("keeps the assumed source, as far as it is valid", () => {
+  const source = { width: 1280, height: 720, fps: 29.97, duration: 90, rotation: 90, audio: false } as const;
+  expect(stateOfHash(hashOfRequest({}, source))).toEqual({ request: {}, source });
+  expect(stateOfHash("#request=()&source=('width':-1,'rotation':45,'audio':'no')")?.source).toEqual({});
+});
+
+it.each(["", "#", "#request=", "#request=!~", "#request=(", "#once=abc", "#request=%E0%A4%A"])(
+  "ignores the fragment %j",
+  (hash) => expect(stateOfHash(hash)).toBeNull(),
+);
+
+it("hides secrets in the JSON to edit, and keeps those that were not edited", () => {
+  const before = {
+    storage: { service: "s3", credentials: { access_key_id: "AKID", secret_access_key: "hunter2" } },
+    outputs: { httpstream: { encryption: { key: "0011", key_uri: "https://u:p@k.example.com/1?t=1" } } },
+  };
+  const shown = masked(before);
+  expect(shown.storage).toEqual({
+    service: "s3",
+    credentials: { access_key_id: KEPT, secret_access_key: KEPT },
+  });
+  expect(unmasked(shown, before)).toEqual(before);
+  const edited = {
+    ...shown,
+    storage: { service: "s3", credentials: { access_key_id: "new", secret_access_key: KEPT } },
+  };
+  expect(unmasked(edited, before).storage).toEqual({
+    service: "s3",
+    credentials: { access_key_id: "new", secret_access_key: "hunter2" },
+  });
+});
