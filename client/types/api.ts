@@ -1934,6 +1934,11 @@ export type Input = {
   error?: string | undefined;
   /** Why it failed, as an error code */
   error_code?: string | undefined;
+  /**
+   * Where the source is: its URL without user, password and query; of an upload
+   * `upload://<id>/<name>`. Absent in jobs from before this field
+   */
+  source?: string | undefined;
 };
 
 /** One output of a job */

@@ -49,7 +49,19 @@ export const OutputView = z
   .describe("One output of a job");
 export type OutputView = z.infer<typeof OutputView>;
 
-export const InputView = z.object({ status: z.enum(INPUT_STATUSES), ...failure }).describe("The input of a job");
+export const InputView = z
+  .object({
+    status: z.enum(INPUT_STATUSES),
+    ...failure,
+    source: z
+      .string()
+      .exactOptional()
+      .describe(
+        "Where the source is: its URL without user, password and query; of an upload `upload://<id>/<name>`. Absent in " +
+          "jobs from before this field",
+      ),
+  })
+  .describe("The input of a job");
 
 export const UltrafastView = z
   .object({

@@ -17,7 +17,10 @@ const outputMetadata = { metadata: OutputMetadata.exactOptional() };
 
 export const InputPayload = payload(
   ["input.transferred", "input.failed"],
-  InputView.extend({ progress: z.literal("100%").describe("Progress of the transfer"), ...inputMetadata }),
+  InputView.omit({ source: true }).extend({
+    progress: z.literal("100%").describe("Progress of the transfer"),
+    ...inputMetadata,
+  }),
 ).describe("The result of the input of a job");
 
 export const OutputPayload = payload(
@@ -32,7 +35,7 @@ export const JobPayload = payload(
   ["job.completed", "job.failed", "job.aborted"],
   JobView.extend({
     type: z.literal("job"),
-    input: InputView.extend(inputMetadata),
+    input: InputView.omit({ source: true }).extend(inputMetadata),
     outputs: z.array(OutputView.omit({ progress: true }).extend(outputMetadata)),
   }),
 ).describe("The end of a job");

@@ -29,7 +29,7 @@ export function inputPayload(
   metadata: PayloadMetadata,
 ): NotificationPayload {
   const carried = metadata?.input ? { metadata: metadata.input } : {};
-  const { status, ...failure } = job.input;
+  const { status, source: _source, ...failure } = job.input;
   const data = { status, progress: "100%" as const, ...failure, ...carried };
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
@@ -53,7 +53,8 @@ export function jobPayload(
   job: JobView,
   metadata: PayloadMetadata,
 ): NotificationPayload {
-  const { status, progress, id, created_at, completed_at, input, outputs, ...rest } = job;
+  const { status, progress, id, created_at, completed_at, input: given, outputs, ...rest } = job;
+  const { source: _source, ...input } = given;
   const data = {
     type: "job" as const,
     ...{ status, progress, id, created_at, completed_at },

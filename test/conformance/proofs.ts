@@ -117,8 +117,8 @@ const jobFields = new Map<string, Proof["check"]>([
     "input",
     (evidence) =>
       expect([created(evidence).input, evidence.done.input]).toEqual([
-        { status: "input.starting" },
-        { status: "input.transferred" },
+        { status: "input.starting", source: expect.any(String) },
+        { status: "input.transferred", source: expect.any(String) },
       ]),
   ],
   [

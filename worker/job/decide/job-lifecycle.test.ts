@@ -65,7 +65,7 @@ describe("a job", () => {
       completed_at: null,
       status: "job.starting",
       progress: "0%",
-      input: { status: "input.starting" },
+      input: { status: "input.starting", source: "https://media.example.com/video.mp4" },
       outputs: [
         { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
         { key: "jpg:320x", type: "image", format: "jpg:320x", status: "image.waiting" },

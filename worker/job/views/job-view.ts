@@ -8,6 +8,7 @@ import { playlistsOf } from "#shared/job/output-files.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/job/output-status.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
+import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
 import { objectOf } from "../uploads/job-files.ts";
 import { viewUltrafast } from "./chunk-view.ts";
@@ -22,7 +23,11 @@ export function viewJob(state: JobState): JobView {
     completed_at: state.completedAt === null ? null : contractDate(state.completedAt),
     status: state.status,
     progress: `${jobPercent(state)}%`,
-    input: { status: state.input.status, ...failureMembers(state.input.failure) },
+    input: {
+      status: state.input.status,
+      ...failureMembers(state.input.failure),
+      source: shownSourceUrl(spec.input),
+    },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
     ...(ultrafast ? { ultrafast } : {}),
     ...waitingMembers(state),

@@ -10,6 +10,7 @@ import { listResponses } from "./list-responses.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
+const SOURCE = "https://media.example.com/video.mov";
 const FOLDER = "https://my-bucket.s3.eu-west-1.amazonaws.com/video";
 
 export const STARTING_JOB: JobView = {
@@ -18,7 +19,7 @@ export const STARTING_JOB: JobView = {
   completed_at: null,
   status: "job.starting",
   progress: "0%",
-  input: { status: "input.starting" },
+  input: { status: "input.starting", source: SOURCE },
   outputs: [
     { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.waiting" },
@@ -29,7 +30,7 @@ export const STARTING_JOB: JobView = {
 export const RUNNING_JOB: JobView = {
   ...STARTING_JOB,
   progress: "41%",
-  input: { status: "input.transferred" },
+  input: { status: "input.transferred", source: SOURCE },
   outputs: [
     { key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.encoding", progress: "62%" },
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
@@ -42,7 +43,7 @@ export const COMPLETED_JOB: JobView = {
   ...DATES,
   status: "job.completed",
   progress: "100%",
-  input: { status: "input.transferred" },
+  input: { status: "input.transferred", source: SOURCE },
   outputs: [
     { key: "mp4:240p", type: "video", format: "mp4:240p", url: `${FOLDER}/240p.mp4`, status: "video.encoded" },
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
