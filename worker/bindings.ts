@@ -11,7 +11,7 @@ import type { StorageBinding } from "./storage/object-store.ts";
  */
 export type HubEnv = JobBinding &
   Partial<HubBinding> &
-  Pick<SettingsVariables, "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
+  Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
 
 export type Env = {
   DB: D1Database;

@@ -4,6 +4,9 @@ import { reservedShareOf, type SettingsVariables, settingsOf } from "./settings.
 
 it.each<[Partial<SettingsVariables>, RegExp]>([
   [{ METRICS_TOKEN: "short" }, /METRICS_TOKEN must have at least 32 characters; create one with: openssl rand/],
+  [{ MASTER_SECRET: "short" }, /MASTER_SECRET: each of the secrets/],
+  [{ KEY_PEPPER: "" }, /MASTER_SECRET or KEY_PEPPER must be set/],
+  [{ SEALING_KEYS: " " }, /MASTER_SECRET or SEALING_KEYS must be set/],
   [{ RESERVED_SHARE: "1" }, /RESERVED_SHARE/],
   [{ RESERVED_SHARE: "some" }, /RESERVED_SHARE/],
 ])("rejects %j, and names the variable", (variables, message) => {
@@ -13,4 +16,13 @@ it.each<[Partial<SettingsVariables>, RegExp]>([
 it("has no token for metrics and no reserved slots unless set", () => {
   expect(settingsOf(env).metricsToken).toBeNull();
   expect([reservedShareOf({}), reservedShareOf({ RESERVED_SHARE: "0.25" })]).toEqual([0, 0.25]);
+});
+
+it("needs no pepper and no sealing key beside a master secret, and puts its keys before them", () => {
+  const { KEY_PEPPER: _pepper, SEALING_KEYS: _keys, ...others } = { ...env, MASTER_SECRET: "m".repeat(32) };
+  const { peppers, sealingKeys } = settingsOf(others);
+  expect([peppers.length, sealingKeys.length]).toEqual([1, 1]);
+  const both = settingsOf({ ...env, MASTER_SECRET: "m".repeat(32) });
+  expect(both.peppers).toEqual([...peppers, ...settingsOf(env).peppers]);
+  expect(both.sealingKeys).toEqual([...sealingKeys, ...settingsOf(env).sealingKeys]);
 });

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
+import { masterKeysOf } from "./crypto/master-secret.ts";
 import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
 import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
 
@@ -15,6 +16,8 @@ export const LogLevelSetting = z.enum(["debug", "info", "warn", "error"]).defaul
 const HttpUrl = z.url({ protocol: /^https?$/ });
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
 const Text = z.string().trim().min(1).optional();
+/** Empty as if it were not set: the form of a deploy sends what was left out. */
+const Key = z.string().trim().optional();
 
 /** The scratch bucket needs all of these; with none of them the service has no scratch bucket. */
 const SCRATCH_NEEDS = [
@@ -38,10 +41,11 @@ const Variables = z.object({
     .trim()
     .min(32, "METRICS_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32")
     .optional(),
-  /** What API keys and node tokens are digested with. */
-  KEY_PEPPER: z.string().transform(parsePeppers),
-  /** Seals clients' storage secrets. */
-  SEALING_KEYS: z.string().transform(parseSealingKeys),
+  /** From it follow what API keys and node tokens are digested with, and what seals clients' storage secrets. */
+  MASTER_SECRET: Key,
+  /** Peppers and sealing keys that do not follow from MASTER_SECRET, or that were used before there was one. */
+  KEY_PEPPER: Key,
+  SEALING_KEYS: Key,
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
   /** Scheme and host under which clients and nodes reach this Worker; that of each request unless set. */
   PUBLIC_URL: HttpUrl.transform(withoutSlash).optional(),
@@ -84,7 +88,9 @@ const Variables = z.object({
     .transform((value) => value === "true"),
 });
 
-type Required = "ADMIN_TOKEN" | "KEY_PEPPER" | "SEALING_KEYS" | "ALLOW_PRIVATE";
+type Required = "ADMIN_TOKEN" | "ALLOW_PRIVATE";
+type KeyVariable = "MASTER_SECRET" | "KEY_PEPPER" | "SEALING_KEYS";
+type KeyVariables = { readonly [Name in KeyVariable]?: string | undefined };
 /** The variables and secrets as the operator writes them. */
 export type SettingsVariables = { [Name in Required]: string } & {
   [Name in Exclude<keyof typeof Variables.shape, Required>]?: string;
@@ -129,8 +135,8 @@ export function settingsOf(variables: SettingsVariables): Settings {
   return {
     adminToken: data.ADMIN_TOKEN,
     metricsToken: data.METRICS_TOKEN ?? null,
-    peppers: data.KEY_PEPPER,
-    sealingKeys: data.SEALING_KEYS,
+    peppers: peppersOf(data),
+    sealingKeys: sealingKeysOf(data),
     allowPrivate: data.ALLOW_PRIVATE,
     publicUrl: data.PUBLIC_URL ?? null,
     retentionMs: data.RETENTION_DAYS * DAY_MS,
@@ -143,9 +149,28 @@ export function settingsOf(variables: SettingsVariables): Settings {
   };
 }
 
+/** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to one. */
+function peppersOf({ MASTER_SECRET, KEY_PEPPER }: KeyVariables): Peppers {
+  const [first, ...others] = [
+    ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).peppers : []),
+    ...(KEY_PEPPER ? parsePeppers(KEY_PEPPER) : []),
+  ];
+  if (!first) throw new Error(missingKeys("KEY_PEPPER"));
+  return [first, ...others];
+}
+
 /** The only keys that the hub needs: it may run in a Worker that has no other secret. */
-export const sealingKeysOf = ({ SEALING_KEYS }: Pick<SettingsVariables, "SEALING_KEYS">): SealingKeys =>
-  parseSealingKeys(SEALING_KEYS);
+export function sealingKeysOf({ MASTER_SECRET, SEALING_KEYS }: KeyVariables): SealingKeys {
+  const keys = [
+    ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).sealingKeys : []),
+    ...(SEALING_KEYS ? parseSealingKeys(SEALING_KEYS) : []),
+  ];
+  if (keys.length === 0) throw new Error(missingKeys("SEALING_KEYS"));
+  return keys;
+}
+
+const missingKeys = (name: KeyVariable): string =>
+  `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create one with: openssl rand -base64 32`;
 
 /** The share of slots that the hub keeps, which also may run in a Worker that has no other setting. */
 export const reservedShareOf = ({ RESERVED_SHARE }: Pick<SettingsVariables, "RESERVED_SHARE">): number =>

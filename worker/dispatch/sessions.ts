@@ -14,10 +14,10 @@ export const reconnectSpreadMs = (nodes: number): number =>
   Math.min(SPREAD_MS.most, Math.max(SPREAD_MS.least, nodes * MS_PER_NODE));
 
 export class Sessions {
-  readonly #env: Pick<SettingsVariables, "SEALING_KEYS">;
+  readonly #env: Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS">;
   readonly #nodes: NodeConnections;
 
-  constructor(env: Pick<SettingsVariables, "SEALING_KEYS">, nodes: NodeConnections) {
+  constructor(env: Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS">, nodes: NodeConnections) {
     this.#env = env;
     this.#nodes = nodes;
   }
