@@ -1,12 +1,82 @@
-// Who is signed in.
+// Who is signed in, and for which account.
 import { signal } from "@preact/signals";
+import { prefer, preferences } from "./preferences.ts";
 
+export type Account = { readonly id: string; readonly name: string };
 export type Session = {
-  /** The account whose jobs are shown; null for an operator without one. */
-  readonly account: { readonly id: string; readonly name: string } | null;
+  /** The account of the session's API key; null for an operator without one. */
+  readonly account: Account | null;
   /** Whether the session has the admin token's rights. */
   readonly operator: boolean;
+  /** ISO time. */
+  readonly expires_at: string;
 };
 
 /** null: nobody is signed in; undefined: not known yet. */
 export const session = signal<Session | null | undefined>(undefined);
+
+/** The account whose jobs are shown; null for an operator who has not chosen one. */
+export const account = signal<Account | null>(null);
+
+/** Why the last session ended, for the sign-in page. */
+export const ended = signal<string | null>(null);
+
+const ROOT = "/v2/session";
+
+async function problemOf(response: Response): Promise<Error> {
+  const body = (await response.json().catch(() => null)) as { message?: string } | null;
+  return new Error(body?.message ?? `The service responded with HTTP ${response.status}`);
+}
+
+function begin(given: Session): Session {
+  ended.value = null;
+  account.value = given.account;
+  session.value = given;
+  return given;
+}
+
+/** Reads the session of the browser's cookie. Throws if the service does not answer. */
+export async function readSession(): Promise<void> {
+  const response = await fetch(ROOT);
+  if (response.ok) begin(await response.json());
+  else if (response.status === 401) session.value = null;
+  else throw await problemOf(response);
+}
+
+/** Signs in with an API key, an admin token, or the text of a one-time link. Throws Error with the service's message. */
+export async function signIn(credential: string): Promise<void> {
+  const isKey = credential.startsWith("k-");
+  const authorization = isKey ? `Basic ${btoa(`${credential}:`)}` : `Bearer ${credential}`;
+  const response = await fetch(ROOT, { method: "POST", headers: { authorization } });
+  if (!response.ok) throw await problemOf(response);
+  begin(await response.json());
+}
+
+/** Signs in with the secret of a one-time link. Throws Error with the service's message. */
+export async function redeemLink(once: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(ROOT, { method: "POST", headers, body: JSON.stringify({ once }) });
+  if (!response.ok) throw await problemOf(response);
+  begin(await response.json());
+}
+
+export async function signOut(): Promise<void> {
+  await fetch(ROOT, { method: "DELETE" });
+  endSession(null);
+}
+
+/** Forgets the session; `reason` is shown on the sign-in page. */
+export function endSession(reason: string | null): void {
+  ended.value = reason;
+  session.value = null;
+  account.value = null;
+}
+
+/** Shows another account; for operators. */
+export function chooseAccount(chosen: Account | null): void {
+  account.value = chosen;
+  prefer({ account: chosen?.id ?? null });
+}
+
+/** The id of the account that the operator looked at last. */
+export const lastAccount = (): string | null => preferences.peek().account;

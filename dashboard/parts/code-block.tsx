@@ -1,15 +1,24 @@
 import { CopyButton } from "./copy-button.tsx";
 
-/** Text to read and copy, such as a command or JSON. `label`: what it is. */
-export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
+/** Text to read and copy, such as a command or JSON. `label`: what it is. `wrap`: long lines are broken. */
+export function CodeBlock({
+  text,
+  label,
+  wrap = false,
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly wrap?: boolean;
+}) {
   return (
     <figure class="code">
       <figcaption>
-        {label} <CopyButton text={text} />
+        <span>{label}</span>
+        <CopyButton text={text} />
       </figcaption>
       {/* Focusable, so that it can be scrolled by keyboard. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable */}
-      <pre tabIndex={0}>
+      <pre tabIndex={0} class={wrap ? "wrap" : undefined}>
         <code>{text}</code>
       </pre>
     </figure>

@@ -1,8 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 
 const SHOWN_MS = 1500;
 
-/** Copies a text. `label` says what, for those who do not see the button's surroundings. */
+/** Copies a text. `label`: what is copied, for those who do not see the button's surroundings. */
 export function CopyButton({
   text,
   label = "Copy",
@@ -10,15 +11,22 @@ export function CopyButton({
   readonly text: string | (() => string);
   readonly label?: string;
 }) {
-  const [copied, setCopied] = useState(false);
+  const [result, setResult] = useState<"copied" | "failed" | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), SHOWN_MS);
+    const copied = await navigator.clipboard.writeText(typeof text === "string" ? text : text()).then(
+      () => true,
+      () => false,
+    );
+    setResult(copied ? "copied" : "failed");
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setResult(null), SHOWN_MS);
   };
   return (
-    <button type="button" class="copy" onClick={copy}>
-      <span aria-live="polite">{copied ? "Copied" : label}</span>
+    <button type="button" class="quiet copy" onClick={copy}>
+      <Icon name={result === "copied" ? "check" : "copy"} />
+      <span aria-live="polite">{result === "copied" ? "Copied" : result === "failed" ? "Not copied" : label}</span>
     </button>
   );
 }

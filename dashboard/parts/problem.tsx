@@ -1,18 +1,22 @@
 // Errors for people: what happened, and what they can do.
 import { CopraError } from "../../client/index.ts";
+import { Icon } from "./icon.tsx";
 
 /** An error with its field and code, and a button to try again. */
-export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  const isKnown = error instanceof CopraError;
+export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
+  const known = error instanceof CopraError ? error : undefined;
   return (
     <div class="problem" role="alert">
-      <p>{error instanceof Error ? error.message : String(error)}</p>
-      {isKnown && (
-        <p class="detail">
-          {error.code}
-          {error.requestId && ` · request ${error.requestId}`}
-        </p>
-      )}
+      <Icon name="warning" />
+      <div>
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+        {known && (
+          <p class="detail">
+            {known.code}
+            {known.requestId && ` · request ${known.requestId}`}
+          </p>
+        )}
+      </div>
       {retry && (
         <button type="button" onClick={retry}>
           Try again

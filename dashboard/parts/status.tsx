@@ -1,18 +1,30 @@
-const SIGNS: Readonly<Record<string, string>> = {
-  completed: "✓",
-  failed: "✕",
-  cancelled: "⊘",
-  aborted: "⊘",
-  processing: "▶",
-  waiting: "…",
+/** Signs and colors by the last word of a status, such as `job.completed` and `video.encoding`. */
+const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
+  completed: ["✓", "ok"],
+  created: ["✓", "ok"],
+  encoded: ["✓", "ok"],
+  packaged: ["✓", "ok"],
+  transferred: ["✓", "ok"],
+  failed: ["✕", "bad"],
+  aborted: ["⊘", "idle"],
+  skipped: ["⊘", "idle"],
+  waiting: ["…", "idle"],
+  queued: ["…", "idle"],
+  lost: ["✕", "warn"],
+  draining: ["⇣", "warn"],
+  cordoned: ["‖", "warn"],
 };
 
-/** A status such as `job.completed` as a chip: sign, color and word. */
-export function Status({ status }: { readonly status: string }) {
-  const word = status.replace(/^(job|output)\./, "");
+/** Words that say more than the status's own: a job is "starting" until its end. */
+const WORDS: Readonly<Record<string, string>> = { "job.starting": "running", "job.aborted": "canceled" };
+
+/** A status such as `job.completed` as a chip: sign, color and word. `word`: another word than the status's last. */
+export function Status({ status, word }: { readonly status: string; readonly word?: string }) {
+  const last = status.replace(/^.*\./, "");
+  const [sign, kind] = KINDS[last] ?? ["▶", "busy"];
   return (
-    <span class={`status ${word}`}>
-      <span aria-hidden="true">{SIGNS[word] ?? "▶"}</span> {word}
+    <span class={`status ${kind}`}>
+      <span aria-hidden="true">{sign}</span> {word ?? WORDS[status] ?? last}
     </span>
   );
 }

@@ -1,0 +1,100 @@
+// Modal dialogs: the browser's own, which keep the focus and close with Escape.
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+/** A modal dialog that is open while it is rendered. `close` is called when the person wants to leave it. */
+export function Dialog({
+  title,
+  close,
+  children,
+  wide = false,
+}: {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  readonly wide?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      // The element is removed, so that the browser does not return the focus itself.
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const cancel = (event: Event): void => {
+    event.preventDefault();
+    close();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? "wide" : undefined}
+      aria-labelledby={id}
+      onCancel={cancel}
+      // A click beside it: the dialog itself has no padding.
+      onClick={(event) => event.target === dialog.current && close()}
+      onKeyDown={(event) => event.key === "Escape" && cancel(event)}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet" aria-label="Close" onClick={close}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+type Question = {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  /** The word on the button that does it, such as "Cancel 3 jobs". */
+  readonly action: string;
+  /** Whether it cannot be undone. */
+  readonly danger?: boolean;
+  readonly answer: (confirmed: boolean) => void;
+};
+const question = signal<Question | null>(null);
+
+/** Asks before something is done; resolves with whether the person confirmed. */
+export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
+  question.peek()?.answer(false);
+  return new Promise((resolve) => {
+    question.value = {
+      ...asked,
+      answer: (confirmed) => {
+        question.value = null;
+        resolve(confirmed);
+      },
+    };
+  });
+}
+
+/** Where `confirm` asks; once in the app. */
+export function ConfirmDialog() {
+  const asked = question.value;
+  if (asked === null) return null;
+  return (
+    <Dialog title={asked.title} close={() => asked.answer(false)}>
+      <div class="dialog-body">{asked.text}</div>
+      <footer>
+        <button type="button" onClick={() => asked.answer(false)}>
+          Back
+        </button>
+        <button type="button" class={asked.danger ? "danger" : "primary"} onClick={() => asked.answer(true)}>
+          {asked.action}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
