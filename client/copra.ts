@@ -4,7 +4,7 @@ import { Notifications } from "./calls/notifications.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
-import type { Health, Usage } from "./types/api.ts";
+import type { Health, Ready, Usage } from "./types/api.ts";
 import type { AccountEvent } from "./types/facts.ts";
 
 export type CopraOptions = {
@@ -55,5 +55,10 @@ export class Copra {
 
   health(options?: CallOptions): Promise<Health> {
     return this.#caller.json("/v2/health", options);
+  }
+
+  /** Whether the service can do its work. Throws CopraError with the reasons, after the usual retries, if not. */
+  ready(options?: CallOptions): Promise<Ready> {
+    return this.#caller.json("/v2/health/ready", options);
   }
 }

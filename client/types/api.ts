@@ -1411,6 +1411,13 @@ export type Health = {
   nodes: number;
 };
 
+/** The service can do its work */
+export type Ready = {
+  status: "ready";
+  /** Number of connected encoder nodes */
+  nodes: number;
+};
+
 /** A new account with its first API key */
 export type NewAccount = {
   account_id: string;

@@ -135,3 +135,8 @@ export const Health = z
   .object({ status: z.literal("ok"), nodes: z.int().describe("Number of connected encoder nodes") })
   .describe("The service is healthy");
 export type Health = z.infer<typeof Health>;
+
+export const Ready = z
+  .object({ status: z.literal("ready"), nodes: z.int().describe("Number of connected encoder nodes") })
+  .describe("The service can do its work");
+export type Ready = z.infer<typeof Ready>;

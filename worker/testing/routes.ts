@@ -16,7 +16,7 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
   // Signed URLs and ids that cannot be guessed; they are tested with the route.
   [/^\/storage\//, "anyone"],
-  [/^\/(docs.*|v2\/health|v2\/openapi\.json)?$/, "anyone"],
+  [/^\/(docs.*|v2\/health(\/ready)?|v2\/openapi\.json)?$/, "anyone"],
 ];
 
 export const ROUTES: readonly TestRoute[] = app.routes

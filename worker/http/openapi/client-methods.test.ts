@@ -43,6 +43,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   getUsage: (copra) => copra.usage(),
   followAccount: (copra) => copra.events().next(),
   health: (copra) => copra.health(),
+  ready: (copra) => copra.ready(),
   createAccount: (_, { accounts }) => accounts.create("a"),
   listAccounts: (_, { accounts }) => accounts.list(),
   setAccountLimits: (_, { accounts }) => accounts.setLimits("a", { weight: 2 }),

@@ -52,6 +52,7 @@ export const RESPONSES = {
   KeyMetadata: schemas.KeyMetadata,
   Usage,
   Health: schemas.Health,
+  Ready: schemas.Ready,
   NewAccount: operator.NewAccount,
   AccountList: operator.AccountList,
   NewKey: operator.NewKey,

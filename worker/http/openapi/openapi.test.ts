@@ -128,6 +128,7 @@ describe("real responses", () => {
     ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
     ["GET", "/v2/metadata/jobs/JOB/input", "Error"],
     ["GET", "/v2/health", "Health"],
+    ["GET", "/v2/health/ready", "Ready"],
     ["POST", "/v2/admin/accounts", "NewAccount"],
     ["GET", "/v2/admin/accounts", "AccountList"],
     ["POST", "/v2/admin/accounts/ACCOUNT/keys", "NewKey"],

@@ -1,12 +1,14 @@
-// GET /v2/health: the health of the service and the number of connected nodes. Public.
+// GET /v2/health: the service is alive; the number of connected nodes. GET /v2/health/ready: it can do its work, or why
+// not. Both are public, and their responses are kept for a second.
 import { Hono } from "hono";
-import type { Health } from "#shared/api/job-responses.ts";
+import type { Health, Ready } from "#shared/api/job-responses.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools } from "../../db/node-pools.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
-import { jsonResponse } from "../responses/json-response.ts";
+import { type Readiness, readiness } from "../fleet/readiness.ts";
+import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 
-/** How long to cache the responses of the hubs, because the route is public. */
+/** How long to cache the responses of the hubs, because the routes are public. */
 const KEEP_MS = 1000;
 /** How long to cache which pools have node tokens. */
 const KEEP_POOLS_MS = 60_000;
@@ -14,12 +16,22 @@ const KEEP_POOLS_MS = 60_000;
 type Cached<Value> = { readonly at: number; readonly value: Value };
 let pools: Cached<readonly string[]> | null = null;
 let nodes: Cached<number> | null = null;
+let ready: Cached<Promise<Readiness>> | null = null;
 
-export const health = new Hono<{ Bindings: Env }>({ strict: false }).get("/", async (context) => {
-  const now = Date.now();
-  if (!nodes || now - nodes.at > KEEP_MS) nodes = { at: now, value: await countNodes(context.env, now) };
-  return jsonResponse(context, { status: "ok", nodes: nodes.value } satisfies Health);
-});
+export const health = new Hono<{ Bindings: Env }>({ strict: false })
+  .get("/", async (context) => {
+    const now = Date.now();
+    if (!nodes || now - nodes.at > KEEP_MS) nodes = { at: now, value: await countNodes(context.env, now) };
+    return jsonResponse(context, { status: "ok", nodes: nodes.value } satisfies Health);
+  })
+  .get("/ready", async (context) => {
+    const now = Date.now();
+    // A request waits for the answers of this one's hubs, also when they are slow.
+    if (!ready || now - ready.at > KEEP_MS) ready = { at: now, value: readiness(context.env) };
+    const { reasons, nodes } = await ready.value;
+    if (reasons.length === 0) return jsonResponse(context, { status: "ready", nodes } satisfies Ready);
+    return errorResponse(context, "service_unavailable", `The service is not ready: ${reasons.join("; ")}`);
+  });
 
 /**
  * Asks only the hubs of pools with a node token, whose hubs exist since the token was created: an object is placed near

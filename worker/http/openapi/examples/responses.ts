@@ -186,6 +186,7 @@ export const RESPONSE_EXAMPLES: Responses = {
   KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
   Usage: { from: "2026-11-21", to: "2026-11-21", days: [{ day: "2026-11-21", ...USED }], total: USED },
   Health: { status: "ok", nodes: 3 },
+  Ready: { status: "ready", nodes: 3 },
   NewAccount: {
     account_id: "Q2hhbmdlTWVOb3",
     api_key: MASKED_KEY,

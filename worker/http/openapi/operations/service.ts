@@ -46,6 +46,23 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...service,
     method: "get",
+    path: "/v2/health/ready",
+    id: "ready",
+    summary: "Check whether the service can do its work",
+    description:
+      "503 while the settings are not valid, the database does not answer or lacks a migration, or a hub does not " +
+      "answer; `message` names each reason. Made for load balancers and monitors.",
+    responses: [
+      {
+        status: 200,
+        description: "Settings, database and hubs are in order",
+        content: { json: "Ready", example: RESPONSE_EXAMPLES.Ready },
+      },
+    ],
+  },
+  {
+    ...service,
+    method: "get",
     path: "/v2/openapi.json",
     id: "openapi",
     summary: "This document",
