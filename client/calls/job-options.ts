@@ -1,4 +1,5 @@
 // Which jobs a call means, what a plan assumes, and how waiting for a job ends.
+import type { CallOptions } from "../http/caller.ts";
 import type { Job } from "../types/api.ts";
 
 export type JobStatus = Job["status"];
@@ -29,6 +30,14 @@ export type AssumedSource = {
   readonly duration?: number | undefined;
   readonly rotation?: 0 | 90 | 180 | 270 | undefined;
   readonly audio?: boolean | undefined;
+};
+
+/** How the connection to a job's events is. */
+export type FollowOptions = CallOptions & {
+  /** Called when the connection was lost, before the next one. */
+  readonly onReconnect?: ((error: unknown) => void) | undefined;
+  /** Called before each reading of a job that has as many followers as the service allows. */
+  readonly onPoll?: (() => void) | undefined;
 };
 
 /** A job that ended without success. */

@@ -18,7 +18,7 @@ import type {
 } from "../types/api.ts";
 import type { JobStreamEvent } from "../types/facts.ts";
 import type { JobRequest } from "../types/job-request.ts";
-import { type AssumedSource, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
+import { type AssumedSource, type FollowOptions, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
 
 /** How often a job is read that has as many followers as the service allows. */
 const POLL_MS = 5000;
@@ -86,13 +86,20 @@ export class Jobs {
     for await (const { event, data } of this.events(id, options)) if (event === "job") yield data;
   }
 
-  /** The events of a job, until its end: the job, and changes of its tasks. Reconnects. */
-  async *events(id: string, options: CallOptions = {}): AsyncGenerator<JobStreamEvent> {
+  /**
+   * The events of a job, until its end: the job, and changes of its tasks. Reconnects. While the job has as many
+   * followers as the service allows, it is read every 5 s instead, without its tasks.
+   */
+  async *events(id: string, { onReconnect, onPoll, ...options }: FollowOptions = {}): AsyncGenerator<JobStreamEvent> {
+    const reconnect = (error: unknown): void => {
+      if (isCrowded(error)) throw error;
+      onReconnect?.(error);
+    };
     for (;;) {
       try {
         for await (const { event, data } of eventsOf(this.#caller, pathOf(id, "/events"), {
           ...options,
-          onReconnect,
+          onReconnect: reconnect,
         })) {
           const one = { event, data: JSON.parse(data) } as JobStreamEvent;
           yield one;
@@ -101,6 +108,7 @@ export class Jobs {
       } catch (error) {
         if (!isCrowded(error)) throw error;
       }
+      onPoll?.();
       const data = await this.get(id, options);
       yield { event: "job", data };
       if (data.completed_at !== null) return yield { event: "end", data };
@@ -180,9 +188,6 @@ export class Jobs {
 
 /** The service allows a number of streams of a job; another one would wait for long. */
 const isCrowded = (error: unknown): boolean => error instanceof CopraError && error.status === 429;
-const onReconnect = (error: unknown): void => {
-  if (isCrowded(error)) throw error;
-};
 
 /** Works on pages without https, too, where `crypto.randomUUID` does not exist. */
 const randomKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");

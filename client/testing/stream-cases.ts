@@ -20,10 +20,15 @@ export const STREAM_CASES: readonly Case[] = [
     async (origin) => {
       const { url } = scenario(origin, "crowded");
       const copra = new Copra({ url, key: "k", retries: 0 });
+      let polls = 0;
+      const onPoll = (): void => {
+        polls += 1;
+      };
       equal(
-        (await collected(copra.jobs.events("job"))).map(({ event }) => event),
+        (await collected(copra.jobs.events("job", { onPoll }))).map(({ event }) => event),
         ["job", "end"],
       );
+      equal(polls, 1);
     },
   ],
   [
