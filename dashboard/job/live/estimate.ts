@@ -1,0 +1,66 @@
+// How fast a job is, and when it probably ends. Pure.
+import type { Job, Task } from "../../../client/index.ts";
+
+export type Rate = {
+  /** Frames per second that all nodes encode now. */
+  readonly fps: number;
+  /** Seconds of the input per second, over all nodes. */
+  readonly speed: number;
+  /** Nodes that work on it now. */
+  readonly nodes: number;
+  /** Tasks that run now. */
+  readonly running: number;
+};
+
+export function rateOf(tasks: readonly Task[]): Rate {
+  const running = tasks.filter(({ status }) => status === "running");
+  const encoding = running.filter(({ stage }) => stage === "encoding");
+  return {
+    fps: sum(encoding.map(({ fps }) => fps ?? 0)),
+    speed: sum(encoding.map(({ speed }) => speed ?? 0)),
+    nodes: new Set(running.map(({ node }) => node)).size,
+    running: running.length,
+  };
+}
+
+/** A point of a job's progress; `fraction` is 0 to 1. */
+export type Sample = { readonly atMs: number; readonly fraction: number };
+
+/** Progress over this long gives the estimate. */
+const WINDOW_MS = 60_000;
+/** Less is too little for an estimate. */
+const MIN_WINDOW_MS = 3000;
+const MIN_FRACTION = 0.01;
+
+/** The samples with one more; those that are too old are dropped, and equal ones are taken once. */
+export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  if (samples.at(-1)?.fraction === sample.fraction) return samples;
+  // A job that starts again begins from 0.
+  const kept = (samples.at(-1)?.fraction ?? 0) > sample.fraction ? [] : samples;
+  const recent = kept.filter(({ atMs }, at) => atMs >= sample.atMs - WINDOW_MS || at >= kept.length - 2);
+  return [...recent, sample];
+}
+
+/**
+ * When the job ends if it goes on as it did in the last minute, in ms since 1970; before that is known, as since its
+ * first task. null: it is too early to say.
+ */
+export function endEstimate(samples: readonly Sample[], startedMs: number | null, nowMs: number): number | null {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last || last.fraction < MIN_FRACTION) return null;
+  const isLong = last.atMs - first.atMs >= MIN_WINDOW_MS && last.fraction - first.fraction >= MIN_FRACTION;
+  const from = isLong ? first : startedMs === null ? null : { atMs: startedMs, fraction: 0 };
+  if (!from || last.atMs - from.atMs < MIN_WINDOW_MS) return null;
+  const perMs = (last.fraction - from.fraction) / (last.atMs - from.atMs);
+  return Math.max(nowMs, last.atMs + (1 - last.fraction) / perMs);
+}
+
+/** The progress of a job, 0 to 1: that of its chunks, which is finer than the whole percent of its view. */
+export function fractionOf(job: Job, encodedShare: number | null): number {
+  const percent = Number.parseInt(job.progress, 10) / 100;
+  if (job.completed_at !== null || encodedShare === null) return percent;
+  // What the view says rounded down is at most a percent less.
+  return Math.min(Math.max(percent, encodedShare), percent + 0.0099);
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { Attempt, Task } from "../../../client/index.ts";
+import { serviceNow, skewAfter } from "./service-clock.ts";
+import { applyChanges, attemptKey, EMPTY_BOOK, replaceTasks, type TaskBook } from "./task-book.ts";
+
+const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+const running = (id: string, more: Partial<Task> = {}): Task => ({
+  ...{ id, kind: "chunk", outputs: ["mp4"], status: "running", attempt: 1, node: "attic", progress: 0 },
+  ...{ started_at: at(100), stage: "transferring", ...more },
+});
+const lost = (task: string, outcome: Attempt["outcome"] = "lost"): Attempt => ({
+  ...{ task, attempt: 1, node: "attic", started_at: at(100), ended_at: at(110), outcome },
+});
+const changed = (book: TaskBook, tasks: Task[], removed: string[] = [], attempts: Attempt[] = [], seconds = 100) =>
+  applyChanges(book, { tasks, removed, attempts }, seconds * 1000);
+
+describe("the tasks of a job", () => {
+  it("are those of all events", () => {
+    const first = changed(EMPTY_BOOK, [running("a"), running("b")]);
+    const second = changed(first, [running("b", { progress: 0.5 })], ["a"], [lost("a")]);
+    expect([...second.tasks.values()]).toEqual([running("b", { progress: 0.5 })]);
+    expect(second.attempts).toEqual([lost("a")]);
+    // A stream that was opened again sends everything again.
+    expect(changed(second, [running("b")], [], [lost("a")]).attempts).toEqual([lost("a")]);
+    expect(changed(second, [], [], [lost("a", "completed")]).attempts).toEqual([lost("a", "completed")]);
+    const list = { job_id: "x", tasks: [running("c")], attempts: [], attempts_dropped: 3 };
+    expect(replaceTasks(second, list, 0)).toMatchObject({ dropped: 3, attempts: [] });
+  });
+
+  it("keep when their stages were seen to begin", () => {
+    const key = attemptKey("a", 1);
+    let book = changed(EMPTY_BOOK, [running("a")], [], [], 101);
+    book = changed(book, [running("a", { stage: "encoding" })], [], [], 104);
+    book = changed(book, [running("a", { stage: "encoding", progress: 0.5 })], [], [], 105);
+    book = changed(book, [running("a", { stage: "uploading" })], [], [], 107);
+    expect(book.stages.get(key)).toEqual([
+      { stage: "transferring", atMs: 100_000 },
+      { stage: "encoding", atMs: 104_000 },
+      { stage: "uploading", atMs: 107_000 },
+    ]);
+  });
+});
+
+describe("the service's clock", () => {
+  const event = (...tasks: Task[]) => ({ tasks, removed: [], attempts: [] });
+  const [before, book] = [running("a"), changed(EMPTY_BOOK, [running("a")])];
+
+  it.each([
+    ["is the browser's as long as nothing else is known", null, event(before), 100, 100],
+    ["is not behind what it reports", null, event(before), 90, 100],
+    [
+      "is behind the browser's when something new is long ago",
+      book,
+      event(running("b", { started_at: at(105) })),
+      130,
+      105,
+    ],
+    ["is not judged by what was known", book, event(running("a", { progress: 0.5 })), 130, 130],
+    ["is the browser's if they hardly differ", book, event(running("b", { started_at: at(105) })), 106, 106],
+  ])("%s", (_, known, changes, arrivedS, expectedS) => {
+    expect(serviceNow(skewAfter(null, known, changes, arrivedS * 1000), arrivedS * 1000)).toBe(expectedS * 1000);
+  });
+});

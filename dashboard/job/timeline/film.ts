@@ -1,0 +1,69 @@
+// The chunks of a video in the order of their time in it, and how far it is complete from its start. Pure.
+import type { Task } from "../../../client/index.ts";
+
+export type ChunkCell = {
+  readonly number: number;
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+  readonly status: Task["status"];
+  /** The task that is shown: the one that completed, or is the furthest. */
+  readonly task: string;
+  /** Share that is encoded, 0 to 1. */
+  readonly done: number;
+  /** How many nodes have taken it, with a speculative attempt. */
+  readonly attempts: number;
+  /** Two nodes work on it. */
+  readonly isDouble: boolean;
+};
+
+export type ChunkMap = {
+  readonly cells: readonly ChunkCell[];
+  /** The length of the video. */
+  readonly seconds: number;
+  readonly completed: number;
+  /** Up to where all chunks are complete. */
+  readonly completeToSeconds: number;
+};
+
+/** What of a chunk is done when its node has transferred the source, encodes, or uploads. */
+function doneOf({ status, stage, progress }: Task): number {
+  if (status === "completed") return 1;
+  if (status !== "running") return 0;
+  return stage === "encoding" ? progress : stage === "uploading" ? 1 : 0;
+}
+
+const RANK: Readonly<Record<Task["status"], number>> = { failed: 0, waiting: 1, running: 2, completed: 3 };
+
+/** null for a job without chunks. */
+export function chunkMap(tasks: Iterable<Task>): ChunkMap | null {
+  const byNumber = new Map<number, Task[]>();
+  for (const task of tasks) {
+    if (task.kind !== "chunk" || !task.chunk) continue;
+    byNumber.set(task.chunk.number, [...(byNumber.get(task.chunk.number) ?? []), task]);
+  }
+  const cells = [...byNumber.values()].flatMap(cellOf).sort((a, b) => a.number - b.number);
+  const last = cells.at(-1);
+  if (!last) return null;
+  const open = cells.find(({ status }) => status !== "completed");
+  return {
+    cells,
+    seconds: last.toSeconds,
+    completed: cells.filter(({ status }) => status === "completed").length,
+    completeToSeconds: open?.fromSeconds ?? last.toSeconds,
+  };
+}
+
+function cellOf(tasks: readonly Task[]): ChunkCell[] {
+  const best = tasks.reduce((a, b) => ((RANK[b.status] - RANK[a.status] || doneOf(b) - doneOf(a)) > 0 ? b : a));
+  if (!best.chunk) return [];
+  const { number, from_seconds, to_seconds } = best.chunk;
+  const running = tasks.filter(({ status }) => status === "running").length;
+  return [
+    {
+      ...{ number, fromSeconds: from_seconds, toSeconds: to_seconds, status: best.status, task: best.id },
+      done: doneOf(best),
+      attempts: tasks.reduce((sum, { attempt }) => sum + attempt, 0),
+      isDouble: running > 1,
+    },
+  ];
+}

@@ -1,0 +1,30 @@
+// What a job does as a whole: waits for a node, inspects, encodes, joins. Pure.
+import { type Bar, endOf } from "./bars.ts";
+
+export type PhaseName = "waiting" | "inspecting" | "encoding" | "joining";
+export type Phase = { readonly name: PhaseName; readonly fromMs: number; readonly toMs: number };
+
+const PHASES: Readonly<Record<Bar["kind"], PhaseName>> = {
+  ...{ inspect: "inspecting", encode: "encoding", audio: "encoding", chunk: "encoding", join: "joining" },
+};
+const ORDER: readonly PhaseName[] = ["inspecting", "encoding", "joining"];
+
+/**
+ * The phases in the order of time, from the creation of the job (`createdMs`) on, without those of earlier starts. One
+ * ends where the next begins.
+ */
+export function phasesOf(bars: readonly Bar[], createdMs: number, nowMs: number): Phase[] {
+  const current = bars.filter(({ isEarlier }) => !isEarlier);
+  const phases = ORDER.flatMap((name): Phase[] => {
+    const own = current.filter(({ kind }) => PHASES[kind] === name);
+    if (own.length === 0) return [];
+    const toMs = Math.max(...own.map((bar) => endOf(bar, nowMs)));
+    return [{ name, fromMs: Math.min(...own.map(({ fromMs }) => fromMs)), toMs }];
+  });
+  const first = phases[0]?.fromMs ?? nowMs;
+  // After a retry, the creation of the job says nothing about waiting.
+  const isFirstStart = bars.length === current.length;
+  const waiting: Phase = { name: "waiting", fromMs: createdMs, toMs: first };
+  const all = isFirstStart && first > createdMs ? [waiting, ...phases] : phases;
+  return all.map((phase, at) => ({ ...phase, toMs: all[at + 1]?.fromMs ?? phase.toMs }));
+}
