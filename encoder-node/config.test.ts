@@ -61,6 +61,7 @@ describe("readConfig", () => {
     [[...NEEDED, "--slots", "many"], /--slots/],
     [[...NEEDED, "--slots", "61"], /--slots/],
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
+    [[...NEEDED, "--allow-origin", "10.0.0.5:9000"], /--allow-origin must be an http or https URL/],
     [[...NEEDED, "--hw", "cuda"], /--hw .* auto, off, nvenc, qsv, vaapi, videotoolbox$/],
     [[...NEEDED, "--hw", ""], /--hw/],
     [[...NEEDED, "--log-level", "verbose"], /--log-level .* debug, info, warn, error$/],

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import type { LogLevel } from "#shared/log.ts";
+import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
 import { Labels, PoolName } from "#shared/placement.ts";
 import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
@@ -25,6 +26,9 @@ const Config = z.object({
   work: z.string(),
   name: z.string().max(64).optional(),
   "allow-private": z.enum(["none", "loopback", "all"], "--allow-private must be none, loopback or all"),
+  "allow-origin": z.array(
+    z.url({ protocol: /^https?$/, error: "--allow-origin must be an http or https URL, such as http://10.0.0.5:9000" }),
+  ),
   slots: z.coerce
     .number("--slots must be a number")
     .int()
@@ -53,6 +57,8 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
+  --allow-origin    an origin of the operator's own storage that may be at a private address, such as
+                    http://10.0.0.5:9000; may be repeated
   --isolation       sandbox of ffmpeg: required (do not start without the full sandbox) or best-effort (use what works,
                     with a warning)                         (COPRA_NODE_ISOLATION, default required on Linux)
   --log-level       debug, info, warn or error                                     (LOG_LEVEL, default info)
@@ -69,7 +75,7 @@ export type NodeConfig = {
   token: string;
   workFolder: string;
   name: string | null;
-  allowPrivate: "none" | "loopback" | "all";
+  allowPrivate: AllowPrivate;
   slots: { inspect: number; encode: number };
   hw: HardwareChoice;
   isolation: IsolationChoice;
@@ -105,6 +111,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       work: text,
       name: text,
       "allow-private": text,
+      "allow-origin": { type: "string", multiple: true },
       slots: text,
       hw: text,
       "log-level": text,
@@ -122,6 +129,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     token: file === undefined ? env.COPRA_NODE_TOKEN : readTokenFile(file),
     work: env.COPRA_NODE_WORK ?? ".copra-node",
     "allow-private": "none",
+    "allow-origin": [],
     slots: 1,
     hw: env.COPRA_NODE_HW || "auto",
     isolation: env.COPRA_NODE_ISOLATION || (process.platform === "linux" ? "required" : "best-effort"),
@@ -140,7 +148,10 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     token: config.token,
     workFolder: config.work,
     name: config.name ?? null,
-    allowPrivate: config["allow-private"],
+    allowPrivate: withOrigins(
+      config["allow-private"],
+      config["allow-origin"].map((url) => new URL(url).origin),
+    ),
     slots: { inspect: INSPECT_SLOTS, encode: config.slots },
     hw: config.hw,
     isolation: config.isolation,

@@ -1,6 +1,6 @@
 // The Worker's settings, parsed from its variables and secrets.
 import * as z from "zod";
-import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { masterKeysOf } from "./crypto/master-secret.ts";
 import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
@@ -15,6 +15,7 @@ export const LogLevelSetting = z.enum(["debug", "info", "warn", "error"]).defaul
 
 const HttpUrl = z.url({ protocol: /^https?$/ });
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+const Origin = HttpUrl.transform((url) => new URL(url).origin);
 const Text = z.string().trim().min(1).optional();
 /** Empty as if it were not set: the form of a deploy sends what was left out. */
 const Key = z.string().trim().optional();
@@ -47,6 +48,12 @@ const Variables = z.object({
   KEY_PEPPER: Key,
   SEALING_KEYS: Key,
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
+  /** Origins of the operator's own storages, separated by commas, which requests may name wherever they are. */
+  ALLOW_ORIGINS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").filter((origin) => origin !== ""))
+    .pipe(z.array(Origin)),
   /** Scheme and host under which clients and nodes reach this Worker; that of each request unless set. */
   PUBLIC_URL: HttpUrl.transform(withoutSlash).optional(),
   /** Days from a job's end for which its secrets, metadata and notifications are kept. At least as long as an
@@ -137,7 +144,7 @@ export function settingsOf(variables: SettingsVariables): Settings {
     metricsToken: data.METRICS_TOKEN ?? null,
     peppers: peppersOf(data),
     sealingKeys: sealingKeysOf(data),
-    allowPrivate: data.ALLOW_PRIVATE,
+    allowPrivate: withOrigins(data.ALLOW_PRIVATE, data.ALLOW_ORIGINS),
     publicUrl: data.PUBLIC_URL ?? null,
     retentionMs: data.RETENTION_DAYS * DAY_MS,
     listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,

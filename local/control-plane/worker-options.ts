@@ -31,7 +31,7 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
     ...options,
     // Part of the path of its objects' data.
     name,
-    bindings: { ...Variables.parse(options.bindings), ALLOW_PRIVATE: allow, ...bindings },
+    bindings: { ...Variables.parse(options.bindings), ...allowVariables(allow), ...bindings },
     modules: true,
     script: await bundle(main),
     // A port that leads to the Worker itself, past Miniflare's own routes and headers.
@@ -39,6 +39,11 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
     outboundService: guardedOutbound(allow),
   };
 }
+
+const allowVariables = (allow: AllowPrivate): Bindings =>
+  typeof allow === "string"
+    ? { ALLOW_PRIVATE: allow }
+    : { ALLOW_PRIVATE: allow.networks, ALLOW_ORIGINS: allow.origins.join(",") };
 
 /**
  * The Worker's entry behind the front server. It responds 404 without the front's secret. Its `fetch` throws when the

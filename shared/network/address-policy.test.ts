@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { HOSTILE_ADDRESSES, HOSTILE_NAMES, ALLOW_SETTINGS as SETTINGS } from "../testing/hostile-addresses.ts";
-import { type AllowPrivate, addressAllowed, checkUrl } from "./address-policy.ts";
+import { type AllowPrivate, addressAllowed, checkUrl, withOrigins } from "./address-policy.ts";
 
 /** Address, and the settings under which it may be reached. */
 const ADDRESSES: readonly [string, readonly AllowPrivate[], string][] = [
@@ -155,4 +155,18 @@ describe("IPv4 in any notation", () => {
 
 it.each(HOSTILE_NAMES)("%s has no allowed address: %j", (_, addresses) => {
   expect(addresses.filter((address) => addressAllowed(address, "none"))).toEqual([]);
+});
+
+it.each([
+  ["http://127.0.0.1:9000/bucket/a.mp4", true],
+  ["http://127.0.0.1:9001/bucket/a.mp4", false],
+  ["https://127.0.0.1:9000/", false],
+  ["http://localhost:9000/", false],
+  ["http://me@127.0.0.1:9000/", true],
+  ["http://127.0.0.1:9000.example.com/", false],
+  ["https://files.internal:443/a", true],
+  ["http://169.254.169.254/", false],
+])("allows the operator's own origins, and nothing else of their hosts: %s", (url, isAllowed) => {
+  const policy = withOrigins("none", ["http://127.0.0.1:9000", "https://files.internal"]);
+  expect(checkUrl(url, policy).ok).toBe(isAllowed);
 });

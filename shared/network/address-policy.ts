@@ -3,13 +3,16 @@ import ipaddr from "ipaddr.js";
 import { err, ok, type Result } from "../result.ts";
 import { shown } from "../shown.ts";
 
-/** Addresses allowed besides public ones: none, this machine, or this machine and its private networks. */
-export type AllowPrivate = "none" | "loopback" | "all";
+/** Networks allowed besides public ones: none, this machine, or this machine and its private networks. */
+export type AllowNetworks = "none" | "loopback" | "all";
+
+/** The same, and the origins of the operator's own services, which are allowed wherever they are. */
+export type AllowPrivate = AllowNetworks | { readonly networks: AllowNetworks; readonly origins: readonly string[] };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The ranges that each setting allows, by ipaddr.js's names. */
-const OPENED: Record<AllowPrivate, readonly string[]> = {
+const OPENED: Record<AllowNetworks, readonly string[]> = {
   none: [],
   loopback: ["loopback"],
   all: ["loopback", "private", "uniqueLocal"],
@@ -52,10 +55,20 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
   // ipaddr.js reads the long dead IPv4-compatible form `::8.8.8.8` as a mapped address, which it is not.
   const plain = ipaddr.IPv4.isValidFourPartDecimal(ip) || (ipaddr.IPv6.isValid(ip) && !/^::\d+\./.test(ip));
-  return plain && allowed(ipaddr.parse(ip), allow);
+  return plain && allowed(ipaddr.parse(ip), networksOf(allow));
 }
 
-function allowed(address: Address, allow: AllowPrivate): boolean {
+const networksOf = (allow: AllowPrivate): AllowNetworks => (typeof allow === "string" ? allow : allow.networks);
+
+/** The policy with these origins, such as `http://127.0.0.1:9000`. */
+export const withOrigins = (networks: AllowNetworks, origins: readonly string[]): AllowPrivate =>
+  origins.length === 0 ? networks : { networks, origins };
+
+/** Whether the origin, in the notation of the URL standard, is one of the operator's own services. */
+export const originAllowed = (origin: string, allow: AllowPrivate): boolean =>
+  typeof allow !== "string" && allow.origins.includes(origin);
+
+function allowed(address: Address, allow: AllowNetworks): boolean {
   if (METADATA_SERVERS.has(address.toString())) return false;
   if (address instanceof ipaddr.IPv4) return inRange(address.range(), allow);
   if (address.match(AWS_SERVICES)) return false;
@@ -70,7 +83,7 @@ function allowed(address: Address, allow: AllowPrivate): boolean {
   return range === "unicast" ? address.match(GLOBAL_UNICAST) : inRange(range, allow);
 }
 
-const inRange = (range: string, allow: AllowPrivate): boolean => range === "unicast" || OPENED[allow].includes(range);
+const inRange = (range: string, allow: AllowNetworks): boolean => range === "unicast" || OPENED[allow].includes(range);
 
 /** The IPv4 address to which a NAT64 or 6to4 address leads; null for all others. */
 function translatedTarget(address: ipaddr.IPv6): Address | null {
@@ -97,7 +110,7 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
       : "a scheme that";
     return err(commonMistake(url) ?? `has ${scheme} is not supported; use http or https`);
   }
-  if (hostAllowed(hostname, allow)) return ok(parsed.href);
+  if (originAllowed(parsed.origin, allow) || hostAllowed(hostname, allow)) return ok(parsed.href);
   return err(`has the host \`${shown(bare(hostname))}\`, which is not a public address`);
 }
 
@@ -125,13 +138,13 @@ function commonMistake(text: string): string | null {
  */
 export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {
   const host = bare(hostname);
-  return ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, allow);
+  return ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, networksOf(allow));
 }
 
 /** An address without its brackets, or a name without the final dot of the root. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, "");
 
-function nameAllowed(name: string, allow: AllowPrivate): boolean {
+function nameAllowed(name: string, allow: AllowNetworks): boolean {
   // `127.0.0.1..` and `localhost..` are not valid names: resolvers differ in what they make of them.
   if (name.split(".").includes("")) return false;
   if (allow === "all") return true;

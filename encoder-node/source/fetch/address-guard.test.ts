@@ -59,6 +59,15 @@ test.each<[string, AllowPrivate]>([
   expect(await reach(host, allow)).toBe("reached");
 });
 
+it("reaches the operator's own origins wherever they are, and no other port of their hosts", async () => {
+  const own = (origin: string): AllowPrivate => ({ networks: "none", origins: [origin] });
+  expect(await reach("127.0.0.1", own(`http://127.0.0.1:${port}`))).toBe("reached");
+  const inside = resolver(["127.0.0.1"], ["127.0.0.1"]);
+  await expect(reach("127.0.0.1", own("http://127.0.0.1:1"), inside.resolve)).rejects.toMatchObject({
+    code: "input_address_not_allowed",
+  });
+});
+
 it("connects to the very address it checked, and to checked ones only", async () => {
   const mixed = resolver(["10.0.0.1", "127.0.0.1", "169.254.169.254"], ["10.0.0.1"]);
   expect(await reach("example.com", "loopback", mixed.resolve)).toBe("reached");

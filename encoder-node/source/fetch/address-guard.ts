@@ -3,7 +3,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, buildConnector } from "undici";
 import type { AppError } from "#shared/errors.ts";
-import { type AllowPrivate, addressAllowed, hostAllowed } from "#shared/network/address-policy.ts";
+import { type AllowPrivate, addressAllowed, hostAllowed, originAllowed } from "#shared/network/address-policy.ts";
 
 type ResolveAll = (
   host: string,
@@ -14,6 +14,9 @@ type ResolveAll = (
 const CONNECT_TIMEOUT_MS = 15_000;
 /** The many small files of one output share connections. */
 const KEEP_ALIVE_MS = 10_000;
+
+/** HTTP/1.1 has one body per connection, which keeps ranges and dropped connections simple. */
+const PLAIN = { allowH2: false };
 
 export type Guard = {
   readonly allow: AllowPrivate;
@@ -36,16 +39,18 @@ export function guardedAgent(guard: Guard): Agent {
   const connect = buildConnector({
     lookup: guardedLookup(guard),
     timeout: CONNECT_TIMEOUT_MS,
-    // HTTP/1.1 has one body per connection, which keeps ranges and dropped connections simple.
-    allowH2: false,
+    ...PLAIN,
   });
+  const connectFreely = buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...PLAIN });
   return new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect(options, done) {
       // Sockets do not look up literal addresses, and some names are not allowed whatever they resolve to.
-      const { hostname } = options;
-      if (!hostAllowed(hostname, guard.allow)) return done(guard.refuse(hostname.replace(/^\[|\]$/g, "")), null);
-      connect(options, (...made) => {
+      const { hostname, protocol, port } = options;
+      const isOwn = originAllowed(originOf(protocol, hostname, port), guard.allow);
+      if (!isOwn && !hostAllowed(hostname, guard.allow))
+        return done(guard.refuse(hostname.replace(/^\[|\]$/g, "")), null);
+      (isOwn ? connectFreely : connect)(options, (...made) => {
         made[1]?.once("error", (error: NodeJS.ErrnoException) => {
           if (error.code === "ECONNRESET") guard.onReset?.();
         });
@@ -53,6 +58,12 @@ export function guardedAgent(guard: Guard): Agent {
       });
     },
   });
+}
+
+/** In the notation of the URL standard. undici gives IPv6 addresses without brackets. */
+function originOf(protocol: string, hostname: string, port: string): string {
+  const host = hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
+  return new URL(`${protocol}//${host}${port === "" ? "" : `:${port}`}`).origin;
 }
 
 function guardedLookup({ allow, refuse, resolve = lookup }: Guard): LookupFunction {
