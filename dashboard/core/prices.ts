@@ -2,7 +2,7 @@
 import type { UsageTotal } from "../../client/index.ts";
 import { preferences } from "./preferences.ts";
 
-/** Sizes of video that such services charge differently; docs/usage.md says which is which. */
+/** Sizes of video that such services charge differently; docs/usage.md has their limits. */
 export const TIERS = ["audio", "sd", "hd", "uhd"] as const;
 export type Tier = (typeof TIERS)[number];
 

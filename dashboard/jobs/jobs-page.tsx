@@ -1,3 +1,105 @@
+// The list of jobs: live, with search, filters and changes of many at once.
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { live, paused, useAccountEvents } from "../core/account-events.ts";
+import { plural } from "../core/format.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { query } from "../core/location.ts";
+import { account } from "../core/session.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Link } from "../parts/link.tsx";
+import { LiveButton } from "../parts/live-button.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
+import { BulkResult } from "./bulk-result.tsx";
+import { type View, viewOf } from "./filter.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { JobList } from "./job-list.ts";
+import { focusedRow, JobTable, visibleIds } from "./job-table.tsx";
+import "./jobs.css";
+import { NoJobs } from "./no-jobs.tsx";
+import { Pager } from "./pager.tsx";
+
+/** How often the progress of running jobs is read; without events, the page is read again each second time. */
+const TICK_MS = 3000;
+/** So far down nobody minds that rows are added above. */
+const TOP_PX = 80;
+
+const NONE: ReadonlySet<string> = new Set();
+
 export function JobsPage() {
-  return <h1>Jobs</h1>;
+  const view = viewOf(query.value);
+  const list = useMemo(() => new JobList(), []);
+  const { selected, select, clear } = useSelection(view);
+  useLiveList(list, view, selected.size > 0);
+  const rows = list.rows.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Jobs</h1>
+        <LiveButton />
+        <Link to="/new" class="button primary">
+          <Icon name="add" /> New job
+        </Link>
+      </div>
+      <FilterBar view={view} counts={list.counts.value} />
+      {list.error.value !== undefined && <Problem error={list.error.value} retry={() => void list.show(view)} />}
+      <BulkBar view={view} selected={selected} clear={clear} counts={list.counts.value} />
+      {list.unseen.value > 0 && (
+        <button type="button" class="unseen" onClick={() => list.refresh()}>
+          Show {plural(list.unseen.value, "new job")}
+        </button>
+      )}
+      {rows === undefined && list.error.value === undefined && <p class="muted">Loading …</p>}
+      {rows && rows.length > 0 && (
+        <JobTable jobs={rows} selected={selected} select={select} isLoading={list.isLoading.value} />
+      )}
+      {rows?.length === 0 && !list.isLoading.value && <NoJobs view={view} next={list.next.value} />}
+      {rows && rows.length > 0 && <Pager view={view} next={list.next.value} />}
+      <BulkResult />
+    </>
+  );
+}
+
+/** Which jobs are selected; none after another page or filter was chosen. */
+function useSelection(view: View) {
+  const key = JSON.stringify(view);
+  const [selection, setSelection] = useState({ key, ids: NONE });
+  const selected = selection.key === key ? selection.ids : NONE;
+  const select = useCallback(
+    (ids: readonly string[], isSelected: boolean) =>
+      setSelection((before) => {
+        const next = new Set(before.key === key ? before.ids : NONE);
+        for (const id of ids) isSelected ? next.add(id) : next.delete(id);
+        return { key, ids: next };
+      }),
+    [key],
+  );
+  const clear = (): void => setSelection({ key, ids: NONE });
+  return { selected, select, clear };
+}
+
+function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
+  const key = JSON.stringify(view);
+  useEffect(() => {
+    void list.show(view);
+    return () => list.stop();
+  }, [key, account.value?.id]);
+
+  useAccountEvents((event) => list.take(event, () => !isSelecting && scrollY < TOP_PX && focusedRow() === null));
+  // What happened between the first response and the start of the stream.
+  useEffect(() => {
+    if (live.value === "live") void list.refresh();
+  }, [live.value]);
+
+  useEffect(() => {
+    let round = 0;
+    const timer = setInterval(() => {
+      if (paused.peek() || document.hidden) return;
+      round += 1;
+      if (live.peek() !== "live" && round % 2 === 0) void list.refresh();
+      else void list.readRunning(visibleIds());
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  useKeys({ "g r": { help: "Read the list again", run: () => void list.refresh() } }, "List of jobs");
 }

@@ -1,0 +1,86 @@
+// What can be done with the selected jobs, or with all that the filter selects.
+import type { JobCounts } from "../../client/index.ts";
+import { plural } from "../core/format.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { confirm } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { changeJobs, POSSIBLE, type Verb, wholeView } from "./bulk.ts";
+import { isFiltered, STATUS_WORDS, type View } from "./filter.ts";
+import { focusedRow } from "./job-table.tsx";
+
+type BarProps = {
+  readonly view: View;
+  readonly selected: ReadonlySet<string>;
+  readonly clear: () => void;
+  readonly counts: JobCounts | undefined;
+};
+
+const WORDS = { retry: "Retry", cancel: "Cancel" } as const satisfies Record<Verb, string>;
+
+export function BulkBar({ view, selected, clear, counts }: BarProps) {
+  const onSelected = async (verb: Verb): Promise<void> => {
+    const focused = focusedRow()?.dataset.id;
+    const ids = selected.size > 0 ? [...selected] : focused === undefined ? [] : [focused];
+    if (ids.length === 0) return;
+    if (verb === "cancel" && !(await confirmCancel(plural(ids.length, "job")))) return;
+    await changeJobs(verb, { ids });
+  };
+  useKeys(
+    {
+      r: { help: "Retry the selected jobs, or the one with the focus", run: () => void onSelected("retry") },
+      c: { help: "Cancel the selected jobs, or the one with the focus", run: () => void onSelected("cancel") },
+    },
+    "List of jobs",
+  );
+  if (selected.size === 0) return null;
+  return (
+    <fieldset class="toolbar bulk" aria-label="Selected jobs">
+      <strong aria-live="polite">{plural(selected.size, "job")} selected</strong>
+      <button type="button" onClick={() => onSelected("retry")}>
+        <Icon name="retry" /> Retry
+      </button>
+      <button type="button" class="danger" onClick={() => onSelected("cancel")}>
+        <Icon name="close" /> Cancel
+      </button>
+      <button type="button" class="quiet" onClick={clear}>
+        Select none
+      </button>
+      <span class="spring row">
+        <AllButton verb="retry" view={view} counts={counts} />
+        <AllButton verb="cancel" view={view} counts={counts} />
+      </span>
+    </fieldset>
+  );
+}
+
+const confirmCancel = (jobs: string): Promise<boolean> =>
+  confirm({
+    title: `Cancel ${jobs}?`,
+    text: <p>Nodes stop working on them. Outputs that are finished stay. A canceled job can be retried.</p>,
+    action: `Cancel ${jobs}`,
+    danger: true,
+  });
+
+/** Changes all jobs of the filter, also those of other pages. */
+function AllButton({ verb, view, counts }: Pick<BarProps, "view" | "counts"> & { readonly verb: Verb }) {
+  const jobs = wholeView(verb, view);
+  if (jobs === null || !counts) return null;
+  const statuses = POSSIBLE[verb].filter((one) => view.statuses.length === 0 || view.statuses.includes(one));
+  const number = statuses.reduce((sum, status) => sum + (counts.counts[status] ?? 0), 0);
+  if (number === 0) return null;
+  const which = `${counts.capped ? "more than " : ""}${plural(number, "job")}`;
+  const ask = async (): Promise<void> => {
+    const asked = {
+      title: `${WORDS[verb]} all ${statuses.map((status) => STATUS_WORDS[status]).join(" and ")} jobs?`,
+      text: <p>{`${isFiltered(view) ? "That match the filter" : "Of this account"}: ${which} now.`}</p>,
+      action: `${WORDS[verb]} all`,
+      danger: verb === "cancel",
+    };
+    if (await confirm(asked)) await changeJobs(verb, jobs);
+  };
+  return (
+    <button type="button" class="quiet" onClick={ask}>
+      {WORDS[verb]} all {which} …
+    </button>
+  );
+}

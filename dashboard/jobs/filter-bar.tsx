@@ -1,0 +1,116 @@
+// Search, statuses with their numbers, and days.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { JobCounts } from "../../client/index.ts";
+import { count } from "../core/format.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { setQuery } from "../core/location.ts";
+import { Icon } from "../parts/icon.tsx";
+import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, toggled, type View } from "./filter.ts";
+
+/** How long nothing was typed before it is searched. */
+const TYPING_MS = 300;
+
+/** Shows other jobs, from the newest on. */
+export const showView = (view: View, changes: Partial<View>): void =>
+  setQuery(paramsOf({ ...view, cursor: "", ...changes }));
+
+export function FilterBar({ view, counts }: { readonly view: View; readonly counts: JobCounts | undefined }) {
+  return (
+    <search class="filters">
+      <SearchField view={view} />
+      <fieldset class="chips">
+        <legend class="visually-hidden">Status</legend>
+        {STATUSES.map((status) => (
+          <button
+            type="button"
+            key={status}
+            class="filter"
+            aria-pressed={view.statuses.includes(status)}
+            onClick={() => showView(view, { statuses: toggled(view.statuses, status) })}
+          >
+            {STATUS_WORDS[status]}
+            <span class="number muted">{numberOf(counts, status)}</span>
+          </button>
+        ))}
+      </fieldset>
+      <div class="days">
+        <DayField label="From" name="from" view={view} />
+        <DayField label="to" name="to" view={view} />
+      </div>
+      {isFiltered(view) && (
+        <button type="button" class="quiet" onClick={() => showView(view, { q: "", statuses: [], from: "", to: "" })}>
+          <Icon name="close" /> Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+/** `1,284`; `10,000+` where the API does not count on. */
+function numberOf(counts: JobCounts | undefined, status: string): string {
+  if (!counts) return "";
+  const number = counts.counts[status] ?? 0;
+  return counts.capped && (number === 10_000 || number === 2000) ? `${count(number)}+` : count(number);
+}
+
+function SearchField({ view }: { readonly view: View }) {
+  const [text, setText] = useState(view.q);
+  const field = useRef<HTMLInputElement>(null);
+  const latest = useRef(view);
+  latest.current = view;
+  // What is in the address, after "back", or a link.
+  useEffect(() => {
+    if (view.q !== text.trim()) setText(view.q);
+  }, [view.q]);
+  useEffect(() => {
+    if (text.trim() === latest.current.q.trim()) return;
+    const timer = setTimeout(() => showView(latest.current, { q: text.trim() }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  useKeys({ "/": { help: "Search", run: () => field.current?.select() } });
+  return (
+    <div class="search">
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search jobs"
+        placeholder="Id, source or output path"
+        aria-keyshortcuts="/"
+        maxLength={MAX_TEXT}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && text.trim() !== view.q) showView(view, { q: text.trim() });
+          // From here, j and k move.
+          if (event.key === "Enter") event.currentTarget.blur();
+        }}
+      />
+      <span class="hint" aria-hidden="true">
+        <kbd>/</kbd>
+      </span>
+    </div>
+  );
+}
+
+function DayField({
+  label,
+  name,
+  view,
+}: {
+  readonly label: string;
+  readonly name: "from" | "to";
+  readonly view: View;
+}) {
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        type="date"
+        aria-label={name === "from" ? "Created from this day" : "Created until this day"}
+        value={view[name]}
+        onChange={(event) => showView(view, { [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { filterOf, isFiltered, paramsOf, toggled, viewOf } from "./filter.ts";
+
+const view = (query: string) => viewOf(new URLSearchParams(query));
+const none = { q: "", statuses: [], from: "", to: "", cursor: "" };
+
+describe("the filter in the address", () => {
+  it.each([
+    ["", none],
+    ["q=my+clip&status=failed", { ...none, q: "my clip", statuses: ["job.failed"] }],
+    ["status=aborted,failed,strange", { ...none, statuses: ["job.failed", "job.aborted"] }],
+    ["from=2026-11-20&to=2026-13-01&cursor=1-a", { ...none, from: "2026-11-20", cursor: "1-a" }],
+    ["from=yesterday", none],
+  ])("%s", (query, expected) => {
+    expect(view(query)).toEqual(expected);
+    expect(viewOf(new URLSearchParams(paramsOf(view(query))))).toEqual(expected);
+  });
+
+  it("asks for whole days of the browser's time zone, the last one included", () => {
+    const { created_after, created_before } = filterOf(view("from=2026-11-20&to=2026-11-20"));
+    expect(new Date(created_after ?? "").getTime()).toBe(new Date(2026, 10, 20).getTime());
+    expect(new Date(created_before ?? "").getTime()).toBe(new Date(2026, 10, 21).getTime());
+  });
+
+  it("asks for nothing that it does not have", () => {
+    expect(filterOf(view("q=+&cursor=1-a"))).toEqual({});
+    expect([isFiltered(view("q=+&cursor=1-a")), isFiltered(view("status=failed"))]).toEqual([false, true]);
+  });
+
+  it("has all statuses as none", () => {
+    expect(toggled([], "job.failed")).toEqual(["job.failed"]);
+    expect(toggled(["job.failed"], "job.failed")).toEqual([]);
+    expect(toggled(["job.starting", "job.completed", "job.failed"], "job.aborted")).toEqual([]);
+  });
+});

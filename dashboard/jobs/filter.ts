@@ -1,0 +1,82 @@
+// Which jobs the page shows: what is in its address, and what the API is asked for. Pure.
+import type { JobFilter, JobStatus } from "../../client/index.ts";
+
+export const STATUSES = [
+  "job.starting",
+  "job.completed",
+  "job.failed",
+  "job.aborted",
+] as const satisfies readonly JobStatus[];
+
+/** As people call them. */
+export const STATUS_WORDS = {
+  "job.starting": "running",
+  "job.completed": "completed",
+  "job.failed": "failed",
+  "job.aborted": "canceled",
+} as const satisfies Record<JobStatus, string>;
+
+/** What is in the address. Days are `YYYY-MM-DD` in the time zone of the browser, both included. */
+export type View = {
+  readonly q: string;
+  /** None: any. */
+  readonly statuses: readonly JobStatus[];
+  readonly from: string;
+  readonly to: string;
+  /** Where the page starts; "": with the newest job. */
+  readonly cursor: string;
+};
+
+/** The longest text that the API searches for. */
+export const MAX_TEXT = 200;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const wordOf = (status: JobStatus): string => status.replace("job.", "");
+
+/** The view of an address; what is not valid in it is left out. */
+export function viewOf(query: URLSearchParams): View {
+  const words = (query.get("status") ?? "").split(",");
+  const day = (name: string): string => {
+    const text = query.get(name) ?? "";
+    return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+  };
+  return {
+    q: (query.get("q") ?? "").slice(0, MAX_TEXT),
+    statuses: STATUSES.filter((status) => words.includes(wordOf(status))),
+    from: day("from"),
+    to: day("to"),
+    cursor: query.get("cursor") ?? "",
+  };
+}
+
+/** The parameters of the address for a view; "" for those that it does not need. */
+export const paramsOf = ({ statuses, ...rest }: View): Record<string, string> => ({
+  ...rest,
+  status: statuses.map(wordOf).join(","),
+});
+
+/** The start of a day in ms, in the time zone of the browser; `later`: of one so many days later. */
+function startOf(day: string, later = 0): number {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date + later).getTime();
+}
+
+/** What the API is asked for, without the place in the list. */
+export function filterOf({ q, statuses, from, to }: View): JobFilter {
+  const text = q.trim();
+  return {
+    ...(text === "" ? {} : { q: text }),
+    ...(statuses.length === 0 ? {} : { status: statuses }),
+    ...(from === "" ? {} : { created_after: new Date(startOf(from)).toISOString() }),
+    ...(to === "" ? {} : { created_before: new Date(startOf(to, 1)).toISOString() }),
+  };
+}
+
+/** Whether the view leaves jobs out. */
+export const isFiltered = ({ q, statuses, from, to }: View): boolean =>
+  q.trim() !== "" || statuses.length > 0 || from !== "" || to !== "";
+
+/** Adds a status to those that are shown, or removes it; all of them are the same as none. */
+export function toggled(statuses: readonly JobStatus[], status: JobStatus): readonly JobStatus[] {
+  const next = STATUSES.filter((one) => statuses.includes(one) !== (one === status));
+  return next.length === STATUSES.length ? [] : next;
+}

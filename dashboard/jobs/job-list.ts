@@ -1,0 +1,167 @@
+// The jobs that the page shows: one page of the list at most, kept up to date by events and by reading what runs.
+import { batch, signal } from "@preact/signals";
+import type { AccountEvent, Job, JobCounts, JobEvent } from "../../client/index.ts";
+import { timeOf } from "../core/format.ts";
+import { copra } from "../core/service.ts";
+import { filterOf, type View } from "./filter.ts";
+import { isEnded, mergedRows, withEvent, withJob } from "./rows.ts";
+import { Throttle } from "./throttle.ts";
+
+/** The most that the API returns at a time, and the most that is ever loaded. */
+export const PAGE = 100;
+/** A page of a search may be empty although there are more: so many are read until one has a job. */
+const EMPTY_PAGES = 10;
+const REFRESH_MS = 2000;
+/** Counting reads up to 10,000 rows of each status. */
+const COUNT_MS = 10_000;
+const READ_MS = 300;
+/** From so many on, a page is read again instead of each job. */
+const MANY_READS = 8;
+/** Running jobs whose progress is read at a time. */
+const READ_RUNNING = 8;
+
+export class JobList {
+  /** undefined until the first response. */
+  readonly rows = signal<readonly Job[] | undefined>(undefined);
+  /** The cursor of the next page; null: this is the last one. */
+  readonly next = signal<string | null>(null);
+  readonly counts = signal<JobCounts | undefined>(undefined);
+  readonly error = signal<unknown>(undefined);
+  /** Whether another page than the one that is shown is being read. */
+  readonly isLoading = signal(false);
+  /** The number of new jobs that are not shown yet. */
+  readonly unseen = signal(0);
+
+  #view: View | undefined;
+  #abort = new AbortController();
+  #turn = 0;
+  readonly #unseen = new Set<string>();
+  readonly #toRead = new Set<string>();
+  readonly #refresh = new Throttle(REFRESH_MS, () => this.refresh());
+  readonly #recount = new Throttle(COUNT_MS, () => this.#count());
+  readonly #read = new Throttle(READ_MS, () => this.#readEnded());
+
+  /** Shows other jobs; those of before stay until they are read. */
+  async show(view: View): Promise<void> {
+    this.stop();
+    this.#view = view;
+    this.isLoading.value = true;
+    await Promise.all([this.#load(view), this.#count()]);
+  }
+
+  /** Reads the same page again. */
+  async refresh(): Promise<void> {
+    if (this.#view) await this.#load(this.#view);
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    for (const throttle of [this.#refresh, this.#recount, this.#read]) throttle.stop();
+  }
+
+  async #load(view: View): Promise<void> {
+    const { signal } = this.#abort;
+    this.#forgetUnseen();
+    try {
+      const { jobs, next } = await readPage(view, signal);
+      if (signal.aborted) return;
+      batch(() => {
+        this.rows.value = mergedRows(this.rows.peek() ?? [], jobs);
+        this.next.value = next;
+        this.error.value = undefined;
+        this.isLoading.value = false;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        this.error.value = error;
+        this.isLoading.value = false;
+      });
+    }
+  }
+
+  /** Counts jobs of all statuses; without the counts the page works, too. */
+  async #count(): Promise<void> {
+    const { signal } = this.#abort;
+    if (!this.#view) return;
+    const { status: _, ...filter } = filterOf(this.#view);
+    const counts = await copra.jobs.counts(filter, { signal }).catch(() => undefined);
+    if (!signal.aborted && counts) this.counts.value = counts;
+  }
+
+  /** `mayMove`: whether rows may move now without disturbing anybody. */
+  take(event: AccountEvent, mayMove: () => boolean): void {
+    if (event.event === "notification") return;
+    this.#recount.soon();
+    if (event.event === "gap") return this.#refresh.soon();
+    const rows = this.rows.peek();
+    const changed = rows && withEvent(rows, event.data);
+    if (changed) {
+      this.rows.value = changed;
+      if (isEnded(event.data)) this.#readSoon(event.data.id);
+    } else if (this.#belongs(event.data)) {
+      this.#unseen.add(event.data.id);
+      if (mayMove()) this.#refresh.soon();
+      else this.unseen.value = this.#unseen.size;
+    }
+  }
+
+  /** Whether a job that is not shown may be one of this page. */
+  #belongs({ status, created_at }: JobEvent): boolean {
+    const [view, rows] = [this.#view, this.rows.peek()];
+    if (!view || !rows || view.cursor !== "") return false;
+    if (view.statuses.length > 0 && !view.statuses.includes(status)) return false;
+    const last = rows.length < PAGE ? undefined : rows.at(-1);
+    return last === undefined || timeOf(created_at) >= timeOf(last.created_at);
+  }
+
+  #forgetUnseen(): void {
+    this.#unseen.clear();
+    this.unseen.value = 0;
+  }
+
+  /** A job that has ended has other outputs than its row. */
+  #readSoon(id: string): void {
+    this.#toRead.add(id);
+    this.#read.soon();
+  }
+
+  async #readEnded(): Promise<void> {
+    const ids = [...this.#toRead];
+    this.#toRead.clear();
+    if (ids.length > MANY_READS) this.#refresh.soon();
+    else await this.#readJobs(ids);
+  }
+
+  /** Reads the progress of running jobs, in turns if they are many. `ids`: those that can be seen. */
+  async readRunning(ids: readonly string[]): Promise<void> {
+    const running = (this.rows.peek() ?? []).filter((job) => !isEnded(job) && ids.includes(job.id));
+    if (running.length === 0) return;
+    const from = running.length <= READ_RUNNING ? 0 : this.#turn % running.length;
+    this.#turn = from + READ_RUNNING;
+    const turn = [...running.slice(from), ...running.slice(0, from)].slice(0, READ_RUNNING);
+    await this.#readJobs(turn.map(({ id }) => id));
+  }
+
+  async #readJobs(ids: readonly string[]): Promise<void> {
+    const { signal } = this.#abort;
+    const read = await Promise.all(ids.map((id) => copra.jobs.get(id, { signal }).catch(() => undefined)));
+    if (signal.aborted) return;
+    batch(() => {
+      for (const job of read) if (job) this.rows.value = withJob(this.rows.peek() ?? [], job);
+    });
+  }
+}
+
+/** The first page with a job from the cursor on. */
+async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readonly Job[]; next: string | null }> {
+  const filter = filterOf(view);
+  let cursor: string | null = view.cursor === "" ? null : view.cursor;
+  for (let round = 1; ; round++) {
+    const page = await copra.jobs.page({ ...filter, limit: PAGE, cursor }, { signal });
+    cursor = page.next_cursor;
+    if (page.jobs.length > 0 || cursor === null || round === EMPTY_PAGES) return { jobs: page.jobs, next: cursor };
+  }
+}

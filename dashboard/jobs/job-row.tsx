@@ -1,0 +1,99 @@
+// One job of the list.
+import { memo } from "preact/compat";
+import { useState } from "preact/hooks";
+import type { Job } from "../../client/index.ts";
+import { duration } from "../core/format.ts";
+import { now } from "../core/time.ts";
+import { Link } from "../parts/link.tsx";
+import { Progress } from "../parts/progress.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { STATUS_WORDS } from "./filter.ts";
+import { errorOf, fractionOf, isEnded, nameOf, outputsOf, secondsOf, thumbnailOf } from "./rows.ts";
+
+type RowProps = {
+  readonly job: Job;
+  readonly isSelected: boolean;
+  readonly select: (id: string, isSelected: boolean) => void;
+};
+
+/** Rendered again only when its job or its selection has changed. */
+export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
+  const { name, place } = nameOf(job);
+  const { done, total } = outputsOf(job);
+  return (
+    <tr data-id={job.id} class={isSelected ? "selected" : undefined}>
+      <td class="check">
+        <label>
+          <input
+            type="checkbox"
+            aria-label={`Select ${name}`}
+            checked={isSelected}
+            onChange={(event) => select(job.id, event.currentTarget.checked)}
+          />
+        </label>
+      </td>
+      <td class="image">
+        <Thumbnail url={thumbnailOf(job)} />
+      </td>
+      <td class="job">
+        <Link to={`/jobs/${job.id}`} class="name">
+          {name}
+        </Link>
+        <span class="place">
+          {place !== "" && <span class="ellipsis">{place}</span>}
+          {name !== job.id && <span class="mono">{job.id}</span>}
+        </span>
+        <Remark job={job} />
+      </td>
+      <td class="state">
+        {isEnded(job) || job.progress === "0%" ? (
+          <Status status={job.status} word={STATUS_WORDS[job.status]} />
+        ) : (
+          <Progress value={fractionOf(job)} label={`Progress of ${name}`} />
+        )}
+      </td>
+      <td class="number outputs">{done === total ? done : `${done} of ${total}`}</td>
+      <td class="number created">
+        <Time at={job.created_at} />
+      </td>
+      <td class="number took">{isEnded(job) ? duration(secondsOf(job, 0)) : <Running job={job} />}</td>
+    </tr>
+  );
+});
+
+/** Of its own, because it changes each second. */
+function Running({ job }: { readonly job: Job }) {
+  return <>{duration(Math.max(1, Math.floor(secondsOf(job, now.value))))}</>;
+}
+
+/** Why it failed, or what it waits for. */
+function Remark({ job }: { readonly job: Job }) {
+  const error = errorOf(job);
+  if (error !== undefined)
+    return (
+      <span class="remark bad ellipsis" title={error}>
+        ✕ {error}
+      </span>
+    );
+  if (job.waiting_for !== undefined) return <span class="remark warn ellipsis">… waits for {job.waiting_for}</span>;
+  return null;
+}
+
+/** Private buckets do not show their images: then there is none. */
+function Thumbnail({ url }: { readonly url: string | undefined }) {
+  const [failed, setFailed] = useState<string>();
+  if (url === undefined || url === failed) return <span class="thumbnail" />;
+  return (
+    <img
+      class="thumbnail"
+      src={url}
+      alt=""
+      loading="lazy"
+      decoding="async"
+      width={64}
+      height={36}
+      onError={() => setFailed(url)}
+    />
+  );
+}

@@ -1,0 +1,131 @@
+// The list of jobs. j and k move the focus between the links of its rows.
+import { useCallback, useLayoutEffect, useRef } from "preact/hooks";
+import type { Job } from "../../client/index.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { JobRow } from "./job-row.tsx";
+
+/** The job that had the focus when its page was opened, and gets it again after "back". */
+let opened: string | undefined;
+
+type TableProps = {
+  readonly jobs: readonly Job[];
+  readonly selected: ReadonlySet<string>;
+  readonly select: (ids: readonly string[], isSelected: boolean) => void;
+  readonly isLoading: boolean;
+};
+
+export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
+  const table = useRef<HTMLTableElement>(null);
+  const selectOne = useCallback((id: string, isSelected: boolean) => select([id], isSelected), [select]);
+  useRowKeys(table, selected, select);
+  useLayoutEffect(() => {
+    if (opened !== undefined) focusRow(rowsOf(table.current).find((row) => row.dataset.id === opened));
+    return () => {
+      opened = focusedRow()?.dataset.id;
+    };
+  }, []);
+  const chosen = jobs.filter(({ id }) => selected.has(id)).length;
+  return (
+    <div class="card jobs">
+      <table ref={table} aria-busy={isLoading}>
+        <caption class="visually-hidden">Jobs, newest first</caption>
+        <thead>
+          <tr>
+            <th class="check">
+              <label>
+                <input
+                  type="checkbox"
+                  aria-label="Select all jobs of this page"
+                  checked={chosen > 0 && chosen === jobs.length}
+                  ref={(box) => {
+                    if (box) box.indeterminate = chosen > 0 && chosen < jobs.length;
+                  }}
+                  onChange={(event) =>
+                    select(
+                      jobs.map(({ id }) => id),
+                      event.currentTarget.checked,
+                    )
+                  }
+                />
+              </label>
+            </th>
+            <th class="image">
+              <span class="visually-hidden">Image</span>
+            </th>
+            <th>Job</th>
+            <th class="state">Status</th>
+            <th class="number outputs">Outputs</th>
+            <th class="number created">Created</th>
+            <th class="number took">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const rowsOf = (table: HTMLElement | null): HTMLElement[] => [
+  ...(table?.querySelectorAll<HTMLElement>("tbody tr") ?? []),
+];
+const rowOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("tr[data-id]") ?? null;
+
+/** The row with the focus, if one has it. */
+export const focusedRow = (): HTMLElement | null => rowOf(document.activeElement);
+
+function focusRow(row: HTMLElement | undefined): void {
+  row?.querySelector<HTMLElement>("a.name")?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+/** The ids of the jobs whose rows are in the window. */
+export function visibleIds(): string[] {
+  return rowsOf(document.querySelector(".jobs table")).flatMap((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight && row.dataset.id ? [row.dataset.id] : [];
+  });
+}
+
+function useRowKeys(
+  table: { readonly current: HTMLElement | null },
+  selected: ReadonlySet<string>,
+  select: TableProps["select"],
+): void {
+  const move = (step: number): void => {
+    const rows = rowsOf(table.current);
+    const focused = focusedRow();
+    const at = focused ? rows.indexOf(focused) : -1;
+    const start = step > 0 ? at : at < 0 ? rows.length : at;
+    focusRow(rows[Math.min(rows.length - 1, Math.max(0, start + step))]);
+  };
+  const toggle = (): void => {
+    const id = focusedRow()?.dataset.id;
+    if (id !== undefined) select([id], !selected.has(id));
+  };
+  useKeys(
+    {
+      "j, ArrowDown": { help: "Next job", run: () => move(1) },
+      "k, ArrowUp": { help: "Previous job", run: () => move(-1) },
+      Enter: {
+        help: "Open the job",
+        run: () => focusedRow()?.querySelector<HTMLElement>("a.name")?.click(),
+        when: () => focusedRow() !== null,
+      },
+      x: { help: "Select the job", run: toggle },
+      a: {
+        help: "Select all jobs of this page",
+        run: () =>
+          select(
+            rowsOf(table.current).flatMap(({ dataset }) => dataset.id ?? []),
+            true,
+          ),
+      },
+      Escape: { help: "Select none", run: () => select([...selected], false), when: () => selected.size > 0 },
+    },
+    "List of jobs",
+  );
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { Job, Output } from "../../client/index.ts";
+import { errorOf, mergedRows, nameOf, outputsOf, secondsOf, thumbnailOf, withEvent } from "./rows.ts";
+
+const job = (changes: Partial<Job> = {}): Job => ({
+  ...{ id: "3clA7G2GY8bXR5", created_at: "2026-11-21 05:23:27 +0000", completed_at: null },
+  ...{ status: "job.starting", progress: "40%", input: { status: "input.transferred" }, outputs: [] },
+  ...changes,
+});
+const output = (changes: Partial<Output>): Output => ({
+  ...{ key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+  ...changes,
+});
+
+describe("a row", () => {
+  it.each([
+    ["https://media.example.com/a%20b/My%20Clip.mov", "My Clip.mov", "media.example.com/a b"],
+    ["https://media.example.com/", "media.example.com", ""],
+    ["upload://Zf81kmQpsR02bc/holiday.mp4", "holiday.mp4", "upload"],
+    ["https://example.com/100%.mp4", "100%.mp4", "example.com"],
+    [undefined, "3clA7G2GY8bXR5", ""],
+  ])("of %s is named %s", (source, name, place) => {
+    const input: Job["input"] = { status: "input.transferred", ...(source === undefined ? {} : { source }) };
+    expect(nameOf(job({ input }))).toEqual({ name, place });
+  });
+
+  it("counts the outputs that are wanted", () => {
+    const statuses = ["video.encoded", "video.skipped", "video.failed", "httpstream.packaged"] as const;
+    expect(outputsOf(job({ outputs: statuses.map((status) => output({ status })) }))).toEqual({ done: 2, total: 3 });
+  });
+
+  it("names the error of the input, or else the first one of an output", () => {
+    const outputs = [output({}), output({ key: "a", error: "No." }), output({ key: "b", error: "Never." })];
+    expect(errorOf(job({ outputs }))).toBe("a: No. (and 1 more)");
+    expect(errorOf(job({ outputs, input: { status: "input.failed", error: "Gone." } }))).toBe("Gone.");
+    expect(errorOf(job())).toBeUndefined();
+  });
+
+  it("shows the middle one of the smallest images that browsers show", () => {
+    const urls = (name: string, count: number) =>
+      Array.from({ length: count }, (_, at) => `https://x/${name}${at}.jpg`);
+    const image = (format: string, list: string[]) => output({ type: "image", format, urls: list });
+    expect(thumbnailOf(job({ outputs: [image("jpg:1280x", urls("a", 1)), image("jpg:320x", urls("b", 5))] }))).toBe(
+      "https://x/b2.jpg",
+    );
+    expect(thumbnailOf(job({ outputs: [image("jpg:320x", [...urls("a", 1), "https://x/a.vtt"])] }))).toBe(
+      "https://x/a0.jpg",
+    );
+    expect(
+      thumbnailOf(job({ outputs: [output({ urls: [{ format: "hls", url: "https://x/a.m3u8" }] })] })),
+    ).toBeUndefined();
+  });
+
+  it("takes until its end, or until now", () => {
+    const now = Date.parse("2026-11-21T05:24:27Z");
+    expect(secondsOf(job(), now)).toBe(60);
+    expect(secondsOf(job({ completed_at: "2026-11-21 05:23:30 +0000" }), now)).toBe(3);
+  });
+});
+
+describe("rows", () => {
+  it("keep the progress that is newer than the list's, and take every other status", () => {
+    const read = [job({ progress: "0%" }), job({ id: "b", progress: "0%" })];
+    expect(mergedRows([job()], read).map(({ progress }) => progress)).toEqual(["40%", "0%"]);
+    expect(mergedRows([job()], [job({ status: "job.failed", progress: "100%" })])[0]?.status).toBe("job.failed");
+    expect(mergedRows([job({ status: "job.failed" })], [job({ progress: "3%" })])[0]?.progress).toBe("3%");
+  });
+
+  it("change with events of their jobs", () => {
+    const { id, status, progress } = job();
+    const event = {
+      id,
+      status,
+      progress,
+      created_at: "",
+      completed_at: null,
+      outputs: { completed: 0, failed: 0, total: 1 },
+    };
+    const rows = [job()];
+    expect(withEvent(rows, { ...event, progress: "10%" })).toBe(rows);
+    expect(withEvent(rows, { ...event, status: "job.completed", progress: "100%" })?.[0]?.status).toBe("job.completed");
+    expect(withEvent(rows, { ...event, id: "other" })).toBeNull();
+  });
+});

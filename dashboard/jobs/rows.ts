@@ -1,0 +1,92 @@
+// Jobs as rows of a list: what is shown of them, and how they change. Pure.
+import type { Job, JobEvent, Output } from "../../client/index.ts";
+import { timeOf } from "../core/format.ts";
+
+const DONE: readonly string[] = ["video.encoded", "image.created", "httpstream.packaged"] satisfies Output["status"][];
+
+export const isEnded = ({ status }: Pick<Job, "status">): boolean => status !== "job.starting";
+
+/** The progress of a job, 0 to 1. */
+export const fractionOf = ({ progress }: Pick<Job, "progress">): number => Number.parseFloat(progress) / 100 || 0;
+
+/** How long it has taken so far, or until its end, in seconds. */
+export const secondsOf = ({ created_at, completed_at }: Job, now: number): number =>
+  Math.max(0, (completed_at === null ? now : timeOf(completed_at)) - timeOf(created_at)) / 1000;
+
+/** The name of a job: that of its source's file, and where that is. The id where the source is not known. */
+export function nameOf({ id, input }: Pick<Job, "id" | "input">): { readonly name: string; readonly place: string } {
+  const source = input.source ?? "";
+  const [, scheme = "", rest = ""] = /^(\w+):\/\/(.*)$/s.exec(source) ?? [];
+  const path = rest.split("/");
+  const last = decoded(path.pop() ?? "");
+  if (scheme === "upload") return { name: last || id, place: "upload" };
+  const place = decoded(path.join("/"));
+  return last === "" ? { name: place || id, place: "" } : { name: last, place };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** How many outputs are finished, of those that were not left out by their condition. */
+export function outputsOf({ outputs }: Pick<Job, "outputs">): { readonly done: number; readonly total: number } {
+  const wanted = outputs.filter(({ status }) => !status.endsWith(".skipped"));
+  return { done: wanted.filter(({ status }) => DONE.includes(status)).length, total: wanted.length };
+}
+
+/** Why it failed: the error of the input, or the first one of an output. */
+export function errorOf({ input, outputs }: Pick<Job, "input" | "outputs">): string | undefined {
+  if (input.error !== undefined) return input.error;
+  const failed = outputs.filter(({ error }) => error !== undefined);
+  const [first] = failed;
+  if (first?.error === undefined) return undefined;
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
+  return `${first.key}: ${first.error}${more}`;
+}
+
+/** Images that browsers show. */
+const SHOWN = /\.(jpe?g|png|webp|avif|gif)$/i;
+
+/** The URL of an image of the job: the middle one of the smallest images, since the first frame is often black. */
+export function thumbnailOf({ outputs }: Pick<Job, "outputs">): string | undefined {
+  const images = outputs
+    .filter(({ type, urls }) => type === "image" && urls !== undefined)
+    .map(({ format, urls = [] }) => ({
+      width: Number(/:(\d+)x/.exec(format)?.[1] ?? Number.POSITIVE_INFINITY),
+      urls: urls.filter((url): url is string => typeof url === "string" && SHOWN.test(url.replace(/[?#].*$/s, ""))),
+    }))
+    .filter(({ urls }) => urls.length > 0)
+    .sort((one, other) => one.width - other.width);
+  const urls = images[0]?.urls ?? [];
+  return urls[Math.floor((urls.length - 1) / 2)];
+}
+
+/** The newer of two states of a job that was read twice: lists know its progress later than the job itself. */
+export function newer(known: Job | undefined, read: Job): Job {
+  if (known === undefined || known.status !== read.status || isEnded(read)) return read;
+  return known.created_at === read.created_at && fractionOf(known) > fractionOf(read) ? known : read;
+}
+
+/** A page that was read again, with what is known to be newer. */
+export function mergedRows(known: readonly Job[], read: readonly Job[]): readonly Job[] {
+  const byId = new Map(known.map((job) => [job.id, job]));
+  return read.map((job) => newer(byId.get(job.id), job));
+}
+
+/** The rows with a job in its present state. */
+export const withJob = (rows: readonly Job[], job: Job): readonly Job[] =>
+  rows.map((row) => (row.id === job.id ? newer(row, job) : row));
+
+/** The rows after an event of one of their jobs; null if it is none of them. */
+export function withEvent(rows: readonly Job[], event: JobEvent): readonly Job[] | null {
+  const at = rows.findIndex(({ id }) => id === event.id);
+  const row = rows[at];
+  if (!row) return null;
+  const { status, progress, completed_at } = event;
+  const isOlder = row.status === status && fractionOf(row) > fractionOf(event);
+  return isOlder ? rows : rows.with(at, { ...row, status, progress, completed_at });
+}
