@@ -41,6 +41,7 @@ export const ERRORS = {
   upload_part_not_valid: response(400),
   authentication_failed: response(401),
   upload_not_allowed: response(403),
+  cross_site_request: response(403),
   job_not_found: response(404),
   metadata_not_found: response(404),
   notification_not_found: response(404),

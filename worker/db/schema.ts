@@ -167,3 +167,12 @@ export const uploadParts = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 );
+
+/** One-time links to the dashboard, for a minute each. */
+export const sessionLinks = sqliteTable("session_links", {
+  /** SHA-256 of the link's secret, in hex. */
+  digest: text("digest").primaryKey(),
+  /** The session that it begins, sealed. */
+  sealed: text("sealed").notNull(),
+  expiresAt: integer("expires_at").notNull(),
+});

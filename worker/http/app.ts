@@ -16,6 +16,7 @@ import { openapi } from "./routes/openapi.ts";
 import { admin } from "./routes/operator/admin.ts";
 import { autoscale } from "./routes/operator/autoscale.ts";
 import { metrics } from "./routes/operator/metrics.ts";
+import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
 import { uploads } from "./routes/uploads.ts";
 import { usage } from "./routes/usage.ts";
@@ -32,6 +33,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/usage", usage)
   .route("/v2/events", accountEvents)
+  .route("/v2/session", session)
   .route("/v2/nodes", nodes)
   .route("/v2/notifications", notifications)
   .route("/v2/account", account)

@@ -16,6 +16,8 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
   // Signed URLs and ids that cannot be guessed; they are tested with the route.
   [/^\/storage\//, "anyone"],
+  // With any of the credentials; they are tested with the route.
+  [/^\/v2\/session(\/|$)/, "anyone"],
   [/^\/(docs.*|v2\/health(\/ready)?|v2\/openapi\.json)?$/, "anyone"],
 ];
 

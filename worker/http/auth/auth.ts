@@ -1,12 +1,15 @@
 // Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key
 // needs no database access, and an unknown key needs one index lookup. Guessing one of 2^256 keys is not feasible.
 
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { ACCOUNT_HEADER } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
 import { isApiKey, isNodeToken } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
 import { digestsOf } from "../../crypto/peppers.ts";
+import { purposeDigest, type Session } from "../../crypto/session.ts";
+import { findAccount } from "../../db/accounts.ts";
 import {
   type Account,
   accountOfKey,
@@ -21,28 +24,64 @@ import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { apiKeyError, basicPair } from "./api-key-error.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
+import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
+import { readSession } from "./session-cookie.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
 export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement; admitted: Admitted } };
 export type AdminEnv = { Bindings: Env };
 
-/** Requires a valid API key, within its rate limit, and sets the account. */
+
+/**
+ * Requires a valid API key, or a session of one, within its rate limit, and sets the account. The operator, by token or
+ * session, acts for the account that a header names.
+ */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
-  const key = basicUser(context.req.header("authorization"));
-  const { peppers } = settingsOf(context.env);
-  const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
-  if (digests !== null && !(await context.env.CLIENT_RATE.limit({ key: digests[0] })).success) {
-    throw new AppError("rate_limited", "Too many requests with this API key; try again later");
-  }
-  const { DB } = context.env;
-  const found = digests === null ? null : await findCredential(context, digests[0], () => accountOfKey(DB, digests));
-  if (!digests || !found) {
-    throw unauthorized(context, "Basic", apiKeyError(context.req.header("authorization")));
-  }
-  await updatePepper(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
-  context.set("account", found.account);
+  const session = await sessionOf(context);
+  const named = context.req.header(ACCOUNT_HEADER) ?? (session?.key === null ? session.account : null);
+  if (named !== null) context.set("account", await accountOfOperator(context, session, named));
+  else if (session) context.set("account", (await accountOfSession(context, session)) ?? endedSession(context));
+  else context.set("account", (await credentialOfKey(context)).account);
   await next();
 };
+
+/** The account of the API key in the header, and the newest digest of the key. Throws AppError. */
+export async function credentialOfKey(context: AnyContext): Promise<{ account: Account; digest: string }> {
+  const header = context.req.header("authorization");
+  const key = basicUser(header);
+  const { peppers } = settingsOf(context.env);
+  const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
+  if (digests !== null) await limitRate(context, digests[0]);
+  const { DB } = context.env;
+  const found = digests === null ? null : await findCredential(context, digests[0], () => accountOfKey(DB, digests));
+  if (!digests || !found) throw unauthorized(context, "Basic", apiKeyError(header));
+  await updatePepper(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
+  return { account: found.account, digest: digests[0] };
+}
+
+/** The account of a session's API key; null if it has none that is still valid. */
+export async function accountOfSession(context: AnyContext, { key }: Session): Promise<Account | null> {
+  if (key === null) return null;
+  await limitRate(context, key);
+  const found = await findCredential(context, key, () => accountOfKey(context.env.DB, [key]));
+  return found?.account ?? null;
+}
+
+async function accountOfOperator(context: AnyContext, session: Session | null, id: string): Promise<Account> {
+  if (!(await isOperator(context, session))) {
+    const message = "`Copra-Account` needs the admin token, or the session of an operator";
+    throw session?.admin ? ended(context) : unauthorized(context, "Bearer", message);
+  }
+  await limitRate(context, `operator ${id}`);
+  const account = await findAccount(context.env.DB, id);
+  if (!account) throw new AppError("account_not_found", "The account of `Copra-Account` does not exist");
+  return account;
+}
+
+async function limitRate({ env }: AnyContext, key: string): Promise<void> {
+  if ((await env.CLIENT_RATE.limit({ key })).success) return;
+  throw new AppError("rate_limited", "Too many requests with this API key; try again later");
+}
 
 /** Requires a valid node token, and sets its id and what it binds. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
@@ -76,18 +115,27 @@ async function updatePepper(
   }
 }
 
-/** Requires the admin token. */
+/** Requires the admin token, or a session of it. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
-  const { adminToken } = settingsOf(context.env);
-  const token = bearer(context.req.header("authorization"));
-  if (token === null || !(await checkAdminToken(context, () => isSameText(token, adminToken)))) {
-    throw unauthorized(context, "Bearer", "The admin token is missing or wrong");
+  const session = await sessionOf(context);
+  if (!(await isOperator(context, session))) {
+    throw session ? ended(context) : unauthorized(context, "Bearer", "The admin token is missing or wrong");
   }
   await next();
 };
 
+/** Whether the session, or without one the header, has the admin token. Throws AppError(rate_limited). */
+export async function isOperator(context: AnyContext, session: Session | null): Promise<boolean> {
+  const { adminToken } = settingsOf(context.env);
+  if (session) return session.admin !== null && isSameText(session.admin, await adminDigest(adminToken));
+  const token = bearer(context.req.header("authorization"));
+  return token !== null && checkAdminToken(context, () => isSameText(token, adminToken));
+}
+
 /** Requires METRICS_TOKEN, which may only read the state of the fleet, or the admin token. */
 export const monitorAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
+  const session = await sessionOf(context);
+  if (session && (await isOperator(context, session))) return next();
   const { adminToken, metricsToken } = settingsOf(context.env);
   const token = bearer(context.req.header("authorization"));
   const accepted = [adminToken, ...(metricsToken === null ? [] : [metricsToken])];
@@ -99,13 +147,33 @@ export const monitorAuth: MiddlewareHandler<AdminEnv> = async (context, next) =>
   await next();
 };
 
-/** The error for a missing or invalid credential, with a challenge header (RFC 7617 §2, RFC 6750 §3). */
-function unauthorized(context: Context, scheme: keyof typeof CHALLENGES, message: string): AppError {
-  context.header("www-authenticate", CHALLENGES[scheme]);
-  return new AppError("authentication_failed", message);
+/** The session of the cookie of a request without an `Authorization` header. Throws AppError(cross_site_request). */
+async function sessionOf(context: AnyContext): Promise<Session | null> {
+  if (context.req.header("authorization") !== undefined) return null;
+  const session = await readSession(context);
+  if (session) requireSameOrigin(context);
+  return session;
 }
 
-const CHALLENGES = { Basic: 'Basic realm="copra", charset="UTF-8"', Bearer: 'Bearer realm="copra"' } as const;
+/** The error for a missing or invalid credential, with a challenge header (RFC 7617 §2, RFC 6750 §3). */
+export function unauthorized(context: AnyContext, scheme: keyof typeof CHALLENGES, message: string): AppError {
+  // For a challenge to scripts of its pages, too, a browser would ask the person for a name and a password.
+  const isScript = (context.req.header("sec-fetch-mode") ?? "navigate") !== "navigate";
+  context.header("www-authenticate", CHALLENGES[isScript ? "Session" : scheme]);
+  return new AppError("authentication_failed", message);
+}
+const CHALLENGES = {
+  Basic: 'Basic realm="copra", charset="UTF-8"',
+  Bearer: 'Bearer realm="copra"',
+  Session: 'Session realm="copra"',
+} as const;
+
+/** Throws the error for a session whose credential is no longer valid. */
+function endedSession(context: AnyContext): never {
+  throw ended(context);
+}
+const ended = (context: AnyContext): AppError =>
+  unauthorized(context, "Session", "The session has ended: it has expired, or its key or token was revoked");
 
 /** The user name of a Basic header; null if there is none. */
 export const basicUser = (header: string | undefined): string | null => basicPair(header)?.[0] || null;
@@ -113,6 +181,9 @@ export const basicUser = (header: string | undefined): string | null => basicPai
 /** The token of a Bearer header; null if there is none. */
 export const bearer = (header: string | undefined): string | null =>
   /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
+
+/** The digest of the admin token in sessions: another token ends them. */
+export const adminDigest = (token: string): Promise<string> => purposeDigest("admin session", token);
 
 /** Compares two texts in constant time. */
 async function isSameText(one: string, other: string): Promise<boolean> {

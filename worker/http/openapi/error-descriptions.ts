@@ -29,6 +29,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   uploads_not_available: "This server takes no uploads of source files.",
   upload_part_not_valid: "The number, length or digest of a part is not the one that it must have.",
   authentication_failed: "The API key or token is missing, unknown, or revoked.",
+  cross_site_request: "A page of another site sent the request, with the cookie of a session.",
   upload_not_allowed: "The URL is not signed for this upload, or the signature has expired.",
   job_not_found: "The account has no job with this id.",
   metadata_not_found: "There is no metadata for this key, either not yet or no longer.",

@@ -1,0 +1,44 @@
+// Sessions of the dashboard.
+import * as z from "zod";
+import { strictObject } from "../strict-object.ts";
+import { Instant } from "./task-responses.ts";
+
+/** The header by which the operator acts for an account. */
+export const ACCOUNT_HEADER = "copra-account";
+
+export const OnceBody = strictObject({
+  once: z
+    .string("must be a string")
+    .max(100, "must have at most 100 characters")
+    .describe("The secret of a one-time link"),
+});
+
+export const LinkBody = strictObject({
+  account: z
+    .string("must be a string")
+    .max(100, "must have at most 100 characters")
+    .exactOptional()
+    .describe("The account that the operator's session shows first; only with the admin token"),
+});
+
+export const SessionView = z
+  .object({
+    account: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .describe("The account of the session; null for an operator who has chosen none"),
+    operator: z.boolean().describe("Whether the session has the rights of the admin token"),
+    expires_at: Instant,
+  })
+  .describe("Who is signed in");
+export type SessionView = z.infer<typeof SessionView>;
+
+export const SessionLink = z
+  .object({
+    url: z.url().describe("A page that begins a session with the rights of the credential, once"),
+    expires_at: Instant,
+  })
+  .describe("A one-time link to the dashboard");
+export type SessionLink = z.infer<typeof SessionLink>;
+
+export const SignedOut = z.object({ signed_out: z.literal(true) }).describe("The cookie is removed");

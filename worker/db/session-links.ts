@@ -1,0 +1,24 @@
+// One-time links to the dashboard.
+import { eq, lt } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import { runQuery } from "./run-query.ts";
+import { sessionLinks } from "./schema.ts";
+
+type SessionLink = typeof sessionLinks.$inferSelect;
+
+/** Stores a link, and removes those that have expired. */
+export async function storeLink(db: D1Database, link: SessionLink, now: number): Promise<void> {
+  const client = drizzle(db);
+  await runQuery(
+    client.batch([
+      client.delete(sessionLinks).where(lt(sessionLinks.expiresAt, now)),
+      client.insert(sessionLinks).values(link),
+    ]),
+  );
+}
+
+/** Removes a link and returns it; null for all but the first of several callers. */
+export async function takeLink(db: D1Database, digest: string): Promise<SessionLink | null> {
+  const taken = drizzle(db).delete(sessionLinks).where(eq(sessionLinks.digest, digest)).returning();
+  return (await runQuery(taken))[0] ?? null;
+}

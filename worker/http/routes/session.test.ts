@@ -1,0 +1,181 @@
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, expect, it } from "vitest";
+import { ADMIN, basic, bearer, newAccount, send } from "../../testing/jobs.ts";
+import { app } from "../app.ts";
+
+const SAME = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
+type Headers = Record<string, string>;
+
+/** The cookie of a response. */
+const cookieOf = (headers: globalThis.Headers): Headers => ({
+  cookie: headers.getSetCookie()[0]?.split(";")[0] ?? "",
+});
+const signIn = async (headers: Headers, body?: unknown) => {
+  const answer = await send("/v2/session", { method: "POST", headers: { ...SAME, ...headers }, body });
+  return { ...answer, cookie: { ...SAME, ...cookieOf(answer.headers) } };
+};
+const newLink = async (headers: Headers, body?: unknown) => {
+  const answer = await send("/v2/session/links", { method: "POST", headers, body });
+  return { ...answer, once: new URL(answer.body.url ?? "https://none").hash.replace("#once=", "") };
+};
+const revokeKeys = async (id: string) => {
+  const { body } = await send(`/v2/admin/accounts/${id}/keys`, { headers: bearer(ADMIN) });
+  for (const key of body.keys) await send(`/v2/admin/keys/${key.id}`, { method: "DELETE", headers: bearer(ADMIN) });
+};
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+
+it("signs in with an API key: the cookie acts as the key, and holds nothing that can be read", async () => {
+  const { status, body, headers, cookie } = await signIn(basic(account.key));
+  expect([status, body.account, body.operator]).toEqual([200, { id: account.id, name: "test" }, false]);
+  expect(Date.parse(body.expires_at) - Date.now()).toBeGreaterThan(11.9 * 3_600_000);
+  const [sent = ""] = headers.getSetCookie();
+  expect(sent).toMatch(/^__Host-copra=[^;]+; Max-Age=43\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+  expect(decodeURIComponent(sent)).not.toContain(account.key.slice(2, 12));
+  expect((await send("/v2/jobs", { headers: cookie })).body).toMatchObject({ jobs: [] });
+  expect((await send("/v2/session", { headers: cookie })).body).toEqual(body);
+  // The rights of the operator are not in it.
+  expect((await send("/v2/admin/accounts", { headers: cookie })).status).toBe(401);
+});
+
+it("names the cookie of plain HTTP by its port", async () => {
+  const headers = { ...SAME, ...basic(account.key) };
+  const answer = await app.request("http://127.0.0.1:8787/v2/session", { method: "POST", headers }, env);
+  expect(answer.headers.get("set-cookie")).toMatch(
+    /^copra-8787=[^;]+; Max-Age=43\d+; Path=\/; HttpOnly; SameSite=Strict$/,
+  );
+});
+
+it("is marked as secure behind a proxy that ends TLS", async () => {
+  const headers = { ...SAME, ...basic(account.key) };
+  const behind = { ...env, PUBLIC_URL: "https://encode.example.com" };
+  const answer = await app.request("http://encode.example.com/v2/session", { method: "POST", headers }, behind);
+  expect(answer.headers.get("set-cookie")).toMatch(/^__Host-copra=/);
+});
+
+it.each<[string, Headers]>([
+  ["nothing", {}],
+  ["an unknown key", basic(`k-${"0".repeat(43)}`)],
+  ["a wrong admin token", bearer("wrong")],
+  ["a node token", bearer(`n-${"0".repeat(43)}`)],
+])("does not sign in with %s, and asks no browser for a password", async (_, headers) => {
+  const { status, headers: answer } = await signIn(headers, "authorization" in headers ? undefined : { once: "guess" });
+  expect([status, answer.getSetCookie()]).toEqual([401, []]);
+  expect(answer.get("www-authenticate")).toMatch(/^Session /);
+});
+
+it("an operator's session acts for the accounts that it names", async () => {
+  const { cookie, body } = await signIn(bearer(ADMIN));
+  expect(body).toMatchObject({ account: null, operator: true });
+  expect((await send("/v2/admin/accounts", { headers: cookie })).status).toBe(200);
+  expect((await send("/v2/autoscale", { headers: cookie })).status).toBe(200);
+  const jobs = (headers: Headers) => send("/v2/jobs", { headers }).then(({ status }) => status);
+  expect(await jobs(cookie)).toBe(401);
+  expect(await jobs({ ...cookie, "copra-account": account.id })).toBe(200);
+  expect(await jobs({ ...bearer(ADMIN), "copra-account": account.id })).toBe(200);
+  expect(await jobs({ ...cookie, "copra-account": "unknown" })).toBe(404);
+  expect(await jobs({ ...basic(account.key), "copra-account": account.id })).toBe(401);
+  expect(await jobs({ ...bearer("wrong"), "copra-account": account.id })).toBe(401);
+  // A token that was replaced ends it.
+  const other = { ...env, ADMIN_TOKEN: "another-admin-token-of-32-characters" };
+  expect((await app.request("/v2/admin/accounts", { headers: cookie }, other)).status).toBe(401);
+});
+
+it("a second credential adds its rights to the session, and each is lost by itself", async () => {
+  const mine = await newAccount();
+  const first = await signIn(basic(mine.key));
+  const { body, cookie } = await signIn({ ...first.cookie, ...bearer(ADMIN) });
+  expect(body).toMatchObject({ account: { id: mine.id }, operator: true });
+  await revokeKeys(mine.id);
+  expect((await send("/v2/session", { headers: cookie })).body).toMatchObject({ account: null, operator: true });
+  expect((await send("/v2/session", { headers: first.cookie })).status).toBe(401);
+});
+
+it("a revoked key ends its sessions at once", async () => {
+  const mine = await newAccount();
+  const { cookie } = await signIn(basic(mine.key));
+  expect((await send("/v2/jobs", { headers: cookie })).status).toBe(200);
+  await revokeKeys(mine.id);
+  for (const path of ["/v2/jobs", "/v2/events", "/v2/usage", "/v2/session"]) {
+    const { status, headers, body } = await send(path, { headers: cookie });
+    expect([path, status, body.error_code]).toEqual([path, 401, "authentication_failed"]);
+    expect(headers.get("www-authenticate")).toMatch(/^Session /);
+  }
+});
+
+it.each<[string, Headers, number]>([
+  ["a page of the service", SAME, 200],
+  ["a page of the service, over plain HTTP", { origin: "https://copra.test" }, 200],
+  ["a page of another site", { "sec-fetch-site": "cross-site", origin: "https://copra.test" }, 403],
+  ["a page of a neighbor", { "sec-fetch-site": "same-site" }, 403],
+  ["the address bar", { "sec-fetch-site": "none" }, 403],
+  ["another origin", { origin: "https://evil.example" }, 403],
+  ["no page", {}, 403],
+])("with a cookie, a change from %s gets %j: %i", async (_, headers, expected) => {
+  const { cookie } = (await signIn(basic(account.key))).cookie as { cookie: string };
+  const change = (path: string) =>
+    send(path, { method: "POST", body: { ids: ["AAAAAAAAAAAAAA"] }, headers: { ...headers, cookie } });
+  const { status, body } = await change("/v2/jobs/cancel");
+  expect([status, body.error_code]).toEqual([expected, expected === 403 ? "cross_site_request" : undefined]);
+  // Reading is free of it: the cookie is not sent by other sites, and they could not read the response.
+  expect((await send("/v2/jobs", { headers: { ...headers, cookie } })).status).toBe(200);
+});
+
+it("another site cannot sign a person in or out", async () => {
+  const cross = { "sec-fetch-site": "cross-site" };
+  const { once } = await newLink(basic(account.key));
+  const attempt = { method: "POST", headers: cross, body: { once } };
+  expect((await send("/v2/session", attempt)).body.error_code).toBe("cross_site_request");
+  const { cookie } = await signIn({}, { once });
+  expect((await send("/v2/session", { method: "DELETE", headers: { ...cookie, ...cross } })).status).toBe(403);
+  const out = await send("/v2/session", { method: "DELETE", headers: cookie });
+  expect([out.status, out.headers.getSetCookie()[0]]).toEqual([
+    200,
+    expect.stringMatching(/^__Host-copra=; Max-Age=0/),
+  ]);
+});
+
+it("a link signs in once, with the rights of its credential, and of the account that the operator chose", async () => {
+  const { once, body, status } = await newLink(bearer(ADMIN), { account: account.id });
+  expect([status, body.url]).toEqual([200, `https://copra.test/dashboard#once=${once}`]);
+  const begun = await Promise.all([1, 2, 3].map(() => signIn({}, { once })));
+  expect(begun.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  const won = begun.find(({ status }) => status === 200);
+  expect(won?.body).toMatchObject({ account: { id: account.id, name: "test" }, operator: true });
+  expect((await send("/v2/jobs", { headers: won?.cookie ?? {} })).status).toBe(200);
+  // A session makes links, too, for another device.
+  expect((await newLink(won?.cookie ?? {})).status).toBe(200);
+  expect((await newLink({ cookie: won?.cookie.cookie ?? "" })).body.error_code).toBe("cross_site_request");
+});
+
+it("a link lasts a minute, and as long as its credential", async () => {
+  const mine = await newAccount();
+  const late = await newLink(basic(mine.key));
+  await env.DB.prepare("UPDATE session_links SET expires_at = expires_at - 61000").run();
+  const revoked = await newLink(basic(mine.key));
+  expect((await signIn({}, { once: late.once })).status).toBe(401);
+  await revokeKeys(mine.id);
+  expect((await signIn({}, { once: revoked.once })).status).toBe(401);
+});
+
+it.each<[string, () => Headers, unknown, string]>([
+  ["no credential", () => SAME, {}, "authentication_failed"],
+  ["an account with an API key", () => basic(account.key), { account: "other" }, "request_not_valid"],
+  ["an account that does not exist", () => bearer(ADMIN), { account: "unknown" }, "account_not_found"],
+  ["another field", () => bearer(ADMIN), { name: "x" }, "request_not_valid"],
+])("refuses a link with %s", async (_, headers, body, code) => {
+  expect((await newLink(headers(), body)).body.error_code).toBe(code);
+});
+
+it.each(["x", "s1.t1.AAAA", "s1.gone.AAAA", "", "x".repeat(5000)])(
+  "a cookie that is not ours is nobody's: %#",
+  async (text) => {
+    const response = await exports.default.fetch(
+      new Request("https://copra.test/v2/jobs", { headers: { cookie: `__Host-copra=${text}` } }),
+    );
+    expect(response.status).toBe(401);
+  },
+);

@@ -1,0 +1,132 @@
+// /v2/session: signing in to the dashboard, by API key, admin token or one-time link.
+import { Hono } from "hono";
+import type * as z from "zod";
+import { LinkBody, OnceBody, type SessionLink, type SessionView, type SignedOut } from "#shared/api/session.ts";
+import { AppError } from "#shared/errors.ts";
+import { randomText } from "#shared/ids.ts";
+import type { Env } from "../../bindings.ts";
+import { randomBytes } from "../../crypto/bytes.ts";
+import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
+import { findAccount } from "../../db/accounts.ts";
+import type { Account } from "../../db/credentials.ts";
+import { storeLink, takeLink } from "../../db/session-links.ts";
+import { settingsOf } from "../../settings.ts";
+import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
+import { findCredential } from "../auth/failed-attempts.ts";
+import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
+import { readSession, removeSession, writeSession } from "../auth/session-cookie.ts";
+import { readBody, readOptionalBody } from "../body/read-body.ts";
+import { jsonResponse } from "../responses/json-response.ts";
+
+
+/** How long a session lasts. */
+const SESSION_MS = 12 * 60 * 60 * 1000;
+const LINK_MS = 60_000;
+/** 238 bits. */
+const ONCE_CHARS = 40;
+
+export const session = new Hono<{ Bindings: Env }>({ strict: false })
+  .get("/", async (context) => {
+    const { current, view } = await validSession(context, await readSession(context));
+    return jsonResponse(context, viewSession(current, view));
+  })
+  .post("/", async (context) => {
+    // Another site must not sign a person in, as somebody else.
+    if (requestOrigin(context) === "other") requireSameOrigin(context);
+    const begun = context.req.header("authorization") ? await fromCredential(context) : await fromLink(context);
+    const before = await readSession(context);
+    // A second credential adds its rights to the session.
+    const expiresAt = Date.now() + SESSION_MS;
+    const joined = { key: begun.key ?? before?.key ?? null, admin: begun.admin ?? before?.admin ?? null, expiresAt };
+    const { current, view } = await validSession(context, {
+      ...joined,
+      account: begun.account ?? before?.account ?? null,
+    });
+    await writeSession(context, current);
+    return jsonResponse(context, viewSession(current, view));
+  })
+  .delete("/", async (context) => {
+    if (await readSession(context)) requireSameOrigin(context);
+    removeSession(context);
+    return jsonResponse(context, { signed_out: true } satisfies z.infer<typeof SignedOut>);
+  })
+  .post("/links", async (context) => {
+    const hasHeader = context.req.header("authorization") !== undefined;
+    if (!hasHeader) requireSameOrigin(context);
+    const given = hasHeader ? await fromCredential(context) : await readSession(context);
+    const { current, view } = await validSession(context, given);
+    const { account = current.account ?? undefined } = await readOptionalBody(
+      context.req,
+      LinkBody,
+      "request_not_valid",
+    );
+    if (account !== undefined && account !== current.account) await requireAccount(context, account, view.isOperator);
+    return jsonResponse(context, await newLink(context, { ...current, account: account ?? null }));
+  });
+
+/** What a session may do now: its credentials are looked up each time. */
+type Rights = { readonly account: Account | null; readonly isOperator: boolean };
+
+/** The session without credentials that are no longer valid. Throws AppError(authentication_failed) if none is left. */
+async function validSession(context: AnyContext, given: Session | null): Promise<{ current: Session; view: Rights }> {
+  const operator = given?.admin != null && (await isOperator(context, given));
+  const ofKey = given && (await accountOfSession(context, given));
+  if (!given || (!operator && !ofKey)) {
+    if (given) removeSession(context);
+    throw unauthorized(context, "Session", "Nobody is signed in, or the session has ended");
+  }
+  const chosen = operator && given.account !== null ? await findAccount(context.env.DB, given.account) : null;
+  const current = { ...given, key: ofKey ? given.key : null, admin: operator ? given.admin : null };
+  return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
+}
+
+const viewSession = ({ expiresAt }: Session, { account, isOperator }: Rights): SessionView => ({
+  account: account && { id: account.id, name: account.name },
+  operator: isOperator,
+  expires_at: new Date(expiresAt).toISOString(),
+});
+
+const NONE = { key: null, admin: null, account: null };
+
+/** The rights of the API key or admin token in the header. Throws AppError. */
+async function fromCredential(context: AnyContext): Promise<Session> {
+  const expiresAt = Date.now() + SESSION_MS;
+  if (bearer(context.req.header("authorization")) === null) {
+    const { digest } = await credentialOfKey(context);
+    return { ...NONE, key: digest, expiresAt };
+  }
+  if (!(await isOperator(context, null))) throw unauthorized(context, "Bearer", "The admin token is wrong");
+  return { ...NONE, admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };
+}
+
+/** The rights of a one-time link, which is used up. Throws AppError. */
+async function fromLink(context: AnyContext): Promise<Session> {
+  const { once } = await readBody(context.req, OnceBody, "request_not_valid");
+  const digest = await linkDigest(once);
+  const link = await findCredential(context, digest, () => takeLink(context.env.DB, digest));
+  const now = Date.now();
+  const { sealingKeys } = settingsOf(context.env);
+  const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, sealingKeys, now) : null;
+  if (!begun) throw unauthorized(context, "Session", "The link was already used, or is older than a minute");
+  return begun;
+}
+
+async function newLink(context: AnyContext, begun: Session): Promise<SessionLink> {
+  const now = Date.now();
+  const { publicUrl, sealingKeys } = settingsOf(context.env);
+  const once = randomText(ONCE_CHARS, randomBytes);
+  // The session lasts its whole time from when the link is used.
+  const sealed = await sealSession({ ...begun, expiresAt: now + SESSION_MS }, sealingKeys);
+  await storeLink(context.env.DB, { digest: await linkDigest(once), sealed, expiresAt: now + LINK_MS }, now);
+  const origin = publicUrl ?? new URL(context.req.url).origin;
+  // The fragment is sent to no server.
+  return { url: `${origin}/dashboard#once=${once}`, expires_at: new Date(now + LINK_MS).toISOString() };
+}
+
+const linkDigest = (once: string): Promise<string> => purposeDigest("session link", once);
+
+async function requireAccount(context: AnyContext, id: string, isOperator: boolean): Promise<void> {
+  if (isOperator && (await findAccount(context.env.DB, id))) return;
+  if (isOperator) throw new AppError("account_not_found", "There is no account with this id");
+  throw new AppError("request_not_valid", "`account` needs the admin token: an API key is for its own account");
+}
