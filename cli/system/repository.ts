@@ -16,12 +16,16 @@ export const node: Run = async () => runNode([]);
 
 export const runNode = (args: readonly string[]): Promise<number> => runScript("encoder-node/main.ts", args);
 
-/** Runs a script as npm scripts do; returns its exit code. */
-function runScript(script: string, args: readonly string[]): Promise<number> {
+/** Runs a script as npm scripts do, with further environment variables; returns its exit code. */
+export function runScript(
+  script: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const root = findRepository();
   const argv = [join(root, "local", "bootstrap.mjs"), join(root, script), ...args];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, argv, { stdio: "inherit" });
+    const child = spawn(process.execPath, argv, { stdio: "inherit", env: { ...process.env, ...env } });
     // A terminal sends Ctrl-C to the child, too, for which a second one means to hurry.
     const isFromTerminal = process.stdin.isTTY === true;
     process.on("SIGINT", () => isFromTerminal || child.kill("SIGINT"));

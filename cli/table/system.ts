@@ -10,6 +10,58 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../system/repository.ts")).dev,
   },
   {
+    name: "serve",
+    summary: "Run the service on this machine, for production; all data is in one folder",
+    options: [
+      { flags: "--data <folder>", description: "Folder of all data (COPRA_HOME)", complete: "folder" },
+      { flags: "--port <port>", description: "Port of API and dashboard; 8787 by default (COPRA_PORT)" },
+      { flags: "--s3-port <port>", description: "Port of the S3 server; 9000 by default (COPRA_S3_PORT)" },
+      { flags: "--nodes <number>", description: "Encoder nodes on this machine; 1 by default (COPRA_NODES)" },
+      {
+        flags: "--bind <address>",
+        description: "127.0.0.1 (default), or 0.0.0.0 or :: for all interfaces (COPRA_BIND)",
+        choices: ["127.0.0.1", "0.0.0.0", "::"],
+      },
+      {
+        flags: "--public-url <url>",
+        description: "URL for clients and other nodes, such as https://encode.example.com (COPRA_PUBLIC_URL)",
+      },
+      {
+        flags: "--trusted-proxy <network>",
+        description: "Address or network whose X-Forwarded-For is right, such as 10.0.0.0/8 (COPRA_TRUSTED_PROXIES)",
+        repeat: true,
+      },
+      { flags: "--s3-url <url>", description: "URL of the S3 server for nodes on other machines (COPRA_S3_URL)" },
+      { flags: "--no-s3", description: "Run no S3 server; without SCRATCH_ENDPOINT there is no ultrafast" },
+      {
+        flags: "--allow-private <networks>",
+        description: "Private addresses that requests may name: none (default), loopback or all (COPRA_ALLOW_PRIVATE)",
+        choices: ["none", "loopback", "all"],
+      },
+      {
+        flags: "--isolation <level>",
+        description: "Sandbox of ffmpeg: required (default on Linux) or best-effort (COPRA_NODE_ISOLATION)",
+        choices: ["required", "best-effort"],
+      },
+      { flags: "--insecure-http", description: "Start without TLS, in a network that only you use" },
+      {
+        flags: "--log <place>",
+        description: "Logs of the processes: files in the folder (default) or stderr (COPRA_LOG)",
+        choices: ["files", "stderr"],
+      },
+      {
+        flags: "--drain-seconds <seconds>",
+        description: "How long tasks may go on when it is stopped; 20 by default (COPRA_DRAIN_SECONDS)",
+      },
+    ],
+    examples: [
+      "copra serve --data /srv/copra",
+      "copra serve --data /srv/copra --bind 0.0.0.0 --public-url https://encode.example.com --trusted-proxy 10.0.0.2",
+    ],
+    handlesSignals: true,
+    load: async () => (await import("../system/serve.ts")).serve,
+  },
+  {
     name: "node",
     summary: "Run an encoder node; copra node --help shows its options",
     handlesSignals: true,

@@ -119,8 +119,10 @@ const knownProfiles = ({ profiles }: ConfigFile): string => {
 function localTarget(env: Env): Target | null {
   const local = readLocalStack(env);
   if (!local) return null;
-  const { api, apiKey: key, adminToken } = local;
-  return { url: serviceUrl(api), key, adminToken, source: `the local system in ${localHome(env)}`, local };
+  const { api, apiKey: key, adminToken, s3 } = local;
+  // A service with another bucket for its chunks has no S3 server.
+  const withBucket = s3.endpoint === "" ? null : local;
+  return { url: serviceUrl(api), key, adminToken, source: `the local system in ${localHome(env)}`, local: withBucket };
 }
 
 function fail(env: Env): never {

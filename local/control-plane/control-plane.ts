@@ -16,6 +16,7 @@ import { createLogger, logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
 import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
 import { loadSecrets, type Secrets } from "../home/secrets.ts";
+import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { applyMigrations } from "./migrations.ts";
@@ -31,21 +32,21 @@ const log = createLogger({ write: (line) => console.log(line), now: Date.now, le
 
 type ControlPlane = { readonly miniflare: Miniflare; readonly front: Server };
 
-async function startControlPlane({ home, port, s3Port }: StackSettings, secrets: Secrets): Promise<ControlPlane> {
+async function startControlPlane(
+  { home, port, s3Port, service }: StackSettings & { service: ServiceSettings },
+  secrets: Secrets,
+): Promise<ControlPlane> {
   tieWorkerdToThisProcess();
   const frontSecret = randomBytes(32).toString("base64url");
-  const worker = await workerOptions("loopback", {
-    FRONT_SECRET: frontSecret,
+  const worker = await workerOptions(allowPrivateOf(service, port, s3Port), {
     ADMIN_TOKEN: secrets.adminToken,
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
-    PUBLIC_URL: origin(port),
+    PUBLIC_URL: service.publicUrl ?? origin(port),
     ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
-    SCRATCH_ENDPOINT: origin(s3Port),
-    SCRATCH_REGION: S3_REGION,
-    SCRATCH_BUCKET,
-    SCRATCH_ACCESS_KEY_ID: secrets.s3.accessKeyId,
-    SCRATCH_SECRET_ACCESS_KEY: secrets.s3.secretAccessKey,
+    ...(service.ownS3 ? scratchOf(service, s3Port, secrets) : {}),
+    ...service.variables,
+    FRONT_SECRET: frontSecret,
   });
   const shared = {
     host: "127.0.0.1",
@@ -62,8 +63,17 @@ async function startControlPlane({ home, port, s3Port }: StackSettings, secrets:
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
   const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
-  return { miniflare, front: await startFront(port, upstream) };
+  const { bind: host, trustedProxies } = service;
+  return { miniflare, front: await startFront({ port, host, trustedProxies }, upstream) };
 }
+
+const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets): Record<string, string> => ({
+  SCRATCH_ENDPOINT: s3Url ?? origin(s3Port),
+  SCRATCH_REGION: S3_REGION,
+  SCRATCH_BUCKET,
+  SCRATCH_ACCESS_KEY_ID: s3.accessKeyId,
+  SCRATCH_SECRET_ACCESS_KEY: s3.secretAccessKey,
+});
 
 /** Runs the Worker's scheduled handler again and again, because Miniflare runs no cron triggers. */
 function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
@@ -119,7 +129,10 @@ process.on("uncaughtException", (error) => {
 });
 try {
   const settings = readSettings(process.env);
-  const { miniflare, front } = await startControlPlane(settings, loadSecrets(settings.home));
+  const { miniflare, front } = await startControlPlane(
+    { ...settings, service: serviceOf(process.env) },
+    loadSecrets(settings.home),
+  );
   runScheduleEvery(SCHEDULE_MS, miniflare);
   log.info("listening", { port: settings.port });
   process.once("SIGTERM", () => {

@@ -11,16 +11,22 @@ export type Upstream = {
   readonly secret: string;
 };
 
-/** A request to upgrade its connection, and the bytes that followed its head. */
-export type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
+export type Upgrade = {
+  /** A request to upgrade its connection, and the bytes that followed its head. */
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** The client's address. */
+  readonly client: string;
+};
 
 /** Forwards a WebSocket handshake; responds 400 to other upgrades. */
-export function upgrade({ request, socket, head }: Upgrade, { origin, secret }: Upstream): void {
+export function upgrade({ request, socket, head, client }: Upgrade, { origin, secret }: Upstream): void {
   const { rawHeaders, url: target = "" } = request;
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return sendErrorOnSocket(socket, errorResponses.upgrade);
   const reason = requestHeadError({ target, rawHeaders });
   if (reason !== null) return sendErrorOnSocket(socket, { ...errorResponses.notHttp, message: reason });
-  const forwarded = forwardedHeaders({ target, rawHeaders }, request.socket.remoteAddress ?? "", secret);
+  const forwarded = forwardedHeaders({ target, rawHeaders }, client, secret);
   const headers = [...forwarded, "connection", "upgrade", "upgrade", "websocket"];
   const forwardedRequest = httpRequest(origin, { method: request.method, path: target, headers, agent: false });
   socket.on("error", () => forwardedRequest.destroy());

@@ -3,6 +3,7 @@ import { request as ask, createServer, type IncomingMessage, type RequestListene
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import * as z from "zod";
 import { startFront } from "./front-server.ts";
 
 const servers: Server[] = [];
@@ -19,7 +20,7 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
 async function frontOf(listener: RequestListener): Promise<{ port: number; origin: string; backend: Server }> {
   const backend = createServer(listener).listen(0, "127.0.0.1");
   await once(backend, "listening");
-  const front = await startFront(0, { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" });
+  const front = await startFront({ port: 0 }, { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" });
   servers.push(front, backend);
   return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend };
 }
@@ -51,6 +52,19 @@ it("forwards requests with the client's real address, and bodies of any size", a
   expect([answer.headers.get("x-path"), seen.size]).toEqual(["/a%2Fb?c=d", 5_000_000]);
   expect(seen.headers).toMatchObject({ "cf-connecting-ip": "127.0.0.1", "copra-front": "s", host: origin.slice(7) });
   expect(seen.headers).not.toHaveProperty("mf-original-url");
+});
+
+it("takes the client's address from a trusted proxy's header only", async () => {
+  const headers = { "x-forwarded-for": "9.9.9.9, 203.0.113.7" };
+  const { origin, backend } = await frontOf(echo);
+  const seen = async (url: string) =>
+    z.looseObject({ headers: z.record(z.string(), z.unknown()) }).parse(await (await fetch(url, { headers })).json())
+      .headers["cf-connecting-ip"];
+  expect(await seen(origin)).toBe("127.0.0.1");
+  const upstream = { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" };
+  const proxied = await startFront({ port: 0, trustedProxies: ["127.0.0.0/8"] }, upstream);
+  servers.push(proxied);
+  expect(await seen(`http://127.0.0.1:${portOf(proxied)}`)).toBe("203.0.113.7");
 });
 
 const POST = "POST / HTTP/1.1\r\nHost: a\r\n";

@@ -1,9 +1,10 @@
-// The server on COPRA_PORT, through which all requests reach the local Worker. Miniflare listens behind it on ports
+// The server on the stack's port, through which all requests reach the local Worker. Miniflare listens behind it on ports
 // that change with each start, and the Worker rejects requests without the secret of this process.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, Pool } from "undici";
+import { clientAddress, TrustedProxies } from "./client-address.ts";
 import { type ErrorResponse, errorResponses, sendErrorOnSocket } from "./error-responses.ts";
 import { type Upstream, upgrade } from "./forward-upgrade.ts";
 import { forwardedHeaders, requestHeadError, responseHeaders } from "./request-head.ts";
@@ -15,8 +16,20 @@ const CONNECTIONS = 512;
 /** How long the front reads the rest of a body after an early response, so that its sender can read the response. */
 const LINGER_MS = 1000;
 
-/** Listens on 127.0.0.1. Rejects when the port is taken. */
-export async function startFront(port: number, upstream: Upstream): Promise<Server> {
+export type FrontOptions = {
+  readonly port: number;
+  /** The address to listen on; the loopback interface by default. */
+  readonly host?: string;
+  /** Addresses and networks of proxies before this server; none by default. */
+  readonly trustedProxies?: readonly string[];
+};
+
+/** Rejects when the port is taken. */
+export async function startFront(
+  { port, host = "127.0.0.1", trustedProxies = [] }: FrontOptions,
+  upstream: Upstream,
+): Promise<Server> {
+  const trusted = new TrustedProxies(trustedProxies);
   const pool = new Pool(upstream.origin, {
     connections: CONNECTIONS,
     keepAliveTimeout: IDLE_MS,
@@ -26,8 +39,13 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
     bodyTimeout: 0,
   });
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
-  server.on("request", (request, response) => void forward(request, response, pool, upstream.secret));
-  server.on("upgrade", (request, socket, head) => upgrade({ request, socket, head }, upstream));
+  server.on("request", (request, response) => {
+    const client = clientOf(request, trusted);
+    void forward(request, response, { pool, client, secret: upstream.secret });
+  });
+  server.on("upgrade", (request, socket, head) =>
+    upgrade({ request, socket, head, client: clientOf(request, trusted) }, upstream),
+  );
   server.on("connect", (_, socket) => sendErrorOnSocket(socket, errorResponses.connect));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
@@ -40,14 +58,23 @@ export async function startFront(port: number, upstream: Upstream): Promise<Serv
   server.once("close", () => void pool.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ port, host: "127.0.0.1" }, resolve);
+    server.listen({ port, host }, resolve);
   });
   return server;
 }
 
+const clientOf = ({ socket, headers }: IncomingMessage, trusted: TrustedProxies): string =>
+  clientAddress(socket.remoteAddress ?? "", [headers["x-forwarded-for"] ?? []].flat().join(","), trusted);
+
+type Forwarding = { readonly pool: Pool; readonly client: string; readonly secret: string };
+
 /** Forwards one request and its response, both as streams. */
-async function forward(request: IncomingMessage, response: ServerResponse, pool: Pool, secret: string): Promise<void> {
-  const { rawHeaders, socket, url: target = "" } = request;
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { pool, client, secret }: Forwarding,
+): Promise<void> {
+  const { rawHeaders, url: target = "" } = request;
   const reason = requestHeadError({ target, rawHeaders });
   if (reason !== null) return sendError(response, { ...errorResponses.notHttp, message: reason });
   const clientGone = new AbortController();
@@ -56,7 +83,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, pool:
     const upstreamResponse = await pool.request({
       method: request.method ?? "GET",
       path: target,
-      headers: forwardedHeaders({ target, rawHeaders }, socket.remoteAddress ?? "", secret),
+      headers: forwardedHeaders({ target, rawHeaders }, client, secret),
       body: hasBody(request) ? request : null,
       signal: clientGone.signal,
     });

@@ -1,6 +1,7 @@
 // The environment variables of the local system.
 import { resolve } from "node:path";
 import * as z from "zod";
+import type { ServiceSettings } from "./service-settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -35,6 +36,10 @@ export type StackSettings = {
   readonly s3Port: number;
   /** How many encoder nodes to run. */
   readonly nodes: number;
+  /** How it is reachable; that of the local system unless given. */
+  readonly service?: ServiceSettings;
+  /** Whether the processes log to standard error; by default to files in the home folder. */
+  readonly logsToStderr?: boolean;
 };
 
 /**

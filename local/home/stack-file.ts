@@ -11,12 +11,14 @@ export const StackFile = z.object({
   adminToken: z.string(),
   nodeToken: z.string(),
   s3: z.object({
+    /** Empty if there is no S3 server. */
     endpoint: z.string(),
     region: z.string(),
     bucket: z.string(),
     accessKeyId: z.string(),
     secretAccessKey: z.string(),
   }),
+  /** `s3` is 0 if there is no S3 server. */
   pids: z.object({ controlPlane: z.int(), s3: z.int(), nodes: z.array(z.int()) }),
 });
 export type StackFile = z.infer<typeof StackFile>;

@@ -43,7 +43,7 @@ it("finishes its work before a restart, which is no failure", async () => {
   const started = start(RUNS_ON + program);
   started.watch();
   const first = started.pid();
-  await expect.poll(() => readFileSync(started.plan.logFile, "utf8"), { timeout: 10_000 }).toBe("ready\n");
+  await expect.poll(() => readFileSync(started.plan.logFile ?? "", "utf8"), { timeout: 10_000 }).toBe("ready\n");
   started.restart(5000);
   started.restart(5000);
   await expect.poll(started.pid, { timeout: 10_000 }).not.toBe(first);

@@ -20,7 +20,8 @@ export type ChildPlan = {
   readonly env: Readonly<Record<string, string>>;
   /** A node's token. The node reads it from a file descriptor: others can read its environment and arguments. */
   readonly token?: string;
-  readonly logFile: string;
+  /** Null: standard error of this process. */
+  readonly logFile: string | null;
 };
 
 export interface Child {
@@ -78,11 +79,11 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
     changed();
     if (restarting) return start();
     if (!watched) return exitedEarly.resolve(`${plan.name} ${how}. ${endOfLog(plan.logFile)}`);
-    notify(`${plan.name} ${how}; restarting it. Its log: ${plan.logFile}`);
+    notify(`${plan.name} ${how}; restarting it.${plan.logFile === null ? "" : ` Its log: ${plan.logFile}`}`);
     restartTimer = setTimeout(start, RESTART_AFTER_MS);
   }
 
-  const stopCapping = keepLogShort(plan.logFile, notify);
+  const stopCapping = plan.logFile === null ? () => {} : keepLogShort(plan.logFile, notify);
   start();
   return {
     plan,
@@ -110,7 +111,7 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
 }
 
 function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildProcess {
-  const log = openSync(logFile, "a", 0o600);
+  const log = logFile === null ? process.stderr.fd : openSync(logFile, "a", 0o600);
   try {
     const tokenVariable = token === undefined ? {} : { [TOKEN_FD_VARIABLE]: String(TOKEN_FD) };
     const child = spawn(process.execPath, ["--import", exitModuleFor(home), join(ROOT, script), ...argv], {
@@ -125,7 +126,7 @@ function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildPr
     if (pipe instanceof Writable) pipe.on("error", () => undefined).end(token);
     return child;
   } finally {
-    closeSync(log);
+    if (logFile !== null) closeSync(log);
   }
 }
 
@@ -144,7 +145,8 @@ async function end(child: ChildProcess, graceMs: number): Promise<void> {
 
 const LAST_LINES = 5;
 
-function endOfLog(logFile: string): string {
+function endOfLog(logFile: string | null): string {
+  if (logFile === null) return "Its log is above.";
   const lines = readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LAST_LINES);
   return `The end of ${logFile}:\n${lines.map((line) => `  ${readable(line)}`).join("\n")}`;
 }

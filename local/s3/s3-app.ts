@@ -13,6 +13,8 @@ const CORS = `<CORSConfiguration><CORSRule>
 export type S3Options = {
   /** 0 for any free port. */
   readonly port: number;
+  /** The address to listen on; the loopback interface by default. */
+  readonly address?: string;
   readonly directory: string;
   readonly bucket: string;
   /** Whether only the account may read objects; by default anyone may. */
@@ -24,14 +26,22 @@ export type S3Options = {
 
 export type S3Server = { readonly port: number; close(): Promise<void> };
 
-/** Serves the bucket at `http://127.0.0.1:<port>/<bucket>/`. The account is the process's: one server per process. */
+/** Serves the bucket at `http://<address>:<port>/<bucket>/`. The account is the process's: one server per process. */
 export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
-  const { port, directory, bucket, credentials, isPrivate = false, privateBuckets = [] } = options;
+  const {
+    port,
+    address = "127.0.0.1",
+    directory,
+    bucket,
+    credentials,
+    isPrivate = false,
+    privateBuckets = [],
+  } = options;
   // The key pair that s3rver ships with is public.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
   const server = new S3rver({
-    address: "127.0.0.1",
+    address,
     port,
     directory,
     silent: true,
@@ -42,11 +52,11 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   // These must run before s3rver's own middleware.
   server.middleware.unshift(logRequests(log), requireSignature(isPrivate ? [] : [bucket]), abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.
-  const address = await server.run();
+  const listening = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.
   server.httpServer.requestTimeout = 0;
   return {
-    port: address.port,
+    port: listening.port,
     close: async () => {
       server.httpServer.closeIdleConnections();
       await server.close();

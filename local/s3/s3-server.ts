@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createLogger, logCrash } from "#shared/log.ts";
 import { BUCKET, SCRATCH_BUCKET } from "../home/constants.ts";
 import { loadSecrets } from "../home/secrets.ts";
+import { serviceOf } from "../home/service-settings.ts";
 import { readSettings } from "../home/settings.ts";
 import { startS3 } from "./s3-app.ts";
 
@@ -14,8 +15,14 @@ process.on("uncaughtException", (error) => {
 const { home, s3Port } = readSettings(process.env);
 const { s3: credentials } = loadSecrets(home);
 const directory = join(home, "s3");
+const { bind, s3Url } = serviceOf(process.env);
+// Without a URL for others it is for this machine.
+const address = s3Url === null ? "127.0.0.1" : bind;
 const server = await startS3(
-  { port: s3Port, directory, bucket: BUCKET, privateBuckets: [SCRATCH_BUCKET], credentials },
+  {
+    ...{ port: s3Port, address, directory },
+    ...{ bucket: BUCKET, privateBuckets: [SCRATCH_BUCKET], credentials },
+  },
   log,
 );
 log.info("listening", { port: server.port });

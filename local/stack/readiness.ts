@@ -46,5 +46,7 @@ export async function waitUntil(check: () => Promise<boolean>, options: WaitOpti
   }
 }
 
-const logsOf = (children: readonly Child[]): string =>
-  `See ${children.map(({ plan }) => plan.logFile).join(", ")} for the reason.`;
+function logsOf(children: readonly Child[]): string {
+  const files = children.flatMap(({ plan }) => plan.logFile ?? []);
+  return files.length === 0 ? "The log says why." : `See ${files.join(", ")} for the reason.`;
+}

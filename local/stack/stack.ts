@@ -3,13 +3,14 @@
 import { mkdirSync } from "node:fs";
 import { BUCKET, origin, S3_REGION } from "../home/constants.ts";
 import { loadSecrets } from "../home/secrets.ts";
+import { LOCAL_SERVICE } from "../home/service-settings.ts";
 import type { StackSettings } from "../home/settings.ts";
 import { removeStackFile, type StackFile, writeStackFile } from "../home/stack-file.ts";
 import { Children } from "../processes/children.ts";
 import { killLeftovers, removeProcessRecord, runningStackPid } from "../processes/process-record.ts";
 import { ensureAccess } from "./access.ts";
 import { becomesFree, findFree } from "./ports.ts";
-import { controlPlanePlan, nodePlan, s3Plan } from "./process-plans.ts";
+import { controlPlanePlan, isNode, nodePlan, s3Plan } from "./process-plans.ts";
 import { connectedNodes, s3Responds, waitUntil } from "./readiness.ts";
 
 export interface Stack {
@@ -92,14 +93,17 @@ async function startChildren(
   const secrets = loadSecrets(home);
   const endpoint = origin(s3Port);
 
-  const s3 = children.start(s3Plan(settings));
+  const { ownS3, s3Url } = settings.service ?? LOCAL_SERVICE;
+  const s3 = ownS3 ? [children.start(s3Plan(settings))] : [];
   const controlPlane = children.start(controlPlanePlan(settings));
-  const noS3 = "The S3 server does not respond";
-  await waitUntil(() => s3Responds(endpoint), { failure: noS3, children: [s3], ...limits });
-  progress(`S3 server ready at ${endpoint}`);
+  if (ownS3) {
+    const noS3 = "The S3 server does not respond";
+    await waitUntil(() => s3Responds(endpoint), { failure: noS3, children: s3, ...limits });
+    progress(`S3 server ready at ${endpoint}`);
+  }
   const responds = async (): Promise<boolean> => (await connectedNodes(api)) !== null;
   const noControlPlane = "The control plane does not respond";
-  await waitUntil(responds, { failure: noControlPlane, children: [controlPlane, s3], ...limits });
+  await waitUntil(responds, { failure: noControlPlane, children: [controlPlane, ...s3], ...limits });
   progress(`Control plane ready at ${api}`);
 
   const { apiKey, webhookSecret, nodeToken } = await ensureAccess(api, home, secrets);
@@ -114,8 +118,8 @@ async function startChildren(
     apiKey,
     adminToken: secrets.adminToken,
     nodeToken,
-    s3: { endpoint, region: S3_REGION, bucket: BUCKET, ...secrets.s3 },
-    pids: { controlPlane: controlPlane.pid(), s3: s3.pid(), nodes: nodes.map((node) => node.pid()) },
+    s3: { endpoint: ownS3 ? (s3Url ?? endpoint) : "", region: S3_REGION, bucket: BUCKET, ...secrets.s3 },
+    pids: { controlPlane: controlPlane.pid(), s3: s3[0]?.pid() ?? 0, nodes: nodes.map((node) => node.pid()) },
   });
   children.watch(() => writeStackFile(home, describe()));
   let stopped: Promise<void> | undefined;
@@ -136,10 +140,9 @@ async function startChildren(
 
 /** Stops the nodes first, because their last reports need the control plane and the storage. */
 async function stopChildren(children: Children, drainMs: number): Promise<void> {
-  const [s3, controlPlane, ...nodes] = children.all;
-  await Promise.all(nodes.map((node) => node.stop(drainMs)));
-  await controlPlane?.stop(STOP_GRACE_MS);
-  await s3?.stop(STOP_GRACE_MS);
+  const services = children.all.filter(({ plan }) => !isNode(plan));
+  await Promise.all(children.all.filter(({ plan }) => isNode(plan)).map((node) => node.stop(drainMs)));
+  for (const service of services.toReversed()) await service.stop(STOP_GRACE_MS);
   removeProcessRecord(children.home);
   removeStackFile(children.home);
 }

@@ -1,0 +1,39 @@
+// copra serve: runs the service on this machine. Its settings are environment variables, which options replace.
+import { resolve } from "node:path";
+import type { Run } from "../command-spec.ts";
+import { listOption, type Options, textOption } from "../context.ts";
+import { runScript } from "./repository.ts";
+
+/** The variable of each option with a value (local/serve/serve-settings.ts, local/home/settings.ts). */
+const VARIABLES: Readonly<Record<string, string>> = {
+  port: "COPRA_PORT",
+  s3Port: "COPRA_S3_PORT",
+  nodes: "COPRA_NODES",
+  bind: "COPRA_BIND",
+  publicUrl: "COPRA_PUBLIC_URL",
+  s3Url: "COPRA_S3_URL",
+  allowPrivate: "COPRA_ALLOW_PRIVATE",
+  isolation: "COPRA_NODE_ISOLATION",
+  log: "COPRA_LOG",
+  drainSeconds: "COPRA_DRAIN_SECONDS",
+};
+
+export const serve: Run = async (_context, _args, options) =>
+  runScript("local/serve/serve.ts", [], variablesOf(options));
+
+/** The variables that the options set. */
+export function variablesOf(options: Options): Record<string, string> {
+  const texts = Object.entries(VARIABLES).flatMap(([name, variable]) => {
+    const value = textOption(options, name);
+    return value === undefined ? [] : [[variable, value] as const];
+  });
+  const data = textOption(options, "data");
+  const proxies = listOption(options, "trustedProxy");
+  return {
+    ...Object.fromEntries(texts),
+    ...(data === undefined ? {} : { COPRA_HOME: resolve(data) }),
+    ...(proxies.length === 0 ? {} : { COPRA_TRUSTED_PROXIES: proxies.join(",") }),
+    ...(options.s3 === false ? { COPRA_S3: "off" } : {}),
+    ...(options.insecureHttp === true ? { COPRA_INSECURE_HTTP: "1" } : {}),
+  };
+}

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { readServeSettings } from "./serve-settings.ts";
+
+const DATA = { COPRA_HOME: "/srv/copra" };
+
+it("is reachable from this machine only, and reaches public addresses only, unless told otherwise", () => {
+  expect(readServeSettings(DATA)).toMatchObject({
+    stack: {
+      ...{ home: "/srv/copra", port: 8787, s3Port: 9000, nodes: 1, logsToStderr: false },
+      service: { bind: "127.0.0.1", publicUrl: null, allowPrivate: "none", ownS3: true, variables: {} },
+    },
+    drainMs: 20_000,
+  });
+});
+
+it("passes on variables of the Worker, and runs no S3 server beside a bucket of the operator", () => {
+  const scratch = { SCRATCH_ENDPOINT: "https://s3.example.com", SCRATCH_SECRET_ACCESS_KEY: "s", RETENTION_DAYS: "3" };
+  const { service } = readServeSettings({ ...DATA, ...scratch, ADMIN_TOKEN: "mine", PATH: "/bin" }).stack;
+  expect(service).toMatchObject({ ownS3: false, variables: scratch });
+  expect(Object.keys(service.variables)).toHaveLength(3);
+});
+
+const HTTPS = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
+it.each<[string, Record<string, string>]>([
+  ["behind a proxy with TLS", { COPRA_BIND: "0.0.0.0", COPRA_TRUSTED_PROXIES: "10.0.0.0/8, ::1", ...HTTPS }],
+  ["in a network of its own", { COPRA_BIND: "::", COPRA_INSECURE_HTTP: "1" }],
+  ["for sources in private networks", { ...HTTPS, COPRA_ALLOW_PRIVATE: "all" }],
+  ["for services of the machine, from the machine alone", { COPRA_ALLOW_PRIVATE: "loopback" }],
+])("runs %s", (_, env) => expect(() => readServeSettings({ ...DATA, ...env })).not.toThrow());
+
+it.each<[Record<string, string>, string]>([
+  [{ COPRA_HOME: "" }, "Choose the folder of all data: --data"],
+  [{ COPRA_PORT: "http" }, "COPRA_PORT must be a port"],
+  [{ COPRA_BIND: "10.0.0.5" }, "--bind (COPRA_BIND) must be 127.0.0.1, 0.0.0.0 or ::"],
+  [{ COPRA_PUBLIC_URL: "encode.example.com" }, "--public-url (COPRA_PUBLIC_URL) must be a URL without a path"],
+  [{ COPRA_PUBLIC_URL: "https://example.com/copra" }, "--public-url (COPRA_PUBLIC_URL) must be a URL without a path"],
+  [{ COPRA_TRUSTED_PROXIES: "proxy" }, '"proxy" is not an address or a network'],
+  [{ COPRA_TRUSTED_PROXIES: "0.0.0.0/0" }, "must not be the whole internet"],
+  [{ COPRA_BIND: "0.0.0.0" }, "would cross the network unencrypted"],
+  [{ COPRA_PUBLIC_URL: "http://encode.example.com" }, "would cross the network unencrypted"],
+  [{ ...HTTPS, COPRA_ALLOW_PRIVATE: "loopback" }, "could make it call every service of this machine"],
+  [{ COPRA_ALLOW_PRIVATE: "some" }, "--allow-private (COPRA_ALLOW_PRIVATE) must be none, loopback or all"],
+  [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],
+  [{ COPRA_DRAIN_SECONDS: "soon" }, "--drain-seconds (COPRA_DRAIN_SECONDS) must be a number"],
+])("refuses %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));

@@ -1,0 +1,78 @@
+// copra serve: runs the service on this machine, for its operator and for others. Settings come from the environment
+// (serve-settings.ts), and all data is in one folder.
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "#shared/log.ts";
+import { VERSION } from "#shared/version.ts";
+import { origin } from "../home/constants.ts";
+import { whenParentExits } from "../processes/parent.ts";
+import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+
+import { readServeSettings, type ServeSettings, WORKER_VARIABLES } from "./serve-settings.ts";
+
+const stopSignals = listenForStopSignals();
+whenParentExits(() => process.kill(process.pid, "SIGTERM"));
+
+try {
+  const settings = readServeSettings(process.env);
+  // Nodes and the S3 server inherit the environment, and must not have the Worker's secrets.
+  for (const name of WORKER_VARIABLES) delete process.env[name];
+  await main(settings);
+} catch (error) {
+  if (!(error instanceof Stopped)) {
+    console.error(messageOf(error));
+    process.exitCode = 1;
+  }
+}
+
+async function main({ stack: settings, drainMs }: ServeSettings): Promise<void> {
+  console.log(`Copra ${VERSION}: starting with the data in ${settings.home} …`);
+  openData(settings.home);
+
+  const stack = await startStack(settings, {
+    signal: stopSignals.first,
+    progress: (message) => console.log(`  ${message}`),
+  });
+  try {
+    console.log(greeting(stack, settings));
+    await new Promise<void>((resolve) => {
+      if (stopSignals.first.aborted) resolve();
+      stopSignals.first.addEventListener("abort", () => resolve());
+    });
+  } finally {
+    console.log(`Stopping; running tasks may finish for ${drainMs / 1000} s. A second signal aborts them.`);
+    stopSignals.second.addEventListener("abort", () => stack.abortTasks());
+    await stack.stop(drainMs);
+  }
+  console.log("Stopped. Unfinished jobs go on at the next start.");
+}
+
+/** Creates the folder, which nobody else may read. Throws a message for people when others may read its secrets. */
+function openData(home: string): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+  const secrets = join(home, "secrets.json");
+  const mode = statSync(secrets, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) !== 0) {
+    throw new Error(`Others may read ${secrets}. Run chmod 600 ${secrets}, and change the secrets if somebody has.`);
+  }
+}
+
+/** Names no secret: this is often a log of the system. */
+function greeting(stack: Stack, { port, service }: ServeSettings["stack"]): string {
+  const { pids, s3 } = stack.describe();
+  const url = service.publicUrl ?? origin(port);
+  const warning =
+    service.allowPrivate === "none"
+      ? ""
+      : `\n  Warning   requests may name addresses in private networks (--allow-private ${service.allowPrivate})`;
+  return `
+Copra runs.
+
+  API        ${url}/v2
+  Storage    ${s3.endpoint === "" ? "none on this machine" : s3.endpoint}
+  Nodes      ${pids.nodes.length} on this machine
+  Access     ${join(stack.home, "stack.json")} has the first API key, the admin token and a node token${warning}
+`;
+}
