@@ -92,6 +92,7 @@ export type ErrorCode =
   | "upload_part_not_valid"
   | "authentication_failed"
   | "upload_not_allowed"
+  | "cross_site_request"
   | "job_not_found"
   | "metadata_not_found"
   | "notification_not_found"
@@ -839,6 +840,11 @@ export type HttpStreamParams = {
    * each thumbnail
    */
   thumbnails?: boolean | undefined;
+  /**
+   * Store the playlists while the stream is encoded, so that players can start: they grow with it
+   * (HLS: type EVENT, DASH: a dynamic manifest), and are replaced by the complete ones at the end
+   */
+  live_playlist?: boolean | undefined;
 };
 
 export type FormatHash = {
@@ -1121,6 +1127,7 @@ export type BulkResult = {
             | "upload_part_not_valid"
             | "authentication_failed"
             | "upload_not_allowed"
+            | "cross_site_request"
             | "job_not_found"
             | "metadata_not_found"
             | "notification_not_found"
@@ -1988,6 +1995,17 @@ export type Output = {
    * stream
    */
   urls?: string[] | PlaylistUrl[] | undefined;
+  /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
+  live?:
+    | {
+        /** The URL of the HLS playlist */
+        hls?: string | undefined;
+        /** The URL of the DASH manifest */
+        dash?: string | undefined;
+        /** How much of the stream can be played already, in seconds */
+        seconds: number;
+      }
+    | undefined;
   /**
    * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
    * encoding
@@ -2185,6 +2203,17 @@ export type OutputPayload = {
      * stream
      */
     urls?: string[] | PlaylistUrl[] | undefined;
+    /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
+    live?:
+      | {
+          /** The URL of the HLS playlist */
+          hls?: string | undefined;
+          /** The URL of the DASH manifest */
+          dash?: string | undefined;
+          /** How much of the stream can be played already, in seconds */
+          seconds: number;
+        }
+      | undefined;
     /**
      * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
      * encoding
@@ -2261,6 +2290,17 @@ export type JobPayload = {
        * HTTP stream
        */
       urls?: string[] | PlaylistUrl[] | undefined;
+      /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
+      live?:
+        | {
+            /** The URL of the HLS playlist */
+            hls?: string | undefined;
+            /** The URL of the DASH manifest */
+            dash?: string | undefined;
+            /** How much of the stream can be played already, in seconds */
+            seconds: number;
+          }
+        | undefined;
       /**
        * ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without
        * encoding

@@ -17,8 +17,16 @@ const POLL_MS = 500;
 /** Tracks that are polled at the same time: the first poll also runs ffprobe. */
 const PARALLEL = 4;
 
-/** Follows until `finish` or `stop` is called, `signal` aborts, or the storage fails, which makes the rest useless. */
-export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage, signal: AbortSignal): Following {
+/**
+ * Follows until `finish` or `stop` is called, `signal` aborts, or the storage fails, which makes the rest useless.
+ * `onPolled` is called after each look at all tracks until then.
+ */
+export function followTracks(
+  feeds: readonly TrackFeed[],
+  storage: StreamStorage,
+  signal: AbortSignal,
+  onPolled: () => void,
+): Following {
   const halt = new AbortController();
   const either = AbortSignal.any([signal, halt.signal]);
   const broken = new AbortController();
@@ -39,6 +47,7 @@ export function followTracks(feeds: readonly TrackFeed[], storage: StreamStorage
   const follow = async (): Promise<void> => {
     while (!either.aborted && !storage.hasFailed) {
       await poll(false);
+      onPolled();
       await sleep(POLL_MS, undefined, { signal: either }).catch(() => undefined);
     }
   };

@@ -81,7 +81,14 @@ it("needs no more memory for thousands of segments than for their descriptions",
   const planned = await planStream(join(folder, "clip.mp4"), params);
   const publication = openPublication(
     { ...planned, workFolder: folder, folder: "run", subtitles: [] },
-    { requestUploads: s3.requestUploads, storages, signal, log: silentLog, ffprobe: tools.ffprobe },
+    {
+      requestUploads: s3.requestUploads,
+      storages,
+      signal,
+      log: silentLog,
+      ffprobe: tools.ffprobe,
+      playable: () => undefined,
+    },
   );
   try {
     const before = used();

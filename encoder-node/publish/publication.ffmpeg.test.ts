@@ -61,6 +61,7 @@ async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, 
     log: silentLog,
     signal: new AbortController().signal,
     ffprobe: tools.ffprobe,
+    playable: () => undefined,
     ...terms,
   };
   const options = { ...planned, workFolder, folder: "run", subtitles: [], ...terms };

@@ -6,10 +6,11 @@ import type { StreamProbes } from "#shared/protocol/reports.ts";
 import type { UploadedFile } from "#shared/protocol/uploads.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
+import { lastEndMs } from "../package/spans.ts";
 import { probeResult } from "../upload/made-file.ts";
-import type { UploadDeps } from "../upload/upload.ts";
 import { checkTracks } from "./check-tracks.ts";
 import { followTracks } from "./follow-tracks.ts";
+import { type LiveDeps, openLivePlaylists } from "./live-playlists.ts";
 import { packageProbe } from "./package-probe.ts";
 import { type PublicationOptions, segmentFormatOf } from "./publication-options.ts";
 import { storeSubtitles } from "./store-subtitles.ts";
@@ -39,7 +40,7 @@ export interface Publication {
 
 export type Published = { readonly files: UploadedFile[]; readonly packages: StreamProbes };
 
-export type PublicationDeps = UploadDeps & { readonly ffprobe: Tool };
+export type PublicationDeps = LiveDeps & { readonly ffprobe: Tool };
 
 /** Starts at once. Throws AppError `node_failed` when the spec lacks the key of an encrypted stream. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
@@ -48,10 +49,12 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
   const packages = openPackages(options, deps);
   const feeds = packages.flatMap((each) => each.feeds);
   const storage = new StreamStorage(planned.output, deps);
-  const following = followTracks(feeds, storage, deps.signal);
+  const live = options.spec.livePlaylist ? openLivePlaylists(options, packages, deps) : null;
+  const following = followTracks(feeds, storage, deps.signal, () => live?.update());
   let sheets: readonly SpriteSheet[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all([storage.stop(), following.stop()]);
+    await live?.end();
   };
   return {
     broken: AbortSignal.any([storage.broken, following.broken]),
@@ -70,6 +73,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
     async finish(onBytes) {
       const failure = await storage.settled(onBytes);
       if (failure) return err(failure);
+      await live?.close();
       const { spec, folder } = options;
       const made = packages.map(({ name, variants, feeds }) => ({
         name,
@@ -78,7 +82,8 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
         variants,
         tracks: madeBy(feeds),
       }));
-      const subtitles = await storeSubtitles(options.subtitles, made, storage);
+      const texts = made.map((each) => ({ ...each, endMs: lastEndMs(each.tracks) }));
+      const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;
       const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
       return storeRest(

@@ -4,7 +4,6 @@ import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import type { TextFile } from "../package/package-files.ts";
-import { lastEndMs } from "../package/spans.ts";
 import { parseWebVtt, type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
 import { segmentedSubtitle, wholeSubtitle } from "../package/text/text-files.ts";
 import { bytesContent } from "../upload/content.ts";
@@ -12,7 +11,10 @@ import type { SubtitleFile } from "./publication-options.ts";
 import type { StreamPackage } from "./stream-package.ts";
 import type { StreamStorage } from "./stream-storage.ts";
 
-type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder" | "tracks">;
+type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder"> & {
+  /** Where the stream ends, in ms. */
+  readonly endMs: number;
+};
 
 /**
  * Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept
@@ -40,10 +42,10 @@ export async function storeSubtitles(
   return ok(subtitles);
 }
 
-function textsOf({ name, spec, folder, tracks }: TextPackage, text: WebVtt, at: number): TextFile[] {
+function textsOf({ name, spec, folder, endMs }: TextPackage, text: WebVtt, at: number): TextFile[] {
   const segmented = name === "hls" || spec.dash?.hlsFmp4;
   return [
     ...(name === "dash" ? [wholeSubtitle(text, { folder, at })] : []),
-    ...(segmented ? segmentedSubtitle(text, lastEndMs(tracks), { folder, at }) : []),
+    ...(segmented ? segmentedSubtitle(text, endMs, { folder, at }) : []),
   ];
 }

@@ -4,6 +4,7 @@ import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import { dashManifestFile } from "../package/dash/dash-manifest.ts";
+import type { Growing } from "../package/growing.ts";
 import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
 import { thumbnailVtt } from "../package/text/text-files.ts";
@@ -23,6 +24,8 @@ export type StreamPackage = {
   /** They are stored already, except for their playlists. */
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly SpriteSheet[] }) | null;
+  /** While the stream is encoded. */
+  readonly growing?: Growing | null;
 };
 
 export type SpriteSheet = { readonly path: string; readonly sizeBytes: number };
@@ -50,7 +53,8 @@ export async function packageFiles(stream: StreamPackage): Promise<PackageFiles>
   };
 }
 
-function textsOf(stream: StreamPackage): TextFile[] {
+/** Its playlists and its manifest. */
+export function textsOf(stream: StreamPackage): TextFile[] {
   const { name, spec, folder, thumbnails } = stream;
   const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;
   const common = { ...stream, playlistName, segmentDurationMs };

@@ -1,6 +1,6 @@
 // Uploads the many small files of one stream while it is encoded: a queue, a few senders, and tickets in batches.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
-import type { UploadedFile, UploadTicket } from "#shared/protocol/uploads.ts";
+import type { UploadedFile, UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import type { Content } from "../upload/content.ts";
 import { uploadFailure } from "../upload/store-files.ts";
@@ -10,6 +10,8 @@ export type StreamFile = {
   /** Its name in the protocol: package, stream folder, and so on. */
   readonly file: string;
   readonly content: Content;
+  /** A playlist that will be replaced by a longer one. */
+  readonly growing?: boolean;
   readonly onStored?: (uploaded: UploadedFile) => unknown;
 };
 
@@ -110,7 +112,7 @@ export class StreamStorage {
 
   async #requestTickets(): Promise<void> {
     const batch = this.#waiting.splice(0, batchLength(this.#waiting));
-    const files = batch.map(({ file, content: { sizeBytes } }) => ({ output: this.#output, file, sizeBytes }));
+    const files = batch.map((item) => this.#requested(item));
     const answer = await untilAborted(this.#deps.requestUploads(files), this.#signal);
     if ("failure" in answer) throw AppError.from(answer.failure);
     const tickets = new Map(answer.uploads.map((ticket) => [ticket.file, ticket]));
@@ -121,10 +123,15 @@ export class StreamStorage {
     }
   }
 
-  async #send({ item: { file, content, onStored }, ticket }: Ticketed): Promise<void> {
+  #requested({ file, content: { sizeBytes }, growing = false }: StreamFile): UploadsRequest["files"][number] {
+    return { output: this.#output, file, sizeBytes, ...(growing ? { growing } : {}) };
+  }
+
+  async #send({ item, ticket }: Ticketed): Promise<void> {
+    const { file, content, onStored } = item;
     const { requestUploads, storages: agent, log } = this.#deps;
     const output = this.#output;
-    const renew = () => requestTicket({ output, file, sizeBytes: content.sizeBytes }, requestUploads);
+    const renew = () => requestTicket(this.#requested(item), requestUploads);
     const { etags, sizeBytes } = await uploadContent({ content, ticket, renew, agent, signal: this.#signal, log });
     await onStored?.({ output, file, sizeBytes, etags });
     this.#waitingBytes -= sizeBytes;

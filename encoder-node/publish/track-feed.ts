@@ -18,6 +18,8 @@ export interface TrackFeed {
   poll(ended: boolean): Promise<StreamFile[]>;
   /** The track so far; null before the first segment. */
   made(): MadeTrack | null;
+  /** How many of its first segments are stored, with what players need to read them. */
+  storedSegments(): number;
   close(): Promise<void>;
 }
 
@@ -39,16 +41,23 @@ export function openFeed(options: FeedOptions): TrackFeed {
   const segments: Segment[] = [];
   let header: TrackHeader | null = null;
   let probe: MediaProbe | null = null;
+  const stored = storedPrefix();
+  let isInitStored = false;
 
   const fileOf = (ready: ReadySegment): StreamFile => {
-    const number = segmentNumber(segments.length);
+    const at = segments.length;
+    const number = segmentNumber(at);
     const plain = rangeContent(ready.path, ready.offset, ready.segment.sizeBytes);
     const content = key ? encryptedContent(plain, key, initializationVector(number)) : plain;
     // A keyframe cannot be read from within an encrypted segment: its blocks depend on each other.
     const keyframes = key ? [] : ready.segment.keyframes;
     segments.push({ ...ready.segment, sizeBytes: content.sizeBytes, keyframes });
     const file = inStreamFolder(folder, segmentFile(track.name, number, format));
-    return { file, content, onStored: ready.release };
+    const onStored = async (): Promise<void> => {
+      stored.add(at);
+      await ready.release();
+    };
+    return { file, content, onStored };
   };
 
   return {
@@ -62,10 +71,28 @@ export function openFeed(options: FeedOptions): TrackFeed {
       // Before its file is stored and removed.
       probe ??= await options.probeFile(first.path);
       const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
-      return [...init, ...ready.map(fileOf)];
+      isInitStored ||= isFirst && init.length === 0;
+      const onStored = (): void => {
+        isInitStored = true;
+      };
+      return [...init.map((file) => ({ ...file, onStored })), ...ready.map(fileOf)];
     },
     made: () => (header && probe ? { ...packagedTrack(track, header, segments), probe } : null),
+    storedSegments: () => (isInitStored ? stored.count() : 0),
     close: () => reader.close(),
+  };
+}
+
+/** Counts segments that are stored without a gap before them: several are sent at a time. */
+function storedPrefix() {
+  const later = new Set<number>();
+  let count = 0;
+  return {
+    add(at: number): void {
+      later.add(at);
+      while (later.delete(count)) count += 1;
+    },
+    count: () => count,
   };
 }
 

@@ -51,3 +51,23 @@ it("repeats unchanged progress, which renews the lease, until the lease is remov
   vi.advanceTimersByTime(60_000);
   expect(sent).toHaveLength(2);
 });
+
+it("sends at once that a stream can be played, and how much of it with the next progress", () => {
+  board.playable(A, { output: 2, seconds: 1 });
+  expect(sent).toEqual([]);
+  board.update(A, "t", "encoding", 0.1);
+  board.playable(A, { output: 2, seconds: 18 });
+  board.playable(A, { output: 3, seconds: 18 });
+  board.playable(A, { output: 2, seconds: 24 });
+  const live = [
+    { output: 2, seconds: 18 },
+    { output: 3, seconds: 18 },
+  ];
+  expect(sent.slice(1)).toEqual([
+    [{ ...item(A, "encoding", 0.1), live: live.slice(0, 1) }],
+    [{ ...item(A, "encoding", 0.1), live }],
+  ]);
+  board.update(A, "t", "encoding", 0.2);
+  vi.advanceTimersByTime(1000);
+  expect(sent.at(-1)).toEqual([{ ...item(A, "encoding", 0.2), live: [live[1], { output: 2, seconds: 24 }] }]);
+});

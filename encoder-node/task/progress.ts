@@ -1,10 +1,12 @@
 // Collects the progress of all running leases into one frame per interval.
 import type { LeaseId } from "#shared/ids.ts";
-import type { EncodingRate, ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
+import type { EncodingRate, LiveStream, ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
 
 export interface ProgressBoard {
   /** Sets the progress of a lease; `fraction` is 0 to 1 of its stage. */
   update(lease: LeaseId, token: string, stage: TaskStage, fraction: number, rate?: EncodingRate): void;
+  /** A stream of a lease that has progress can be played, or more of it. */
+  playable(lease: LeaseId, stream: LiveStream): void;
   remove(lease: LeaseId): void;
   setIntervalMs(intervalMs: number): void;
   close(): void;
@@ -29,11 +31,27 @@ export function createProgressBoard(send: (items: ProgressItem[]) => void): Prog
   let timer = setInterval(flush, 1000);
   return {
     update(lease, token, stage, fraction, rate = {}) {
-      const item = { lease, token, stage, fraction: Math.min(1, Math.max(0, fraction)), ...rate };
       const before = board.get(lease);
+      const live = before?.item.live;
+      const item = {
+        lease,
+        token,
+        stage,
+        fraction: Math.min(1, Math.max(0, fraction)),
+        ...rate,
+        ...(live && { live }),
+      };
       if (before?.item.stage === stage && before.item.fraction === item.fraction) return;
       board.set(lease, { item, sent: before?.sent ?? null, sentAt: before?.sentAt ?? 0 });
       if (before?.item.stage !== stage) flush();
+    },
+    playable(lease, stream) {
+      const row = board.get(lease);
+      if (!row) return;
+      const others = (row.item.live ?? []).filter(({ output }) => output !== stream.output);
+      const isNew = others.length === (row.item.live ?? []).length;
+      row.item = { ...row.item, live: [...others, stream] };
+      if (isNew) flush();
     },
     remove: (lease) => {
       board.delete(lease);

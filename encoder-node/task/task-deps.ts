@@ -3,7 +3,7 @@ import type { Agent } from "undici";
 import type { Logger } from "#shared/log.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
-import type { EncodingRate, TaskStage } from "#shared/protocol/frames.ts";
+import type { EncodingRate, LiveStream, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -46,6 +46,8 @@ export interface TaskDeps extends NodeDeps {
   /** Aborts when the job no longer needs the work. */
   readonly signal: AbortSignal;
   progress(stage: TaskStage, fraction: number, rate?: EncodingRate): void;
+  /** A stream of the task can be played, or more of it. */
+  playable(stream: LiveStream): void;
   /** What ffmpeg runs for the lease, for its client. */
   readonly commands: CommandLog;
   /** Only counts while the task waits for its source. */

@@ -19,7 +19,7 @@ import { runTask, type StopReason } from "./run-task.ts";
 /** The part of a task's deps that belongs to its lease alone. */
 export type LeaseDeps = Pick<
   TaskDeps,
-  "assignment" | "signal" | "progress" | "commands" | "yielding" | "report" | "releaseSlot"
+  "assignment" | "signal" | "progress" | "playable" | "commands" | "yielding" | "report" | "releaseSlot"
 >;
 
 /** What the leases need from the node. */
@@ -161,6 +161,9 @@ async function runLease(
     note(stage, fraction);
     board.update(lease, token, stage, fraction, rate);
   };
+  const playable: TaskDeps["playable"] = (stream) => {
+    if (!end.signal.aborted) board.playable(lease, stream);
+  };
   const moveToUploadSlot = async (): Promise<void> => {
     releaseUploadSlot = await uploads.acquire(end.signal);
     if (end.signal.aborted) return releaseUploadSlot();
@@ -175,7 +178,8 @@ async function runLease(
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    outcome = await runTask(deps.taskDeps({ assignment, signal, progress, commands, yielding, report, releaseSlot }), {
+    const own = { assignment, signal, progress, playable, commands, yielding, report, releaseSlot };
+    outcome = await runTask(deps.taskDeps(own), {
       ...reports,
       send: (last: Report) => reports.send(last, slot.with(last)),
     });

@@ -15,6 +15,10 @@ export type TestStorage = {
    * other files.
    */
   readonly objects: Map<string, Buffer>;
+  /** Every object that was stored, in order: a name may be in it several times. */
+  readonly stored: { readonly name: string; readonly body: Buffer }[];
+  /** The names of growing playlists among the requests for uploads. */
+  readonly growing: Set<string>;
   /** The names of each request for uploads. */
   readonly requested: string[][];
   readonly requests: () => number;
@@ -28,6 +32,8 @@ const nameOf = (output: number, file: FileName): string => (typeof file === "num
 
 export async function startTestStorage(respond: Respond = () => false): Promise<TestStorage> {
   const objects = new Map<string, Buffer>();
+  const stored: TestStorage["stored"] = [];
+  const growing = new Set<string>();
   const requested: string[][] = [];
   let requests = 0;
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -37,6 +43,7 @@ export async function startTestStorage(respond: Respond = () => false): Promise<
     const body = Buffer.concat(await request.toArray().catch(() => []));
     if (body.length !== Number(request.headers["content-length"])) return;
     objects.set(name, body);
+    stored.push({ name, body });
     response.setHeader("etag", `"${objects.size}"`).end();
   };
   const server = createServer((request, response) => void receive(request, response));
@@ -44,10 +51,13 @@ export async function startTestStorage(respond: Respond = () => false): Promise<
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     objects,
+    stored,
+    growing,
     requested,
     requests: () => requests,
     requestUploads: async (files) => {
       requested.push(files.map(({ file }) => String(file)));
+      for (const file of files) if (file.growing) growing.add(String(file.file));
       return {
         uploads: files.map(
           ({ output, file, sizeBytes }): UploadTicket => ({

@@ -65,6 +65,7 @@ export function startTestNode(folder: string): TestNode {
         yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
         withProbeSlot: (work) => work(),
         progress: (stage, fraction) => void reported.push({ stage, fraction }),
+        playable: () => undefined,
         commands: new CommandLog(),
         releaseSlot: () => undefined,
         report: async () => false,

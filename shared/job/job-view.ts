@@ -23,6 +23,15 @@ export const PlaylistUrl = z
   .describe("A playlist (HLS) or manifest (DASH)");
 export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
 
+export const LiveView = z
+  .object({
+    hls: z.string().exactOptional().describe("The URL of the HLS playlist"),
+    dash: z.string().exactOptional().describe("The URL of the DASH manifest"),
+    seconds: z.number().describe("How much of the stream can be played already, in seconds"),
+  })
+  .describe("Where an HTTP stream with `live_playlist` can be played while it is encoded");
+export type LiveView = z.infer<typeof LiveView>;
+
 export const OutputView = z
   .object({
     key: z.string().describe("The key from the request, or the format by default"),
@@ -37,6 +46,7 @@ export const OutputView = z
       .describe(
         "The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream",
       ),
+    live: LiveView.exactOptional(),
     encoder: z
       .string()
       .exactOptional()

@@ -108,6 +108,8 @@ export const HttpStreamOutput = z.object({
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
   /** Whether to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
   thumbnails: z.boolean(),
+  /** Whether the playlists are stored while the stream is encoded, and grow with it. */
+  livePlaylist: z.boolean().default(false),
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

@@ -1,13 +1,14 @@
 // The frames on the WebSocket between a node and the hub.
 import * as z from "zod";
 import { Label, MAX_LABELS, PoolName } from "../placement.ts";
-import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS } from "../report-limits.ts";
+import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "../report-limits.ts";
 import { err, ok, type Result } from "../result.ts";
 import { Capabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
 import { LeaseReport } from "./reports.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
+import { OutputIndex } from "./uploads.ts";
 
 /**
  * 3 added `pace`, node sessions, and what the operator sees of a node. Both sides accept the version before theirs, so
@@ -29,6 +30,16 @@ export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
 
 const Rate = z.number().min(0).max(1_000_000);
 
+/** A stream that can be played while it is encoded: its output, and how much of it its playlists name. */
+export const LiveStream = z.object({
+  output: OutputIndex,
+  seconds: z
+    .number()
+    .min(0)
+    .max(MAX_LENGTH_MS / 1000),
+});
+export type LiveStream = z.infer<typeof LiveStream>;
+
 export const ProgressItem = z.object({
   ...LeaseProof.shape,
   stage: z.enum(TASK_STAGES),
@@ -37,6 +48,11 @@ export const ProgressItem = z.object({
   /** While ffmpeg encodes: frames per second, and seconds of the source per second. Older nodes send neither. */
   fps: Rate.exactOptional(),
   speed: Rate.exactOptional(),
+  /** The streams of the task whose growing playlists are stored. */
+  live: z
+    .array(LiveStream)
+    .max(MAX_OUTPUT_INDEX + 1)
+    .exactOptional(),
 });
 export type ProgressItem = z.infer<typeof ProgressItem>;
 /** How fast ffmpeg encodes. */

@@ -20,7 +20,14 @@ const fileOfOutput = { output: OutputIndex, file: FileName };
 export const UploadsRequest = z.object({
   token: LeaseProof.shape.token,
   files: z
-    .array(z.object({ ...fileOfOutput, sizeBytes: FileSize }))
+    .array(
+      z.object({
+        ...fileOfOutput,
+        sizeBytes: FileSize,
+        /** A playlist of a stream that is still encoded: another version of it follows under the same name. */
+        growing: z.boolean().exactOptional(),
+      }),
+    )
     .min(1)
     .max(200),
 });

@@ -47,3 +47,16 @@ it("sends of a chunk only signs of life, unless somebody follows the job", () =>
   relay.watch(JOB, 300 * S);
   expect(relay.take([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
 });
+
+it("sends on at once that a stream can be played, but not how much of it", () => {
+  const relay = new ProgressRelay();
+  relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
+  const live = (count: number, seconds: number) => ({
+    ...item("encoding"),
+    live: Array.from({ length: count }, (_, output) => ({ output, seconds })),
+  });
+  expect(relay.take([item("encoding")], 11 * S)).toHaveLength(1);
+  expect(relay.take([live(1, 18)], 12 * S)).toEqual([live(1, 18)]);
+  expect(relay.take([live(1, 24)], 18 * S)).toEqual([]);
+  expect(relay.take([live(2, 24)], 19 * S)).toHaveLength(1);
+});

@@ -18,6 +18,8 @@ type Known = {
   /** The last report, and the stage and time of the last one that was sent on. */
   item: ProgressItem;
   sentStage: TaskStage;
+  /** How many streams could be played by then. */
+  sentLive: number;
   sentAt: number;
   /** Whether clients see the stage of its task. */
   readonly hasStages: boolean;
@@ -49,7 +51,13 @@ export class ProgressRelay {
   /** A lease was assigned: its job need not hear of it soon. */
   assigned({ lease, token, kind }: Pick<Assignment, "lease" | "token" | "kind">, now: number): void {
     const item: ProgressItem = { lease, token, stage: "transferring", fraction: 0 };
-    this.#known.set(lease, { item, sentStage: item.stage, sentAt: now, hasStages: !WITHOUT_STAGES.has(kind) });
+    this.#known.set(lease, {
+      item,
+      sentStage: item.stage,
+      sentLive: 0,
+      sentAt: now,
+      hasStages: !WITHOUT_STAGES.has(kind),
+    });
   }
 
   /** Leases that their node no longer holds. */
@@ -64,13 +72,19 @@ export class ProgressRelay {
     const isSent =
       !known || known.item.token !== item.token || this.isWatched(item.lease, now) || now >= known.sentAt + waitMs;
     const { hasStages = true } = known ?? {};
-    if (isSent) this.#known.set(item.lease, { item, sentStage: item.stage, sentAt: now, hasStages });
+    const sentLive = liveIn(item);
+    if (isSent) this.#known.set(item.lease, { item, sentStage: item.stage, sentLive, sentAt: now, hasStages });
     else known.item = item;
     return isSent;
   }
 }
 
-const waitAfter = ({ sentStage, hasStages }: Known, { stage }: ProgressItem): number =>
-  stage === sentStage || !hasStages ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
+/** That a stream can be played is sent at once: somebody may wait for it. */
+function waitAfter({ sentStage, sentLive, hasStages }: Known, item: ProgressItem): number {
+  if (liveIn(item) > sentLive) return 0;
+  return item.stage === sentStage || !hasStages ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
+}
+
+const liveIn = ({ live = [] }: ProgressItem): number => live.length;
 
 const jobOf = (lease: string): string => parseLeaseId(lease)?.job ?? "";

@@ -42,7 +42,7 @@ async function claimed(spec: JobSpec, nodeId = "node-a") {
   })) as unknown as Assignment[];
   if (!assignment) throw new Error("No encode task");
   const { lease, token, task } = assignment;
-  const ask = (files: { file: string | number; sizeBytes: number; output?: number }[]) =>
+  const ask = (files: { file: string | number; sizeBytes: number; output?: number; growing?: boolean }[]) =>
     stubOf(spec).uploads(lease, { token, files: files.map((file) => ({ output: 0, ...file })) });
   return { lease, token, task, ask, folder: streamFolder(lease, 1) };
 }
@@ -221,6 +221,58 @@ describe("uploads of a stream", () => {
     expect(next.folder).not.toBe(folder);
     expect(await next.ask([{ file: `hls/${folder}/x.ts`, sizeBytes: 1 }])).toMatchObject(refused);
     expect(await next.ask([{ file: `hls/${next.folder}/x.ts`, sizeBytes: 1 }])).toMatchObject({ ok: true });
+  });
+});
+
+describe("a stream with growing playlists", () => {
+  const LIVE = { ...STREAM, live_playlist: true };
+
+  it("can be played from its first playlists on, until it is complete or its attempt is over", async () => {
+    const job = await encoding(LIVE);
+    const { spec, lease, token } = job;
+    const live = async () => (await viewOf(spec)).outputs[0]?.live;
+    const report = (seconds?: number) =>
+      stubOf(spec).progress([
+        { lease, token, stage: "encoding", fraction: 0.5, ...(seconds ? { live: [{ output: 0, seconds }] } : {}) },
+      ]);
+    await report();
+    expect(await live()).toBeUndefined();
+    await report(18);
+    const at = "http://127.0.0.1:9/bucket/stream";
+    expect(await live()).toEqual({ hls: `${at}/hls/master.m3u8`, dash: `${at}/dash/master.mpd`, seconds: 18 });
+    await report(24);
+    expect(await live()).toMatchObject({ seconds: 24 });
+    await stubOf(spec).fail(lease, { token, failure: { code: "node_lost", message: "Draining" } });
+    expect(await live()).toBeUndefined();
+    const next = await claimed(spec, "node-b");
+    expect(await live()).toBeUndefined();
+    await stubOf(spec).progress([
+      { lease: next.lease, token: next.token, stage: "encoding", fraction: 0, live: [{ output: 0, seconds: 6 }] },
+    ]);
+    expect(await live()).toMatchObject({ seconds: 6 });
+    await ended({ ...job, ...next });
+    expect((await viewOf(spec)).outputs[0]).not.toHaveProperty("live");
+  });
+
+  it("stores each version uncached and unrecorded, and its complete playlists as any other", async () => {
+    const signed = async (stream: object) => {
+      const { spec, ask, folder } = await encoding(stream);
+      const lists = [`hls/${folder}/720p.m3u8`, "dash/master.mpd"];
+      const cachings = async (growing: boolean, sizeBytes: number) => {
+        const files = lists.map((file) => ({ file, sizeBytes, ...(growing ? { growing } : {}) }));
+        return ticketsOf(await ask(files)).map(({ parts }) => parts[0]?.headers["cache-control"]);
+      };
+      const growing = [await cachings(true, 100), await cachings(true, 200)];
+      const recorded = await runInDurableObject(stubOf(spec), (_, { storage }) =>
+        Object.keys(loadState(storage)?.tasks.at(-1)?.uploads ?? {}),
+      );
+      return { growing, recorded, complete: await cachings(false, 300) };
+    };
+    const complete = ["public, max-age=31536000, immutable", "public, max-age=60"];
+    const uncached = ["no-cache", "no-cache"];
+    expect(await signed(LIVE)).toEqual({ growing: [uncached, uncached], recorded: [], complete });
+    // A node cannot choose this for other streams.
+    expect((await signed(STREAM)).growing).toEqual([complete, complete]);
   });
 });
 

@@ -10,6 +10,8 @@ export type FileToStore = {
   readonly contentType: string;
   /** The Cache-Control header, unless the client sets one for its storage; null: none. */
   readonly cacheControl: string | null;
+  /** Another version follows soon: `cacheControl` counts whatever the client sets. */
+  readonly isGrowing?: boolean;
   readonly sizeBytes: number;
   /** The output that the file belongs to. */
   readonly output: { readonly key: string; readonly type: OutputType };

@@ -23,8 +23,16 @@ export type StoredThumbnails = Pick<StreamThumbnails, "spriteSheet" | "everyMs">
   readonly sizesBytes: readonly number[];
 };
 
-/** `target`: the package's target duration in seconds, over which peak bit rates are measured. */
-type SetOptions = { readonly id: number; readonly folder: string; readonly target: number };
+/**
+ * `target`: the package's target duration in seconds, over which peak bit rates are measured; `measured`: in how many of
+ * the first segments.
+ */
+type SetOptions = {
+  readonly id: number;
+  readonly folder: string;
+  readonly target: number;
+  readonly measured: number | undefined;
+};
 type VideoTrack = PackagedTrack & { readonly video: NonNullable<PackagedTrack["video"]> };
 type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["audio"]> };
 
@@ -75,7 +83,7 @@ type Representation = {
 function mediaSet<Track extends PackagedTrack>(
   attributes: Readonly<Record<string, string | number | null>>,
   tracks: readonly Track[],
-  { id, folder, target }: SetOptions,
+  { id, folder, target, measured }: SetOptions,
   traits: (track: Track) => Representation,
 ): Lines {
   const [first] = tracks;
@@ -87,7 +95,7 @@ function mediaSet<Track extends PackagedTrack>(
     ...(shared ? [segmentTemplate(first, folder)] : []),
     ...tracks.map((track) => {
       const { attributes, children } = traits(track);
-      const { peak } = bandwidthOf(track.segments, track.timescale, target);
+      const { peak } = bandwidthOf(track.segments.slice(0, measured), track.timescale, target);
       return element(
         "Representation",
         { id: track.name, codecs: track.codec, bandwidth: peak, ...attributes },

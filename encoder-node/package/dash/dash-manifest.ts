@@ -1,5 +1,6 @@
-// The manifest of a DASH package: static, with one period.
+// The manifest of a DASH package, with one period: static, or dynamic while the stream is encoded.
 import { targetSeconds } from "../bandwidth.ts";
+import { availabilityStart, type Growing } from "../growing.ts";
 import { entryFile, type TextFile } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { lastEndMs } from "../spans.ts";
@@ -23,6 +24,8 @@ export type DashPackage = {
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: StoredThumbnails | null;
   readonly segmentDurationMs: number;
+  /** While the stream is encoded: its manifest has no thumbnails then. */
+  readonly growing?: Growing | null;
 };
 
 /** The manifest (ISO 23009-1, live profile: numbered segments of any duration). */
@@ -31,16 +34,19 @@ export const dashManifestFile = (dash: DashPackage): TextFile => ({
   text: dashManifest(dash),
 });
 
-function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDurationMs }: DashPackage): string {
-  const lastMs = lastEndMs(tracks);
+function dashManifest(dash: DashPackage): string {
+  const { folder, tracks, subtitles, thumbnails, segmentDurationMs, growing = null } = dash;
+  const lastMs = growing?.expectedMs ?? lastEndMs(tracks);
+  const measured = growing?.measuredSegments;
   const target = targetSeconds(tracks);
+  const common = { folder, target, measured };
   const codecs = grouped(tracks.filter(hasVideo), ({ codec }) => codec.split(".")[0]);
   const layouts = grouped(tracks.filter(hasAudio), ({ audio }) => audio.channels);
   const sets = [
-    ...codecs.map((group) => (id: number) => videoSet(group, { id, folder, target })),
-    ...layouts.map((group) => (id: number) => audioSet(group, { id, folder, target })),
-    ...subtitles.map((text, at) => (id: number) => subtitleSet(text, at, lastMs, { id, folder, target })),
-    ...(thumbnails ? [(id: number) => thumbnailSet(thumbnails, { id, folder, target })] : []),
+    ...codecs.map((group) => (id: number) => videoSet(group, { id, ...common })),
+    ...layouts.map((group) => (id: number) => audioSet(group, { id, ...common })),
+    ...subtitles.map((text, at) => (id: number) => subtitleSet(text, at, lastMs, { id, ...common })),
+    ...(thumbnails ? [(id: number) => thumbnailSet(thumbnails, { id, ...common })] : []),
   ];
   return xmlText(
     element(
@@ -48,8 +54,7 @@ function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDurationMs
       {
         xmlns: "urn:mpeg:dash:schema:mpd:2011",
         profiles: "urn:mpeg:dash:profile:isoff-live:2011",
-        type: "static",
-        mediaPresentationDuration: duration(lastMs),
+        ...(growing ? dynamic(growing) : { type: "static", mediaPresentationDuration: duration(lastMs) }),
         // All bits of a segment may be at its beginning, and `bandwidth` is the rate of whole segments.
         minBufferTime: duration(segmentDurationMs),
       },
@@ -63,6 +68,21 @@ function dashManifest({ folder, tracks, subtitles, thumbnails, segmentDurationMs
     ),
   );
 }
+
+/**
+ * Players look for new segments after the duration of one, and begin as far behind the end as they can: at the start of
+ * the stream.
+ */
+const dynamic = (growing: Growing): Readonly<Record<string, string>> => ({
+  type: "dynamic",
+  availabilityStartTime: new Date(availabilityStart(growing)).toISOString(),
+  publishTime: new Date(growing.writtenAt).toISOString(),
+  minimumUpdatePeriod: duration(growing.segmentSeconds * 1000),
+  suggestedPresentationDelay: duration(LONGEST_DELAY_MS),
+});
+
+/** Two days: longer than any stream takes to be encoded and played. */
+const LONGEST_DELAY_MS = 48 * 3600_000;
 
 const duration = (ms: number): string => `PT${Math.round(ms) / 1000}S`;
 

@@ -2,6 +2,7 @@
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
+import type { Growing } from "../growing.ts";
 import {
   inStreamFolder,
   keyframePlaylistFile,
@@ -13,7 +14,7 @@ import {
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans } from "../spans.ts";
 import type { SubtitleTraits } from "../text/text-files.ts";
-import { playlistText, quoted, tag } from "./hls-syntax.ts";
+import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 
 export type MasterPlaylist = {
   /** The stream's folder below the package's folder. */
@@ -25,6 +26,7 @@ export type MasterPlaylist = {
   readonly target: number;
   /** Whether video tracks have keyframe playlists. */
   readonly keyframes: boolean;
+  readonly growing: Growing | null;
 };
 
 /** Group names must be unique within one rendition type only (RFC 8216 §4.3.4.1.1), so an audio track may share it. */
@@ -41,6 +43,7 @@ export function masterPlaylist(master: MasterPlaylist): string {
   const videos = keyframes ? distinct(variants.map(({ video }) => video)) : [];
   return playlistText([
     "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...(master.growing ? [FROM_START] : []),
     ...groups.map((track) => audioRendition(track, folder)),
     ...subtitles.map((_, at) => subtitleRendition(subtitles, at, folder)),
     ...variants.flatMap((variant) => streamLines(variant, master)),
@@ -94,9 +97,12 @@ function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, fol
 }
 
 /** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
-function streamLines({ video, audio }: Variant, { folder, subtitles, target }: MasterPlaylist): string[] {
+function streamLines({ video, audio }: Variant, { folder, subtitles, target, growing }: MasterPlaylist): string[] {
   const tracks = [video, audio].filter((track) => track !== null);
-  const bandwidths = tracks.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target));
+  const measured = growing?.measuredSegments;
+  const bandwidths = tracks.map(({ segments, timescale }) =>
+    bandwidthOf(segments.slice(0, measured), timescale, target),
+  );
   const sum = (rate: (bandwidth: Bandwidth) => number): number =>
     bandwidths.reduce((total, bandwidth) => total + rate(bandwidth), 0);
   const file = mediaPlaylistFile((video ?? audio)?.name ?? "");

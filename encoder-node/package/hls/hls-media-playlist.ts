@@ -4,7 +4,7 @@ import { initFile, segmentFile, segmentNumber, subtitleSegmentFile, urlOf } from
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans, type Span, spanSeconds } from "../spans.ts";
 import type { TextSpan } from "../text/subtitle-segments.ts";
-import { playlistText, quoted, tag } from "./hls-syntax.ts";
+import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 
 /** The common properties of a package's playlists. */
 export type PlaylistTraits = {
@@ -13,21 +13,24 @@ export type PlaylistTraits = {
   readonly target: number;
   /** The URL of the AES-128 key. Null when nothing is encrypted. */
   readonly keyUri: string | null;
+  /** Whether more segments follow. */
+  readonly isGrowing: boolean;
 };
 
 /**
- * The complete playlist of a track. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media
+ * The playlist of a track, complete or with what there is of it so far. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media
  * sequence number (RFC 8216 §5.2); see segmentNumber.
  */
 export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: PlaylistTraits): string {
-  const { format, target, keyUri } = traits;
+  const { format, target, keyUri, isGrowing } = traits;
   return playlistText([
-    ...head(target),
+    ...head(target, isGrowing ? "EVENT" : "VOD"),
     "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...(isGrowing ? [FROM_START] : []),
     ...(keyUri === null ? [] : [tag("EXT-X-KEY", { METHOD: "AES-128", URI: quoted(keyUri) })]),
     ...map(name, format),
     ...segmentLines(segments, timescale, (number) => segmentFile(name, number, format)),
-    END,
+    ...(isGrowing ? [] : [END]),
   ]);
 }
 
@@ -36,7 +39,7 @@ export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, trai
  */
 export function keyframePlaylist(
   { name, timescale, segments }: PackagedTrack,
-  { format, target }: Omit<PlaylistTraits, "keyUri">,
+  { format, target }: Pick<PlaylistTraits, "format" | "target">,
 ): string {
   return playlistText([
     `#EXT-X-TARGETDURATION:${target}`,
@@ -65,10 +68,10 @@ export function subtitlePlaylist(name: string, spans: readonly TextSpan[], targe
 
 const END = "#EXT-X-ENDLIST";
 
-const head = (target: number): string[] => [
+const head = (target: number, type: "EVENT" | "VOD" = "VOD"): string[] => [
   `#EXT-X-TARGETDURATION:${target}`,
   `#EXT-X-MEDIA-SEQUENCE:${segmentNumber(0)}`,
-  "#EXT-X-PLAYLIST-TYPE:VOD",
+  `#EXT-X-PLAYLIST-TYPE:${type}`,
 ];
 
 const map = (name: string, format: SegmentFormat): string[] =>

@@ -2,6 +2,7 @@
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
+import { type Growing, growingTarget } from "../growing.ts";
 import {
   entryFile,
   inStreamFolder,
@@ -32,22 +33,27 @@ export type HlsPackage = {
   readonly keyUri: string | null;
   /** Whether segments contain video and audio, for players of HLS version 3, which has no keyframe playlists. */
   readonly muxed: boolean;
+  /** While the stream is encoded. Its playlists have no keyframe playlists then. */
+  readonly growing?: Growing | null;
 };
 
 /** In the order of storing: playlists of tracks first, the master playlist last. */
 export function hlsTextFiles(hls: HlsPackage): TextFile[] {
-  const { format, folder, tracks, subtitles, keyUri, muxed } = hls;
-  const spans = textSpans(lastEndMs(tracks));
-  const target = targetSeconds(tracks);
+  const { format, folder, tracks, subtitles, keyUri, muxed, growing = null } = hls;
+  // Text is stored as a whole before the first segments are.
+  const spans = textSpans(growing?.expectedMs ?? lastEndMs(tracks));
+  const measured = targetSeconds(tracks);
+  const target = growing ? growingTarget(growing, measured) : measured;
   // A range of an encrypted file cannot be decrypted on its own.
-  const keyframes = keyUri === null && !muxed;
+  const keyframes = keyUri === null && !muxed && !growing;
+  const traits = { format, target, keyUri, isGrowing: growing !== null };
   const below = (file: string, text: string): TextFile => ({ file: inStreamFolder(folder, file), text });
   const texts = subtitles.map((_, at) => subtitlesName(segmentNumber(at)));
   const videos = keyframes ? tracks.filter(({ video }) => video !== null) : [];
   return [
     ...texts.map((name) => below(mediaPlaylistFile(name), subtitlePlaylist(name, spans, textTargetSeconds(spans)))),
-    ...tracks.map((track) => below(mediaPlaylistFile(track.name), mediaPlaylist(track, { format, target, keyUri }))),
+    ...tracks.map((track) => below(mediaPlaylistFile(track.name), mediaPlaylist(track, traits))),
     ...videos.map((track) => below(keyframePlaylistFile(track.name), keyframePlaylist(track, { format, target }))),
-    { file: entryFile(hls.playlistName, "m3u8"), text: masterPlaylist({ ...hls, target, keyframes }) },
+    { file: entryFile(hls.playlistName, "m3u8"), text: masterPlaylist({ ...hls, target, keyframes, growing }) },
   ];
 }

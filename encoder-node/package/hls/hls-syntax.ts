@@ -17,6 +17,9 @@ export function quoted(text: string): string {
   return `"${text.normalize("NFC")}"`;
 }
 
+/** Players begin at the start of a playlist that grows, not near its end (RFC 8216 §4.3.5.2). */
+export const FROM_START = tag("EXT-X-START", { "TIME-OFFSET": 0 });
+
 /** The text of a playlist with these lines, with the lowest version that has all their features. */
 export function playlistText(lines: readonly string[]): string {
   const version = versionOf(lines);

@@ -155,6 +155,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
     withProbeSlot: (work) => work(),
     progress: () => undefined,
+    playable: () => undefined,
     releaseSlot: () => undefined,
     report: async () => false,
     requestUploads: async (files) => {

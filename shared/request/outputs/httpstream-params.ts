@@ -38,10 +38,9 @@ const HLS_VERSION = "must be an HLS version from 3 to 7; with 3, segments contai
 
 /** Hints for parameters of the stream that are given in `hls` or `dash`. */
 const STREAM_PARAM_HINTS = Object.fromEntries(
-  ["variants", "segment_duration", "encryption", "subtitles", "thumbnails", "if", "key"].map((name) => [
-    name,
-    `it is a parameter of the stream: put it next to \`hls\` and \`dash\``,
-  ]),
+  ["variants", "segment_duration", "encryption", "subtitles", "thumbnails", "live_playlist", "if", "key"].map(
+    (name) => [name, `it is a parameter of the stream: put it next to \`hls\` and \`dash\``],
+  ),
 );
 
 export const HttpStreamParams = strictObject({
@@ -115,6 +114,12 @@ export const HttpStreamParams = strictObject({
     .default(false)
     .describe(
       "Create sprite sheets of thumbnails for the seek bar of players, and a WebVTT file that locates each thumbnail",
+    ),
+  live_playlist: flag
+    .default(false)
+    .describe(
+      "Store the playlists while the stream is encoded, so that players can start: they grow with it (HLS: type EVENT, " +
+        "DASH: a dynamic manifest), and are replaced by the complete ones at the end",
     ),
 }).describe("HLS, DASH or both: at least one of `hls` and `dash` is required, and `encryption` requires `hls`");
 export type HttpStreamParams = z.infer<typeof HttpStreamParams>;

@@ -29,7 +29,7 @@ const IMAGE = {
 const STREAM = {
   ...{ index: 0, condition: null, type: "httpstream", format: "httpstream", key: "httpstream", hls: null, dash: null },
   ...{ variants: [formatOf("mp4")], dropsLargerVariants: false, playlistName: "master", segmentDurationMs: 6000 },
-  ...{ encryption: null, subtitles: [], thumbnails: false },
+  ...{ encryption: null, subtitles: [], thumbnails: false, livePlaylist: false },
 };
 const TS = { segments: "mpegts", muxed: false };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
@@ -153,6 +153,10 @@ describe("parseOutputs", () => {
     ],
     [{ hls: { path: "h", version: 3 } }, { hls: { path: "h", ...TS, muxed: true } }],
     [{ hls: { path: "h", version: 7 } }, { hls: { path: "h", ...TS } }],
+    [
+      { hls: { path: "h" }, live_playlist: true },
+      { hls: { path: "h", ...TS }, livePlaylist: true },
+    ],
   ])("reads a stream with %j", (params, expected) => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
   });

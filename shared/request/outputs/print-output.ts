@@ -77,7 +77,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   segment_duration: seconds(spec.segmentDurationMs),
   ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
   ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
-  ...given({ thumbnails: spec.thumbnails }),
+  ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
 });
 
 /** Jobs are stored with URLs without secrets (worker/job/secrets/extra-urls.ts), and only those may be printed. */

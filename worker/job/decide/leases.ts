@@ -42,6 +42,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
       stage: null,
       fraction: 0,
       rate: null,
+      live: [],
       reports: madeReports(task),
     };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
@@ -150,7 +151,12 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   const { state: renewed, verdict, task } = renewLease(state, item, now);
   if (verdict !== "current" || !task) return { state: renewed, verdict };
   const fraction = item.stage === task.stage ? Math.max(task.fraction, item.fraction) : item.fraction;
-  const next = patchTask(renewed, task.id, { stage: item.stage, fraction, rate: rateOf(item) });
+  const next = patchTask(renewed, task.id, {
+    stage: item.stage,
+    fraction,
+    rate: rateOf(item),
+    live: item.live ?? [],
+  });
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
   if (item.stage === "transferring") return { state: next, verdict };
   const started = moveOutputs(next, task.outputs, "start");

@@ -167,7 +167,7 @@ export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRet
 
 /** Moves a task back to pending, and its outputs too, unless other tasks continue to make chunks of them. */
 function release(state: JobState, { id }: TaskState): JobState {
-  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null });
+  const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null, live: [] });
   const task = taskOf(next, id);
   const waiting = isChunkedTask(task) ? countRetry(next) : moveOutputs(next, remainingOutputs(next, task), "requeue");
   return requestAdvertising(waiting, slotClassOf(task));

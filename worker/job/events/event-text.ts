@@ -99,4 +99,6 @@ export const endedEvents = (view: string): string => OPENING + eventText("job", 
 const eventText = (event: "job" | "tasks" | "end", id: number, data: string): string =>
   `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
-const withoutProgress = (name: string, value: unknown): unknown => (name === "progress" ? undefined : value);
+/** `seconds` is how much of a live stream can be played. */
+const withoutProgress = (name: string, value: unknown): unknown =>
+  name === "progress" || name === "seconds" ? undefined : value;

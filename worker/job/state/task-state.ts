@@ -1,6 +1,6 @@
 // One task of a job, as the job's object stores it.
 import * as z from "zod";
-import { ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
+import { LiveStream, ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import { OutputReport } from "#shared/protocol/reports.ts";
 import { TASK_KINDS } from "#shared/protocol/tasks.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
@@ -61,6 +61,8 @@ export const TaskState = z.object({
   fraction: z.number(),
   /** How fast it is encoded, as its node reported last; null: not known. */
   rate: ProgressItem.pick({ fps: true, speed: true }).nullable().default(null),
+  /** The streams that can be played while this attempt encodes them. */
+  live: z.array(LiveStream).default([]),
   /** Leases that ended without a report from the node, and leases that ended with a failure of the work. */
   losses: z.int(),
   failures: z.int(),
@@ -122,6 +124,7 @@ export function newTask({
     stage: null,
     fraction: 0,
     rate: null,
+    live: [],
     losses: 0,
     failures: 0,
     avoid: [...avoid],

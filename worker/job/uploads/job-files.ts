@@ -80,17 +80,24 @@ function imageFileCount({ key, vtt }: ImageOutput, output: ImageCount): number {
 }
 
 /** What the storage must know of a file. */
-export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: number }): FileToStore {
+export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: number; growing?: boolean }): FileToStore {
   const spec = specOf(state, file.output);
   const object = objectOf(state, file);
   return {
     objectName: object,
     contentType: contentTypeOf(spec, object),
-    cacheControl: cacheControlOf(spec, file.file),
+    ...(isGrowing(spec, file) ? GROWING : { cacheControl: cacheControlOf(spec, file.file) }),
     sizeBytes: file.sizeBytes,
     output: { key: spec.key, type: spec.type },
   };
 }
+
+/** Caches ask for a new version each time (RFC 9111 §5.2.2.4). */
+const GROWING = { cacheControl: "no-cache", isGrowing: true } as const;
+
+/** Whether a file is a version of a playlist that others follow. */
+export const isGrowing = (spec: OutputSpec, { growing = false }: { growing?: boolean }): boolean =>
+  growing && spec.type === "httpstream" && spec.livePlaylist;
 
 /** The files of a stream with fixed names may be replaced; all others never change. */
 function cacheControlOf(spec: OutputSpec, file: FileName): string | null {

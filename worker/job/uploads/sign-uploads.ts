@@ -8,7 +8,7 @@ import { patchTask, taskOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { remainingOutputs } from "../state/remaining-outputs.ts";
 import { type NamedFile, type SignedUpload, uploadKey } from "../state/task-state.ts";
-import { fileToStore, isFileOf, isRecorded, objectOf } from "./job-files.ts";
+import { fileToStore, isFileOf, isGrowing, isRecorded, objectOf } from "./job-files.ts";
 
 export interface UploadDeps {
   readonly store: ObjectStore;
@@ -67,7 +67,8 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
   const recorded = spec.type === "httpstream" ? "single" : "multipart";
-  return { file, stored: fileToStore(state, file), kind: isRecorded(spec, file.file) ? recorded : "unrecorded" };
+  const kind = isRecorded(spec, file.file) && !isGrowing(spec, file) ? recorded : "unrecorded";
+  return { file, stored: fileToStore(state, file), kind };
 }
 
 const recordedUpload = (state: JobState, proof: LeaseProof, file: RequestedFile): SignedUpload | null => {

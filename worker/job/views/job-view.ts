@@ -60,6 +60,7 @@ export function viewOutput(state: JobState, index: number): OutputView {
     status: OUTPUT_STATUS[spec.type][output.phase],
     ...(fraction > 0 && !isTerminalOutput(output.phase) ? { progress: `${Math.floor(fraction * 100)}%` } : {}),
     ...(output.phase === "done" ? encoderMembers(output) : {}),
+    ...liveMembers(state, index),
   };
 }
 
@@ -67,6 +68,22 @@ const encoderMembers = ({ encoder, note }: OutputState): { encoder?: string; not
   ...(encoder === undefined ? {} : { encoder }),
   ...(note === undefined ? {} : { note }),
 });
+
+/** Where a stream can be played that its node still encodes. */
+function liveMembers(state: JobState, index: number): Pick<OutputView, "live"> {
+  const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
+  if (spec?.type !== "httpstream" || !output || isTerminalOutput(output.phase)) return {};
+  const lives = state.tasks.flatMap(({ phase, live }) => (phase === "leased" ? live : []));
+  const live = lives.find((each) => each.output === index);
+  if (!live || !spec.livePlaylist) return {};
+  const urls = playlistsOf(spec).toReversed();
+  return {
+    live: {
+      ...Object.fromEntries(urls.map(({ format, file }) => [format, fileUrl(state, index, file)])),
+      seconds: live.seconds,
+    },
+  };
+}
 
 /** The URL of an output's file. */
 export const fileUrl = (state: JobState, output: number, file: FileName): string =>

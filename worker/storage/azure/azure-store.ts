@@ -78,7 +78,7 @@ const blobHeaders = ({ storage }: Container, file: FileToStore): Record<string, 
 });
 
 function propertiesOf(storage: StorageOf<"azure">, file: FileToStore): Record<string, string> {
-  const cacheControl = storage.cacheControl ?? file.cacheControl;
+  const cacheControl = file.isGrowing ? file.cacheControl : (storage.cacheControl ?? file.cacheControl);
   const type = { "x-ms-blob-content-type": file.contentType };
   return cacheControl === null ? type : { ...type, "x-ms-blob-cache-control": cacheControl };
 }

@@ -104,6 +104,13 @@ describe("a bucket", () => {
     expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
   });
 
+  it("has caches ask again for a playlist that grows, whatever the client sets", async () => {
+    const { store } = await opened(local({ cache_control: "max-age=60", expires: "2030-01-01" }));
+    const [part] = await store.sign({ ...file("store/live.m3u8", 3, "no-cache"), isGrowing: true }, null);
+    expect(part?.headers).toMatchObject({ "cache-control": "no-cache" });
+    expect(part?.headers).not.toHaveProperty("expires");
+  });
+
   it("accepts only the signed size of a file or a part", async () => {
     const { store, urlOf } = await opened(local());
     const small = file("store/signed.mp4", 1000);

@@ -37,12 +37,13 @@ const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(sto
 /** The headers that create an object: of its PUT, or of the request that begins its multipart upload. */
 function objectHeaders(
   { storage: { options } }: Bucket,
-  { contentType, cacheControl }: FileToStore,
+  { contentType, cacheControl, isGrowing = false }: FileToStore,
 ): Record<string, string> {
+  const chosen = isGrowing ? { cacheControl: null, expires: null } : options;
   const headers = {
     "content-type": contentType,
-    "cache-control": options.cacheControl ?? (options.expires === null ? cacheControl : null),
-    expires: options.expires,
+    "cache-control": chosen.cacheControl ?? (chosen.expires === null ? cacheControl : null),
+    expires: chosen.expires,
     "x-amz-acl": options.acl,
     "x-amz-storage-class": options.storageClass,
   };

@@ -1,0 +1,162 @@
+// The playlists of a stream while it is encoded: stored again and again, each time with the segments that are stored by
+// then, so that players can start long before the end.
+import { AppError, type Failure } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { LiveStream } from "#shared/protocol/frames.ts";
+import type { Growing } from "../package/growing.ts";
+import { inStreamFolder } from "../package/package-files.ts";
+import { endMs } from "../package/spans.ts";
+import { bytesContent } from "../upload/content.ts";
+import type { UploadDeps } from "../upload/upload.ts";
+import type { PublicationOptions } from "./publication-options.ts";
+import { storeSubtitles } from "./store-subtitles.ts";
+import type { PackageFeeds } from "./stream-feeds.ts";
+import { type StreamPackage, textsOf } from "./stream-package.ts";
+import { type StreamFile, StreamStorage } from "./stream-storage.ts";
+import type { MadeTrack, TrackFeed } from "./track-feed.ts";
+
+export interface LivePlaylists {
+  /** Stores the playlists with the segments that are stored now, unless there are no new ones or it is too early. */
+  update(): void;
+  /** Resolves when nothing is being stored, and starts nothing more: the complete playlists follow. */
+  close(): Promise<void>;
+  /** Without complete playlists: the stream ends with what is stored of it, so that players do not wait for more. */
+  end(): Promise<void>;
+}
+
+export type LiveDeps = UploadDeps & {
+  /** Receives how much of the stream its stored playlists name. */
+  readonly playable: (stream: LiveStream) => void;
+};
+
+/**
+ * Segments of each track before the first playlists: a player starts with one, and must have the next ones when it
+ * looks for them, after the duration of one, in playlists that are as old again (RFC 8216 §6.3.3 advises three, too).
+ */
+export const FIRST_SEGMENTS = 3;
+/** How long the last playlists of a stream that failed may take. */
+const END_LIMIT_MS = 10_000;
+
+type Part = Omit<StreamPackage, "subtitles" | "thumbnails">;
+
+export function openLivePlaylists(
+  options: PublicationOptions,
+  packages: readonly PackageFeeds[],
+  deps: LiveDeps,
+): LivePlaylists {
+  const { spec, planned, folder } = options;
+  const segmentSeconds = spec.segmentDurationMs / 1000;
+  const expectedMs = planned.expectedDurationMs;
+  const lists = textStore(spec.index, deps);
+  let subtitles: StreamPackage["subtitles"] = [];
+  let startedAt: number | null = null;
+  let nextAt = 0;
+  let shown = 0;
+  let round: Promise<void> | null = null;
+  let isOver = false;
+
+  const partsOf = (least: number): Part[] | null => {
+    const parts = packages.map(({ name, variants, feeds }) => {
+      const tracks = storedTracks(feeds, least);
+      return tracks && { name, spec, folder, tracks, variants };
+    });
+    return parts.every((part) => part !== null) ? parts : null;
+  };
+  const store = async (parts: readonly Part[], growing: Growing | null, signal: AbortSignal): Promise<void> => {
+    const complete = parts.map((part) => ({ ...part, subtitles, thumbnails: null, growing }));
+    await lists.store(complete, signal);
+  };
+  const storeTexts = async (parts: readonly Part[]): Promise<void> => {
+    if (options.subtitles.length === 0 || expectedMs === null) return;
+    const texts = parts.map((part) => ({ ...part, endMs: expectedMs }));
+    const stored = await storeSubtitles(options.subtitles, texts, new StreamStorage(spec.index, deps));
+    if (!stored.ok) throw AppError.from(stored.error);
+    subtitles = stored.value;
+  };
+  const publish = async (parts: readonly Part[], now: number): Promise<void> => {
+    if (startedAt === null) await storeTexts(parts);
+    startedAt ??= now;
+    const measuredSegments = FIRST_SEGMENTS;
+    await store(parts, { segmentSeconds, expectedMs, startedAt, writtenAt: now, measuredSegments }, deps.signal);
+    deps.playable({ output: spec.index, seconds: shown / 1000 });
+  };
+  const warn = (error: unknown): void => {
+    if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
+  };
+
+  return {
+    update() {
+      const now = Date.now();
+      const parts = round || isOver || now < nextAt ? null : partsOf(FIRST_SEGMENTS);
+      const until = parts ? playableMs(parts) : 0;
+      if (!parts || until <= shown) return;
+      shown = until;
+      nextAt = now + segmentSeconds * 1000;
+      round = publish(parts, now)
+        .catch(warn)
+        .finally(() => {
+          round = null;
+        });
+    },
+    async close() {
+      isOver = true;
+      await round;
+    },
+    async end() {
+      const wasOver = isOver;
+      isOver = true;
+      await round;
+      const parts = startedAt === null || wasOver || deps.signal.aborted ? null : partsOf(1);
+      if (!parts) return;
+      const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(END_LIMIT_MS)]);
+      await store(parts, null, limit).catch(warn);
+    },
+  };
+}
+
+/** The tracks as far as they are stored, those of one kind equally far; null while one has less than `least` segments. */
+function storedTracks(feeds: readonly TrackFeed[], least: number): MadeTrack[] | null {
+  const tracks = feeds.map((feed) => {
+    const alike = feeds.filter(({ kind }) => kind === feed.kind);
+    const count = Math.min(...alike.map((each) => each.storedSegments()));
+    const track = feed.made();
+    return track && count >= least ? { ...track, segments: track.segments.slice(0, count) } : null;
+  });
+  return tracks.every((track) => track !== null) ? tracks : null;
+}
+
+const playableMs = (parts: readonly Part[]): number => Math.min(...parts.flatMap(({ tracks }) => tracks.map(endMs)));
+
+/** Stores the playlists that have changed: those that players open after those that they name. */
+function textStore(output: number, deps: UploadDeps) {
+  const known = new Map<string, string>();
+  const storeAll = async (files: readonly StreamFile[], signal: AbortSignal): Promise<Failure | null> => {
+    const storage = new StreamStorage(output, { ...deps, signal });
+    storage.add(files);
+    return storage.settled();
+  };
+  return {
+    async store(packages: readonly StreamPackage[], signal: AbortSignal): Promise<void> {
+      const texts = packages.flatMap((stream) =>
+        textsOf(stream).map(({ file, text }) => ({
+          name: `${stream.name}/${file}`,
+          text,
+          isEntry: !file.startsWith(inStreamFolder(stream.folder, "")),
+          growing: stream.growing != null,
+        })),
+      );
+      const changed = texts.filter(({ name, text }) => known.get(name) !== text);
+      for (const isEntry of [false, true]) {
+        const stage = changed.filter((each) => each.isEntry === isEntry);
+        const files = stage.map(({ name, text, growing }) => ({
+          file: name,
+          content: bytesContent(Buffer.from(text)),
+          growing,
+        }));
+        const failure = await storeAll(files, signal);
+        if (failure) throw AppError.from(failure);
+        for (const { name, text } of stage) known.set(name, text);
+      }
+    },
+  };
+}
