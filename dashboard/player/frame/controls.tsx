@@ -1,0 +1,159 @@
+// The buttons of the player. Each has a key, which its title names.
+import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { timecode } from "../../core/format.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { SeekBar } from "./seek-bar.tsx";
+import { SPEEDS, type Stage } from "./stage.ts";
+
+type Props = { readonly stage: Stage; readonly divider: Signal<number>; readonly full: () => void };
+
+const toggle = (signal: Signal<boolean>): void => {
+  signal.value = !signal.value;
+};
+
+export function Controls({ stage, divider, full }: Props) {
+  const { leader, wantsToPlay, muted } = stage;
+  return (
+    <section class="controls" aria-label="Player">
+      <SeekBar stage={stage} />
+      <div class="bar">
+        <Press label={wantsToPlay.value ? "Pause" : "Play"} hint="Space" run={stage.toggle}>
+          <Icon name={wantsToPlay.value ? "pause" : "play"} />
+        </Press>
+        <Press label="Previous frame" hint="," run={() => stage.step(-1)}>
+          <Icon name="previousFrame" />
+        </Press>
+        <Press label="Next frame" hint="." run={() => stage.step(1)}>
+          <Icon name="nextFrame" />
+        </Press>
+        <span class="time">
+          {timecode(leader.frame.value ?? leader.time.value, 3)}
+          <span class="of"> / {timecode(leader.length.value)}</span>
+        </span>
+        <span class="gap" />
+        <Choices stage={stage} />
+        <Press label={muted.value ? "Unmute" : "Mute"} hint="m" pressed={muted.value} run={() => toggle(muted)}>
+          <Icon name={muted.value ? "muted" : "audible"} />
+        </Press>
+        <Press label="Full screen" hint="f" run={full}>
+          <Icon name="fullScreen" />
+        </Press>
+      </div>
+      {stage.follower && <CompareBar stage={stage} divider={divider} />}
+    </section>
+  );
+}
+
+/** What only a comparison has. */
+function CompareBar({ stage, divider }: Omit<Props, "full">) {
+  const { front, shiftFrames, view } = stage;
+  const onInput = ({ currentTarget }: Event): void => {
+    if (!(currentTarget instanceof HTMLInputElement)) return;
+    front.value = "both";
+    divider.value = Number(currentTarget.value);
+  };
+  const shown = { both: "Both", first: "A", last: "B" }[front.value];
+  return (
+    <div class="bar compare">
+      <Press label={`Swap A and B; shown: ${shown}`} hint="t" run={stage.swap}>
+        A/B: {shown}
+      </Press>
+      <Press label="Show both" hint="b" pressed={front.value === "both"} run={stage.showBoth}>
+        Both
+      </Press>
+      <input
+        type="range"
+        class="split"
+        aria-label="Divider between A and B"
+        min={0}
+        max={100}
+        step={0.5}
+        value={divider.value}
+        onInput={onInput}
+      />
+      <Press label="Zoom out" hint="-" run={() => stage.zoom(-1)}>
+        −
+      </Press>
+      <span class="scale">{view.value.scale}×</span>
+      <Press label="Zoom in" hint="+" run={() => stage.zoom(1)}>
+        +
+      </Press>
+      <Press label="Shift A back by a frame" hint="[" run={() => stage.shiftBy(-1)}>
+        A −1
+      </Press>
+      <span class="scale" title="Frames by which A is shifted">
+        {shiftFrames.value}
+      </span>
+      <Press label="Shift A forward by a frame" hint="]" run={() => stage.shiftBy(1)}>
+        A +1
+      </Press>
+    </div>
+  );
+}
+
+function Choices({ stage: { leader, rate } }: { readonly stage: Stage }) {
+  const { qualities, quality, captions } = leader;
+  const automatic = qualities.value[quality.value];
+  return (
+    <>
+      {qualities.value.length > 1 && (
+        <Choice
+          label="Quality"
+          options={[automatic ? `Auto (${automatic})` : "Auto", ...qualities.value]}
+          choose={(index) => leader.chooseQuality(index - 1)}
+        />
+      )}
+      {captions.value.length > 0 && (
+        <Choice
+          label="Captions"
+          options={["No captions", ...captions.value]}
+          choose={(index) => leader.chooseCaptions(index - 1)}
+        />
+      )}
+      <Choice
+        label="Speed"
+        options={SPEEDS.map((speed) => `${speed}×`)}
+        first={SPEEDS.indexOf(1)}
+        choose={(index) => {
+          rate.value = SPEEDS[index] ?? 1;
+        }}
+      />
+    </>
+  );
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly first?: number;
+  readonly choose: (index: number) => void;
+};
+
+function Choice({ label, options, first = 0, choose }: ChoiceProps) {
+  return (
+    <select aria-label={label} onChange={({ currentTarget }) => choose(currentTarget.selectedIndex)}>
+      {options.map((option, index) => (
+        <option key={index} selected={index === first}>
+          {option}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+type PressProps = {
+  readonly label: string;
+  readonly hint: string;
+  readonly pressed?: boolean;
+  readonly run: () => void;
+  readonly children: ComponentChildren;
+};
+
+function Press({ label, hint, pressed, run, children }: PressProps) {
+  return (
+    <button type="button" aria-label={label} title={`${label} (${hint})`} aria-pressed={pressed} onClick={run}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,39 @@
+// The player: a page in a sandboxed frame, without cookies and without access to the page around it, because it reads
+// media and playlists of other sites.
+import { render } from "preact";
+import { type FromFrame, parseToFrame } from "../messages.ts";
+import { Player } from "./player.tsx";
+import { createStage, type Stage } from "./stage.ts";
+import "../../parts/tokens.css";
+import "./frame.css";
+
+/** Of the document's URL; the frame itself has none. */
+const { origin } = location;
+const root = document.getElementById("player");
+let stage: Stage | undefined;
+let pressKey: ((key: string) => void) | undefined;
+
+const send = (message: FromFrame): void => parent.postMessage(message, origin);
+
+addEventListener("message", ({ data, source, origin: from }) => {
+  if (source !== parent || from !== origin || root === null) return;
+  const message = parseToFrame(data);
+  if (message?.type === "key") pressKey?.(message.key);
+  if (message?.type !== "open") return;
+  stage?.close();
+  stage = createStage(message.opening, (problem) => send({ type: "problem", problem }));
+  render(
+    <Player
+      key={String(performance.now())}
+      stage={stage}
+      sized={({ width, height }) => send({ type: "size", width, height })}
+      passKey={(key) => send({ type: "key", key })}
+      takeKeys={(press) => {
+        pressKey = press;
+      }}
+    />,
+    root,
+  );
+  stage.play();
+});
+if (parent !== self) send({ type: "ready" });
