@@ -1,8 +1,14 @@
-// The pages by their paths.
+// The pages by their paths, for those who are signed in.
 import { lazy, Suspense } from "preact/compat";
+import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
+import { account, session } from "../core/session.ts";
 import { JobsPage } from "../jobs/jobs-page.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
+import { NewVersion } from "./new-version.tsx";
+import { SignInPage } from "./sign-in-page.tsx";
 
 const JobPage = lazy(() => import("../job/job-page.tsx"));
 const NewJobPage = lazy(() => import("../new-job/new-job-page.tsx"));
@@ -11,21 +17,35 @@ const UsagePage = lazy(() => import("../usage/usage-page.tsx"));
 const SettingsPage = lazy(() => import("../settings/settings-page.tsx"));
 
 function Page() {
-  const job = /^\/jobs\/([^/]+)$/.exec(path.value)?.[1];
-  if (job !== undefined) return <JobPage id={decodeURIComponent(job)} />;
-  if (path.value === "/new") return <NewJobPage />;
+  // Pages of the service and of this browser need no account.
   if (path.value === "/nodes") return <NodesPage />;
-  if (path.value === "/usage") return <UsagePage />;
   if (path.value === "/settings") return <SettingsPage />;
+  if (account.value === null) return <AccountChoice />;
+  const job = /^\/jobs\/([^/]+)$/.exec(path.value)?.[1];
+  if (job !== undefined) return <JobPage key={job} id={decodeURIComponent(job)} />;
+  if (path.value === "/new") return <NewJobPage />;
+  if (path.value === "/usage") return <UsagePage />;
   return <JobsPage />;
 }
 
+/** The page, or what keeps it from being shown; another path tries again. */
+function GuardedPage() {
+  const [error] = useErrorBoundary((reason) => console.error(reason));
+  if (error) return <NewVersion error={error} />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Page />
+    </Suspense>
+  );
+}
+
 export function App() {
+  if (session.value === undefined) return null;
+  if (session.value === null) return <SignInPage />;
   return (
     <Layout>
-      <Suspense fallback={<p>Loading …</p>}>
-        <Page />
-      </Suspense>
+      {/* Another account has other data: its pages start again. */}
+      <GuardedPage key={`${account.value?.id} ${path.value}`} />
     </Layout>
   );
 }

@@ -1,19 +1,94 @@
-// What all pages share: navigation and the main part.
+// What all pages share: navigation, the account, help, messages.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "../core/keyboard.ts";
+import { navigate, path } from "../core/location.ts";
 import { session } from "../core/session.ts";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
 import { Link } from "../parts/link.tsx";
+import { Toasts } from "../parts/toasts.tsx";
+import { AccountMenu } from "./account-choice.tsx";
+import { Brand } from "./brand.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import "./layout.css";
+
+type Entry = { readonly to: string; readonly label: string; readonly icon: IconName; readonly operator?: true };
+const ENTRIES: readonly Entry[] = [
+  { to: "/", label: "Jobs", icon: "jobs" },
+  { to: "/new", label: "New job", icon: "add" },
+  { to: "/nodes", label: "Nodes", icon: "nodes", operator: true },
+  { to: "/usage", label: "Usage", icon: "usage" },
+  { to: "/settings", label: "Settings", icon: "settings" },
+];
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const [isHelpOpen, openHelp] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  useShortcuts(() => openHelp(true));
+  useNewPage(main.current);
+  const entries = ENTRIES.filter(({ operator }) => !operator || session.value?.operator);
   return (
-    <>
-      <nav>
-        <Link to="/">Jobs</Link>
-        <Link to="/new">New job</Link>
-        {session.value?.operator && <Link to="/nodes">Nodes</Link>}
-        <Link to="/usage">Usage</Link>
-        <Link to="/settings">Settings</Link>
-      </nav>
-      <main>{children}</main>
-    </>
+    <div class="layout">
+      <button type="button" class="primary skip" onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
+      <header class="rail">
+        <Link to="/" class="home">
+          <Brand />
+        </Link>
+        <nav aria-label="Pages">
+          {entries.map(({ to, label, icon }) => (
+            <Link key={to} to={to}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </Link>
+          ))}
+        </nav>
+        <div class="rail-tools">
+          <AccountMenu />
+          <button type="button" class="quiet help" onClick={() => openHelp(true)}>
+            <Icon name="help" />
+            <span>Shortcuts</span>
+            <kbd>?</kbd>
+          </button>
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      {isHelpOpen && <HelpDialog close={() => openHelp(false)} />}
+      <ConfirmDialog />
+      <Toasts />
+    </div>
   );
+}
+
+function useShortcuts(openHelp: () => void): void {
+  const go = (to: string) => () => navigate(to);
+  const operator = session.value?.operator === true;
+  useKeys(
+    {
+      "?": { help: "Show the shortcuts", run: openHelp },
+      n: { help: "New job", run: go("/new") },
+      "g j": { help: "Go to jobs", run: go("/") },
+      "g n": { help: "Go to nodes", run: go("/nodes"), when: () => operator },
+      "g u": { help: "Go to usage", run: go("/usage") },
+      "g s": { help: "Go to settings", run: go("/settings") },
+    },
+    "Everywhere",
+  );
+}
+
+/** Names the page in the tab; another page is read from its start. */
+function useNewPage(main: HTMLElement | null): void {
+  const shown = useRef(path.value);
+  useEffect(() => {
+    const label = ENTRIES.find(({ to }) => to === path.value)?.label ?? path.value.replace(/^\/jobs\//, "Job ");
+    document.title = `${label} · Copra`;
+    if (shown.current === path.value) return;
+    shown.current = path.value;
+    main?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [path.value]);
 }

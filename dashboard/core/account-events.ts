@@ -19,7 +19,8 @@ const listening = signal(0);
 const HIDDEN_MS = 60_000;
 /** How long the stream outlives its last listener: pages replace each other. */
 const UNUSED_MS = 3000;
-const hidden = signal(false);
+/** Whether the tab has been hidden for long: then nothing listens. */
+export const hidden = signal(false);
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
 globalThis.document?.addEventListener("visibilitychange", () => {

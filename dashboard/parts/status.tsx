@@ -11,6 +11,9 @@ const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
   waiting: ["…", "idle"],
   queued: ["…", "idle"],
   lost: ["✕", "warn"],
+  ready: ["✓", "ok"],
+  quarantined: ["!", "bad"],
+  offline: ["○", "idle"],
   draining: ["⇣", "warn"],
   cordoned: ["‖", "warn"],
 };
