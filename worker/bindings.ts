@@ -21,6 +21,8 @@ export type Env = {
   REFUSED_RATE: RateLimit;
   ADMIN_REFUSED_RATE: RateLimit;
   SEND_RATE: RateLimit;
+  /** The dashboard's files; none where it is not built. */
+  ASSETS?: Fetcher;
 } & JobBinding &
   HubBinding &
   AccountBinding &

@@ -1,40 +1,137 @@
 // Builds the dashboard: hashed bundles in assets/, and the page that loads them.
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { type BuildOptions, build, type Metafile } from "esbuild";
+import * as z from "zod";
+import { messageOf } from "#shared/log.ts";
+import { buildPlayer } from "./build-player.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DASHBOARD = join(ROOT, "dashboard");
 /** `[assets]` in wrangler.toml. */
-export const DIST = join(ROOT, "dist/dashboard");
+export const DIST = join(ROOT, "dist", "dashboard");
+/** What a build was made of, beside its folder. */
+const recordOf = (folder: string): string => `${folder}.json`;
+const Record = z.object({ digest: z.string(), inputs: z.array(z.string()) });
 
-/** Builds the dashboard into a folder, which is replaced. */
-export async function buildDashboard(folder = DIST): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
+/** How long files of earlier builds are kept: tabs that are open load them. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+const OPTIONS = {
+  outdir: "assets",
+  entryPoints: [join(DASHBOARD, "main.tsx")],
+  absWorkingDir: ROOT,
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  metafile: true,
+  write: false,
+  logLevel: "silent",
+} satisfies BuildOptions;
+
+/** Responses for hashed files, and for the page itself, which only the Worker serves with its headers. */
+const HEADERS = `/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+  X-Content-Type-Options: nosniff
+  Access-Control-Allow-Origin: *
+/shell.html
+  Content-Security-Policy: default-src 'none'; frame-ancestors 'none'
+  X-Content-Type-Options: nosniff
+/player.html
+  Content-Security-Policy: default-src 'none'; frame-ancestors 'none'
+  X-Content-Type-Options: nosniff
+`;
+
+/**
+ * The folder of the build, which is made unless it is of the current sources. Where these are not, or cannot be built,
+ * the last build is used: the service does not need it.
+ */
+export async function ensureDashboard(folder = DIST): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const { metafile } = await build({
-    entryPoints: [join(DASHBOARD, "main.tsx")],
-    outdir: join(folder, "assets"),
-    entryNames: "[name]-[hash]",
-    chunkNames: "[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    metafile: true,
-    logLevel: "error",
-  });
-  const files = Object.entries(metafile.outputs);
-  const [script, { cssBundle } = {}] = files.find(([, output]) => output.entryPoint?.endsWith("main.tsx")) ?? [];
-  if (script === undefined || cssBundle === undefined) throw new Error("The build of the dashboard has no entry");
-  const style = `<link rel="stylesheet" href="/assets/${basename(cssBundle)}">`;
-  const load = `<script type="module" src="/assets/${basename(script)}"></script>`;
-  const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
-  await writeFile(join(folder, "shell.html"), shell.replace("<div", `${style}\n${load}\n<div`));
+  if (!(await exists(join(DASHBOARD, "main.tsx"))) || (await isCurrent(folder))) return folder;
+  try {
+    await buildDashboard(folder);
+  } catch (error) {
+    console.error(`The dashboard cannot be built, and stays as it was: ${messageOf(error)}`);
+  }
+  return folder;
 }
 
-if (import.meta.main ?? process.argv[1] === fileURLToPath(import.meta.url)) await buildDashboard();
+/** Whether the build is of the current sources. */
+async function isCurrent(folder: string): Promise<boolean> {
+  const text = await readFile(recordOf(folder), "utf8").catch(() => null);
+  if (text === null || !(await exists(join(folder, "shell.html")))) return false;
+  const { digest, inputs } = Record.parse(JSON.parse(text));
+  return (await digestOf(inputs)) === digest;
+}
+
+/**
+ * Builds the dashboard, with its player, into a folder. Files of earlier builds stay for a week. Several processes may build at the same
+ * time, and others may serve the folder. Throws esbuild's error.
+ */
+export async function buildDashboard(folder = DIST): Promise<Metafile> {
+  const { metafile, outputFiles } = await build(OPTIONS);
+  await mkdir(join(folder, "assets"), { recursive: true });
+  const { script, style } = entryOf(metafile);
+  const player = await buildPlayer(ROOT, OPTIONS);
+  // All styles are in that of the entry.
+  const own = outputFiles.filter(({ path }) => !path.endsWith(".css") || basename(path) === style);
+  const files = [...own, ...player.files];
+  for (const { path, contents } of files) await replace(join(folder, "assets", basename(path)), contents);
+  const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
+  const head = `<link rel="stylesheet" href="/assets/${style}">\n<script type="module" src="/assets/${script}"></script>\n`;
+  await replace(join(folder, "_headers"), HEADERS);
+  await replace(join(folder, "shell.html"), shell.replace("<div", `${head}<div`));
+  await replace(join(folder, "player.html"), player.page);
+  const inputs = [
+    ...new Set([...Object.keys(metafile.inputs), ...player.inputs]),
+    ...["dashboard/shell.html", relative(ROOT, import.meta.filename)],
+  ];
+  const record = { digest: await digestOf(inputs), inputs } satisfies z.infer<typeof Record>;
+  await replace(recordOf(folder), JSON.stringify(record));
+  await removeOld(join(folder, "assets"), new Set(files.map(({ path }) => basename(path))));
+  return metafile;
+}
+
+function entryOf({ outputs }: Metafile): { script: string; style: string } {
+  const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === "dashboard/main.tsx");
+  if (!found?.[1].cssBundle) throw new Error("The build of the dashboard has no entry with styles");
+  return { script: basename(found[0]), style: basename(found[1].cssBundle) };
+}
+
+/** A digest of the contents of files; of none that exists, if one is missing. */
+async function digestOf(inputs: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const input of inputs) hash.update(await readFile(join(ROOT, input)).catch(() => "missing"));
+  return hash.digest("hex");
+}
+
+async function replace(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, content);
+  await rename(draft, path);
+}
+
+async function removeOld(folder: string, current: ReadonlySet<string>): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const age = Date.now() - (await stat(path)).mtimeMs;
+    if (!current.has(name) && age > KEPT_MS) await rm(path, { force: true });
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+if (process.argv[1] === import.meta.filename) await buildDashboard();

@@ -6,6 +6,7 @@ import { responseHeaders } from "./response-headers.ts";
 import { allowedMethods } from "./responses/allowed-methods.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { accountEvents } from "./routes/account-events.ts";
+import { assets, dashboard } from "./routes/dashboard.ts";
 import { docs, home } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
@@ -26,6 +27,8 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(discardBody)
   .route("/", home)
   .route("/docs", docs)
+  .route("/dashboard", dashboard)
+  .route("/assets", assets)
   .route("/v2/health", health)
   .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)

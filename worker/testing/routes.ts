@@ -18,6 +18,7 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/storage\//, "anyone"],
   // With any of the credentials; they are tested with the route.
   [/^\/v2\/session(\/|$)/, "anyone"],
+  [/^\/(dashboard|assets)\//, "anyone"],
   [/^\/(docs.*|v2\/health(\/ready)?|v2\/openapi\.json)?$/, "anyone"],
 ];
 

@@ -59,7 +59,7 @@ describe("GET /docs", () => {
 describe("GET /", () => {
   it("redirects browsers to the page", async () => {
     const { status, headers } = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
-    expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept"]);
+    expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept, Cookie"]);
   });
 
   it.each(["*/*", "application/json"])("returns an error to programs that accept %s", async (accept) => {

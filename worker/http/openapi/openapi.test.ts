@@ -34,8 +34,11 @@ describe("GET /v2/openapi.json", () => {
 });
 
 describe("the document", () => {
-  /** For nodes alone, by signed or secret addresses; and the way from / to /docs. */
-  const PRIVATE = [/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//, /^GET \/$/];
+  /** For nodes alone, by signed or secret addresses; the way from / to /docs; and pages. */
+  const PRIVATE = [
+    ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//],
+    ...[/^GET \/$/, /^GET \/(dashboard|assets)\//],
+  ];
   const served = app.routes
     // Middleware, and responses to methods that a path does not have.
     .filter(({ method }) => method !== "ALL")

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
 import { settingsOf } from "../../settings.ts";
+import { readSession } from "../auth/session-cookie.ts";
 import { docsPage } from "../docs/page.ts";
 import { STYLE_TEXT } from "../docs/style.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -17,10 +18,12 @@ export const docs = new Hono<{ Bindings: Env }>({ strict: false }).get("/", asyn
   return pageResponse(context, await last.page);
 });
 
-/** Redirects browsers to the page; other clients receive an error. */
-export const home = new Hono<{ Bindings: Env }>().get("/", (context) => {
-  context.header("vary", "Accept");
-  if (context.req.header("accept")?.includes("text/html")) return context.redirect("/docs");
+/** Redirects browsers to the dashboard if they have a session, else to the page; other clients receive an error. */
+export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
+  context.header("vary", "Accept, Cookie");
+  if (context.req.header("accept")?.includes("text/html")) {
+    return context.redirect((await readSession(context)) ? "/dashboard" : "/docs");
+  }
   throw new AppError("route_not_found", "There is no resource at /; the documentation is at /docs");
 });
 

@@ -7,7 +7,7 @@ const SAME = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
 type Headers = Record<string, string>;
 
 /** The cookie of a response. */
-const cookieOf = (headers: globalThis.Headers): Headers => ({
+const cookieOf = (headers: globalThis.Headers): { cookie: string } => ({
   cookie: headers.getSetCookie()[0]?.split(";")[0] ?? "",
 });
 const signIn = async (headers: Headers, body?: unknown) => {
@@ -115,7 +115,7 @@ it.each<[string, Headers, number]>([
   ["another origin", { origin: "https://evil.example" }, 403],
   ["no page", {}, 403],
 ])("with a cookie, a change from %s gets %j: %i", async (_, headers, expected) => {
-  const { cookie } = (await signIn(basic(account.key))).cookie as { cookie: string };
+  const { cookie } = (await signIn(basic(account.key))).cookie;
   const change = (path: string) =>
     send(path, { method: "POST", body: { ids: ["AAAAAAAAAAAAAA"] }, headers: { ...headers, cookie } });
   const { status, body } = await change("/v2/jobs/cancel");

@@ -1,0 +1,14 @@
+// The files of the dashboard's build.
+import { AppError } from "#shared/errors.ts";
+import type { Env } from "../../bindings.ts";
+
+/** No folders, and nothing hidden. */
+const FILE = /^(\/assets)?\/[\w-]+\.\w+$/;
+
+/** A file of the build; its headers are not those of the storage. Throws AppError(route_not_found). */
+export async function dashboardFile({ ASSETS }: Env, path: string): Promise<ReadableStream> {
+  const found = FILE.test(path) ? await ASSETS?.fetch(new Request(`https://assets.local${path}`)) : undefined;
+  if (found?.ok && found.body) return found.body;
+  await found?.body?.cancel();
+  throw new AppError("route_not_found", `There is no file ${path}: this version of the dashboard does not have it`);
+}

@@ -1,0 +1,44 @@
+// /dashboard: the page of the dashboard, at all its paths; /assets: its files.
+import { type Context, Hono } from "hono";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { Env } from "../../bindings.ts";
+import { settingsOf } from "../../settings.ts";
+import { dashboardFile } from "../dashboard/assets.ts";
+import { playerPolicy, shellPolicy } from "../dashboard/content-policy.ts";
+
+/** On Cloudflare these are served before the Worker runs; it sees only requests for files that are gone. */
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+
+export const assets = new Hono<{ Bindings: Env }>().get("/*", async (context) => {
+  const { path } = context.req;
+  const type = TYPES[path.replace(/^.*\./, "")] ?? "application/octet-stream";
+  const body = await dashboardFile(context.env, path);
+  // Its name has a digest of what it contains.
+  const headers = { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
+  // The player's page has no origin of its own, and its modules are requests to another one.
+  return context.body(body, 200, { ...headers, "access-control-allow-origin": "*" });
+});
+
+export const dashboard = new Hono<{ Bindings: Env }>({ strict: false })
+  .get("/player", (context) => page(context, "/player.html", playerPolicy))
+  .get("/*", (context) => page(context, "/shell.html", shellPolicy));
+
+type Policy = (allowPrivate: AllowPrivate, own: string) => string;
+
+async function page(context: Context<{ Bindings: Env }>, file: string, policy: Policy): Promise<Response> {
+  const { allowPrivate, publicUrl } = settingsOf(context.env);
+  const own = publicUrl ?? new URL(context.req.url).origin;
+  return context.body(await dashboardFile(context.env, file), 200, {
+    "content-type": "text/html; charset=utf-8",
+    // The page names the files of its version.
+    "cache-control": "no-store",
+    "content-security-policy": policy(allowPrivate, own),
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+  });
+}
