@@ -1,0 +1,69 @@
+// Requests of other services as requests of this one.
+import { convertCoconutV1 } from "./coconut/v1.ts";
+import { convertCoconutV2 } from "./coconut/v2.ts";
+import { convertElasticTranscoder } from "./elastic-transcoder/elastic-transcoder.ts";
+import { convertMediaConvert } from "./mediaconvert/mediaconvert.ts";
+import { type Converted, isObject } from "./note.ts";
+import { convertZencoder } from "./zencoder/zencoder.ts";
+
+export const OLD_SERVICES = ["coconut", "coconut-v1", "zencoder", "elastic-transcoder", "mediaconvert"] as const;
+export type OldService = (typeof OLD_SERVICES)[number];
+
+export const SERVICE_NAMES: Readonly<Record<OldService, string>> = {
+  coconut: "Coconut, API v2",
+  "coconut-v1": "Coconut, API v1",
+  zencoder: "Zencoder",
+  "elastic-transcoder": "Elastic Transcoder",
+  mediaconvert: "MediaConvert",
+};
+
+const CONVERTERS: Readonly<Record<OldService, (body: unknown) => Converted>> = {
+  coconut: convertCoconutV2,
+  "coconut-v1": convertCoconutV1,
+  zencoder: convertZencoder,
+  "elastic-transcoder": convertElasticTranscoder,
+  mediaconvert: convertMediaConvert,
+};
+
+export type Conversion =
+  | { readonly ok: true; readonly service: OldService; readonly converted: Converted }
+  | { readonly ok: false; readonly error: string };
+
+/** Converts the text of a request. `service`: whose it is; by default what it looks like. */
+export function convertText(text: string, service?: OldService): Conversion {
+  const body = bodyOf(text);
+  const found = service ?? detectService(body);
+  if (found === null) {
+    const names = Object.values(SERVICE_NAMES).join(", ");
+    return { ok: false, error: `The request is of no service that can be converted: ${names}` };
+  }
+  if (!isObject(body) && found !== "coconut-v1") {
+    return { ok: false, error: `A request of ${SERVICE_NAMES[found]} is a JSON object, and this text is none` };
+  }
+  return { ok: true, service: found, converted: CONVERTERS[found](body) };
+}
+
+/** The JSON of a text, or the text itself. */
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whose request it is, by the members that only one service has; null if it is of none. */
+export function detectService(body: unknown): OldService | null {
+  if (typeof body === "string") return /^\s*(?:set|var|->)\s/m.test(body) ? "coconut-v1" : null;
+  if (!isObject(body)) return null;
+  const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(body, name));
+  const settings = isObject(body.Settings) ? body.Settings : body;
+  if (Object.hasOwn(settings, "OutputGroups")) return "mediaconvert";
+  if (has("PipelineId", "OutputKeyPrefix") || (has("Input", "Inputs") && has("Output", "Outputs"))) {
+    return "elastic-transcoder";
+  }
+  if (isObject(body.input) || isObject(body.storage)) return "coconut";
+  if (typeof body.input === "string") return "zencoder";
+  if (has("conf", "source") || (has("webhook") && isObject(body.outputs))) return "coconut-v1";
+  return Array.isArray(body.outputs) || has("api_key") ? "zencoder" : null;
+}

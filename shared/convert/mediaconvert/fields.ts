@@ -1,0 +1,98 @@
+// The fields of MediaConvert jobs and what becomes of them.
+import type { FieldRow } from "../note.ts";
+
+const PLANNER = "the encoder's settings follow from the format";
+const OUTPUT = "Settings.OutputGroups[].Outputs[]";
+const VIDEO = `${OUTPUT}.VideoDescription`;
+const AUDIO = `${OUTPUT}.AudioDescriptions[]`;
+const GROUP = "Settings.OutputGroups[].OutputGroupSettings";
+
+const JOB: readonly FieldRow[] = [
+  { field: "Settings.Inputs[].FileInput", becomes: "`input`: a bucket or URL; the first input" },
+  { field: "Settings.Inputs[].InputClippings[].StartTimecode", becomes: "`offset` of each output, in whole seconds" },
+  { field: "Settings.Inputs[].InputClippings[].EndTimecode", becomes: "`duration` of each output, in whole seconds" },
+  { field: "Priority", becomes: "`settings.priority`" },
+  { field: "AccelerationSettings.Mode", becomes: "`settings.ultrafast`, unless it is `DISABLED`" },
+  { field: "Role", why: "put keys of the buckets into `credentials`" },
+  { field: "Queue", why: "`settings.queue` is the pool of nodes" },
+  { field: "UserMetadata", why: "put it into `notification.params`" },
+  { field: "StatusUpdateInterval", why: "follow the job, or use `notification.events`" },
+  { field: "JobTemplate", why: "paste the settings of the template" },
+  { field: "HopDestinations", why: "use `settings.hop`" },
+  { field: "ClientRequestToken", why: "use the header `Idempotency-Key`" },
+  ...["BillingTagsSource", "SimulateReservedQueue", "Tags", "JobEngineVersion"].map((field) => ({
+    field,
+    why: "belongs to the old service",
+  })),
+  { field: "Settings.TimecodeConfig", why: "time starts at 0" },
+  { field: "Settings.AdAvailOffset", why: "ad markers are not supported" },
+  { field: "Settings.*", why: "is not possible" },
+  { field: "Settings.Inputs[].AudioSelectors", why: "the audio is chosen: the default track, else the first" },
+  { field: "Settings.Inputs[].CaptionSelectors", why: "use `subtitles` of an `httpstream`" },
+  { field: "Settings.Inputs[].ImageInserter", why: "add `watermark` with the URL of the image" },
+  { field: "Settings.Inputs[].*", why: "the source is probed, and read as it is" },
+];
+
+const GROUPS: readonly FieldRow[] = [
+  { field: `${GROUP}.Type`, becomes: "`FILE_GROUP_SETTINGS`: files; HLS, DASH, CMAF: an `httpstream`" },
+  { field: `${GROUP}.*.Destination`, becomes: "`storage` and `path`" },
+  { field: `${GROUP}.*.SegmentLength`, becomes: "`segment_duration`, 2 to 10 s" },
+  { field: `${GROUP}.*.DestinationSettings.S3Settings.AccessControl.CannedAcl`, becomes: "`storage.acl`" },
+  { field: `${GROUP}.*.DestinationSettings.S3Settings.StorageClass`, becomes: "`storage.storage_class`" },
+  { field: `${GROUP}.*.DestinationSettings.S3Settings.Encryption`, why: "use the encryption of the bucket" },
+  { field: `${GROUP}.*.Encryption`, why: "add `encryption` with the URL of your key; DRM is not supported" },
+  { field: `${GROUP}.*.*`, why: "packages have fixed settings (streams.md)" },
+  { field: "Settings.OutputGroups[].Name", why: "outputs have a `key`" },
+  { field: "Settings.OutputGroups[].CustomName", why: "outputs have a `key`" },
+  { field: "Settings.OutputGroups[].AutomatedEncodingSettings", why: "without `variants` there is a default ladder" },
+];
+
+const OUTPUTS: readonly FieldRow[] = [
+  { field: `${OUTPUT}.NameModifier`, becomes: "`path`" },
+  { field: `${OUTPUT}.Extension`, becomes: "`path`" },
+  { field: `${OUTPUT}.ContainerSettings.Container`, becomes: "the container of the format" },
+  { field: `${VIDEO}.Width`, becomes: "the size of the format" },
+  { field: `${VIDEO}.Height`, becomes: "the size of the format" },
+  { field: `${VIDEO}.ScalingBehavior`, becomes: "`fit`: `crop` for FILL; bars by default" },
+  { field: `${VIDEO}.CodecSettings.Codec`, becomes: "the video codec; `FRAME_CAPTURE`: an image output" },
+  { field: `${VIDEO}.CodecSettings.*.Bitrate`, becomes: "the bitrate of the format" },
+  { field: `${VIDEO}.CodecSettings.*.MaxBitrate`, becomes: "`maxrate` of the format" },
+  { field: `${VIDEO}.CodecSettings.*.RateControlMode`, becomes: "`quality` for QVBR, else a bitrate" },
+  { field: `${VIDEO}.CodecSettings.*.QvbrSettings.QvbrQualityLevel`, becomes: "`quality`: half of it" },
+  { field: `${VIDEO}.CodecSettings.*.QualityTuningLevel`, becomes: "`2pass` of the format for MULTI_PASS_HQ" },
+  { field: `${VIDEO}.CodecSettings.*.FramerateControl`, becomes: "the frame rate of the format" },
+  { field: `${VIDEO}.CodecSettings.*.FramerateNumerator`, becomes: "the frame rate of the format, or `interval`" },
+  { field: `${VIDEO}.CodecSettings.*.FramerateDenominator`, becomes: "the frame rate of the format, or `interval`" },
+  { field: `${VIDEO}.CodecSettings.*.CodecProfile`, becomes: "`vprofile` of the format" },
+  { field: `${VIDEO}.CodecSettings.*.CodecLevel`, becomes: "`level` of the format" },
+  { field: `${VIDEO}.VideoPreprocessors.Deinterlacer`, becomes: "`deinterlace`" },
+  { field: `${AUDIO}.CodecSettings.Codec`, becomes: "the audio codec of the format" },
+  { field: `${AUDIO}.CodecSettings.*.Bitrate`, becomes: "the audio bitrate of the format" },
+  { field: `${AUDIO}.CodecSettings.*.SampleRate`, becomes: "the sample rate of the format" },
+  { field: `${AUDIO}.CodecSettings.*.CodingMode`, becomes: "`mono`, `stereo` or `multi` of the format" },
+  { field: `${AUDIO}.CodecSettings.*.Channels`, becomes: "`mono`, `stereo` or `multi` of the format" },
+  { field: `${OUTPUT}.Preset`, why: "paste the settings of the preset" },
+  { field: `${OUTPUT}.CaptionDescriptions`, why: "use `subtitles` of an `httpstream`" },
+  { field: `${OUTPUT}.ContainerSettings.*`, why: "the muxer's settings follow from the format" },
+  { field: `${OUTPUT}.OutputSettings`, why: "playlists are made from what was measured" },
+  { field: `${VIDEO}.Crop`, why: "video is fitted or cropped to the size only" },
+  { field: `${VIDEO}.VideoPreprocessors.ImageInserter`, why: "add `watermark` with the URL of the image" },
+  { field: `${VIDEO}.VideoPreprocessors.*`, why: "is not possible" },
+  { field: `${VIDEO}.CodecSettings.*.*`, why: PLANNER },
+  { field: `${VIDEO}.*`, why: PLANNER },
+  { field: `${AUDIO}.AudioSourceName`, why: "the audio is chosen: the default track, else the first" },
+  { field: `${AUDIO}.CodecSettings.*.*`, why: PLANNER },
+  { field: `${AUDIO}.*`, why: "an output has one audio track with the settings of its format" },
+];
+
+export const MEDIACONVERT_FIELDS: readonly FieldRow[] = [...JOB, ...GROUPS, ...OUTPUTS];
+
+const RANK = (field: string): number => field.split("*").length;
+
+/** For settings without a job around them, too; a rule with fewer wildcards counts first. */
+export const MEDIACONVERT_LOST: readonly FieldRow[] = [
+  ...MEDIACONVERT_FIELDS,
+  ...MEDIACONVERT_FIELDS.flatMap((row) =>
+    row.field.startsWith("Settings.") ? [{ ...row, field: row.field.slice("Settings.".length) }] : [],
+  ),
+].toSorted((one, other) => RANK(one.field) - RANK(other.field));

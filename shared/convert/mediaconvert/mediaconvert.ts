@@ -1,0 +1,199 @@
+// Jobs of AWS Elemental MediaConvert: as they are sent, as the console shows them, or only their settings.
+import { Draft } from "../draft.ts";
+import { formatKey, imageKey } from "../format-key.ts";
+import type { Converted, Json } from "../note.ts";
+import { Reader } from "../reader.ts";
+import { playlistPlace, segmentSeconds, streamVariants } from "../stream-variants.ts";
+import { MEDIACONVERT_LOST } from "./fields.ts";
+import { codecSettings, frameRateOf, renditionOf } from "./tracks.ts";
+
+export function convertMediaConvert(job: unknown): Converted {
+  return readMediaConvert(new Reader(job));
+}
+
+/** The same with the reader, which then knows what was used. */
+export function readMediaConvert(job: Reader): Converted {
+  const draft = new Draft();
+  const settings = job.at("Settings").exists ? job.at("Settings") : job;
+  const [input, ...others] = settings.at("Inputs").list();
+  const url = input?.at("FileInput").text();
+  if (input !== undefined && url !== undefined) draft.inputUrl(url, `${input.path}.FileInput`);
+  for (const other of others) {
+    other.use();
+    draft.lost(other.path, "a job has one source");
+  }
+  const context = { draft, name: baseName(url ?? "output"), clip: clipOf(draft, input) };
+  for (const group of settings.at("OutputGroups").list()) convertGroup(context, group);
+  const priority = job.at("Priority").number();
+  if (priority !== undefined && priority !== 0) draft.settings({ priority: Math.min(50, Math.max(-50, priority)) });
+  const acceleration = job.at("AccelerationSettings").at("Mode").text() ?? "DISABLED";
+  if (acceleration !== "DISABLED") draft.settings({ ultrafast: true });
+  return draft.finish(job.lost(MEDIACONVERT_LOST));
+}
+
+type Context = {
+  readonly draft: Draft;
+  /** Of the source, without extension: names of outputs begin with it. */
+  readonly name: string;
+  readonly clip: Json;
+};
+
+const baseName = (url: string): string =>
+  (url.split(/[?#]/)[0]?.split("/").at(-1) ?? "").replace(/\.[^.]*$/, "") || "output";
+
+/** Whole seconds: the frames of a timecode have the length of the source's frames. */
+function clipOf(draft: Draft, input: Reader | undefined): Json {
+  const [first, ...others] = input?.at("InputClippings").list() ?? [];
+  if (first === undefined) return {};
+  for (const other of others) {
+    other.use();
+    draft.lost(other.path, "an output has one part of the source");
+  }
+  const start = timecode(first.at("StartTimecode").text());
+  const end = timecode(first.at("EndTimecode").text());
+  draft.note("changed", first.path, "timecodes are rounded to seconds, and count from the start of the source");
+  return {
+    ...(start === undefined || start === 0 ? {} : { offset: start }),
+    ...(end === undefined || end <= (start ?? 0) ? {} : { duration: end - (start ?? 0) }),
+  };
+}
+
+const timecode = (text: string | undefined): number | undefined => {
+  const [, hours, minutes, seconds] = /^(\d\d):(\d\d):(\d\d)[:;]\d\d$/.exec(text ?? "") ?? [];
+  return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+};
+
+const STREAMS = new Set(["HLS_GROUP_SETTINGS", "DASH_ISO_GROUP_SETTINGS", "CMAF_GROUP_SETTINGS"]);
+
+function convertGroup(context: Context, group: Reader): void {
+  const { draft } = context;
+  const settings = group.at("OutputGroupSettings");
+  const type = settings.at("Type").text() ?? "FILE_GROUP_SETTINGS";
+  const options = codecSettings(settings);
+  const destination = destinationOf(draft, options);
+  const outputs = group.at("Outputs").list();
+  const images = outputs.filter((output) => codecOf(output) === "FRAME_CAPTURE");
+  for (const output of images) convertImages(context, output, destination);
+  const others = outputs.filter((output) => !images.includes(output));
+  if (type === "FILE_GROUP_SETTINGS") for (const output of others) convertFile(context, output, destination);
+  else if (STREAMS.has(type)) convertStream(context, { group, type, options, outputs: others, destination });
+  else draft.lost(group.path, `groups of the type \`${type}\` are not possible; use HLS or DASH`);
+}
+
+const codecOf = (output: Reader): string | undefined =>
+  output.at("VideoDescription").at("CodecSettings").at("Codec").text();
+
+/** The path of the destination: a folder with a slash at its end, or the beginning of names. */
+function destinationOf(draft: Draft, options: Reader): string {
+  const url = options.at("Destination").text();
+  const s3 = options.at("DestinationSettings").at("S3Settings");
+  const acl = s3.at("AccessControl").at("CannedAcl").text();
+  const storageClass = s3.at("StorageClass").text();
+  if (acl !== undefined) draft.storageOptions({ acl: acl.toLowerCase().replaceAll("_", "-") });
+  if (storageClass !== undefined && storageClass !== "OUTPOSTS") draft.storageOptions({ storage_class: storageClass });
+  return url === undefined ? "" : draft.outputPath(url.replace(/\$[a-z]+\$/gi, ""), options.path);
+}
+
+const CONTAINERS: Readonly<Record<string, readonly [container: string, extension: string]>> = {
+  MP4: ["mp4", "mp4"],
+  F4V: ["mp4", "f4v"],
+  MOV: ["mov", "mov"],
+  M2TS: ["mpegts", "m2ts"],
+  WEBM: ["webm", "webm"],
+  OGG: ["ogg", "ogg"],
+  MXF: ["mxf", "mxf"],
+  GIF: ["gif", "gif"],
+};
+const RAW_AUDIO: Readonly<Record<string, string>> = { MP3: "mp3", WAV: "wav", FLAC: "flac", AAC: "aac", OPUS: "opus" };
+
+function containerOf(output: Reader): readonly [container: string, extension: string] {
+  const name = output.at("ContainerSettings").at("Container").text() ?? "MP4";
+  const audio = output.at("AudioDescriptions").list()[0]?.at("CodecSettings").at("Codec").text() ?? "";
+  if (name === "RAW" && Object.hasOwn(RAW_AUDIO, audio)) return [RAW_AUDIO[audio] ?? "mp4", RAW_AUDIO[audio] ?? "mp4"];
+  return (Object.hasOwn(CONTAINERS, name) ? CONTAINERS[name] : undefined) ?? [name.toLowerCase(), "mp4"];
+}
+
+const pathOf = ({ name }: Context, output: Reader, destination: string, extension: string): string => {
+  const base = destination === "" || destination.endsWith("/") ? `${destination}${name}` : destination;
+  const modifier = (output.at("NameModifier").text() ?? "").replaceAll(/\$[a-z]+\$/gi, "");
+  return `${base}${modifier}.${output.at("Extension").text() ?? extension}`;
+};
+
+function convertFile(context: Context, output: Reader, destination: string): void {
+  const { draft, clip } = context;
+  const [container, extension] = containerOf(output);
+  const rendition = renditionOf(output);
+  const lost = (part: string, message: string): void => draft.lost(`${output.path}: ${part}`, message);
+  const path = pathOf(context, output, destination, extension);
+  if (container === "gif") {
+    const { width, height } = rendition.video ?? {};
+    draft.output(imageKey("gif", Math.min(width ?? 500, 500), height, lost), { path }, output.path);
+    return draft.note("changed", output.path, "an animated image has one scene of at most 5 s");
+  }
+  const format = formatKey({ container, ...rendition }, lost);
+  draft.output(format, { path, ...clip, ...filtersOf(draft, output) }, output.path);
+}
+
+function filtersOf(draft: Draft, output: Reader): Json {
+  const video = output.at("VideoDescription");
+  if (!video.exists) return {};
+  const scaling = video.at("ScalingBehavior").text() ?? "DEFAULT";
+  if (scaling === "STRETCH_TO_OUTPUT") draft.lost(`${video.path}.ScalingBehavior`, "video is never stretched");
+  if (/^FIT/.test(scaling)) draft.note("changed", output.path, "video is fitted into the size with bars");
+  const deinterlacer = video.at("VideoPreprocessors").at("Deinterlacer");
+  const isDeinterlaced = deinterlacer.exists;
+  deinterlacer.use();
+  return { ...(scaling === "FILL" ? { fit: "crop" } : {}), ...(isDeinterlaced ? { deinterlace: true } : {}) };
+}
+
+/** Frames at an interval. */
+function convertImages(context: Context, output: Reader, destination: string): void {
+  const { draft } = context;
+  const video = output.at("VideoDescription");
+  const options = codecSettings(video.at("CodecSettings"));
+  const fps = frameRateOf(options);
+  const interval = fps === undefined || fps <= 0 ? 0 : Math.max(0.1, Number((1 / fps).toFixed(3)));
+  const lost = (part: string, message: string): void => draft.lost(`${output.path}: ${part}`, message);
+  const format = imageKey("jpg", video.at("Width").number(), video.at("Height").number(), lost);
+  output.at("ContainerSettings").at("Container").use();
+  const path = pathOf(context, output, destination, "jpg").replace(/(\.[^./]+)$/, ".%07d$1");
+  draft.output(format, { path, interval }, output.path);
+  draft.note("changed", output.path, "the images of an output are numbered from 1");
+}
+
+type StreamGroup = {
+  readonly group: Reader;
+  readonly type: string;
+  readonly options: Reader;
+  readonly outputs: readonly Reader[];
+  readonly destination: string;
+};
+
+function convertStream({ draft, name }: Context, { group, type, options, outputs, destination }: StreamGroup): void {
+  const lost = (part: string, message: string): void => draft.lost(`${group.path}: ${part}`, message);
+  const variants = streamVariants(outputs.map(renditionOf), lost);
+  for (const output of outputs) {
+    output.at("ContainerSettings").at("Container").use();
+    output.at("NameModifier").use();
+    filtersOf(draft, output);
+  }
+  const whole = destination === "" || destination.endsWith("/") ? `${destination}${name}` : destination;
+  const { folder, playlist_name } = playlistPlace(whole);
+  const seconds = options.at("SegmentLength").number();
+  const parts = {
+    HLS_GROUP_SETTINGS: { hls: { path: folder } },
+    DASH_ISO_GROUP_SETTINGS: { dash: { path: folder === "hls" ? "dash" : folder } },
+    CMAF_GROUP_SETTINGS: { dash: { path: folder === "hls" ? "cmaf" : folder, hlsfmp4: true } },
+  };
+  draft.output(
+    "httpstream",
+    {
+      ...parts[type as keyof typeof parts],
+      ...(variants.length === 0 ? {} : { variants }),
+      playlist_name,
+      ...(seconds === undefined ? {} : { segment_duration: segmentSeconds(seconds) }),
+    },
+    group.path,
+  );
+  draft.note("changed", group.path, "the playlists of variants and the segments have names of this service");
+}

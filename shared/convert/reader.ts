@@ -1,0 +1,125 @@
+// Reads a request of another service and remembers which fields were used, so that the others can be reported.
+import { type FieldRow, isObject, type Note } from "./note.ts";
+
+/** A value of the old request, at a path. A missing one has the value undefined. */
+export class Reader {
+  readonly path: string;
+  readonly #value: unknown;
+  readonly #used: Set<string>;
+
+  constructor(value: unknown, path = "", used = new Set<string>()) {
+    this.#value = value;
+    this.path = path;
+    this.#used = used;
+  }
+
+  /** Whether a field of a table was used. */
+  hasUsed(field: string): boolean {
+    return [...this.#used].some((path) => matches(field, path));
+  }
+
+  get exists(): boolean {
+    return this.#value !== undefined && this.#value !== null;
+  }
+
+  at(name: string | number): Reader {
+    const value = isObject(this.#value)
+      ? own(this.#value, String(name))
+      : Array.isArray(this.#value) && typeof name === "number"
+        ? this.#value[name]
+        : undefined;
+    return new Reader(value, this.path === "" ? String(name) : `${this.path}.${name}`, this.#used);
+  }
+
+  /** The first of the members that exists. */
+  any(...names: readonly string[]): Reader {
+    const [first = ""] = names;
+    return this.at(names.find((name) => this.at(name).exists) ?? first);
+  }
+
+  /** The entries of a list; a single value counts as a list of one. */
+  list(): readonly Reader[] {
+    if (Array.isArray(this.#value)) return this.#value.map((_, at) => this.at(at));
+    return this.exists ? [this] : [];
+  }
+
+  get isObject(): boolean {
+    return isObject(this.#value);
+  }
+
+  /** The names of an object's members. */
+  names(): readonly string[] {
+    return isObject(this.#value) ? Object.keys(this.#value) : [];
+  }
+
+  /** A text, or a number or boolean as text. */
+  text(): string | undefined {
+    const value = this.#value;
+    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
+    this.use();
+    return String(value);
+  }
+
+  /** A finite number, also as text. */
+  number(): number | undefined {
+    const text = this.text()?.trim();
+    const value = text === undefined || text === "" ? Number.NaN : Number(text);
+    return Number.isFinite(value) ? value : undefined;
+  }
+
+  /** True for true, `true`, `yes`, `on` and 1. */
+  flag(): boolean {
+    return /^(?:true|yes|on|1|enabled)$/i.test(this.text() ?? "");
+  }
+
+  /** The value as it is; counts as used with all that is in it. */
+  whole(): unknown {
+    this.use();
+    return this.#value;
+  }
+
+  use(): void {
+    this.#used.add(this.path);
+  }
+
+  /** A note for each field that was not used, with the reasons of the table; those with one reason together. */
+  lost(rows: readonly FieldRow[]): Note[] {
+    const reasons = rows.flatMap((row) => ("why" in row ? [row] : []));
+    const found: { readonly parent: string; readonly name: string; readonly why: string }[] = [];
+    const report = (path: string, why: string): void => {
+      const at = path.lastIndexOf(".");
+      found.push({ parent: path.slice(0, Math.max(0, at)), name: path.slice(at + 1), why });
+    };
+    const walk = (value: unknown, path: string): void => {
+      if (path !== "" && this.#used.has(path)) return;
+      if (value === null || value === undefined || value === "") return;
+      const row = reasons.find(({ field }) => matches(field, path));
+      if (row) return report(path, row.why);
+      const entries = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : null;
+      if (entries === null) return report(path, "is not known to the converter");
+      for (const [name, member] of entries) walk(member, path === "" ? String(name) : `${path}.${name}`);
+    };
+    walk(this.#value, this.path);
+    return grouped(found);
+  }
+}
+
+const own = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
+
+function grouped(found: readonly { readonly parent: string; readonly name: string; readonly why: string }[]): Note[] {
+  const groups = Map.groupBy(found, ({ parent, why }) => `${parent}\n${why}`);
+  return [...groups.values()].map((same) => {
+    const [{ parent, name, why } = { parent: "", name: "", why: "" }] = same;
+    const prefix = parent === "" ? "" : `${parent}.`;
+    const field = same.length === 1 ? `${prefix}${name}` : `${prefix}{${same.map((one) => one.name).join(", ")}}`;
+    return { level: "lost", field, message: why };
+  });
+}
+
+/** Whether a field of a table, such as `outputs[].url`, means a path, such as `outputs.0.url` or `outputs.url`. */
+function matches(field: string, path: string): boolean {
+  const parts = path.split(".").filter((part) => !/^\d+$/.test(part));
+  const wanted = field.replaceAll("[]", "").split(".");
+  return wanted.length === parts.length && wanted.every((part, at) => part === "*" || part === parts[at]);
+}

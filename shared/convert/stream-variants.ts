@@ -1,0 +1,42 @@
+// Variants of an HTTP stream from the renditions of other services.
+import { type AudioParts, formatKey, type Lost, type VideoParts } from "./format-key.ts";
+
+export type Rendition = { readonly video: VideoParts | null; readonly audio: AudioParts | null };
+
+/** Segments may be 2 to 10 s long. */
+export const segmentSeconds = (seconds: number): number => Math.min(10, Math.max(2, seconds));
+
+/**
+ * The formats, each once. Streams of other services have the video and the audio in outputs of their own; here each
+ * variant has both, and the segments are separate anyway.
+ */
+export function streamVariants(renditions: readonly Rendition[], lost: Lost): string[] {
+  const isSeparate = renditions.every(({ video, audio }) => video === null || audio === null);
+  const audios = renditions.flatMap(({ video, audio }) => (video === null && audio !== null ? [audio] : []));
+  const best = audios.toSorted((one, other) => (other.kbps ?? 0) - (one.kbps ?? 0))[0];
+  const whole = renditions.map((rendition) =>
+    isSeparate && rendition.video !== null && best !== undefined ? { ...rendition, audio: best } : rendition,
+  );
+  return [...new Set(whole.map((rendition) => formatKey({ container: "mp4", ...streamable(rendition, lost) }, lost)))];
+}
+
+/** Variants are h264 or hevc with aac, in one pass. */
+function streamable({ video, audio }: Rendition, lost: Lost): Rendition {
+  const codec = video?.codec?.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const isKnown = codec === undefined || ["h264", "avc", "hevc", "h265"].includes(codec);
+  if (!isKnown) lost("video codec", "streams have h264 or hevc; h264 is used");
+  const isAac = audio?.codec === undefined || /^aac$/i.test(audio.codec);
+  if (!isAac) lost("audio codec", "streams have aac");
+  return {
+    video: video && { ...video, twoPass: false, ...(isKnown ? {} : { codec: undefined }) },
+    audio: audio && { ...audio, ...(isAac ? {} : { codec: undefined }) },
+  };
+}
+
+/** The folder and the name of the playlist of a path such as `video/hls/master.m3u8`; `hls` if there is no folder. */
+export function playlistPlace(path: string): { readonly folder: string; readonly playlist_name: string } {
+  const clean = path.split("/").filter((part) => part !== "");
+  const file = clean.pop() ?? "";
+  const name = file.replace(/\.(?:m3u8|mpd|ism[cl]?)$/i, "").replaceAll("%", "-");
+  return { folder: clean.join("/") || "hls", playlist_name: name === "" ? "master" : name };
+}

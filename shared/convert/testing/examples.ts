@@ -1,0 +1,331 @@
+// Requests of other services, with every field that the converters know.
+
+export const ZENCODER_JOB = {
+  api_key: "hunter2",
+  input: "s3+eu-west-1://AKIDIN:hunter%2F2@in-bucket/videos/a.mov",
+  pass_through: "42",
+  notifications: [
+    "https://example.com/hook?token=hunter2",
+    "somebody@example.com",
+    { url: "https://example.com/2", format: "xml" },
+  ],
+  outputs: [
+    {
+      label: "web",
+      url: "s3://AKID:hun/ter2@out-bucket/videos/a.mp4",
+      format: "mp4",
+      video_codec: "h264",
+      audio_codec: "aac",
+      width: 1280,
+      height: 720,
+      upscale: true,
+      aspect_mode: "crop",
+      quality: 4,
+      max_video_bitrate: 3000,
+      frame_rate: 29.97,
+      h264_profile: "high",
+      h264_level: 4.1,
+      deinterlace: "detect",
+      rotate: 90,
+      audio_bitrate: 160,
+      audio_channels: 2,
+      audio_sample_rate: 48_000,
+      start_clip: "0:01:02.5",
+      clip_length: 30,
+      public: true,
+      rrs: true,
+      notifications: "https://example.com/hook?token=hunter2",
+      watermarks: [
+        { url: "https://example.com/logo.png", x: 10, y: -10, opacity: 0.5 },
+        { url: "https://example.com/2.png" },
+      ],
+      thumbnails: [
+        {
+          label: "large",
+          number: 5,
+          size: "640x360",
+          format: "jpg",
+          base_url: "s3://out-bucket/thumbs",
+          prefix: "large",
+          start_at_first_frame: true,
+        },
+        { interval: 10, width: 320, format: "png", filename: "small-{{number}}" },
+        { times: [1, 2.5], height: 100 },
+      ],
+      speed: 3,
+      h264_bframes: 3,
+      tuning: "animation",
+      skip: { min_size: "1280x720" },
+      made_up: 1,
+    },
+    {
+      label: "two pass",
+      base_url: "s3://out-bucket/videos",
+      filename: "b.mp4",
+      size: "640x480",
+      video_bitrate: 900,
+      bitrate_cap: 1200,
+      one_pass: false,
+    },
+    { label: "audio", format: "mp3", url: "s3://other-bucket/a.mp3", audio_bitrate: 128, skip_video: true },
+    { label: "silent", url: "s3://out-bucket/silent.webm", skip_audio: true, video_codec: "vp9", frame_rate: 12 },
+    {
+      type: "segmented",
+      label: "low",
+      url: "s3://out-bucket/hls/low/low.m3u8",
+      size: "640x360",
+      video_bitrate: 600,
+      segment_seconds: 12,
+      encryption_method: "aes-128-cbc",
+      encryption_key: "00112233445566778899aabbccddeeff",
+      encryption_key_url: "https://example.com/key",
+    },
+    {
+      type: "segmented",
+      label: "high",
+      url: "s3://out-bucket/hls/high/high.m3u8",
+      size: "1280x720",
+      video_bitrate: 2000,
+    },
+    {
+      type: "playlist",
+      label: "master",
+      url: "s3://out-bucket/hls/playlist.m3u8",
+      streams: [
+        { source: "low", path: "low/low.m3u8", bandwidth: 700 },
+        { path: "high/high.m3u8" },
+        { source: "none" },
+      ],
+    },
+    { type: "captions", url: "s3://out-bucket/a.vtt" },
+  ],
+};
+
+export const ELASTIC_JOB = {
+  PipelineId: "1111111111111-abcde1",
+  Pipeline: {
+    Id: "1111111111111-abcde1",
+    Arn: "arn:aws:elastictranscoder:eu-west-1:123456789012:pipeline/1111111111111-abcde1",
+    InputBucket: "in-bucket",
+    OutputBucket: "",
+    ContentConfig: { Bucket: "out-bucket", StorageClass: "ReducedRedundancy", Permissions: [] },
+    Notifications: {
+      Completed: "arn:aws:sns:eu-west-1:123456789012:done",
+      Error: "arn:aws:sns:eu-west-1:123456789012:done",
+      Progressing: "",
+    },
+  },
+  Input: { Key: "videos/a.mov", FrameRate: "auto", TimeSpan: { StartTime: "00:00:10.5", Duration: "60" } },
+  OutputKeyPrefix: "out/a/",
+  Outputs: [
+    {
+      Key: "720p.mp4",
+      PresetId: "1351620000001-000010",
+      Rotate: "90",
+      ThumbnailPattern: "thumbs/{resolution}-{count}",
+    },
+    {
+      Key: "own.mp4",
+      PresetId: "1222222222222-abcde2",
+      ThumbnailPattern: "own-{count}",
+      Composition: [{ TimeSpan: { StartTime: "5", Duration: "00:00:20" } }],
+      Watermarks: [{ InputKey: "logo.png" }],
+    },
+    { Key: "hls2m", PresetId: "1351620000001-200010", SegmentDuration: "6" },
+    { Key: "hls1m", PresetId: "1351620000001-200030", SegmentDuration: "6" },
+    { Key: "hlsAudio", PresetId: "1351620000001-200071", SegmentDuration: "6" },
+    { Key: "dash4m", PresetId: "1351620000001-500020", SegmentDuration: "4" },
+    { Key: "dashAudio", PresetId: "1351620000001-500060", SegmentDuration: "4" },
+    { Key: "smooth", PresetId: "1351620000001-400010" },
+  ],
+  Playlists: [
+    { Format: "HLSv3", Name: "index", OutputKeys: ["hls2m", "hls1m", "hlsAudio"] },
+    { Format: "MPEG-DASH", Name: "stream/dash", OutputKeys: ["dash4m", "dashAudio"] },
+  ],
+  Presets: [
+    {
+      Id: "1222222222222-abcde2",
+      Name: "Own",
+      Container: "mp4",
+      Video: {
+        Codec: "H.264",
+        MaxWidth: "640",
+        MaxHeight: "360",
+        Resolution: "640x360",
+        BitRate: "800",
+        FrameRate: "25",
+        SizingPolicy: "ShrinkToFill",
+        PaddingPolicy: "Pad",
+        KeyframesMaxDist: "90",
+        CodecOptions: { Profile: "main", Level: "3.1", MaxBitRate: "900", MaxReferenceFrames: "3" },
+      },
+      Audio: { Codec: "AAC", BitRate: "96", SampleRate: "44100", Channels: "2", CodecOptions: { Profile: "AAC-LC" } },
+      Thumbnails: { Format: "jpg", Interval: "30", MaxWidth: "auto", MaxHeight: "108", SizingPolicy: "ShrinkToFit" },
+    },
+  ],
+};
+
+const H264 = {
+  Codec: "H_264",
+  H264Settings: {
+    RateControlMode: "CBR",
+    Bitrate: 4_500_000,
+    QualityTuningLevel: "MULTI_PASS_HQ",
+    FramerateControl: "SPECIFIED",
+    FramerateNumerator: 24_000,
+    FramerateDenominator: 1001,
+    CodecProfile: "HIGH",
+    CodecLevel: "LEVEL_4_1",
+    GopSize: 48,
+    Softness: 0,
+  },
+};
+const QVBR = {
+  Codec: "H_264",
+  H264Settings: { RateControlMode: "QVBR", MaxBitrate: 3_000_000, QvbrSettings: { QvbrQualityLevel: 8 } },
+};
+const AAC = {
+  AudioTypeControl: "FOLLOW_INPUT",
+  CodecSettings: {
+    Codec: "AAC",
+    AacSettings: { Bitrate: 96_000, CodingMode: "CODING_MODE_2_0", SampleRate: 48_000, RateControlMode: "CBR" },
+  },
+};
+const MP3 = { CodecSettings: { Codec: "MP3", Mp3Settings: { Bitrate: 192_000, Channels: 2, SampleRate: 44_100 } } };
+const S3_SETTINGS = {
+  S3Settings: {
+    AccessControl: { CannedAcl: "PUBLIC_READ" },
+    StorageClass: "STANDARD_IA",
+    Encryption: { EncryptionType: "SERVER_SIDE_ENCRYPTION_S3" },
+  },
+};
+
+export const MEDIACONVERT_JOB = {
+  Role: "arn:aws:iam::123456789012:role/MediaConvert",
+  Queue: "arn:aws:mediaconvert:eu-west-1:123456789012:queues/Default",
+  UserMetadata: { Customer: "Amazon" },
+  Priority: 5,
+  AccelerationSettings: { Mode: "PREFERRED" },
+  Settings: {
+    TimecodeConfig: { Source: "ZEROBASED" },
+    Inputs: [
+      {
+        FileInput: "s3://in-bucket/videos/a.mov",
+        InputClippings: [{ StartTimecode: "00:00:10:00", EndTimecode: "00:01:10:12" }],
+        AudioSelectors: { "Audio Selector 1": { DefaultSelection: "DEFAULT" } },
+        FilterEnable: "AUTO",
+      },
+      { FileInput: "s3://in-bucket/videos/b.mov" },
+    ],
+    OutputGroups: [
+      {
+        Name: "File Group",
+        OutputGroupSettings: {
+          Type: "FILE_GROUP_SETTINGS",
+          FileGroupSettings: { Destination: "s3://out-bucket/files/", DestinationSettings: S3_SETTINGS },
+        },
+        Outputs: [
+          {
+            NameModifier: "_hd",
+            Extension: "m4v",
+            ContainerSettings: { Container: "MP4", Mp4Settings: { MoovPlacement: "PROGRESSIVE_DOWNLOAD" } },
+            VideoDescription: {
+              Width: 1920,
+              Height: 1080,
+              ScalingBehavior: "FILL",
+              VideoPreprocessors: { Deinterlacer: { Mode: "ADAPTIVE" }, NoiseReducer: { Filter: "BILATERAL" } },
+              CodecSettings: H264,
+              Sharpness: 50,
+            },
+            AudioDescriptions: [AAC],
+          },
+          { NameModifier: "_audio", ContainerSettings: { Container: "RAW" }, AudioDescriptions: [MP3] },
+          {
+            NameModifier: "_thumbs",
+            ContainerSettings: { Container: "RAW" },
+            VideoDescription: {
+              Width: 320,
+              CodecSettings: {
+                Codec: "FRAME_CAPTURE",
+                FrameCaptureSettings: { FramerateNumerator: 1, FramerateDenominator: 5, MaxCaptures: 10 },
+              },
+            },
+          },
+        ],
+      },
+      {
+        Name: "Apple HLS",
+        OutputGroupSettings: {
+          Type: "HLS_GROUP_SETTINGS",
+          HlsGroupSettings: { Destination: "s3://out-bucket/hls/index", SegmentLength: 10, MinSegmentLength: 0 },
+        },
+        Outputs: [
+          {
+            NameModifier: "_high",
+            ContainerSettings: { Container: "M3U8", M3u8Settings: { VideoPid: 481 } },
+            VideoDescription: { Width: 1280, Height: 720, CodecSettings: QVBR },
+            AudioDescriptions: [AAC],
+          },
+          {
+            NameModifier: "_low",
+            ContainerSettings: { Container: "M3U8" },
+            VideoDescription: { Width: 640, Height: 360, CodecSettings: QVBR },
+            AudioDescriptions: [AAC],
+          },
+        ],
+      },
+      {
+        Name: "CMAF",
+        OutputGroupSettings: {
+          Type: "CMAF_GROUP_SETTINGS",
+          CmafGroupSettings: { Destination: "s3://out-bucket/cmaf/", SegmentLength: 4, FragmentLength: 2 },
+        },
+        Outputs: [
+          { ContainerSettings: { Container: "CMFC" }, VideoDescription: { Height: 720, CodecSettings: H264 } },
+          { ContainerSettings: { Container: "CMFC" }, AudioDescriptions: [AAC] },
+        ],
+      },
+    ],
+  },
+};
+
+export const COCONUT_V1_CONFIG = `
+# Everything goes to one bucket
+var vid = 1234
+var s3 = s3://AKID:hunter2@my-bucket/videos
+
+set source = https://example.com/$vid.mov
+set webhook = https://example.com/hook?vid=$vid, events=true, metadata=true
+set api_version = 2019-06-13
+
+-> mp4:720p::quality=4 = $s3/video_$vid_720p.mp4, if=$source_width >= 1280, fit=crop   # large
+-> mp4:x265_360p = s3://my-bucket/v.mp4?x-amz-acl=public-read
+-> jpg:300x = $s3/thumb_#num#.jpg, number=3, square=true
+-> png:320x = $s3/at_%.2d.png, offsets=1,10,30
+-> jpg:160x = $s3/sprite.jpg, every=5, sprite=yes, vtt=yes, storyboard=yes
+-> gif:320x = $s3/a.gif, number=3, duration=2
+-> mp4:480p = $s3/trailer.mp4, duration=30, offset=5,
+   watermark_url=https://example.com/logo.png, watermark_position=topleft
+-> httpstream = $s3/stream, hls=/hls, dash+hlsfmp4=/dash, variants=mp4:x:64k, mp4:360p_600k, mp4:720p, playlist_name=index
+nonsense
+`;
+
+export const COCONUT_V1_JSON = {
+  source: "https://example.com/a.mov",
+  webhook: "https://example.com/hook",
+  vars: { cdn: "s3://AKID:hunter2@my-bucket" },
+  conf: "-> mp4 = $cdn/a.mp4",
+  outputs: { webm: "s3://AKID:hunter2@my-bucket/a.webm", "jpg:300x": "s3://my-bucket/%02d.jpg, number=3" },
+};
+
+export const COCONUT_V2_JOB = {
+  input: { url: "https://example.com/a.mov" },
+  storage: {
+    service: "s3",
+    bucket: "my-bucket",
+    credentials: { access_key_id: "AKID", secret_access_key: "hunter2" },
+  },
+  outputs: { "mp4:x264_720p": { path: "/a.mp4" }, httpstream: { hls: { path: "/hls" } } },
+  notification: { type: "http", url: "https://example.com/hook" },
+  api_version: "2021-001",
+};
