@@ -9,7 +9,8 @@ export const Level = z.object({ id: z.string(), width: z.number(), height: z.num
 export type Level = z.infer<typeof Level>;
 
 export const Opened = z.object({
-  durationSeconds: z.number(),
+  /** Infinity in dash.js while the stream is encoded. */
+  durationSeconds: z.custom<number>((value) => typeof value === "number"),
   /** Video levels, in the player's order. */
   levels: z.array(Level),
   subtitles: z.array(z.object({ language: z.string(), name: z.string() })),

@@ -14,7 +14,7 @@ import {
   thumbnailSet,
   videoSet,
 } from "./dash-adaptation-sets.ts";
-import { element, xmlText } from "./xml.ts";
+import { element, type Lines, xmlText } from "./xml.ts";
 
 export type DashPackage = {
   /** The stream's folder below the package's folder. */
@@ -64,6 +64,7 @@ function dashManifest(dash: DashPackage): string {
           { id: "1", start: "PT0S" },
           sets.map((set, at) => set(at + 1)),
         ),
+        ...(growing ? [clock(growing)] : []),
       ],
     ),
   );
@@ -80,6 +81,10 @@ const dynamic = (growing: Growing): Readonly<Record<string, string>> => ({
   minimumUpdatePeriod: duration(growing.segmentSeconds * 1000),
   suggestedPresentationDelay: duration(LONGEST_DELAY_MS),
 });
+
+/** The clock to go by, so that players ask no other server for one: dash.js would. */
+const clock = ({ writtenAt }: Growing): Lines =>
+  element("UTCTiming", { schemeIdUri: "urn:mpeg:dash:utc:direct:2014", value: new Date(writtenAt).toISOString() });
 
 /** Two days: longer than any stream takes to be encoded and played. */
 const LONGEST_DELAY_MS = 48 * 3600_000;

@@ -20,7 +20,7 @@ export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
       new Promise((resolve, reject) => {
         player.on(events.STREAM_INITIALIZED, () => resolve());
         player.on(events.ERROR, ({ error }) => reject(new Error(typeof error === "string" ? error : error.message)));
-        player.initialize(video, url, false, 0);
+        player.initialize(video, url, false);
       }),
     levels: () =>
       player
