@@ -61,9 +61,7 @@ function usePlayerKeys(compares: boolean, press: (key: string) => void, close: (
       ...key(",", "Previous frame"),
       ...key(".", "Next frame"),
       ...key("m", "Mute"),
-      ...(compares
-        ? { ...key("t", "Swap A and B"), ...key("b", "Show both"), ...key("+", "Zoom in"), ...key("-", "Zoom out") }
-        : {}),
+      ...(compares ? { ...key("t", "Swap A and B"), ...key("b", "Show both") } : {}),
       Escape: { help: "Close the player", run: close },
     },
     "Player",

@@ -1,0 +1,107 @@
+// What ffprobe found in an output, in a few words.
+import type { HttpStreamMetadata, MediaMetadata } from "../../../client/index.ts";
+import { bitrate, bytes, duration } from "../../core/format.ts";
+
+type Stream = MediaMetadata["streams"][number];
+
+/** Of common codecs the names that people use. */
+const NAMES: Readonly<Record<string, string>> = {
+  h264: "H.264",
+  hevc: "HEVC",
+  av1: "AV1",
+  vp8: "VP8",
+  vp9: "VP9",
+  prores: "ProRes",
+  mpeg4: "MPEG-4",
+  mpeg2video: "MPEG-2",
+  aac: "AAC",
+  mp3: "MP3",
+  opus: "Opus",
+  vorbis: "Vorbis",
+  flac: "FLAC",
+  ac3: "AC-3",
+  eac3: "E-AC-3",
+  mjpeg: "JPEG",
+  png: "PNG",
+  webp: "WebP",
+  gif: "GIF",
+};
+const nameOf = ({ codec_name = "" }: Stream): string => NAMES[codec_name] ?? codec_name;
+
+const numberOf = (text: string | undefined): number | null => {
+  const value = Number(text);
+  return text === undefined || !Number.isFinite(value) ? null : value;
+};
+
+/** The video that players show; cover images are none. */
+export const mainVideo = ({ streams }: MediaMetadata): Stream | undefined =>
+  streams.find(({ codec_type, disposition }) => codec_type === "video" && !disposition?.attached_pic);
+
+/** Frames per second; null if it is not known. */
+export function frameRateOf({ avg_frame_rate, r_frame_rate }: Stream): number | null {
+  for (const ratio of [avg_frame_rate, r_frame_rate]) {
+    const [above = 0, below = 1] = (ratio ?? "").split("/").map(Number);
+    const rate = above / below;
+    if (Number.isFinite(rate) && rate > 0 && rate <= 1000) return rate;
+  }
+  return null;
+}
+
+const shortRate = (rate: number | null): string => (rate === null ? "" : ` · ${Number(rate.toFixed(2))} fps`);
+
+/** `H.264 1280×720 · 25 fps`. */
+export function videoText(stream: Stream): string {
+  const size = stream.width && stream.height ? ` ${stream.width}×${stream.height}` : "";
+  return `${nameOf(stream)}${size}${shortRate(frameRateOf(stream))}`;
+}
+
+/** `AAC stereo · 48 kHz`. */
+export function audioText(stream: Stream): string {
+  const { channels = 0, channel_layout, sample_rate } = stream;
+  const layout = { 1: "mono", 2: "stereo" }[channels] ?? channel_layout ?? (channels > 0 ? `${channels} channels` : "");
+  const rate = numberOf(sample_rate);
+  return [
+    `${nameOf(stream)} ${layout}`.trim(),
+    ...(rate === null ? [] : [`${Number((rate / 1000).toFixed(3))} kHz`]),
+  ].join(" · ");
+}
+
+export type Figure = readonly [name: string, value: string];
+
+/** Tracks, length, size and bitrate of a file. */
+export function fileFigures(metadata: MediaMetadata): Figure[] {
+  const video = mainVideo(metadata);
+  const audio = metadata.streams.filter(({ codec_type }) => codec_type === "audio");
+  const { format } = metadata;
+  const rows: [string, string | null][] = [
+    ["Video", video ? videoText(video) : null],
+    ["Audio", audio.length > 0 ? audio.map(audioText).join(", ") : null],
+    ["Length", numberOf(format.duration) === null ? null : duration(numberOf(format.duration))],
+    ["Size", numberOf(format.size) === null ? null : bytes(numberOf(format.size))],
+    ["Bitrate", numberOf(format.bit_rate) === null ? null : bitrate(numberOf(format.bit_rate))],
+  ];
+  return rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+}
+
+/** The variants of a stream, and its size. */
+export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {
+  const shown = hls ?? dash;
+  if (!shown) return [];
+  const rungs = shown.streams.flatMap((stream) => {
+    if (stream.codec_type !== "video") return [];
+    const rate = numberOf(stream.tags?.variant_bitrate);
+    return [`${stream.height ?? "?"}p${rate === null ? "" : ` ${bitrate(rate)}`}`];
+  });
+  const audio = shown.streams.find(({ codec_type }) => codec_type === "audio");
+  const [first] = shown.streams.filter(({ codec_type }) => codec_type === "video");
+  const sizes = [hls, dash].flatMap((one) => numberOf(one?.format.size) ?? []);
+  return [
+    ...(rungs.length > 0 ? [["Variants", [...new Set(rungs)].join(" · ")] as const] : []),
+    ...(first ? [["Video", `${nameOf(first)}${shortRate(frameRateOf(first))}`] as const] : []),
+    ...(audio ? [["Audio", audioText(audio)] as const] : []),
+    ...(numberOf(shown.format.duration) === null
+      ? []
+      : [["Length", duration(numberOf(shown.format.duration))] as const]),
+    ...(sizes.length > 0 ? [["Size", bytes(sizes.reduce((sum, size) => sum + size, 0))] as const] : []),
+  ];
+}

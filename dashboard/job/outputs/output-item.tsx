@@ -1,0 +1,91 @@
+// One output in the list: what it is, its figures, and what can be done with it.
+import type { Output } from "../../../client/index.ts";
+import { duration } from "../../core/format.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Progress } from "../../parts/progress.tsx";
+import { Status } from "../../parts/status.tsx";
+import type { Figure } from "./figures.ts";
+import { Gallery } from "./gallery.tsx";
+import type { Playable } from "./playable.ts";
+
+type Props = {
+  readonly output: Output;
+  readonly figures: readonly Figure[];
+  readonly playables: readonly Playable[];
+  readonly play: (playable: Playable) => void;
+  /** null: there is nothing to compare it with. */
+  readonly compare: ((playable: Playable) => void) | null;
+};
+
+export function OutputItem({ output, figures, playables, play, compare }: Props) {
+  const { key, format, status, progress, error, note, live } = output;
+  const [first] = playables;
+  const isRunning = /encoding|processing|packaging|queued/.test(status) && progress !== undefined;
+  return (
+    <>
+      <div class="output-head">
+        <h3 class="mono">{key}</h3>
+        {format !== key && <span class="mono muted">{format}</span>}
+        <Status status={status} />
+        {isRunning && <Progress value={Number.parseInt(progress, 10) / 100} label={`Progress of ${key}`} />}
+        {live && <span class="chip">{duration(live.seconds)} can be played</span>}
+        <span class="spring" />
+        {playables.map((playable) => (
+          <button type="button" key={playable.id} onClick={() => play(playable)}>
+            <Icon name="play" />
+            {playables.length > 1 ? `Play ${nameOf(playable)}` : "Play"}
+            <span class="visually-hidden"> {key}</span>
+          </button>
+        ))}
+        {compare && first && (
+          <button type="button" onClick={() => compare(first)}>
+            Compare<span class="visually-hidden"> {key}</span>
+          </button>
+        )}
+      </div>
+      {error !== undefined && <p class="output-error">{error}</p>}
+      {note !== undefined && <p class="detail">{note}</p>}
+      {figures.length > 0 && <Figures figures={figures} />}
+      <Links output={output} />
+      {output.type === "image" && <Gallery urls={textsOf(output)} name={key} />}
+    </>
+  );
+}
+
+const nameOf = ({ medium: { kind, source } }: Playable): string =>
+  kind === "dash" ? "DASH" : `HLS${typeof source === "string" && /\/dash\//.test(source) ? " (fMP4)" : ""}`;
+
+const textsOf = ({ urls = [] }: Output): string[] => urls.filter((url) => typeof url === "string");
+
+function Figures({ figures }: { readonly figures: readonly Figure[] }) {
+  return (
+    <dl class="figures">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The URLs; of images only that of the WebVTT file, as the others are in the gallery. */
+function Links({ output: { url, urls = [], type } }: { readonly output: Output }) {
+  const texts = urls.map((entry) => (typeof entry === "string" ? entry : entry.url));
+  const links = url !== undefined ? [url] : type === "image" ? texts.filter((text) => text.endsWith(".vtt")) : texts;
+  if (links.length === 0) return null;
+  return (
+    <ul class="links">
+      {links.map((link) => (
+        <li key={link}>
+          <a href={link} target="_blank" rel="noreferrer" class="mono ellipsis">
+            {link}
+          </a>
+          <CopyButton text={link} label="Copy" />
+        </li>
+      ))}
+    </ul>
+  );
+}

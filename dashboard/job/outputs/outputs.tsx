@@ -1,0 +1,84 @@
+// The outputs of a job: their figures, links, players and images.
+import { useState } from "preact/hooks";
+import type { Job, Output } from "../../../client/index.ts";
+import { useKeys } from "../../core/keyboard.ts";
+import { copra } from "../../core/service.ts";
+import { useResource } from "../../parts/use-resource.ts";
+import { type Figure, fileFigures, streamFigures } from "./figures.ts";
+import { OutputItem } from "./output-item.tsx";
+import { type Known, type Playable, playablesOf, playablesOfOutput, sourceOf } from "./playable.ts";
+import { Player } from "./player.tsx";
+import "./outputs.css";
+
+type Props = {
+  readonly job: Job;
+  /** As far as it is there, and still kept. */
+  readonly request: Known["request"];
+};
+
+/** What is played: one, or two to compare. Kept while the job changes, so that a stream plays on as it becomes longer. */
+type Shown = { readonly first: Playable | null; readonly last: Playable; readonly compares: boolean };
+
+export function Outputs({ job, request }: Props) {
+  const done = job.outputs.filter(({ status }) => /\.(encoded|created|packaged)$/.test(status)).length;
+  const metadata = useResource(
+    (signal) => (done === 0 ? Promise.resolve(undefined) : copra.jobs.metadata(job.id, undefined, { signal })),
+    [job.id, done],
+  );
+  const known: Known = { request, metadata: metadata.value?.metadata };
+  const [shown, show] = useState<Shown | null>(null);
+  const all = playablesOf(job, known);
+  const source = sourceOf(job, known);
+  const play = (playable: Playable): void => show({ first: null, last: playable, compares: false });
+  const compare = (playable: Playable): void =>
+    show({ first: source ?? all.find(({ id }) => id !== playable.id) ?? null, last: playable, compares: true });
+  const [first] = all;
+  useKeys(
+    {
+      p: { help: "Play the first output", run: () => first && play(first), when: () => first !== undefined },
+      v: { help: "Compare with the source", run: () => first && compare(first), when: () => first !== undefined },
+    },
+    "Outputs",
+  );
+  return (
+    <section class="card outputs" aria-labelledby="outputs">
+      <header>
+        <h2 id="outputs">Outputs</h2>
+        {first && shown === null && (
+          <button type="button" onClick={() => compare(first)}>
+            Compare with the source
+          </button>
+        )}
+      </header>
+      {shown && (
+        <Player
+          {...shown}
+          choices={source ? [source, ...all] : all}
+          storage={request?.storage}
+          choose={(next) => show({ ...shown, ...next })}
+          close={() => show(null)}
+        />
+      )}
+      <ul class="output-list">
+        {job.outputs.map((output) => (
+          <li key={output.key}>
+            <OutputItem
+              output={output}
+              figures={figuresOf(output, known)}
+              playables={playablesOfOutput(job, output, known)}
+              play={play}
+              compare={compare}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function figuresOf({ key, type, encoder }: Output, { metadata }: Known): readonly Figure[] {
+  const found = metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
+  if (found === undefined || type === "image") return [];
+  const figures = "streams" in found ? fileFigures(found) : streamFigures(found);
+  return encoder === undefined ? figures : [...figures, ["Encoder", encoder]];
+}

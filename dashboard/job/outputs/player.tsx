@@ -1,0 +1,135 @@
+// The player among the outputs, and for comparisons the choice of what is compared.
+import { useMemo, useState } from "preact/hooks";
+import { Icon } from "../../parts/icon.tsx";
+import type { Opening, Problem } from "../../player/messages.ts";
+import { PlayerFrame } from "../../player/player-frame.tsx";
+import type { Playable } from "./playable.ts";
+import { PlayerProblem } from "./player-problem.tsx";
+
+type Chosen = { readonly first?: Playable; readonly last?: Playable };
+
+type Props = {
+  /** What is compared with `last`; null: nothing yet. */
+  readonly first: Playable | null;
+  readonly last: Playable;
+  readonly compares: boolean;
+  readonly choices: readonly Playable[];
+  /** The storage section of the request. */
+  readonly storage: Readonly<Record<string, unknown>> | undefined;
+  readonly choose: (next: Chosen) => void;
+  readonly close: () => void;
+};
+
+export function Player({ first, last, compares, choices, storage, choose, close }: Props) {
+  const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const played = useMemo(() => {
+    setProblems([]);
+    return compares && first ? [first, last] : [last];
+  }, [first, last, compares]);
+  const opening = useMemo<Opening>(
+    () => ({ media: played.map(({ medium }) => medium), thumbnails: last.thumbnails }),
+    [played],
+  );
+  const title = compares && first ? `${first.medium.label} and ${last.medium.label}` : last.medium.label;
+  return (
+    <div class="output-player">
+      <div class="row">
+        {compares ? (
+          <>
+            <Choice label="A" chosen={first} choices={choices} choose={(next) => choose({ first: next })} />
+            <Choice label="B" chosen={last} choices={choices} choose={(next) => choose({ last: next })} />
+            <LocalFile choose={(next) => choose({ first: next })} />
+          </>
+        ) : (
+          <h3>{title}</h3>
+        )}
+        <span class="spring" />
+        <button type="button" class="quiet" onClick={close}>
+          <Icon name="close" /> Close<span class="visually-hidden"> the player</span>
+        </button>
+      </div>
+      {compares && !first && (
+        <p class="notice">Choose what to compare it with: another output, or the source from this computer.</p>
+      )}
+      <div class="player-box">
+        <PlayerFrame
+          opening={opening}
+          title={`Player: ${title}`}
+          close={close}
+          onProblem={(problem) => setProblems((before) => [...before, problem])}
+        />
+      </div>
+      {problems.map((problem) => {
+        const at = played[problem.medium];
+        return (
+          at && (
+            <PlayerProblem
+              key={`${problem.medium} ${problem.reason}`}
+              problem={problem}
+              medium={at.medium}
+              isSource={at.id === "source"}
+              storage={storage}
+            />
+          )
+        );
+      })}
+    </div>
+  );
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly chosen: Playable | null;
+  readonly choices: readonly Playable[];
+  readonly choose: (playable: Playable) => void;
+};
+
+function Choice({ label, chosen, choices, choose }: ChoiceProps) {
+  // A file of this computer is not among the outputs.
+  const all = chosen && !choices.some(({ id }) => id === chosen.id) ? [...choices, chosen] : choices;
+  return (
+    <label class="row">
+      <b>{label}</b>
+      <select
+        aria-label={`${label} of the comparison`}
+        value={chosen?.id ?? ""}
+        onChange={({ currentTarget }) => {
+          const found = all.find(({ id }) => id === currentTarget.value);
+          if (found) choose(found);
+        }}
+      >
+        {chosen === null && <option value="">Choose …</option>}
+        {all.map(({ id, medium }) => (
+          <option key={id} value={id}>
+            {medium.label}
+            {medium.kind === "file" ? "" : ` (${medium.kind.toUpperCase()})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** It stays on this computer: the player reads it from the disk. */
+function LocalFile({ choose }: { readonly choose: (playable: Playable) => void }) {
+  return (
+    <label class="button local-file">
+      <Icon name="upload" /> Source from this computer
+      <input
+        type="file"
+        accept="video/*,audio/*"
+        class="visually-hidden"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (!file) return;
+          const facts = { offset: 0, frameRate: null, hasVideo: file.type.startsWith("video/") || null };
+          choose({
+            id: "source",
+            medium: { kind: "file", source: file, label: file.name, ...facts },
+            thumbnails: null,
+          });
+        }}
+      />
+    </label>
+  );
+}
