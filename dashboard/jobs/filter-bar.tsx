@@ -24,7 +24,7 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
           <button
             type="button"
             key={status}
-            class="filter"
+            class="filter-chip"
             aria-pressed={view.statuses.includes(status)}
             onClick={() => showView(view, { statuses: toggled(view.statuses, status) })}
           >

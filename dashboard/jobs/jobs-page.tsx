@@ -8,6 +8,7 @@ import { account } from "../core/session.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Link } from "../parts/link.tsx";
 import { LiveButton } from "../parts/live-button.tsx";
+import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkResult } from "./bulk-result.tsx";
@@ -49,7 +50,7 @@ export function JobsPage() {
           Show {plural(list.unseen.value, "new job")}
         </button>
       )}
-      {rows === undefined && list.error.value === undefined && <p class="muted">Loading …</p>}
+      {rows === undefined && list.error.value === undefined && <Loading what="jobs" />}
       {rows && rows.length > 0 && (
         <JobTable jobs={rows} selected={selected} select={select} isLoading={list.isLoading.value} />
       )}

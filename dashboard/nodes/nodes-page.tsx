@@ -1,3 +1,100 @@
+// The operator's nodes: what they have, what they do, and what keeps work from them.
+import type { Node } from "../../client/index.ts";
+import { count } from "../core/format.ts";
+import { query, setQuery } from "../core/location.ts";
+import { admin } from "../core/service.ts";
+import { session } from "../core/session.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Figures } from "../parts/figures.tsx";
+import { LiveButton } from "../parts/live-button.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Demand } from "./demand.tsx";
+import { matches, type NodeFilter, STATES, totalLoad } from "./fleet.ts";
+import { FleetSearch } from "./fleet-search.tsx";
+import { NodeTable } from "./node-table.tsx";
+import "./nodes.css";
+import { usePolled } from "./use-polled.ts";
+
+const POLL_MS = 5000;
+
 export default function NodesPage() {
-  return <h1>Nodes</h1>;
+  if (session.value && !session.value.operator)
+    return (
+      <Empty title="Nodes are the operator's">
+        <p>Sign in with the admin token to see them.</p>
+      </Empty>
+    );
+  return <Fleet />;
+}
+
+/** The filter is in the address. */
+function useFilter(): readonly [NodeFilter, (changes: Partial<NodeFilter>) => void] {
+  const words = (query.value.get("state") ?? "").split(",");
+  const filter = { q: query.value.get("q") ?? "", states: STATES.filter((state) => words.includes(state)) };
+  const change = (changes: Partial<NodeFilter>): void => {
+    const { q, states } = { ...filter, ...changes };
+    setQuery({ q, state: states.join(",") });
+  };
+  return [filter, change];
+}
+
+function Fleet() {
+  const loaded = usePolled((signal) => admin.nodes.list({ signal }), [], POLL_MS);
+  const demand = usePolled((signal) => admin.autoscale({ signal }), [], POLL_MS);
+  const [filter, changeFilter] = useFilter();
+  const nodes = loaded.value;
+  const shown = nodes?.filter((node) => matches(node, filter));
+  return (
+    <>
+      <div class="page-head">
+        <h1>Nodes</h1>
+        <LiveButton />
+      </div>
+      {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
+      {nodes === undefined && loaded.error === undefined && <Loading what="nodes" />}
+      {nodes?.length === 0 && <NoNodes />}
+      {nodes && nodes.length > 0 && (
+        <div class="stack">
+          <FleetFigures nodes={nodes} waiting={demand.value?.encode.waiting} />
+          <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
+          <NodeTable
+            nodes={shown ?? []}
+            all={nodes}
+            open={query.value.get("node") ?? ""}
+            setOpen={(id) => setQuery({ node: id })}
+            onChange={loaded.reload}
+          />
+        </div>
+      )}
+      {demand.value && <Demand demand={demand.value} />}
+    </>
+  );
+}
+
+function FleetFigures({ nodes, waiting }: { readonly nodes: readonly Node[]; readonly waiting: number | undefined }) {
+  const encode = totalLoad(nodes, "encode");
+  const inspect = totalLoad(nodes, "inspect");
+  const ready = nodes.filter(({ state }) => state === "ready").length;
+  return (
+    <Figures
+      figures={[
+        ["Nodes ready", `${count(ready)} of ${count(nodes.length)}`],
+        ["Encode slots in use", `${count(encode.running)} of ${count(encode.total)}`],
+        ["Sources being read", count(inspect.running)],
+        ["Tasks that wait", count(waiting)],
+      ]}
+    />
+  );
+}
+
+function NoNodes() {
+  return (
+    <Empty title="No node is connected">
+      <p>
+        Make a node token under Settings, then start a node on any machine with Node.js. It connects by itself, and
+        needs no open port. Until then, jobs wait for up to a day.
+      </p>
+    </Empty>
+  );
 }

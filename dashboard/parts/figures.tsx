@@ -1,0 +1,16 @@
+export type Figure = readonly [name: string, value: string, detail?: string];
+
+/** The numbers of a page that matter most, large. */
+export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
+  return (
+    <dl class="key-figures">
+      {figures.map(([name, value, detail]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          {detail !== undefined && <dd class="detail">{detail}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,116 @@
+// Minutes of output by day as bars. Its numbers are in the table below it.
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { count, date } from "../core/format.ts";
+import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
+import { type Bar, scaleOf, stackOf } from "./bars.ts";
+
+const HEIGHT = 220;
+const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
+/** How much room a day under a bar needs. */
+const LABEL_WIDTH = 76;
+
+/** The width of an element in pixels; 0 until it is known. */
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (!ref.current) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+export function Chart({ bars }: { readonly bars: readonly Bar[] }) {
+  const { ref, width } = useWidth();
+  return (
+    <figure class="usage-chart">
+      <figcaption class="usage-legend">
+        {TIERS.map((tier) => (
+          <span key={tier}>
+            <svg width="14" height="14" aria-hidden="true">
+              <Patterns id={`legend-${tier}`} tiers={[tier]} />
+              <rect width="14" height="14" rx="2" fill={`url(#legend-${tier}-${tier})`} />
+            </svg>
+            {TIER_NAMES[tier]}
+          </span>
+        ))}
+      </figcaption>
+      <div ref={ref}>{width > 0 && <Plot bars={bars} width={width} />}</div>
+    </figure>
+  );
+}
+
+function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: number }) {
+  const id = useId();
+  const lines = scaleOf(Math.max(0, ...bars.map(({ minutes }) => minutes)));
+  const top = lines.at(-1) ?? 1;
+  const plot = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT, top, count: bars.length };
+  const yOf = (minutes: number): number => HEIGHT - (minutes / top) * HEIGHT;
+  const every = Math.max(1, Math.ceil(LABEL_WIDTH / (plot.width / bars.length)));
+  return (
+    <svg
+      width={width}
+      height={HEIGHT + MARGIN.top + MARGIN.bottom}
+      role="img"
+      aria-label="Minutes of output by day, as bars. The table below has the numbers."
+    >
+      <Patterns id={id} tiers={TIERS} />
+      <g transform={`translate(${MARGIN.left} ${MARGIN.top})`}>
+        {lines.map((minutes) => (
+          <g key={minutes} transform={`translate(0 ${yOf(minutes)})`}>
+            <line class="grid" x2={plot.width} />
+            <text class="axis" x={-8} dy="0.32em" text-anchor="end">
+              {minutes < 10 ? Math.round(minutes * 100) / 100 : count(minutes)}
+            </text>
+          </g>
+        ))}
+        {bars.map((bar, at) => (
+          <g key={bar.from}>
+            <title>{titleOf(bar)}</title>
+            <rect class="column" x={(at * plot.width) / bars.length} width={plot.width / bars.length} height={HEIGHT} />
+            {stackOf(bar, at, plot).map(({ tier, ...rect }) => (
+              <rect key={tier} class="part" fill={`url(#${id}-${tier})`} {...rect} />
+            ))}
+            {at % every === 0 && (
+              <text class="axis" x={((at + 0.5) * plot.width) / bars.length} y={HEIGHT + 18} text-anchor="middle">
+                {dayText(bar.from)}
+              </text>
+            )}
+          </g>
+        ))}
+        <text class="axis" x={-MARGIN.left} y={HEIGHT + 18}>
+          min
+        </text>
+      </g>
+    </svg>
+  );
+}
+
+/** A day in UTC at noon is the same day in most time zones. */
+const dayText = (day: string): string => date(`${day}T12:00:00`).replace(/ \d{4}$/, "");
+
+function titleOf({ from, to, parts, minutes }: Bar): string {
+  const days = from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`;
+  const tiers = parts
+    .filter((part) => part.minutes > 0)
+    .map((part) => `${TIER_NAMES[part.tier]} ${count(part.minutes)}`);
+  return `${days}: ${count(minutes)} min${tiers.length > 0 ? ` (${tiers.join(", ")})` : ""}`;
+}
+
+/** The fills of tiers: a color and a pattern of its own for each. */
+function Patterns({ id, tiers }: { readonly id: string; readonly tiers: readonly Tier[] }) {
+  return (
+    <defs>
+      {tiers.map((tier) => (
+        <pattern key={tier} id={`${id}-${tier}`} width="6" height="6" patternUnits="userSpaceOnUse">
+          <rect class={`fill-${tier}`} width="6" height="6" />
+          {tier === "audio" && <circle class="ink" cx="3" cy="3" r="1.2" />}
+          {tier === "sd" && <path class="stroke" d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" />}
+          {tier === "uhd" && <path class="stroke" d="M0 3H6" />}
+        </pattern>
+      ))}
+    </defs>
+  );
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { UsageDay } from "../../client/index.ts";
+import { costOf, LIST_PRICES, pricesOf } from "../core/prices.ts";
+import { barsOf, scaleOf, stackOf } from "./bars.ts";
+import { rangeOf } from "./range.ts";
+
+const NOW = Date.parse("2026-03-02T23:59:00Z");
+const day = (name: string, hd: number, audio = 0): UsageDay => ({
+  ...{ day: name, jobs: { completed: 1, failed: 0, cancelled: 0 }, node_seconds: 0, stored_bytes: 0 },
+  output_seconds: { audio, sd: 0, hd, uhd: 0 },
+});
+
+describe("the days of an address", () => {
+  it.each([
+    ["", "2026-02-01", "2026-03-02", "30d"],
+    ["range=7d", "2026-02-24", "2026-03-02", "7d"],
+    ["range=month", "2026-03-01", "2026-03-02", "month"],
+    ["range=last", "2026-02-01", "2026-02-28", "last"],
+    ["range=year", "2025-04-01", "2026-03-02", "year"],
+    ["range=constructor", "2026-02-01", "2026-03-02", "30d"],
+    ["from=2026-01-05&to=2026-01-09", "2026-01-05", "2026-01-09", null],
+    ["from=2020-01-01&to=2026-01-01", "2025-01-01", "2026-01-01", null],
+    ["from=2026-01-09&to=2026-01-05", "2026-02-01", "2026-03-02", "30d"],
+  ])("%j are from %s to %s", (query, from, to, preset) => {
+    expect(rangeOf(new URLSearchParams(query), NOW)).toEqual({ from, to, preset });
+  });
+});
+
+describe("bars", () => {
+  it("are days, or weeks of a long range", () => {
+    expect(
+      barsOf([day("2026-03-01", 120, 60), day("2026-03-02", 60)]).map(({ from, minutes }) => [from, minutes]),
+    ).toEqual([
+      ["2026-03-01", 3],
+      ["2026-03-02", 1],
+    ]);
+    const long = barsOf(Array.from({ length: 64 }, (_, at) => day(`day ${at}`, 60)));
+    expect([long.length, long[0]?.minutes, long.at(-1)]).toMatchObject([
+      10,
+      7,
+      { from: "day 63", to: "day 63", minutes: 1 },
+    ]);
+  });
+
+  it.each([
+    [0, [0, 1]],
+    [0.7, [0, 0.2, 0.4, 0.6, 0.8]],
+    [7, [0, 2, 4, 6, 8]],
+    [20, [0, 5, 10, 15, 20]],
+    [1284, [0, 500, 1000, 1500]],
+  ])("up to %d have the scale %j", (max, expected) => {
+    expect(scaleOf(max).map((value) => Math.round(value * 1e6) / 1e6)).toEqual(expected);
+  });
+
+  it("are stacked from below", () => {
+    const [bar] = barsOf([day("2026-03-01", 120, 60)]);
+    const rects = bar ? stackOf(bar, 1, { width: 20, height: 100, top: 4, count: 2 }) : [];
+    expect(rects.map(({ tier, x, y, width, height }) => [tier, x, y, width, height])).toEqual([
+      ["audio", 11, 75, 8, 25],
+      ["hd", 11, 25, 8, 50],
+    ]);
+  });
+});
+
+describe("the price table", () => {
+  it("takes the setting where it is a price, and list prices else", () => {
+    expect(pricesOf(null)).toEqual(LIST_PRICES);
+    expect(pricesOf({ sd: 0, hd: 0.02, uhd: -1, audio: "1" })).toEqual({ ...LIST_PRICES, sd: 0, hd: 0.02 });
+  });
+
+  it("prices minutes", () => {
+    expect(costOf({ audio: 0, sd: 0, hd: 1284 * 60, uhd: 0 }, LIST_PRICES)).toBeCloseTo(19.26);
+  });
+});
