@@ -27,24 +27,26 @@ function Keys({ keys }: { readonly keys: string }) {
 }
 
 export function HelpDialog({ close }: { readonly close: () => void }) {
-  const groups = shortcutGroups.value.toReversed();
+  const titles = [...new Set(shortcutGroups.value.toReversed().map(({ title }) => title))];
+  const listed = (wanted: string) =>
+    shortcutGroups.value
+      .filter(({ title }) => title === wanted)
+      .flatMap(({ keys }) => Object.entries(keys).filter(([, { when }]) => when?.() ?? true));
   return (
     <Dialog title="Keyboard shortcuts" close={close}>
       <div class="dialog-body shortcuts">
-        {groups.map(({ title, keys }, at) => (
-          <section key={`${title} ${at}`}>
+        {titles.map((title) => (
+          <section key={title}>
             <h3>{title}</h3>
             <dl>
-              {Object.entries(keys)
-                .filter(([, { when }]) => when?.() ?? true)
-                .map(([name, { help }]) => (
-                  <div key={name}>
-                    <dt>{help}</dt>
-                    <dd>
-                      <Keys keys={name} />
-                    </dd>
-                  </div>
-                ))}
+              {listed(title).map(([name, { help }]) => (
+                <div key={name}>
+                  <dt>{help}</dt>
+                  <dd>
+                    <Keys keys={name} />
+                  </dd>
+                </div>
+              ))}
             </dl>
           </section>
         ))}

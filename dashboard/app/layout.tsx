@@ -1,7 +1,7 @@
 // What all pages share: navigation, the account, help, messages.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useKeys } from "../core/keyboard.ts";
+import { EVERYWHERE, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
 import { session } from "../core/session.ts";
 import { ConfirmDialog } from "../parts/dialog.tsx";
@@ -49,7 +49,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <AccountMenu />
           <button type="button" class="quiet help" onClick={() => openHelp(true)}>
             <Icon name="help" />
-            <span>Shortcuts</span>
+            <span class="wide-only">Shortcuts</span>
             <kbd>?</kbd>
           </button>
         </div>
@@ -76,7 +76,7 @@ function useShortcuts(openHelp: () => void): void {
       "g u": { help: "Go to usage", run: go("/usage") },
       "g s": { help: "Go to settings", run: go("/settings") },
     },
-    "Everywhere",
+    EVERYWHERE,
   );
 }
 

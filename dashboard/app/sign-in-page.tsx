@@ -47,7 +47,7 @@ export function SignInPage() {
           {isBusy ? "Signing in …" : "Sign in"}
         </button>
         <p class="muted">
-          Without typing: <code>npm run copra -- dashboard</code> prints a link that signs in once.
+          Or open the link that <code>npm run copra -- dashboard</code> prints. It signs in once, without typing.
         </p>
       </form>
     </main>

@@ -20,6 +20,9 @@ export type ShortcutGroup = { readonly title: string; readonly keys: Shortcuts }
 /** The groups of all that is shown now, the newest last. */
 export const shortcutGroups = signal<readonly ShortcutGroup[]>([]);
 
+/** The group of shortcuts that are the same on all pages; those of a page win over them. */
+export const EVERYWHERE = "Everywhere";
+
 /** How long the second key of a sequence may take. */
 const SEQUENCE_MS = 1500;
 let pressed = "";
@@ -40,7 +43,8 @@ export function useKeys(keys: Shortcuts, title = "This page"): void {
       return [[name, { help: shortcut.help, run, when }] as const];
     });
     const group = { title, keys: Object.fromEntries(stable) };
-    shortcutGroups.value = [...shortcutGroups.peek(), group];
+    const others = shortcutGroups.peek();
+    shortcutGroups.value = title === EVERYWHERE ? [group, ...others] : [...others, group];
     return () => {
       shortcutGroups.value = shortcutGroups.peek().filter((other) => other !== group);
     };

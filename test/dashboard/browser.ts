@@ -1,0 +1,154 @@
+/// <reference lib="dom" />
+// The dashboard of a running system in a real browser, signed in by a one-time link.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type axe from "axe-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../players/chromium.ts";
+import { type SharedStack, startTestStack, type TestStack } from "../stack.ts";
+
+declare global {
+  interface Window {
+    axe: typeof axe;
+    reportViolation(text: string): void;
+  }
+}
+
+export type Visit = {
+  /** Whose session: the account's API key, or the operator's with this account (default). */
+  readonly as?: "client" | "operator";
+  /** Below /dashboard; `/` by default. */
+  readonly path?: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: "light" | "dark";
+  readonly reducedMotion?: boolean;
+};
+
+export type DashboardBrowser = {
+  readonly browser: Browser;
+  /** Such as `http://127.0.0.1:8787/dashboard`. */
+  readonly url: string;
+  /** Opens a page of its own session, and waits until its title is shown. */
+  open(visit?: Visit): Promise<Page>;
+  /** A one-time link with the rights of the API key, or of the operator. */
+  link(as?: "client" | "operator"): Promise<string>;
+  /** What went wrong in any page so far: violations of the policy, errors of scripts, requests to other hosts. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+};
+
+/** The dashboard of a system that already runs. Requests to hosts other than `alsoAllowed` are complaints. */
+export async function openDashboard(
+  stack: Pick<SharedStack, "api" | "apiKey" | "adminToken">,
+  alsoAllowed: readonly string[] = [],
+): Promise<DashboardBrowser> {
+  const browser = await launchChromium();
+  const { origin } = new URL(stack.api);
+  const complaints: string[] = [];
+  const allowed = new Set([origin, ...alsoAllowed]);
+  const contexts: BrowserContext[] = [];
+  const open = async (visit: Visit = {}): Promise<Page> => {
+    const context = await browser.newContext(contextOptions(visit));
+    contexts.push(context);
+    await listen(context, allowed, complaints);
+    const page = await context.newPage();
+    await page.goto(await newLink(stack, visit.as));
+    await page.locator("main h1, main h2").first().waitFor();
+    if (visit.path !== undefined && visit.path !== "/") {
+      await page.goto(`${origin}/dashboard${visit.path}`);
+      await page.locator("main h1, main h2").first().waitFor();
+    }
+    return page;
+  };
+  const close = async (): Promise<void> => {
+    for (const context of contexts) await context.close().catch(() => undefined);
+    await browser.close();
+  };
+  return { browser, url: `${origin}/dashboard`, open, link: (as) => newLink(stack, as), complaints, close };
+}
+
+export type DashboardStack = DashboardBrowser & { readonly stack: TestStack };
+
+/** A system of its own, with the dashboard. */
+export async function startDashboard(options: { readonly nodes?: number } = {}): Promise<DashboardStack> {
+  const stack = await startTestStack(options);
+  try {
+    const opened = await openDashboard(stack, [stack.s3.endpoint]);
+    const close = async (): Promise<void> => {
+      await opened.close();
+      await stack.stop();
+    };
+    return { ...opened, stack, close };
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+}
+
+const contextOptions = ({ width = 1280, height = 800, theme = "light", reducedMotion }: Visit) =>
+  ({
+    viewport: { width, height },
+    colorScheme: theme,
+    ...(reducedMotion ? { reducedMotion: "reduce" } : {}),
+    permissions: ["clipboard-read", "clipboard-write"],
+    // Numbers and times are the same on every machine.
+    timezoneId: "UTC",
+  }) satisfies BrowserContextOptions;
+
+async function newLink(
+  { api, apiKey, adminToken }: Pick<SharedStack, "api" | "apiKey" | "adminToken">,
+  as: Visit["as"] = "operator",
+): Promise<string> {
+  const basic = { authorization: `Basic ${btoa(`${apiKey}:`)}` };
+  const account = as === "operator" ? await accountOf(api, basic) : undefined;
+  const response = await fetch(`${api}/session/links`, {
+    method: "POST",
+    headers: as === "operator" ? { authorization: `Bearer ${adminToken}` } : basic,
+    body: JSON.stringify({ account }),
+  });
+  const body = (await response.json()) as { url?: string; message?: string };
+  if (body.url === undefined) throw new Error(`No link: ${response.status} ${body.message}`);
+  return body.url;
+}
+
+/** The id of the key's account. */
+async function accountOf(api: string, headers: Record<string, string>): Promise<string | undefined> {
+  const response = await fetch(`${api}/session`, { method: "POST", headers });
+  const { account } = (await response.json()) as { account: { id: string } | null };
+  return account?.id;
+}
+
+async function listen(context: BrowserContext, allowed: ReadonlySet<string>, complaints: string[]): Promise<void> {
+  await context.exposeFunction("reportViolation", (text: string) => complaints.push(text));
+  await context.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = event;
+      window.reportViolation(`policy: ${effectiveDirective} ${blockedURI} at ${sourceFile}:${lineNumber} ${sample}`);
+    });
+  });
+  context.on("weberror", (error) => complaints.push(`script: ${error.error().stack ?? error.error().message}`));
+  context.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith("http") && !allowed.has(origin)) complaints.push(`other host: ${request.url()}`);
+  });
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds on the page: the rule, and the elements. The page's policy does not apply to what is evaluated. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary?.replaceAll(/\s+/g, " ")}`,
+      ),
+    );
+  });
+}
+
+/** How many pixels the page can be scrolled sideways. */
+export const sidewaysPixels = (page: Page): Promise<number> =>
+  page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
