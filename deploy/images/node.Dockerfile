@@ -1,0 +1,40 @@
+# An encoder node: Node.js, ffmpeg of Debian 13 pinned by digest, and the sources of the node.
+#   docker build -f deploy/images/node.Dockerfile -t copra-node .
+#   docker run --read-only --cap-drop ALL --security-opt seccomp=deploy/seccomp.json ... copra-node --url https://copra.example.com
+# One image has one ffmpeg: nodes that encode chunks of one video must have the same.
+ARG BASE=debian:trixie-slim
+
+FROM ${BASE} AS packages
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ca-certificates curl openssl
+# Node.js accepts the certificate authorities of the system, too, such as that of a company's proxy.
+ENV NODE_USE_SYSTEM_CA=1
+WORKDIR /copra
+COPY package.json package-lock.json deploy/images/install-packages.sh ./
+RUN ./install-packages.sh && rm -rf install-packages.sh package-lock.json node_modules/drizzle-orm
+COPY shared shared
+COPY encoder-node encoder-node
+RUN find shared encoder-node -name '*.test.ts' -delete && rm -rf shared/testing encoder-node/testing
+
+FROM ${BASE}
+ARG DEBIAN_FRONTEND=noninteractive
+COPY deploy/images/ffmpeg-*.sha256 /tmp/ffmpeg/
+# The digests name the version. When Debian replaces it, its mirrors drop this one and the build fails: write the new
+# digests (docs/images-and-units.md), after a look at what changed.
+RUN set -eu; cd /tmp/ffmpeg; sums=$(pwd)/ffmpeg-$(dpkg --print-architecture).sha256; \
+  apt-get update; \
+  sed 's/^[0-9a-f]*  //; s/%3a/:/; s/_[a-z0-9]*\.deb$//; s/_/=/' "$sums" | xargs apt-get download; \
+  sha256sum --check --strict "$sums"; \
+  apt-get install -y --no-install-recommends ca-certificates iproute2 ./*.deb; \
+  rm -rf /tmp/ffmpeg /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc /usr/share/man; \
+  ffmpeg -version; \
+  useradd --system --uid 10001 --home-dir /work --create-home copra
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=packages /copra /copra
+USER 10001
+# Sources and work in progress; needs space for the largest source and its outputs.
+VOLUME /work
+ENV COPRA_NODE_WORK=/work/node NODE_ENV=production NODE_USE_SYSTEM_CA=1
+# For NVIDIA's container runtime: the driver's libraries for CUDA and NVENC.
+ENV NVIDIA_DRIVER_CAPABILITIES=compute,video,utility
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "/copra/encoder-node/main.ts"]
