@@ -136,6 +136,26 @@ describe("multipart uploads", () => {
   });
 });
 
+it("serves one version of an object while it is replaced", async () => {
+  const versions = ["short", "x".repeat(20_000)];
+  const read: string[] = [];
+  let isOver = false;
+  const reading = async (): Promise<void> => {
+    while (!isOver) {
+      const got = await fetch(`${base}/live.m3u8`);
+      const text = await got.text();
+      if (!versions.includes(text)) read.push(`${got.status} ${text.length} of ${got.headers.get("content-length")}`);
+    }
+  };
+  const url = await presign("/live.m3u8", {});
+  expect((await fetch(url, { method: "PUT", body: "short" })).status).toBe(200);
+  const readers = Array.from({ length: 4 }, reading);
+  for (let at = 0; at < 100; at++) await fetch(url, { method: "PUT", body: versions[at % 2] ?? "" });
+  isOver = true;
+  await Promise.all(readers);
+  expect(read).toEqual([]);
+});
+
 it("stores no object for a PUT that was interrupted", async () => {
   const url = await presign("/broken", {});
   const body = new ReadableStream({

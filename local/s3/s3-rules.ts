@@ -1,8 +1,8 @@
 // Makes s3rver as strict as a real S3 service where it is more lenient: what works locally must work elsewhere.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
 
@@ -41,9 +41,11 @@ export const abortUploads =
     context.body = null;
   };
 
-/** Makes PUTs atomic, rejects parts of unknown uploads, and allows concurrent deletions. */
+/** Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads, and allows concurrent deletions. */
 export function tighten(store: S3rver.Store): void {
-  const { putContent, putPart, putObjectMultipart, deleteObject } = store;
+  const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject } = store;
+  const inTurn = turnsByName();
+  const pathOf = (bucket: string, key: string): string => store.getResourcePath(bucket, key, "object");
   store.deleteObject = async (bucket, key) => {
     try {
       await deleteObject.call(store, bucket, key);
@@ -52,17 +54,28 @@ export function tighten(store: S3rver.Store): void {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   };
-  store.putContent = async (path, content) => {
+  // Content, size and headers are in three files: who reads gets those of one version.
+  store.putObject = async ({ bucket, key, metadata, content }) => {
+    const path = pathOf(bucket, key);
     const draft = `${path}.${randomUUID()}`;
+    await mkdir(dirname(path), { recursive: true });
     try {
-      const written = await putContent.call(store, draft, content);
-      await rename(draft, path);
-      return written;
+      const [size, md5] = await putContent.call(store, draft, content);
+      await inTurn(path, async () => {
+        await rename(draft, path);
+        await store.putMetadata(bucket, key, metadata, md5);
+      });
+      return { size, md5 };
     } catch (error) {
       await rm(draft, { force: true });
       throw error;
     }
   };
+  store.getMetadata = (bucket, key) => inTurn(pathOf(bucket, key), () => getMetadata.call(store, bucket, key));
+  // It opens the file before it returns.
+  const reader: S3rver.Store = Object.create(store, { getMetadata: { value: getMetadata } });
+  store.getObject = (bucket, key, options) =>
+    inTurn(pathOf(bucket, key), () => getObject.call(reader, bucket, key, options));
   store.putPart = async (bucket, uploadId, part, content) => {
     uploadFolder(store, bucket, uploadId);
     return putPart.call(store, bucket, uploadId, part, content);
@@ -70,6 +83,21 @@ export function tighten(store: S3rver.Store): void {
   store.putObjectMultipart = async (bucket, uploadId, parts) => {
     uploadFolder(store, bucket, uploadId);
     return putObjectMultipart.call(store, bucket, uploadId, parts);
+  };
+}
+
+/** Runs what has the same name one after the other. */
+function turnsByName() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Value>(name: string, run: () => Promise<Value>): Promise<Value> => {
+    const mine = (last.get(name) ?? Promise.resolve()).then(run);
+    const settled = mine.catch(() => undefined);
+    last.set(name, settled);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === settled) last.delete(name);
+    }
   };
 }
 

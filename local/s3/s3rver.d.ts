@@ -14,9 +14,19 @@ declare module "@20minutes/s3rver" {
       readonly state: { readonly account?: unknown };
     };
     type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<unknown>;
+    type StoredObject = {
+      readonly bucket: string;
+      readonly key: string;
+      readonly metadata: unknown;
+      readonly content: unknown;
+    };
     /** Content is a stream or a buffer; returns the size and the MD5. */
     type Store = {
       getResourcePath(bucket: string, key: string | undefined, resource: string): string;
+      putObject(object: StoredObject): Promise<{ size: number; md5: string }>;
+      putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
+      getMetadata(bucket: string, key: string): Promise<unknown>;
+      getObject(bucket: string, key: string, options?: unknown): Promise<unknown>;
       putContent(path: string, content: unknown): Promise<[number, string]>;
       putPart(bucket: string, uploadId: string, part: string, content: unknown): Promise<unknown>;
       putObjectMultipart(bucket: string, uploadId: string, parts: unknown): Promise<unknown>;
