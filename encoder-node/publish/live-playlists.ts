@@ -30,10 +30,10 @@ export type LiveDeps = UploadDeps & {
 };
 
 /**
- * Segments of each track before the first playlists: a player starts with one, and must have the next ones when it
- * looks for them, after the duration of one, in playlists that are as old again (RFC 8216 §6.3.3 advises three, too).
+ * Segments of each track in the first playlists. A player looks for more after the duration of one, may just miss the
+ * second playlists, and looks again half a duration later (RFC 8216 §6.3.4): so it has played one and a half.
  */
-export const FIRST_SEGMENTS = 3;
+const FIRST_SEGMENTS = 2;
 /** How long the last playlists of a stream that failed may take. */
 const END_LIMIT_MS = 10_000;
 
@@ -78,7 +78,7 @@ export function openLivePlaylists(
     startedAt ??= now;
     const measuredSegments = FIRST_SEGMENTS;
     await store(parts, { segmentSeconds, expectedMs, startedAt, writtenAt: now, measuredSegments }, deps.signal);
-    deps.playable({ output: spec.index, seconds: shown / 1000 });
+    deps.playable({ output: spec.index, seconds: Math.floor(shown) / 1000 });
   };
   const warn = (error: unknown): void => {
     if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
