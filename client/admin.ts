@@ -16,6 +16,7 @@ import type {
   Resealed,
   Revoked,
   RotatedSecret,
+  SessionLink,
 } from "./types/api.ts";
 
 export type AdminOptions = {
@@ -75,6 +76,11 @@ export class CopraAdmin {
   /** Encrypts some stored secrets with the newest key; repeat it with `next_cursor` until that is null. */
   reseal(cursor: string | null = null, options?: CallOptions): Promise<Resealed> {
     return this.#caller.json("/v2/admin/reseal", { ...options, method: "POST", json: { cursor }, repeatable: true });
+  }
+
+  /** A link that signs a browser in to the dashboard as the operator, for one account first, once, within a minute. */
+  dashboardLink(account?: string, options?: CallOptions): Promise<SessionLink> {
+    return this.#caller.json("/v2/session/links", { ...options, method: "POST", json: { account } });
   }
 
   /** How much work runs and waits. */

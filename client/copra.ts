@@ -4,7 +4,7 @@ import { Notifications } from "./calls/notifications.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
-import type { Health, Ready, Usage } from "./types/api.ts";
+import type { Health, Ready, Session, SessionLink, Usage } from "./types/api.ts";
 import type { AccountEvent } from "./types/facts.ts";
 
 export type CopraOptions = {
@@ -51,6 +51,16 @@ export class Copra {
     for await (const { id, event, data } of eventsOf(this.#caller, "/v2/events", options)) {
       yield { id, event, data: JSON.parse(data) } as AccountEvent;
     }
+  }
+
+  /** The account of the API key. */
+  session(options?: CallOptions): Promise<Session> {
+    return this.#caller.json("/v2/session", options);
+  }
+
+  /** A link that signs a browser in to the dashboard with this key, once, within a minute. */
+  dashboardLink(options?: CallOptions): Promise<SessionLink> {
+    return this.#caller.json("/v2/session/links", { ...options, method: "POST" });
   }
 
   health(options?: CallOptions): Promise<Health> {

@@ -14,6 +14,7 @@ import { saveFolder } from "./demo/save-folder.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
 import { whenParentExits } from "./processes/parent.ts";
 import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
+import { dashboardLink } from "./stack/dashboard-link.ts";
 
 const POLL_MS = 500;
 /** The webhook is sent as soon as the job ends; a later one is a retry. */
@@ -51,6 +52,7 @@ async function main(given: string | undefined): Promise<boolean> {
   const folder = newFolder(new Date());
   const api = apiClient(stack.api, stack.apiKey);
   const { id } = await api.submit(demoJob(stack, sourceUrl, inbox.origin, folder));
+  console.log(`Watch it, within a minute: ${await dashboardLink(stack, `/jobs/${id}`)}`);
   const job = await follow(api, id);
   const completed = job.status === "job.completed";
   if (completed) await showResults(stack, job, await api.metadata(id), folder);

@@ -9,6 +9,7 @@ import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
 import { readSettings } from "./home/settings.ts";
 import { whenParentExits } from "./processes/parent.ts";
 import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
+import { dashboardLink } from "./stack/dashboard-link.ts";
 import { restartOnSave } from "./stack/reload.ts";
 import { type Stack, startStack } from "./stack/stack.ts";
 
@@ -58,6 +59,8 @@ async function greeting(stack: Stack, webhookUrl: string): Promise<string> {
   return `
 Copra runs on this machine. Ctrl-C stops it.
 
+  Dashboard ${await dashboardLink(stack.describe())}
+            (signs in once, within a minute; another link: npm run copra -- dashboard)
   API       ${api}   key ${apiKey}   (HTTP Basic: the key is the user, the password is empty)
   Storage   ${s3.endpoint}   bucket ${s3.bucket}   (an S3 server; its keys are in ${join(stack.home, "stack.json")})
   Nodes     ${pids.nodes.length} on this machine

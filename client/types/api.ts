@@ -981,6 +981,18 @@ export type NewUpload = {
   size: number;
 };
 
+/** A one-time link that was opened */
+export type Once = {
+  /** The secret of a one-time link */
+  once: string;
+};
+
+/** For whom the link is */
+export type NewSessionLink = {
+  /** The account that the operator's session shows first; only with the admin token */
+  account?: string | undefined;
+};
+
 /** What to send, and to which URL */
 export type NotificationTest = {
   /** The URL that receives the event, in a POST request */
@@ -1409,6 +1421,31 @@ export type Usage = {
   /** All days, the oldest first */
   days: UsageDay[];
   total: UsageTotal;
+};
+
+/** Who sends the request */
+export type Session = {
+  /** The account of the session; null for an operator who has chosen none */
+  account: {
+    id: string;
+    name: string;
+  } | null;
+  /** Whether the session has the rights of the admin token */
+  operator: boolean;
+  /** When the session ends; null for an API key or a token itself */
+  expires_at: string | null;
+};
+
+/** A one-time link to the dashboard */
+export type SessionLink = {
+  /** A page that begins a session with the rights of the credential, once */
+  url: string;
+  expires_at: string;
+};
+
+/** The cookie is removed */
+export type SignedOut = {
+  signed_out: true;
 };
 
 /** The service is healthy */

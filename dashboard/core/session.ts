@@ -8,8 +8,8 @@ export type Session = {
   readonly account: Account | null;
   /** Whether the session has the admin token's rights. */
   readonly operator: boolean;
-  /** ISO time. */
-  readonly expires_at: string;
+  /** ISO time; null for what is no session of a browser. */
+  readonly expires_at: string | null;
 };
 
 /** null: nobody is signed in; undefined: not known yet. */

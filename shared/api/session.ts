@@ -28,9 +28,9 @@ export const SessionView = z
       .nullable()
       .describe("The account of the session; null for an operator who has chosen none"),
     operator: z.boolean().describe("Whether the session has the rights of the admin token"),
-    expires_at: Instant,
+    expires_at: Instant.nullable().describe("When the session ends; null for an API key or a token itself"),
   })
-  .describe("Who is signed in");
+  .describe("Who sends the request");
 export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionLink = z

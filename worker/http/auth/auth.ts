@@ -31,7 +31,6 @@ export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
 export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement; admitted: Admitted } };
 export type AdminEnv = { Bindings: Env };
 
-
 /**
  * Requires a valid API key, or a session of one, within its rate limit, and sets the account. The operator, by token or
  * session, acts for the account that a header names.

@@ -4,7 +4,6 @@ import { type Session, sealSession, unsealSession } from "../../crypto/session.t
 import { settingsOf } from "../../settings.ts";
 import type { AnyContext } from "./same-origin.ts";
 
-
 /** Name and attributes. A cookie of plain HTTP is for the local system; there, other ports of the host see it, too. */
 function cookieOf(context: AnyContext): { name: string; isSecure: boolean } {
   const { protocol, host, port } = new URL(context.req.url);

@@ -4,7 +4,7 @@ import { Copra } from "../../../client/index.ts";
 import { OPERATIONS } from "./operations.ts";
 
 /** Operations that the typed client leaves to browsers and nodes. */
-const WITHOUT_METHOD = ["openapi", "docs", "getObject", "headObject"];
+const WITHOUT_METHOD = ["openapi", "docs", "getObject", "headObject", "signIn", "signOut"];
 
 type Call = (copra: Copra, admin: CopraAdmin) => unknown;
 const job = {
@@ -42,6 +42,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   deleteUpload: ({ uploads }) => uploads.delete("u"),
   getUsage: (copra) => copra.usage(),
   followAccount: (copra) => copra.events().next(),
+  getSession: (copra) => copra.session(),
+  createSessionLink: (copra) => copra.dashboardLink(),
   health: (copra) => copra.health(),
   ready: (copra) => copra.ready(),
   createAccount: (_, { accounts }) => accounts.create("a"),

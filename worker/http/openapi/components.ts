@@ -15,6 +15,7 @@ import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-respons
 import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import * as operator from "#shared/api/operator-responses.ts";
+import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
 import { AttemptView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
@@ -51,6 +52,9 @@ export const RESPONSES = {
   JobMetadata: schemas.JobMetadata,
   KeyMetadata: schemas.KeyMetadata,
   Usage,
+  Session: SessionView,
+  SessionLink,
+  SignedOut,
   Health: schemas.Health,
   Ready: schemas.Ready,
   NewAccount: operator.NewAccount,
@@ -82,7 +86,9 @@ export type RequestName =
   | "Limits"
   | "Reseal"
   | "Bulk"
-  | "NewUpload";
+  | "NewUpload"
+  | "Once"
+  | "NewSessionLink";
 export type ResponseName = keyof typeof RESPONSES;
 export type PayloadName = keyof typeof PAYLOADS;
 
@@ -121,6 +127,8 @@ const requests = () => ({
   ...members("Notification", NotificationBody.options),
   Bulk: BulkBody.describe("The jobs"),
   NewUpload: UploadBody.describe("The name and size of a file"),
+  Once: OnceBody.describe("A one-time link that was opened"),
+  NewSessionLink: LinkBody.describe("For whom the link is"),
   NotificationTest: TestBody.describe("What to send, and to which URL"),
   Replay: ReplayBody.describe("Where to send it; without a body to the URL of the job"),
   Named: NamedBody.describe("The name of a new account"),

@@ -8,11 +8,25 @@ import { viewWebhooks } from "./webhooks.ts";
 
 export const SECURITY_SCHEMES = {
   apiKey: { type: "http", scheme: "basic", description: "The API key as the user name, with an empty password." },
-  adminToken: { type: "http", scheme: "bearer", description: "The token of the operator." },
+  adminToken: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The token of the operator. With the header `Copra-Account: <account id>` it acts for this account in the " +
+      "operations that need an API key.",
+  },
   metricsToken: {
     type: "http",
     scheme: "bearer",
     description: "The token of the operator's monitoring (METRICS_TOKEN).",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-copra",
+    description:
+      "The session of a browser (`POST /v2/session`), with the rights of its API key or admin token. Requests that " +
+      "change something must come from a page of the service.",
   },
 } as const;
 

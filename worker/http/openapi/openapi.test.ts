@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { BulkBody } from "#shared/api/job-lists.ts";
 import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
+import { LinkBody, OnceBody } from "#shared/api/session.ts";
 import { UploadBody } from "#shared/api/uploads.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
@@ -91,6 +92,8 @@ describe("examples", () => {
     Reseal: ResealBody,
     Bulk: BulkBody,
     NewUpload: UploadBody,
+    Once: OnceBody,
+    NewSessionLink: LinkBody,
   };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],

@@ -4,10 +4,10 @@ import type { ERRORS } from "#shared/errors.ts";
 import type { RequestName, ResponseName } from "./components.ts";
 
 /**
- * Who may call it: anyone, clients with an API key, the operator with the admin token, or the operator's monitoring
- * with METRICS_TOKEN.
+ * Who may call it: anyone, clients with an API key, the operator with the admin token, the operator's monitoring with
+ * METRICS_TOKEN, or clients and the operator alike. Sessions of browsers have the rights of their credentials.
  */
-export type Access = "anyone" | "client" | "operator" | "monitor";
+export type Access = "anyone" | "client" | "operator" | "monitor" | "session";
 
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
@@ -15,6 +15,7 @@ export const TAGS = {
   Metadata: "ffprobe's data about the input and the outputs.",
   Notifications: "The log of notifications.",
   Account: "Usage of all jobs, and their events.",
+  Sessions: "Signing in to the dashboard.",
   Storage: "The built-in storage, for tests.",
   Service: "The service itself.",
   Administration: "Accounts, API keys and node tokens, for the operator.",

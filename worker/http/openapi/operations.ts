@@ -9,6 +9,7 @@ import { JOB_OPERATIONS } from "./operations/jobs.ts";
 import { METADATA_OPERATIONS } from "./operations/metadata.ts";
 import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
+import { SESSION_OPERATIONS } from "./operations/session.ts";
 import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
 
 export const OPERATIONS: readonly Operation[] = [
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
+  ...SESSION_OPERATIONS,
   ...SERVICE_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...FLEET_OPERATIONS,

@@ -14,20 +14,30 @@ import type { Access, Content, Operation, Parameter } from "./operation.ts";
 
 type Code = keyof typeof ERRORS;
 
+const WITH_CREDENTIAL: readonly Code[] = [
+  "authentication_failed",
+  "cross_site_request",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+];
+
 /** Error codes of all operations with the same access. */
 export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   anyone: ["internal_error", "service_unavailable"],
-  client: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
-  operator: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
-  monitor: ["authentication_failed", "rate_limited", "internal_error", "service_unavailable"],
+  client: WITH_CREDENTIAL,
+  operator: WITH_CREDENTIAL,
+  monitor: WITH_CREDENTIAL,
+  session: WITH_CREDENTIAL,
 };
 
 /** Names of security schemes of the document; none: public. */
 const SECURITY: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
-  client: ["apiKey"],
-  operator: ["adminToken"],
-  monitor: ["metricsToken", "adminToken"],
+  client: ["apiKey", "session"],
+  operator: ["adminToken", "session"],
+  monitor: ["metricsToken", "adminToken", "session"],
+  session: ["apiKey", "adminToken", "session"],
 };
 
 /** `/v2/jobs/:id` → `/v2/jobs/{id}`. */

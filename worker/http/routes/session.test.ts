@@ -37,6 +37,7 @@ it("signs in with an API key: the cookie acts as the key, and holds nothing that
   expect(decodeURIComponent(sent)).not.toContain(account.key.slice(2, 12));
   expect((await send("/v2/jobs", { headers: cookie })).body).toMatchObject({ jobs: [] });
   expect((await send("/v2/session", { headers: cookie })).body).toEqual(body);
+  expect((await send("/v2/session", { headers: basic(account.key) })).body).toEqual({ ...body, expires_at: null });
   // The rights of the operator are not in it.
   expect((await send("/v2/admin/accounts", { headers: cookie })).status).toBe(401);
 });

@@ -18,7 +18,6 @@ import { readSession, removeSession, writeSession } from "../auth/session-cookie
 import { readBody, readOptionalBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
-
 /** How long a session lasts. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 const LINK_MS = 60_000;
@@ -27,8 +26,10 @@ const ONCE_CHARS = 40;
 
 export const session = new Hono<{ Bindings: Env }>({ strict: false })
   .get("/", async (context) => {
-    const { current, view } = await validSession(context, await readSession(context));
-    return jsonResponse(context, viewSession(current, view));
+    const hasHeader = context.req.header("authorization") !== undefined;
+    const given = hasHeader ? await fromCredential(context) : await readSession(context);
+    const { current, view } = await validSession(context, given);
+    return jsonResponse(context, { ...viewSession(current, view), ...(hasHeader ? { expires_at: null } : {}) });
   })
   .post("/", async (context) => {
     // Another site must not sign a person in, as somebody else.

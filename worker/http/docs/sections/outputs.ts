@@ -40,6 +40,9 @@ const streams = (): Html =>
 that the files of another attempt never mix with those that players use. You may delete files that the playlists no longer
 contain. If the storage has no <code>cache_control</code> or <code>expires</code>, files in that folder are stored with
 <code>Cache-Control: public, max-age=31536000, immutable</code>, and the others with <code>public, max-age=60</code>.</p>
+<p>With <code>live_playlist</code> the playlists are stored with the first two segments and grow with the stream, uncached, so that
+players can start while the job is at a few percent; <code>live</code> of the output has their URLs. At the end they are replaced by
+the complete ones, at the same URLs.</p>
 <p>Audio is in separate tracks. Segments start at the first keyframe at or after each multiple of
 <code>segment_duration</code>. MPEG-TS segments do not support HEVC: <code>hls</code> omits HEVC variants, unless all variants with
 video are HEVC; then its segments are fragmented MP4. With <code>hlsfmp4</code>, HLS playlists with the segments of

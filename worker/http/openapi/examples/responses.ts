@@ -7,6 +7,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RESPONSES } from "../components.ts";
 import { factExamples } from "./job-facts.ts";
 import { listResponses } from "./list-responses.ts";
+import { SESSION_EXAMPLES } from "./session.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
@@ -134,6 +135,7 @@ export const RESPONSE_EXAMPLES: Responses = {
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
   ...listResponses(JOB_ID),
   ...factExamples(JOB_ID),
+  ...SESSION_EXAMPLES,
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },
