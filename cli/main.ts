@@ -8,13 +8,17 @@ import { printable } from "./terminal/table.ts";
 /** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
 const SAME_REQUEST_MS = 500;
 
+/** Words after `copra node` that are not for the node itself. */
+const NODE_VERBS: ReadonlySet<string> = new Set(["install", "uninstall"]);
+
 endOnClosedPipe(process.stdout);
 endOnClosedPipe(process.stderr);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
   // Its options are its own.
-  if (argv[0] === "node") return (await import("./system/repository.ts")).runNode(argv.slice(1));
+  if (argv[0] === "node" && !NODE_VERBS.has(argv[1] ?? ""))
+    return (await import("./system/repository.ts")).runNode(argv.slice(1));
   const parsed = parseCommandLine(withDefaultVerb(argv), VERSION);
   if ("words" in parsed) {
     (parsed.words.isHelp ? process.stdout : process.stderr).write(parsed.words.text);

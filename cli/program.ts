@@ -52,16 +52,16 @@ const VALUE_FLAGS: ReadonlySet<string> = new Set(
     .flatMap(({ flags }) => flags.split(/[ ,]+/).filter((word) => word.startsWith("-"))),
 );
 
-/** `copra jobs` means `copra jobs ls`: adds the second word of a group that can be listed without arguments. */
+/** `copra jobs` means `copra jobs ls`, and `copra node` means `copra node run`: adds the second word of such groups. */
 export function withDefaultVerb(argv: readonly string[]): readonly string[] {
   const words = argv.flatMap((word, at) =>
     word.startsWith("-") || VALUE_FLAGS.has(argv[at - 1] ?? "") ? [] : [{ word, at }],
   );
   const [group] = words;
-  const list = COMMANDS.find(({ name }) => name === `${group?.word} ls`);
+  const list = COMMANDS.find(({ name }) => name === `${group?.word} ls` || name === `${group?.word} run`);
   const asksForHelp = argv.includes("-h") || argv.includes("--help");
   if (!group || words.length > 1 || !list || list.arguments || asksForHelp) return argv;
-  return [...argv.slice(0, group.at + 1), "ls", ...argv.slice(group.at + 1)];
+  return [...argv.slice(0, group.at + 1), list.name.slice(group.word.length + 1), ...argv.slice(group.at + 1)];
 }
 
 /** Subcommands inherit nothing that is set after they were added. */

@@ -36,7 +36,7 @@ export function runScript(
 }
 
 /** The repository around this file. Throws where only the command line is installed. */
-function findRepository(): string {
+export function findRepository(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "local", "bootstrap.mjs"))) return folder;
     if (folder === dirname(folder)) break;

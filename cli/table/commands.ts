@@ -13,6 +13,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: "jobs", summary: "List, follow, cancel and retry jobs, and see what they did" },
   { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
   { name: "uploads", summary: "List and delete uploads of local files" },
+  { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
   { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
   { name: "accounts", summary: "Create accounts and set their limits (operator)" },
   { name: "keys", summary: "API keys of accounts (operator)" },
