@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { shortcutGroups } from "../core/keyboard.ts";
 import { prefer, preferences } from "../core/preferences.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/overlays/dialog.tsx";
 
 const NAMES: Readonly<Record<string, string>> = {
   ArrowDown: "↓",

@@ -11,7 +11,7 @@ import {
   redeemLink,
   session,
 } from "../core/session.ts";
-import { toastError } from "../parts/toasts.tsx";
+import { toastError } from "../parts/overlays/toasts.tsx";
 
 const ONCE = "once=";
 

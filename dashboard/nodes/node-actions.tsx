@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
-import { confirm } from "../parts/dialog.tsx";
-import { toast, toastError } from "../parts/toasts.tsx";
+import { confirm } from "../parts/overlays/dialog.tsx";
+import { toast, toastError } from "../parts/overlays/toasts.tsx";
 
 export type NodeVerb = "cordon" | "uncordon" | "drain";
 

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { Icon } from "./icon.tsx";
+import { Icon } from "../icon.tsx";
 
 /** A modal dialog that is open while it is rendered. `close` is called when the person wants to leave it. */
 export function Dialog({

@@ -1,6 +1,6 @@
 // Short messages about what just happened, at the edge of the page.
 import { signal } from "@preact/signals";
-import { Icon } from "./icon.tsx";
+import { Icon } from "../icon.tsx";
 
 type Toast = { readonly id: number; readonly text: string; readonly kind: "done" | "failed" };
 const toasts = signal<readonly Toast[]>([]);
