@@ -34,8 +34,11 @@ export function runningStackPid(home: string): number | null {
 
 const EXIT_CHECK_MS = 50;
 
-/** Kills the processes that a crashed stack left running in this home folder, and waits until they are gone. */
-export async function killLeftovers(home: string): Promise<void> {
+/**
+ * Kills the processes that a crashed stack left running in this home folder, and waits until they are gone. Returns
+ * whether a stack has crashed; what its processes had started may run for two more seconds (run-workerd.sh).
+ */
+export async function killLeftovers(home: string): Promise<boolean> {
   const known = readPrivateJson(fileIn(home), Processes);
   for (const pid of known?.children ?? []) {
     while (lookUp(pid, home)) {
@@ -48,6 +51,7 @@ export async function killLeftovers(home: string): Promise<void> {
     }
   }
   removeProcessRecord(home);
+  return known !== null;
 }
 
 /** The process, if it runs and belongs to this home folder. */

@@ -3,7 +3,7 @@ import { readServeSettings } from "./serve-settings.ts";
 
 const DATA = { COPRA_HOME: "/srv/copra" };
 
-it("is reachable from this machine only, and reaches public addresses only, unless told otherwise", () => {
+it("is reachable from this machine only, and reaches public addresses only, by default", () => {
   expect(readServeSettings(DATA)).toMatchObject({
     stack: {
       ...{ home: "/srv/copra", port: 8787, s3Port: 9000, nodes: 1, logsToStderr: false },

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { VERSION } from "#shared/version.ts";
+import { snapshotBeforeUpgrade } from "../backup/before-upgrade.ts";
 import { origin } from "../home/constants.ts";
 import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
@@ -30,7 +31,12 @@ async function main({ stack: settings, drainMs }: ServeSettings): Promise<void> 
   console.log(`Copra ${VERSION}: starting with the data in ${settings.home} …`);
   openData(settings.home);
 
+  const prepare = (): void => {
+    const snapshot = snapshotBeforeUpgrade(settings.home, new Date());
+    if (snapshot !== null) console.log(`  The data as it was before this version is in ${snapshot}`);
+  };
   const stack = await startStack(settings, {
+    prepare,
     signal: stopSignals.first,
     progress: (message) => console.log(`  ${message}`),
   });

@@ -48,5 +48,5 @@ export async function waitUntil(check: () => Promise<boolean>, options: WaitOpti
 
 function logsOf(children: readonly Child[]): string {
   const files = children.flatMap(({ plan }) => plan.logFile ?? []);
-  return files.length === 0 ? "The log says why." : `See ${files.join(", ")} for the reason.`;
+  return files.length === 0 ? "The log states the reason." : `See ${files.join(", ")} for the reason.`;
 }

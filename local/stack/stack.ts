@@ -1,6 +1,7 @@
 // Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes, each in a process that
 // is restarted when it exits.
 import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BUCKET, origin, S3_REGION } from "../home/constants.ts";
 import { loadSecrets } from "../home/secrets.ts";
 import { LOCAL_SERVICE } from "../home/service-settings.ts";
@@ -36,12 +37,16 @@ export type StackOptions = {
   readonly notify?: (message: string) => void;
   /** Gets a message for each part of the system that is ready. */
   readonly progress?: (message: string) => void;
+  /** Called before the processes start, when none runs on the home folder. */
+  readonly prepare?: () => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 };
 
 /** The workerd of a killed stack keeps its port for a second or two. */
 const PORT_WAIT_MS = 4000;
+/** The workerd of a killed control plane ends within two rounds of its watch (control-plane/run-workerd.sh). */
+const WORKERD_END_MS = 2500;
 const READY_LIMIT_MS = 60_000;
 const STOP_GRACE_MS = 5000;
 const DRAIN_MS = 20_000;
@@ -57,8 +62,12 @@ export async function startStack(wanted: StackSettings, options: StackOptions = 
         "or set COPRA_HOME, COPRA_PORT and COPRA_S3_PORT to run a second one.",
     );
   }
-  await killLeftovers(home);
+  const hasCrashed = await killLeftovers(home);
   removeStackFile(home);
+  if (options.prepare) {
+    if (hasCrashed) await sleep(WORKERD_END_MS);
+    options.prepare();
+  }
   const settings = await withPorts(wanted);
   const children = new Children(home, options.notify ?? ((message) => console.error(message)));
   try {

@@ -1,0 +1,32 @@
+// copra backup <data> <file>: writes all data of a service into one file, also while the service runs.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { messageOf } from "#shared/log.ts";
+import { pack } from "./archive.ts";
+import { takeSnapshot } from "./snapshot.ts";
+
+try {
+  const [home = "", file = ""] = process.argv.slice(2).map((path) => resolve(path));
+  await backUp(home, file);
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function backUp(home: string, file: string): Promise<void> {
+  if (!existsSync(join(home, "secrets.json"))) throw new Error(`${home} has no data of a service`);
+  if (existsSync(file)) throw new Error(`${file} exists already`);
+  mkdirSync(dirname(file), { recursive: true });
+  // Hard links need the same file system.
+  const draft = mkdtempSync(join(home, ".backup-"));
+  try {
+    const { files, frozenMs } = takeSnapshot(home, join(draft, "data"), new Date());
+    await pack(join(draft, "data"), file);
+    const size = `${files} files, ${(statSync(file).size / 1e6).toFixed(1)} MB`;
+    const pause =
+      frozenMs === 0 ? "The service was not running" : `The service stood still for ${frozenMs.toFixed(0)} ms`;
+    console.log(`${file}: ${size}. ${pause}. It has all secrets of the service: keep it where nobody else reads it.`);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,54 @@
+// What a data folder has that a backup needs, and how each file is copied: databases and small files byte by byte, media
+// by hard links, which takes no time and no space.
+import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+/** What is left out: caches and counters of a minute, and the index that SQLite makes again from its log. */
+const LEFT_OUT = /^control-plane\/v3\/(cache|ratelimit)\/|-shm$/;
+/** Files that are never changed in place: objects of the service's own storage, and those of the S3 server. */
+const NEVER_CHANGED = /^control-plane\/v3\/r2\/.*\/blobs\/|^s3\/.*(\._S3rver_object|\/\d+)$/;
+/** The entries of a data folder that a backup has. Logs, pids and the nodes' work folders are not among them. */
+export const ENTRIES = ["control-plane", "s3", "secrets.json"] as const;
+
+/** Paths of the files below the entries of a data folder or a backup, relative to it, with `/`. */
+export function dataFiles(folder: string): string[] {
+  return ENTRIES.flatMap((entry) => {
+    const path = join(folder, entry);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return [];
+    if (found.isFile()) return [entry];
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map((file) => relative(folder, join(file.parentPath, file.name)).replaceAll("\\", "/"));
+  }).filter((file) => !LEFT_OUT.test(file));
+}
+
+/** Copies the files of one folder to another. A file that is deleted meanwhile is left out. */
+export function copyFiles(from: string, to: string, files: readonly string[]): void {
+  const made = new Set<string>();
+  for (const file of files) {
+    const target = join(to, file);
+    if (!made.has(dirname(target))) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    made.add(dirname(target));
+    try {
+      copyOrLink(join(from, file), target, NEVER_CHANGED.test(file));
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+    }
+  }
+}
+
+function copyOrLink(from: string, to: string, link: boolean): void {
+  if (link) {
+    try {
+      return linkSync(from, to);
+    } catch (error) {
+      // Another file system, or one without hard links.
+      if (!["EXDEV", "EPERM", "ENOTSUP"].some((code) => hasCode(error, code))) throw error;
+    }
+  }
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+}
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

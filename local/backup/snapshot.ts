@@ -1,0 +1,86 @@
+// A snapshot of a data folder: a folder with its files as they were at one time, also while the service runs.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { VERSION } from "#shared/version.ts";
+import { ROOT } from "../home/constants.ts";
+import { readStackFile } from "../home/stack-file.ts";
+import { whileFrozen } from "../processes/frozen.ts";
+import { runningStackPid } from "../processes/process-record.ts";
+import { copyFiles, dataFiles } from "./data-files.ts";
+import { appliedMigrations } from "./databases.ts";
+
+export const Manifest = z.object({
+  format: z.literal(1, "the backup was made by a newer version"),
+  /** The version that made it. */
+  version: z.string(),
+  createdAt: z.string(),
+  /** The migrations that its database has. */
+  migrations: z.array(z.string()),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export const MANIFEST = "manifest.json";
+
+/** The migrations of this version. */
+export const ownMigrations = (): string[] =>
+  readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
+
+export type Snapshot = {
+  readonly manifest: Manifest;
+  readonly files: number;
+  /** How long the service stood still; 0 if it did not run. */
+  readonly frozenMs: number;
+};
+
+/**
+ * Copies a data folder to a new one on the same file system. The control plane and the S3 server of a running service
+ * stand still meanwhile: the copy is what they would find after a loss of power, which they survive (docs/promises.md).
+ */
+export function takeSnapshot(home: string, folder: string, now: Date): Snapshot {
+  const pids = runningPids(home);
+  const startedAt = performance.now();
+  try {
+    const files = whileFrozen(pids, () => {
+      const found = dataFiles(home);
+      copyFiles(home, folder, found);
+      return found;
+    });
+    const frozenMs = pids.length === 0 ? 0 : performance.now() - startedAt;
+    const migrations = appliedMigrations(folder);
+    const manifest: Manifest = { format: 1, version: VERSION, createdAt: now.toISOString(), migrations };
+    writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    return { manifest, files: files.length, frozenMs };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The processes that change the files. Throws a message for people while a service is starting or stopping. */
+function runningPids(home: string): number[] {
+  if (runningStackPid(home) === null) return [];
+  const stack = readStackFile(home);
+  if (stack === null) throw new Error(`The service in ${home} is starting or stopping. Try again in a minute.`);
+  return [stack.pids.controlPlane, stack.pids.s3].filter((pid) => pid > 0);
+}
+
+/** Throws a message for people if the folder is not a snapshot that this version can read. */
+export function readManifest(folder: string): Manifest {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, MANIFEST), "utf8");
+  } catch {
+    throw new Error(`${folder} is not a backup: it has no ${MANIFEST}`);
+  }
+  const manifest = Manifest.parse(JSON.parse(text));
+  const known = new Set(ownMigrations());
+  const unknown = manifest.migrations.filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `The backup was made by version ${manifest.version}, which is newer than this one (${VERSION}): its database has ` +
+        `${unknown.join(", ")}. Update Copra first.`,
+    );
+  }
+  return manifest;
+}

@@ -1,0 +1,37 @@
+// Stops processes for a short time, so that their files do not change meanwhile.
+import { spawn } from "node:child_process";
+import { descendantsOf } from "./descendants.ts";
+
+/** They go on after this time even if this process was killed meanwhile: nodes wait, and give up after 45 s. */
+const LONGEST_S = 30;
+
+/**
+ * Runs `work`, which must not wait for them, while the processes and their descendants are stopped. Throws when one of
+ * them does not exist, or when they were released before the work was done.
+ */
+export function whileFrozen<Result>(pids: readonly number[], work: () => Result): Result {
+  const all = pids.flatMap((pid) => [pid, ...descendantsOf(pid)]);
+  if (all.length === 0) return work();
+  const release = spawn("sh", ["-c", `sleep ${LONGEST_S}; kill -CONT ${all.join(" ")}`], {
+    detached: true,
+    stdio: "ignore",
+  });
+  const startedAt = performance.now();
+  try {
+    for (const pid of all) process.kill(pid, "SIGSTOP");
+    const result = work();
+    if (performance.now() - startedAt > LONGEST_S * 1000) {
+      throw new Error(`The files could not be copied within ${LONGEST_S} s. Stop the service, and try again.`);
+    }
+    return result;
+  } finally {
+    for (const pid of all) {
+      try {
+        process.kill(pid, "SIGCONT");
+      } catch {
+        // It has been killed meanwhile.
+      }
+    }
+    if (release.pid !== undefined) process.kill(-release.pid, "SIGKILL");
+  }
+}

@@ -1,0 +1,109 @@
+// copra serve: a service on one machine, which is killed, backed up, restored and upgraded while jobs run.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AwsClient } from "aws4fetch";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { storageOf } from "../../local/demo/demo-job.ts";
+import { findFree } from "../../local/stack/ports.ts";
+import { makeLongClip } from "../media.ts";
+import { copra, type Served, serve } from "./served.ts";
+
+let folder: string;
+let running: Served | null = null;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "copra-serve-"));
+});
+afterEach(async () => {
+  await running?.stop();
+  running = null;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Puts a clip into the service's own bucket; returns its URL. */
+async function store({ stack: { s3 } }: Served, name: string, file: string): Promise<string> {
+  const url = `${s3.endpoint}/${s3.bucket}/${name}`;
+  const client = new AwsClient({ ...s3, service: "s3" });
+  const { ok } = await client.fetch(url, { method: "PUT", body: readFileSync(file) });
+  expect(ok).toBe(true);
+  return url;
+}
+
+/** What other programs of this user see of a process. */
+const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, "utf8");
+
+it("loses nothing when it is killed, and goes on from a backup that was made while jobs ran", async () => {
+  const home = join(folder, "data");
+  const ports = ["--port", String(await findFree()), "--s3-port", String(await findFree())];
+  const env = { METRICS_TOKEN: "metrics-token-of-at-least-32-characters" };
+  running = await serve({ home, argv: ports, env });
+  const { stack } = running;
+  const common = { storage: storageOf(stack), notification: { type: "http", url: `${stack.s3.endpoint}/hook` } };
+  const clip = await store(running, "clip.mp4", await makeLongClip(folder, 20, "640x360"));
+  const outputs = (name: string) => ({ "mp4:720p": { path: `${name}.mp4` } });
+
+  // Its own storage is at the loopback interface, of which nothing else is open to requests.
+  await expect(
+    running.submit({ input: { url: "http://127.0.0.1:9/a.mp4" }, ...common, outputs: outputs("a") }),
+  ).rejects.toThrow("which is not a public address");
+  expect(statSync(home).mode & 0o777).toBe(0o700);
+  for (const secret of [stack.apiKey, stack.adminToken, stack.nodeToken, stack.s3.secretAccessKey]) {
+    expect(running.output()).not.toContain(secret);
+  }
+  if (process.platform === "linux") {
+    for (const pid of [stack.pids.s3, ...stack.pids.nodes]) expect(environmentOf(pid)).not.toContain(env.METRICS_TOKEN);
+  }
+  expect(
+    (await fetch(`${new URL(stack.api).origin}/metrics`, { headers: { authorization: `Bearer ${env.METRICS_TOKEN}` } }))
+      .status,
+  ).toBe(200);
+
+  const jobs = [];
+  for (const name of ["first", "second"]) {
+    jobs.push(await running.submit({ input: { url: clip }, ...common, outputs: outputs(name) }));
+  }
+  const [first, second] = jobs.map(({ id }) => id) as [string, string];
+  const progress = async (): Promise<number> => Number.parseInt((await (running as Served).job(first)).progress, 10);
+  await expect.poll(progress, { timeout: 60_000 }).toBeGreaterThan(10);
+  const backup = join(folder, "copra.tar.gz");
+  expect(await copra("backup", home, "-o", backup)).toMatch(/The service stood still for \d+ ms/);
+  expect(statSync(backup).mode & 0o777).toBe(0o600);
+  expect(readdirSync(home).filter((name) => name.startsWith(".backup"))).toEqual([]);
+  expect((await fetch(`${stack.api}/health/ready`)).status).toBe(200);
+
+  await running.kill();
+  running = await serve({ home, argv: ports });
+  expect(running.stack.apiKey).toBe(stack.apiKey);
+  for (const id of [first, second]) expect(await running.ended(id)).toMatchObject({ status: "job.completed" });
+  expect(await running.stop()).toBe(0);
+
+  await expect(copra("restore", backup, home)).rejects.toThrow("--replace moves it aside");
+  const restored = join(folder, "restored");
+  await copra("restore", backup, restored);
+  running = await serve({ home: restored, argv: ports });
+  for (const id of [first, second]) expect(await running.ended(id)).toMatchObject({ status: "job.completed" });
+  const [output] = (await running.job(second)).outputs;
+  expect((await fetch(output?.url ?? "", { method: "HEAD" })).status).toBe(200);
+});
+
+/**
+ * The data of the release before copra serve (c87e7dc), which was killed while it encoded: a job that has ended, one
+ * that ran, one that waited. Their source and storage are its own S3 server at port 29000.
+ */
+const OLD = { file: join(import.meta.dirname, "data-of-0.1.0.tar.gz"), port: 28787, s3Port: 29000 };
+const OLD_JOBS = { ended: "mrtqS7fbwvnDbq", ran: "rBtEin6LM4sKbO", waited: "p5EDR1ApSvjV8f" };
+
+it("starts with the data of the previous release, whose jobs end, and keeps a copy of that data", async () => {
+  const home = join(folder, "data");
+  mkdirSync(home);
+  execFileSync("tar", ["-xzf", OLD.file, "-C", home, "--no-same-owner"]);
+  // Of npm start, in which requests reach the loopback interface.
+  const argv = ["--port", String(OLD.port), "--s3-port", String(OLD.s3Port), "--allow-private", "loopback"];
+  running = await serve({ home, argv });
+  expect(await running.job(OLD_JOBS.ended)).toMatchObject({ status: "job.completed" });
+  for (const id of [OLD_JOBS.ran, OLD_JOBS.waited]) {
+    expect(await running.ended(id)).toMatchObject({ status: "job.completed" });
+  }
+  expect(readdirSync(join(home, "snapshots"))).toHaveLength(1);
+});
