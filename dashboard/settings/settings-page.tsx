@@ -1,3 +1,29 @@
+// Settings: the session, this browser, webhooks, and the credentials that the operator manages.
+import { account, session } from "../core/session.ts";
+import { BrowserCard } from "./browser-card.tsx";
+import { KeysCard } from "./keys-card.tsx";
+import { NodeTokensCard } from "./node-tokens-card.tsx";
+import { SessionCard } from "./session-card.tsx";
+import { WebhookSecretCard } from "./webhook-secret-card.tsx";
+import { WebhookTestCard } from "./webhook-test-card.tsx";
+import "./settings.css";
+
 export default function SettingsPage() {
-  return <h1>Settings</h1>;
+  const shown = account.value;
+  const isOperator = session.value?.operator === true;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Settings</h1>
+      </div>
+      <div class="settings">
+        <SessionCard />
+        <BrowserCard />
+        {shown && <WebhookTestCard />}
+        {shown && <WebhookSecretCard />}
+        {shown && isOperator && <KeysCard account={shown} />}
+        {isOperator && <NodeTokensCard />}
+      </div>
+    </>
+  );
 }

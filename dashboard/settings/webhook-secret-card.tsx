@@ -1,0 +1,45 @@
+// Replaces the secret that signs webhooks.
+import { useState } from "preact/hooks";
+import type { RotatedSecret } from "../../client/index.ts";
+import { dateTime } from "../core/format.ts";
+import { copra } from "../core/service.ts";
+import { confirm } from "../parts/overlays/dialog.tsx";
+import { toastError } from "../parts/overlays/toasts.tsx";
+import { ShownOnce } from "./shown-once.tsx";
+
+export function WebhookSecretCard() {
+  const [rotated, setRotated] = useState<RotatedSecret | null>(null);
+  const rotate = async (): Promise<void> => {
+    const isSure = await confirm({
+      title: "Replace the webhook secret?",
+      text: (
+        <p>
+          For 24 hours webhooks are signed with both secrets. Give the new one to your receivers within this time: then
+          they refuse nothing.
+        </p>
+      ),
+      action: "Replace the secret",
+    });
+    if (isSure) await copra.notifications.rotateSecret().then(setRotated, toastError);
+  };
+  return (
+    <section class="card" aria-labelledby="settings-secret">
+      <header>
+        <h2 id="settings-secret">Webhook secret</h2>
+        <button type="button" onClick={rotate}>
+          Replace
+        </button>
+      </header>
+      <div class="body stack">
+        <p class="muted">
+          Receivers check signatures with it (Standard Webhooks). The service shows it only when it is made.
+        </p>
+        {rotated && (
+          <ShownOnce label="Webhook secret" text={rotated.webhook_secret} close={() => setRotated(null)}>
+            It is shown once. The previous one also signs until {dateTime(rotated.previous_until)}.
+          </ShownOnce>
+        )}
+      </div>
+    </section>
+  );
+}
